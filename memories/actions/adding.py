@@ -1,4 +1,4 @@
-"""Remembering something new: one thing or many, on one way."""
+"""Add new memories, one or many, through one code path."""
 
 from __future__ import annotations
 
@@ -39,13 +39,12 @@ def memory_add(
     conversation_id: UUID | None = None,
     message_id: UUID | None = None,
 ) -> Outcome:
-    """Remember something, for the person or for an agent that writes for them.
+    """Add a memory, for the person or for an agent that writes for them.
 
-    The person's own words are active and reviewed, and lift a suppression. An agent's pass every gate; they wait while
-    the person reviews before, always when they give a ``field``, named or not, and when they may mean what the person
-    rejected. What is remembered already in these or nearly these words is reinforced. What is ``verbatim`` passes no
-    gate of form, and is compared with nothing but what was rejected. ``message_id`` is the message that says it, in
-    ``conversation_id``.
+    The person's own memory is active and reviewed, and lifts a suppression. An agent's passes every gate. It waits for
+    review if the person reviews before, if it or its text gives a ``field``, and if it resembles a rejected one. A
+    duplicate reinforces the existing memory. The form gate does not apply to ``verbatim`` content, which is compared
+    with suppressions only. ``message_id`` is the source message in ``conversation_id``.
 
     Raises NotAllowed (403 ``category_not_allowed``, ``memory_off``), NotFound (conversation or message), Refused (400),
     Gated (422), Conflict (409 ``subject_exists`` or ``similar_exists`` with ``memory``, unless ``insist``;
@@ -65,10 +64,10 @@ def memory_add(
 
 
 def memories_add(principal: Principal, additions: Sequence[Addition]) -> list[Outcome | Refused]:
-    """Remember many things in one transaction, in their order, as ``memory_add`` remembers one.
+    """Add many memories in one transaction, in order, each like ``memory_add``.
 
-    What is refused is left out by itself: its error stands in its place. One that repeats an earlier one of the same
-    call reinforces it. Raises NotAllowed (403 ``memory_off``).
+    Returns an outcome or an error for each; a refused one does not affect the others. One that repeats an earlier one
+    of the same call reinforces it. Raises NotAllowed (403 ``memory_off``).
     """
     user_id = accounts_policy.must_remember(principal)
     candidates, ahead = _prepare(principal, user_id, additions)
@@ -87,7 +86,7 @@ def memories_add(principal: Principal, additions: Sequence[Addition]) -> list[Ou
 
 
 def _noted(outcome: Outcome | Refused) -> str:
-    """An outcome as the Idempotency-Key's record keeps it: the status, what became of it, and the memory's id."""
+    """Format an outcome for the idempotency record: status, outcome or error code, memory id."""
     if isinstance(outcome, Refused):
         return f"{outcome.status} {outcome.code} {outcome.extra.get('memory', {}).get('id', '')}".strip()
     return f"{outcome.status} {outcome.outcome} {outcome.memory.pk}"
@@ -96,9 +95,9 @@ def _noted(outcome: Outcome | Refused) -> str:
 def _write(
     principal: Principal, user_id: UUID, record: Callable[[LedgerWrite, Reading | None], _T], ahead: Reading
 ) -> _T:
-    """Do something under the person's ledger lock, once more if a new memory was given somebody's id.
+    """Call ``record`` under the person's ledger lock, and retry if a generated memory id is taken.
 
-    Only the first time with what was read ``ahead``: trying has changed it.
+    Retries don't use ``ahead``, since the first try has changed it.
     """
     reading: Reading | None = ahead
     for tries_left in reversed(range(_TRIES)):
@@ -115,9 +114,9 @@ def _write(
 def _prepare(
     principal: Principal, user_id: UUID, additions: Sequence[Addition]
 ) -> tuple[list[Candidate | Refused], Reading]:
-    """Do all that needs no lock: the gates that read no database, the sources, the vectors. Says what is refused.
+    """Do the work that needs no lock: gates without database, sources, vectors.
 
-    Returns also what there is around those that are not refused.
+    Returns a candidate or an error for each addition, and the surroundings of the candidates.
     """
     now = timezone.now()
     found = queries.read_sources(principal, [(each.conversation_id, each.message_id) for each in additions])
@@ -150,10 +149,10 @@ def _prepare(
 
 
 def admit_new(principal: Principal, new: NewMemory, now: datetime) -> tuple[NewMemory, str]:
-    """Pass something to be remembered through the gates that need no database.
+    """Apply the gates that need no database.
 
-    Returns it as it will be stored, with the field that it gives, and why it is held back, if it is. What an agent
-    words in the first person is refused. Raises NotAllowed, Refused (400), Gated (422).
+    Returns the normalised memory, including the field that its text gives, and the reason for quarantine or ''. An
+    agent's text in the first person is refused. Raises NotAllowed, Refused (400), Gated (422).
     """
     own_word = principal.speaks_as_person
     filed = writing.clean(principal, new, now)
@@ -167,8 +166,8 @@ def admit_new(principal: Principal, new: NewMemory, now: datetime) -> tuple[NewM
 def prepare_new(
     principal: Principal, user_id: UUID, admitted: NewMemory, text: Embedded, *, written_by: str, held_back: str = ""
 ) -> PreparedMemory:
-    """Derive what is stored beside something that was admitted; ``text`` is its content with the vector."""
-    # The person names what is theirs plainly, and what they say takes the place of a value at once.
+    """Compute the derived columns of an admitted memory; ``text`` is its content with the vector."""
+    # Not for the person: they name a field explicitly, and their statement replaces its value at once.
     meaning = None if principal.speaks_as_person else text.statement
     new = admitted if meaning is None else writing.with_field(principal, admitted, meaning)
     wording = text.worded(principal, user_id, new.subject)
@@ -184,7 +183,7 @@ def record_new(
     conversation_id: UUID | None = None,
     said: Sequence[Said] = (),
 ) -> Outcome:
-    """Store what was prepared, or find it remembered already, inside a transaction that holds the person's ledger.
+    """Store a prepared memory, or reinforce its duplicate, in a transaction that holds the person's ledger lock.
 
     Raises Gated (422 ``rejected_before``, ``budget``), Conflict (409 ``external_id_exists``; without ``verdicts``
     ``subject_exists`` and ``similar_exists``).

@@ -1,4 +1,4 @@
-"""What the memory block may cost, and what goes when it would cost more."""
+"""The token budget of the memory block, and eviction when it is exceeded."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ log = structlog.get_logger(__name__)
 
 
 def block_evict(write: LedgerWrite, user_id: UUID, *, keep: Sequence[str] = ()) -> list[str]:
-    """Archive the oldest unpinned memories of the block until it is within ``MEMORY_BLOCK_TOKENS`` again.
+    """Evict the oldest unpinned memories until the block is within ``MEMORY_BLOCK_TOKENS``.
 
-    Call it under the person's ledger lock when the rows that made the block longer are stored and counted. ``keep``
-    names memories that stay because this very action wrote them. Returns the ids that went, oldest first; each takes a
-    revision and can be restored. Raises Gated (422, ``budget``) when what has to stay is over the limit by itself.
+    Call it under the person's ledger lock, after the rows that made the block longer are stored and counted. ``keep``
+    are ids written by the current action, which are not evicted. Returns the evicted ids, oldest first; each takes a
+    revision and can be restored. Raises Gated (422 ``budget``) if the remaining rows exceed the limit.
     """
     excess = write.ledgers[user_id].block_tokens - settings.MEMORY_BLOCK_TOKENS
     if excess <= 0:
@@ -61,7 +61,7 @@ def block_evict(write: LedgerWrite, user_id: UUID, *, keep: Sequence[str] = ()) 
 
 
 def over_budget(needed: int) -> Gated:
-    """The refusal of what would need so many tokens together with all that can't make room for it."""
+    """Return the error for a block that would need ``needed`` tokens after evicting everything possible."""
     return Gated(
         _(
             "Pinned memories, places and this one need more than the %(memory_block_tokens)s tokens that the memory "
@@ -74,6 +74,6 @@ def over_budget(needed: int) -> Gated:
 
 
 def evictable_tokens(user_id: UUID) -> int:
-    """How many tokens of the stored memory block could make room for something new."""
+    """Return the number of tokens in the block that could be evicted."""
     unpinned = Memory.objects.filter(user_id=user_id, in_block=True, pinned=False).active()
     return unpinned.aggregate(tokens=Sum("tokens", default=0))["tokens"]

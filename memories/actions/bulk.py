@@ -1,4 +1,4 @@
-"""Many memories at once, under one lock: archived or decided about, in as many statements for a thousand as for one."""
+"""Bulk archiving and bulk decisions, under one lock, with a constant number of SQL statements."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from .proposing import propose_archives, signals_forget
 from .single import author, plans_drop
 from .transitions import states_before
 
-# The states that a decision starts from, and the standings that it leaves a memory in.
+# For each decision: the allowed states before it, and the possible states after it.
 _FROM: dict[str, tuple[AbstractSet[str], AbstractSet[str]]] = {
     "approve": ({State.PROPOSED, State.ACTIVE}, {"reviewed"}),
     "reject": (PRESENT, {State.REJECTED}),
@@ -50,7 +50,7 @@ BULK_DECISIONS = tuple(_FROM)
 
 
 def memories_delete(principal: Principal, ids: Sequence[str]) -> list[BulkItem]:
-    """Put up to ``MOST_AT_ONCE`` memories away in one transaction, and say of each id, in order, what became of it.
+    """Archive up to ``MOST_AT_ONCE`` memories in one transaction. Returns the outcome of each id, in order.
 
     Each goes as ``memory_archive`` would have it. Raises NotAllowed, Refused (400 ``too_many``).
     """
@@ -215,7 +215,7 @@ class _Places:
         return cls(user_id, memories, {memory.pk: memory for memory in found}, superseded, holders)
 
     def take(self, memory: Memory) -> list[Memory]:
-        """Let a memory begin to count. Returns those that give way to it."""
+        """Make a memory active. Returns the memories that it replaces."""
         gone = [self.active.pop(pk) for pk in self.superseded.get(memory.pk, []) if pk in self.active]
         holder = self.holders.get(memory.field)
         if holder is not None and holder.pk in self.active:
@@ -227,7 +227,7 @@ class _Places:
         return gone
 
     def relate(self, now: datetime) -> None:
-        """Say which memories took the place of their field's value."""
+        """Store a ``supersedes`` relation for each replaced field value."""
         supersedes = {"user_id": self.user_id, "type": Relation.Type.SUPERSEDES, "strength": 1.0, "created_at": now}
         relations = [Relation(from_memory_id=one, to_memory_id=other, **supersedes) for one, other in self.new]
         Relation.objects.bulk_create(relations, ignore_conflicts=True)
@@ -235,7 +235,7 @@ class _Places:
 
 @dataclass(frozen=True, slots=True)
 class _Deciding:
-    """What carrying a decision out works on, under the lock. Each method says of what it left why."""
+    """Executes a decision under the lock. Methods return an error code for each skipped memory."""
 
     write: LedgerWrite
     principal: Principal
@@ -244,7 +244,7 @@ class _Deciding:
     now: datetime = field(default_factory=timezone.now)
 
     def approve(self, memories: Sequence[Memory]) -> dict[str, str]:
-        """Let memories count, each in place of what it supersedes and of its field's value until now."""
+        """Activate memories. Each replaces the memories that it supersedes, and the old value of its field."""
         waiting = {memory.pk: memory for memory in memories if memory.state == State.PROPOSED}
         late = Proposal.objects.waiting().filter(
             memory__in=waiting, kind=Proposal.Kind.CREATE, expires_at__lte=self.now
@@ -260,7 +260,7 @@ class _Deciding:
                 move.logged = [*move.logged, Logged("DELETE", {"why": Why.REPLACED})]
         for memory in memories:
             if memory.pk in moves and memory.pk not in waiting:
-                left[memory.pk] = "wrong_state"  # One of the others has taken its place.
+                left[memory.pk] = "wrong_state"  # Another one of the call has replaced it.
             elif memory.pk not in moves and memory.pk not in left:
                 moves[memory.pk] = self.approved(memory)
         lift_resembled(MEMORY, self.user_id, [*moves.values()])
@@ -270,14 +270,14 @@ class _Deciding:
         return left
 
     def approved(self, memory: Memory) -> Move[Memory]:
-        """What approving does to one."""
+        """Return the change that approves one memory."""
         target = coming(State.ACTIVE, deleted_why="", reviewed_at=self.now, needs_check=False)
         target["tokens"] = line_tokens(memory_line(memory.pk, self.now, memory.subject, memory.content))
         target["in_block"] = writing.is_in_block(memory.kind, memory.category)
         return Move(memory, target, [Logged("APPROVE")])
 
     def reject(self, memories: Sequence[Memory]) -> dict[str, str]:
-        """Say that memories are not so."""
+        """Reject memories, and suppress their words."""
         moves = []
         for memory in memories:
             was = {} if memory.state == State.ACTIVE else {"was": memory.state}
@@ -296,7 +296,7 @@ class _Deciding:
         return {}
 
     def restore(self, memories: Sequence[Memory]) -> dict[str, str]:
-        """Restore memories; what staff held back when it went is held back again."""
+        """Restore memories; those that were quarantined when archived become quarantined again."""
         left: dict[str, str] = {}
         slots, before = Slots.of(self.user_id, memories, ()), states_before(self.user_id, memories)
         back = []
@@ -322,17 +322,17 @@ class _Deciding:
         return left
 
     def pin(self, memories: Sequence[Memory], *, pinned: bool = True) -> dict[str, str]:
-        """Keep memories from being evicted or forgotten, or no longer."""
+        """Pin memories, so that they are not evicted or forgotten, or unpin them."""
         moves = [Move(memory, {"pinned": pinned}, [Logged("PIN", {"pinned": pinned})]) for memory in memories]
         change_many(self.write, self.user_id, moves)
         return {}
 
     def unpin(self, memories: Sequence[Memory]) -> dict[str, str]:
-        """Let memories go as others do."""
+        """Unpin memories."""
         return self.pin(memories, pinned=False)
 
     def make_room(self, moves: Sequence[Move[Memory]]) -> None:
-        """Bring the block within its budget; what was chosen stays, as much of it as fits, the latest first."""
+        """Evict until the block is within its budget, keeping as many of the chosen memories as fit, latest first."""
         keep: list[str] = []
         room = settings.MEMORY_BLOCK_TOKENS
         for move in reversed(moves):
@@ -345,7 +345,7 @@ class _Deciding:
                 with write_part(self.write):
                     block_evict(self.write, self.user_id, keep=keep)
             except Gated:
-                # What was there and stays, such as places, leaves less room than that.
+                # Other fixed parts of the block, such as places, leave less room: keep only one.
                 block_evict(self.write, self.user_id, keep=keep[:1])
 
 

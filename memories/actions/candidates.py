@@ -1,4 +1,4 @@
-"""New statements one after the other: what is around each is read for all of them, new rows are stored together."""
+"""Store a sequence of candidates: read the surroundings of all at once, decide in order, insert new rows together."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from .proposing import propose_creates, signal_agrees
 def candidates_record(
     write: LedgerWrite, principal: Principal, candidates: Sequence[Candidate], ahead: Reading | None = None
 ) -> list[Outcome | Refused]:
-    """Store candidates in their order, or find them remembered already; says of each what became of it, or the error.
+    """Store candidates in order, or reinforce their duplicates. Returns an outcome or an error for each.
 
-    What is refused has changed nothing. A number of statements for all of them, unless they change what is stored.
-    What was read ``ahead`` of the lock around all of them is not read again unless something has changed since.
+    A refused candidate changes nothing. The number of SQL statements is constant, unless candidates change stored rows.
+    ``ahead`` are surroundings read before the lock; they are read again only if the ledger's revision has changed.
 
     Refusals are Gated (422 ``rejected_before``, ``budget``) and Conflict (409 ``external_id_exists``; without
     ``verdicts`` ``subject_exists`` and ``similar_exists``). Raises IdTaken.
@@ -43,10 +43,10 @@ def candidates_record(
 
 @dataclass
 class Recording:
-    """What storing candidates works on.
+    """State of storing candidates.
 
-    ``rows`` are new memories that are not stored yet, and ``vectors`` theirs, so that candidates are compared with
-    earlier ones of the same call. Whatever changes stored rows stores these first and makes what was read ``stale``.
+    ``rows`` are new memories not inserted yet, ``vectors`` their vectors, so that candidates are compared with earlier
+    ones of the same call. A change of stored rows inserts these first, and makes the surroundings ``stale``.
     """
 
     write: LedgerWrite
@@ -64,7 +64,7 @@ class Recording:
         self.vectors = np.zeros((len(self.candidates), dimensions))
 
     def run(self, ahead: Reading | None) -> list[Outcome | Refused]:
-        """Decide about each candidate by what there is around it, and read that anew when it has changed."""
+        """Decide about each candidate, reading the surroundings again after a change of stored rows."""
         if ahead is not None and ahead.rev != self.write.ledgers[self.user_id].rev:
             ahead = None
         outcomes: list[Outcome | Refused] = []
@@ -79,7 +79,7 @@ class Recording:
                 outcomes.append(self.try_one(candidate, here))
                 if self.stale:
                     break
-            # Where one change follows another, what is read ahead is read in vain.
+            # After a change read only the next candidate's surroundings: another change may follow.
             read_ahead = 1 if self.stale else read_ahead * 2
             if self.stale:
                 self.store()
@@ -87,7 +87,7 @@ class Recording:
         return outcomes
 
     def try_one(self, candidate: Candidate, around: Surroundings) -> Outcome | Refused:
-        """What becomes of a candidate, or why it is refused."""
+        """Return the outcome of a candidate, or the error that refuses it."""
         here = CandidateDecision(self, candidate, around, signal_agrees(self.principal, self.user_id, candidate))
         try:
             if not around.against.words:
@@ -104,21 +104,21 @@ class Recording:
 
     @contextmanager
     def changing_stored(self) -> Iterator[None]:
-        """A part that changes stored rows: what is new is stored before, and what was read counts no longer after."""
+        """Context for changing stored rows: inserts pending rows first, and marks the surroundings as stale."""
         self.store()
         self.stale = True
         with write_part(self.write):
             yield
 
     def add(self, row: NewRow, vector: Vectors | None, outcome: Outcome) -> None:
-        """Take up a new memory with its revision, to be stored with others."""
+        """Queue a new memory for insertion, with its revision."""
         row.take_rev(self.write)
         self.vectors[len(self.rows)] = unit_as_stored(vector) if vector is not None else 0.0
         self.rows.append(row)
         self.outcomes_of_rows.append(outcome)
 
     def store(self) -> None:
-        """Store the new memories that were taken up, and make room for them."""
+        """Insert the queued memories, and evict to make room."""
         if not self.rows:
             return
         evicted = memories_insert(self.write, self.rows)
@@ -132,7 +132,7 @@ class Recording:
         self.rows, self.outcomes_of_rows, self.evictable = [], [], None
 
     def earlier(self, vector: Vectors | None, kind: str) -> Iterator[tuple[Memory, float]]:
-        """The new memories of a kind that are not stored yet, each with its similarity to a vector."""
+        """Yield the queued memories of a kind, with their cosine similarity to ``vector``."""
         if vector is None or not self.rows:
             return
         similarities = self.vectors[: len(self.rows)] @ unit_as_stored(vector)
@@ -141,7 +141,7 @@ class Recording:
                 yield row.memory, similarity
 
     def must_fit(self, memory: Memory, replaced: Sequence[Memory]) -> None:
-        """Raise Gated (422 ``budget``) when nothing can make enough room in the block for an active memory."""
+        """Raise Gated (422 ``budget``) if evictions can't make enough room in the block for an active memory."""
         block = self.write.ledgers[self.user_id].block_tokens
         if not memory.in_block or block + memory.tokens <= settings.MEMORY_BLOCK_TOKENS:
             return

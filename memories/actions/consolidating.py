@@ -1,4 +1,4 @@
-"""Consolidation: once a day, what was noted of a person twice becomes one memory.
+"""Daily consolidation: merges a person's duplicate memories.
 
 In stages, each of which a killed worker leaves whole: pairs are compared a batch at a time and what came of it is
 stored, and then what says the same is merged, one transaction a merge. What is stored is neither compared nor merged
@@ -47,14 +47,14 @@ Plan = MemoryPlan.State
 
 @dataclass(frozen=True, slots=True)
 class _Merge:
-    """Memories that say the same, the one whose wording stays first."""
+    """Memories with the same meaning; the first one's wording is kept."""
 
     sources: Sequence[Memory]
     pairs: Sequence[int]
 
 
 def consolidations_due() -> int:
-    """Begin with the people whose memories were not consolidated within a day, and go on with lost runs.
+    """Start consolidation for people without a run in the last day, and resume lost runs.
 
     Returns how many were begun with: at most ``CONSOLIDATE_PEOPLE``, so that a deployment's people are spread over the
     hours of the day.
@@ -73,7 +73,7 @@ def consolidations_due() -> int:
 
 
 def memories_consolidate(job_id: UUID) -> None:
-    """Work on the memories of one person. Does nothing when somebody else does.
+    """Consolidate one person's memories, unless another worker does.
 
     Stops, and leaves the rest for another day, at ``CONSOLIDATE_PAIRS_PER_DAY`` pairs, after ``CONSOLIDATE_MINUTES``,
     and when models have used ``UPKEEP_TOKENS_PER_DAY``. With the model away it is tried again later.
@@ -82,7 +82,7 @@ def memories_consolidate(job_id: UUID) -> None:
 
 
 def person_consolidate(user_id: UUID) -> JobRun:
-    """Consolidate one person now, whether or not it was done today, within the same bounds; the job that it was.
+    """Consolidate one person now, also if it was done today, within the same limits. Returns the job.
 
     A job that is under way is gone on with, unless somebody else works on it.
     """
@@ -105,7 +105,7 @@ def _work(lease: Lease, principal: Principal, user_id: UUID) -> None:
 
 
 def _compare_all(lease: Lease, principal: Principal, user_id: UUID) -> str:
-    """Compare the pairs of today. Returns why it stopped before the last of them, empty when it did not."""
+    """Compare today's pairs. Returns the reason for stopping early, or ''."""
     ends = time.monotonic() + settings.CONSOLIDATE_MINUTES * 60
     pairs = candidate_pairs(principal, user_id, pairs_left_today(user_id))
     for at in range(0, len(pairs), settings.CONSOLIDATE_PAIRS_PER_CALL):
@@ -122,7 +122,7 @@ def _compare_all(lease: Lease, principal: Principal, user_id: UUID) -> str:
 
 
 def _verdicts(pairs: Sequence[Pair]) -> list[tuple[Comparison, bool]] | None:
-    """What each dropped memory is to the kept one, and whether a model said so. None when the budget is used up.
+    """Return the verdict for each pair, and whether a model gave it. None if the token budget is used up.
 
     A model is asked only where the rules let it say "same", or where figures are all that differs; and whatever it
     says, they stay two where a particular differs.
@@ -153,7 +153,7 @@ def _texts(pair: Pair) -> tuple[str, str]:
 
 
 def _store(user_id: UUID, pairs: Sequence[Pair], verdicts: Sequence[tuple[Comparison, bool]]) -> None:
-    """Note what was compared. What a model finds at odds waits for the person to be checked."""
+    """Store the verdicts. Pairs that a model finds contradictory are marked for the person to check."""
     ComparedPair.objects.bulk_create(
         (
             ComparedPair(
@@ -182,7 +182,7 @@ def _store(user_id: UUID, pairs: Sequence[Pair], verdicts: Sequence[tuple[Compar
 
 
 def _merge_all(lease: Lease, principal: Principal, user_id: UUID) -> tuple[int, bool]:
-    """Merge what says the same, or ask the person first. Returns how many were merged, and whether they are asked."""
+    """Merge duplicates, or ask the person first. Returns the number of merges, and whether the person is asked."""
     merges = _merges(principal, user_id)
     if not merges:
         return _merged_before(lease.job.pk), False
@@ -201,7 +201,7 @@ def _merged_before(plan_id: UUID) -> int:
 
 
 def _merges(principal: Principal, user_id: UUID) -> list[_Merge]:
-    """What was found to say the same and still stands as it was compared; no memory is in two of them."""
+    """Return the merges whose memories are unchanged since the comparison. No memory is in two merges."""
     rows = list(ComparedPair.objects.filter(user_id=user_id, verdict=Verdict.SAME).order_by("-score", "pk"))
     memories = mergeable_by_id(principal, [pk for row in rows for pk in (row.kept_id, row.dropped_id)])
     stars: dict[str, list[ComparedPair]] = {}
@@ -220,7 +220,7 @@ def _merges(principal: Principal, user_id: UUID) -> list[_Merge]:
 
 
 def _must_ask(plan_id: UUID, principal: Principal, user_id: UUID, merges: Sequence[_Merge]) -> bool:
-    """Whether the person decides: they review before, or much of what is remembered would be archived."""
+    """Whether the person must decide: they review before, or too large a part would be archived."""
     if principal.review == "before":
         return True
     merged = _merged_before(plan_id)
@@ -231,7 +231,7 @@ def _must_ask(plan_id: UUID, principal: Principal, user_id: UUID, merges: Sequen
 
 
 def _ask(lease: Lease, principal: Principal, user_id: UUID, merges: Sequence[_Merge]) -> bool:
-    """Put all of it before the person as a plan. Not while another plan of theirs is open: then on another day."""
+    """Create a plan for the person to decide. Skipped while another plan is open, and retried on another day."""
     with ledger_write(principal.actor, user_id):
         lease.renew()
         if MemoryPlan.objects.open().filter(user_id=user_id, agent=None).exists():
@@ -252,7 +252,7 @@ def _ask(lease: Lease, principal: Principal, user_id: UUID, merges: Sequence[_Me
 
 
 def _plan(write: LedgerWrite, plan_id: UUID) -> MemoryPlan:
-    """The plan of a run, as carried out: each merge adds to it."""
+    """Return the applied plan of a run, to which each merge adds an item."""
     (user_id,) = write.ledgers
     now = timezone.now()
     defaults = {
@@ -268,7 +268,7 @@ def _plan(write: LedgerWrite, plan_id: UUID) -> MemoryPlan:
 
 
 def _merge(write: LedgerWrite, principal: Principal, plan: MemoryPlan, merge: _Merge) -> None:
-    """Merge what says the same, or note why not; in the wording that stays, so nothing has to be embedded."""
+    """Merge, or store why not. The kept wording has a vector already."""
     item = _add_item(plan, merge)
     text = {item.pk: Embedded.of_row(merge.sources[0])}
     merging = Merging.of(write, principal, plan, {item.pk: item}, text, looked_at=False)

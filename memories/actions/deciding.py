@@ -1,4 +1,4 @@
-"""One new statement among what there is around it: which of the gates it passes, and what comes of it."""
+"""The decision about one candidate: the gates that need the database, then create, reinforce, update or refuse."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CandidateDecision:
-    """One candidate among what there is around it, stored or new in the same call.
+    """A candidate with its surroundings: similar memories, stored or added earlier in the same call.
 
-    ``agreed``: it gives a tone or a goal that another conversation gave before.
+    ``agreed``: it gives a tone or a goal that an earlier conversation gave, too.
     """
 
     recording: Recording
@@ -41,25 +41,25 @@ class CandidateDecision:
 
     @property
     def new(self) -> NewMemory:
-        """What is to be remembered."""
+        """The memory to add."""
         return self.candidate.prepared.new
 
     @property
     def policy(self) -> WritePolicy:
-        """How it is to be remembered."""
+        """The options of the write."""
         return self.candidate.policy
 
     @property
     def settled(self) -> bool:
-        """Whether the person's asking for it is all the review that it needs."""
+        """Whether the person's request counts as the review."""
         return writing.settles_review(self.recording.principal, self.policy.consent, self.policy.agreed)
 
     def earlier(self) -> Iterator[Memory]:
-        """New memories of this call that are not stored yet, the latest first."""
+        """Memories of this call that are not inserted yet, latest first."""
         return (row.memory for row in reversed(self.recording.rows))
 
     def decide(self) -> Outcome:
-        """The gates that need the database, in their order, then the band, then the rows."""
+        """Apply the gates that need the database, classify against similar memories, and store."""
         self.check_external_id()
         twin = self.twin()
         if twin is not None:
@@ -70,7 +70,7 @@ class CandidateDecision:
         return self.reinforce(carrier) if carrier is not None else self.place(bool(held_back))
 
     def place(self, held_back: bool) -> Outcome:
-        """Put it in the place of what held until now, beside what is near, or find it there already."""
+        """Replace, reinforce, update or create, according to the band of the nearest memories."""
         near, policy = self.neighbours(), self.policy
         band, inside = nearest_band(
             self.candidate.prepared.text.saying, near, Thresholds.of(self.new.field), policy.verdicts
@@ -89,12 +89,12 @@ class CandidateDecision:
 
     @property
     def applies(self) -> bool:
-        """Whether two signals settle it: not against what the person rejected, nor against what they have reviewed."""
+        """Whether two agreeing signals suffice: not against a rejection or a reviewed value of the field."""
         holder = self.around.holder
         return self.agreed and not self.resembles and (holder is None or holder.reviewed_at is None)
 
     def carrier(self) -> Memory | None:
-        """The memory of the same tone or goal that waits since its first signal."""
+        """Return the proposed memory with the same tone or goal, from the first signal."""
         waiting = Memory.objects.filter(
             user_id=self.recording.user_id, state=State.PROPOSED, field=self.new.field, state_reason=""
         )
@@ -103,7 +103,7 @@ class CandidateDecision:
         return next((memory for memory in found if value_of(memory.content) == value), None)
 
     def check_external_id(self) -> None:
-        """Refuse a client's own id that it has used before."""
+        """Raise Conflict if the client's ``external_id`` is taken."""
         wanted = self.new.external_id
         earlier = (memory for memory in self.earlier() if wanted and memory.external_id == wanted)
         taken = next(earlier, self.around.taken)
@@ -116,7 +116,7 @@ class CandidateDecision:
             )
 
     def twin(self) -> Memory | None:
-        """The present memory with the same words about the same subject; an active one first, then the oldest."""
+        """Return a memory with the same words and subject: an active one first, then the oldest."""
         if self.new.verbatim:
             return None
         known = (self.new.kind, self.candidate.prepared.wording.fingerprint)
@@ -127,17 +127,17 @@ class CandidateDecision:
 
     @property
     def by_word(self) -> bool:
-        """Whether it is the person who says it. What is held back may not be what they asked for."""
+        """Whether it is the person's own word or request. A quarantined text may differ from what they asked for."""
         asked = self.policy.consent and not self.policy.relayed
         return self.policy.own_word or (asked and not self.candidate.prepared.held_back)
 
     @property
     def resembles(self) -> str:
-        """Why it waits for the person whatever it is: what they rejected, or no statement. Empty when it doesn't."""
+        """Return why it must wait for the person (it resembles a rejected one, or is no statement), or ''."""
         return "" if self.by_word else self.around.against.why_waits(self.candidate.prepared.text)
 
     def check_suppressions(self) -> None:
-        """Let the person's own word lift what stands against it, and refuse anybody else's of the same words."""
+        """Lift suppressions of the same words if the person says it; raise Gated for anybody else."""
         if not self.by_word:
             beside = writing.said_beside(self.new.subject, self.new.topics, self.new.metadata)
             words_check(MEMORY, self.recording.user_id, beside)
@@ -149,7 +149,7 @@ class CandidateDecision:
         suppression_remove(self.recording.write, self.recording.user_id, texts=texts)
 
     def check_subject(self) -> None:
-        """Tell an agent of the memory about the same subject, which it may mean to update."""
+        """Raise Conflict if an agent adds a memory about a subject that has one."""
         new = self.new
         if self.policy.insist or new.verbatim or self.policy.verdicts is not None or new.field or not new.subject:
             return
@@ -170,7 +170,7 @@ class CandidateDecision:
             )
 
     def neighbours(self) -> list[Neighbour]:
-        """The neighbours of the new statement, nearest first."""
+        """Return similar memories, nearest first."""
         found = [
             Neighbour(memory.pk, memory.content, similarity, are_apart(memory, self.new))
             for memory, similarity in self.recording.earlier(self.candidate.prepared.text.vector, self.new.kind)
@@ -180,23 +180,23 @@ class CandidateDecision:
         return both[: settings.MEMORY_NEIGHBOURS]
 
     def read(self, neighbour: Neighbour) -> Memory:
-        """The memory that a neighbour is."""
+        """Return the memory of a neighbour."""
         wanted = neighbour.memory_id
         stored = self.around.memories.get(wanted)
         return stored or next(memory for memory in self.earlier() if memory.pk == wanted)
 
     def reinforce(self, memory: Memory) -> Outcome:
-        """Note that what is remembered already was said again; the person's own word settles its review.
+        """Add evidence to an existing memory. The person's own word also approves it.
 
-        So does their asking for what only waits for them, but not for what is held back for staff. What an agent tells
-        that they asked settles nothing that may mean what they rejected.
+        So does their request if the memory only waits for them, but not if it is quarantined. A request that an agent
+        reports does not approve a memory that resembles a rejected one.
         """
         consent, relayed = self.policy.consent, self.policy.relayed
         asked = writing.is_settled(consent, relayed, memory.field or self.new.field)
         asked = asked and memory.state != State.QUARANTINED and not (relayed and memory.state_reason)
         unreviewed = memory.state != State.ACTIVE or memory.reviewed_at is None
         settles = self.policy.own_word or (asked and (self.settled or memory.state != State.ACTIVE))
-        # Not what waits for another reason too: it may mean what the person rejected.
+        # Not if it waits for another reason, too: it may resemble a rejected one.
         agreed = self.applies and memory.state == State.PROPOSED and not memory.state_reason
         evicted: list[str] = []
         if self.candidate.said or (unreviewed and settles) or agreed:
@@ -209,7 +209,7 @@ class CandidateDecision:
         return Outcome(outcome, memory, evicted)
 
     def change(self, near: Sequence[Neighbour], band: Band, nearest: Neighbour) -> Outcome:
-        """Carry out what a neighbour calls for, or tell the caller of it."""
+        """Update the similar memory, create another one, or raise Conflict (409 ``similar_exists``)."""
         other = self.read(nearest)
         if self.policy.verdicts is None:
             if self.policy.insist:
@@ -226,7 +226,7 @@ class CandidateDecision:
             return self.update(other)
 
     def update(self, memory: Memory) -> Outcome:
-        """Give a memory this wording, or propose that."""
+        """Change a memory to the candidate's wording, or propose the change."""
         write, prepared = self.recording.write, self.candidate.prepared
         principal = self.recording.principal
         written_by, said = prepared.written_by, self.candidate.said
@@ -259,7 +259,7 @@ class CandidateDecision:
         return Outcome("updated", memory, change.evicted)
 
     def create(self, near: Sequence[Neighbour], *, doubtful: bool, instead_of: Sequence[Memory] = ()) -> Outcome:
-        """Store a new memory, in place of what holds no longer and of the field's value until now."""
+        """Queue a new memory. It replaces ``instead_of`` and the old value of its field."""
         recording, initial = self.recording, self.initial()
         holder = self.holder()
         replaced = [*instead_of, *([holder] if holder is not None and holder not in instead_of else [])]
@@ -280,7 +280,7 @@ class CandidateDecision:
         return outcome
 
     def initial(self) -> InitialState:
-        """Held back for staff, waiting for the person, or active."""
+        """Return the initial state: quarantined, proposed or active."""
         said, reason = self.candidate.said, self.candidate.prepared.held_back
         if reason:
             return InitialState(State.QUARANTINED, "QUARANTINE", reason=reason, said=said)
@@ -289,21 +289,21 @@ class CandidateDecision:
         return InitialState(State.ACTIVE, "ADD", reviewed=self.policy.own_word or self.settled, said=said)
 
     def waits(self, field: str) -> bool:
-        """Whether it has to wait for the person, where it is or becomes a value of ``field``."""
+        """Whether it must wait for the person, as a value of ``field``."""
         if self.resembles:
             return True
         settled = self.applies or writing.is_settled(self.policy.consent, self.policy.relayed, field)
         return not settled and writing.waits(self.recording.principal, field)
 
     def holder(self) -> Memory | None:
-        """The active memory of a field that has one value."""
+        """Return the active memory of a single-valued field."""
         if not writing.single_valued(self.new.field):
             return None
         earlier = (each for each in self.earlier() if (each.state, each.field) == (State.ACTIVE, self.new.field))
         return next(earlier, self.around.holder)
 
     def new_memory(self, doubtful: bool) -> Memory:
-        """The memory as it is filed; its wording and its state come with the row."""
+        """Return the unsaved memory, without wording and state, which NewRow adds."""
         return Memory(
             user_id=self.recording.user_id,
             agent_id=self.recording.principal.agent_id,

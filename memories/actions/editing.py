@@ -1,7 +1,7 @@
-"""Giving a memory another wording, and filing it otherwise.
+"""Editing a memory: its wording, category, subject, topics, importance, expiry and metadata.
 
-Where a function takes ``version``, it is the wording that the caller saw; about another one it raises Conflict (409
-``version_conflict`` with the current version).
+``version`` is the version that the caller saw. If it is outdated, functions raise Conflict (409 ``version_conflict``
+with the current version).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from .single import MemoryWrite, author, memory_write, relink
 _OF_A_VERSION = ("content", "written_by", "valid_from", "said_at", "embedding", "embedding_model")
 
 _WORDS = {"subject", "topics", "category"}
-"""What stands beside the content where it is read."""
+"""Fields that readers see beside the content."""
 
 
 def memory_update(
@@ -52,14 +52,13 @@ def memory_update(
     metadata: Mapping[str, Any] | None = None,
     verbatim: bool = False,
 ) -> Updated:
-    """Give a memory another wording, as a new version. The old one was true until now, unless it was a mistake.
+    """Change the wording, as a new version. The old one counts as true until now; with ``correction`` as never true.
 
-    With ``verbatim``, or where the memory is that, it is kept byte for byte and passes no gate of form.
+    With ``verbatim``, or if the memory is verbatim, the content is stored byte for byte without the form gate.
+    ``metadata`` replaces the existing metadata.
 
-    ``metadata``, where it is given, is filed with the new version in the place of what there was.
-
-    The person's own wording counts at once, is reviewed and lifts a suppression. An agent's waits while the person
-    reviews before, and always for a ``field``. Raises NotAllowed, NotFound, Gated (422), Conflict (409
+    The person's own wording is active and reviewed at once, and lifts a suppression. An agent's becomes a proposal if
+    the person reviews before, and always for a ``field``. Raises NotAllowed, NotFound, Gated (422), Conflict (409
     ``version_conflict``, ``wrong_state``).
     """
     user_id = accounts_policy.must_remember(principal)
@@ -105,10 +104,10 @@ def memory_update(
 
 
 def memory_revert(principal: Principal, memory_id: str, number: int, *, version: int | None = None) -> Updated:
-    """Give a memory the wording of an earlier version back, as a new version, and when that was true with it.
+    """Revert to the wording and validity of an earlier version, as a new version.
 
-    An agent takes its own wording back only, and what it goes back to is its own too. Raises NotYoursToDecide,
-    NotFound, Refused (400 ``current_version``), Gated (422), Conflict (409).
+    An agent can revert only from its own version to its own version. Raises NotYoursToDecide, NotFound, Refused (400
+    ``current_version``), Gated (422), Conflict (409).
     """
     user_id = accounts_policy.must_remember(principal)
     rows = Memory.objects.visible_to(principal)
@@ -157,10 +156,10 @@ def memory_amend(
     metadata: Mapping[str, Any] | None = None,
     version: int | None = None,
 ) -> Changed:
-    """File a memory otherwise. This makes no version; what is None (or not given) stays as it is.
+    """Change fields other than the wording, without a new version. Arguments that are None or omitted stay unchanged.
 
-    An agent's change waits as one of the wording would. Raises NotAllowed (403 ``category_not_allowed``), NotFound,
-    Refused (400), Gated (422), Conflict (409 ``version_conflict``, ``wrong_state``).
+    An agent's change may become a proposal, as in ``memory_update``. Raises NotAllowed (403 ``category_not_allowed``),
+    NotFound, Refused (400), Gated (422), Conflict (409 ``version_conflict``, ``wrong_state``).
     """
     accounts_policy.must_remember(principal)
     own_word = principal.speaks_as_person
@@ -196,17 +195,17 @@ def memory_amend(
 
 
 def refile(change: MemoryWrite, principal: Principal, filing: Mapping[str, Any], **meta: Any) -> None:
-    """File a memory that is locked already otherwise. Raises Refused (400) for a subject of a field."""
+    """Change fields of a locked memory and log it. Raises Refused (400) for a subject of a field."""
     memory, was = change.memory, change.memory.category
     put_filing(change, principal, filing)
     change.file()
     if memory.category != was:
-        meta["left"] = was  # Who may read the old category alone has to drop it.
+        meta["left"] = was  # Agents that see only the old category must delete their copy.
     change.log("UPDATE", old_version=memory.version, changed=sorted(filing), **meta)
 
 
 def put_filing(change: MemoryWrite, principal: Principal, filing: Mapping[str, Any]) -> None:
-    """Set how a memory that is locked already is filed, and have searches find it so. Raises Refused (400) as above."""
+    """Set fields of a locked memory, and update its search text. Raises Refused (400) as above."""
     memory = change.memory
     if memory.field and filing.get("subject"):
         raise Refused(_("A field is about the person: it has no subject."), code="bad_field")
@@ -222,12 +221,12 @@ def put_filing(change: MemoryWrite, principal: Principal, filing: Mapping[str, A
 
 
 def settle_edit(change: MemoryWrite, *, own_word: bool) -> None:
-    """Whoever edits an active memory of theirs has reviewed it; what an agent wrote waits to be reviewed."""
+    """Mark an active memory as reviewed if the person edited it, else as unreviewed."""
     memory = change.memory
     memory.reviewed_at = change.now if own_word and memory.state == State.ACTIVE else None
 
 
 def _must_be_own(principal: Principal, versions: MemoryVersionQuerySet) -> None:
-    """Raise NotYoursToDecide unless the agent recorded every one of the versions itself."""
+    """Raise NotYoursToDecide unless the agent wrote all of these versions."""
     if any(version.actor_id != principal.actor_id for version in versions.only("actor_id")):
         raise NotYoursToDecide
