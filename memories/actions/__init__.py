@@ -1,4 +1,4 @@
-"""Changes to what is remembered: the only code that writes it. Pages, API, tools and tasks call these functions."""
+"""All changes of memories and places: the only code that writes them. Pages, API, tools and tasks call it."""
 
 from .adding import ADDED_AT_ONCE, admit_new, memories_add, memory_add, prepare_new, record_new
 from .bulk import BULK_DECISIONS, MOST_AT_ONCE, memories_decide, memories_delete, memories_weigh

@@ -1,4 +1,4 @@
-"""Storing new memories: any number of them with their first versions in one statement."""
+"""Insert new memories with their first versions, any number in one statement."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _FIELDS = [each for each in Memory._meta.concrete_fields if not each.generated a
 
 
 class IdTaken(IntegrityError):
-    """Somebody's memory has the id that a new one was given. Do the whole transaction once more."""
+    """The generated id of a new memory is taken. Retry the whole transaction."""
 
 
 @dataclass(frozen=True, slots=True)
 class InitialState:
-    """How a new memory begins: its state, what is logged, whether the person has reviewed it, what bears it out."""
+    """Initial state of a memory: state, log event, whether it is reviewed, evidence."""
 
     state: str
     event: str
@@ -46,7 +46,7 @@ class InitialState:
 
 @dataclass(slots=True)
 class NewRow:
-    """A new memory with all its columns, and with its revision once that is taken."""
+    """A new memory with all columns, and its revision after ``take_rev``."""
 
     memory: Memory
     wording: Wording
@@ -56,7 +56,7 @@ class NewRow:
 
     @classmethod
     def of(cls, memory: Memory, wording: Wording, initial: InitialState) -> NewRow:
-        """Give a memory that is filed its id, its wording and its state."""
+        """Set id, wording and state of an unsaved memory."""
         now = timezone.now()
         memory.pk = new_memory_id()
         wording.put_on(memory)
@@ -70,11 +70,11 @@ class NewRow:
 
     @property
     def adds_to_block(self) -> bool:
-        """Whether the memory block becomes longer by it."""
+        """Whether it lengthens the memory block."""
         return self.memory.state == State.ACTIVE and self.memory.in_block
 
     def take_rev(self, write: LedgerWrite) -> None:
-        """Log the memory as the person's next revision, and count it."""
+        """Take the person's next revision for it, log it, and update the ledger's counts."""
         memory = self.memory
         self.rev = write.change(
             memory.user_id,
@@ -90,19 +90,19 @@ class NewRow:
         Standing.of(memory).count(write, memory.user_id)
 
     def relate(self, neighbours: Sequence[Neighbour]) -> None:
-        """Relate the memory to the nearest of these."""
+        """Add relations to the nearest of these neighbours."""
         nearest = neighbours[: settings.MEMORY_LINKS]
         self.relations += [(each.memory_id, Relation.Type.RELATED_TO, each.similarity) for each in nearest]
 
     def supersede(self, other_id: str) -> None:
-        """Say that the memory takes the place of another."""
+        """Add a ``supersedes`` relation."""
         self.relations.append((other_id, Relation.Type.SUPERSEDES, 1.0))
 
 
 def memories_insert(write: LedgerWrite, rows: Sequence[NewRow]) -> list[str]:
-    """Store new memories of one person that have their revisions. One statement for any number of them.
+    """Insert new memories of one person, which have their revisions, in one statement.
 
-    Returns the ids of what left the memory block to make room. Raises IdTaken, Gated (422 ``budget``).
+    Returns the ids of evicted memories. Raises IdTaken, Gated (422 ``budget``).
     """
     values = {
         "rows": orjson.dumps([_as_json(row) for row in rows]).decode(),

@@ -1,4 +1,4 @@
-"""Insights: guesses of a background job, each with what it rests on, and gone with it."""
+"""Insights: guesses of a background job. Each is archived when a memory that it is based on goes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .single import insight_leave
 
 @dataclass(frozen=True, slots=True)
 class ReadyInsight:
-    """A guess as it will be stored, the ids of the memories that it rests on, and the messages."""
+    """A prepared insight, the ids of the memories that it is based on, and the messages."""
 
     prepared: PreparedMemory
     memories: Sequence[str]
@@ -30,9 +30,9 @@ class ReadyInsight:
 
 
 def insights_record(write: LedgerWrite, principal: Principal, ready: Sequence[ReadyInsight]) -> list[str]:
-    """Store insights inside a transaction that holds the person's ledger. Returns the ids of those that are new.
+    """Store insights in a transaction that holds the person's ledger lock. Returns the ids of new ones.
 
-    Left out is what was rejected before, and what says the same as an earlier one, or nearly so.
+    Rejected ones and duplicates of earlier ones are skipped.
     """
     candidates = [Candidate(each.prepared, WritePolicy(), each.conversation_id, each.said) for each in ready]
     made = []
@@ -58,15 +58,15 @@ def _derived(insight: Memory, memory_id: str) -> Relation:
 
 
 def carry_insights(merged: Memory, sources: Sequence[str]) -> None:
-    """Let insights that rest on memories which were merged rest on what came of these, too."""
+    """Base insights about merged memories on the merged one, too."""
     resting = Memory.objects.filter(user_id=merged.user_id).resting_on(sources)
     Relation.objects.bulk_create([_derived(insight, merged.pk) for insight in resting.only("user_id")])
 
 
 def insights_tidy() -> int:
-    """Archive the insights of which something that they rest on made room, was purged or went with its conversation.
+    """Archive insights based on memories that were evicted, purged or removed with a conversation. Returns how many.
 
-    All else that goes takes them along at once. Returns how many.
+    Other removals archive their insights in the same transaction.
     """
     archived = 0
     for user_id in list(Memory.objects.unfounded().order_by("user_id").values_list("user_id", flat=True).distinct()):

@@ -1,4 +1,4 @@
-"""Many memories of one person changed, reworded or related in as many statements for a thousand as for one."""
+"""Change, reword or relate many memories of one person in a constant number of SQL statements."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ _READ = ("id", "user_id", "agent_id", "state", "version", "kind", "category", "f
 
 
 def narrow(rows: MemoryQuerySet) -> MemoryQuerySet:
-    """The columns that deciding about many takes."""
+    """Load only the columns that bulk decisions need."""
     return rows.only(*_READ)
 
 
 def change_many(write: LedgerWrite, user_id: UUID, moves: Sequence[Move[Memory]]) -> None:
-    """Log, store and count what is done to memories of a person whose ledger is locked, and end or open their wait.
+    """Log and store changes of a person's memories under the lock, update counts, and close or reopen their proposals.
 
-    The block may be longer than its budget then: that is the caller's to see to.
+    The caller must evict if the block exceeds its budget afterwards.
     """
     move_many(MEMORY, write, user_id, moves, _follows)
     for move in moves:
@@ -51,7 +51,7 @@ def change_many(write: LedgerWrite, user_id: UUID, moves: Sequence[Move[Memory]]
 
 
 def _takes_away(move: Move[Memory]) -> bool:
-    """Whether what a memory says is not remembered any more; a merged one is, in another."""
+    """Whether the statement is not remembered any more. A merged memory's is, in the merged one."""
     goes = move.row.state == State.ACTIVE != move.state and move.value("deleted_why") != Why.MERGED
     return goes and move.row.kind != Kind.INSIGHT
 
@@ -63,12 +63,12 @@ def _follows(move: Move[Memory], now: datetime) -> dict[str, Any]:
 
 
 def block_tokens(move: Move[Memory]) -> int:
-    """How much longer the move makes the block."""
+    """By how many tokens the change lengthens the block."""
     return Standing.of(move.after()).block_tokens - Standing.of(move.row).block_tokens
 
 
 def _settle_creates(moves: Iterable[Move[Memory]], now: datetime) -> None:
-    """End the proposals of memories that wait no more, and let those that wait again be decided about."""
+    """Close the proposals of memories that wait no more, and open proposals for those that wait again."""
     ended: dict[str, list[str]] = {}
     waiting = []
     for move in moves:
@@ -90,19 +90,19 @@ def _ending(move: Move[Memory]) -> str:
     return Proposal.State.REJECTED if by_person else Proposal.State.LAPSED
 
 
-# --- What stands in the way ---------------------------------------------------------------------------------------
+# --- Conflicts of restored memories -------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
 class Slots:
-    """What a person has now: words and fields that something which comes back would have a second time."""
+    """Words and fields of a person's present memories, which a restored memory would duplicate."""
 
     words: dict[tuple[str, str], list[Memory]]
     fields: dict[str, str]
 
     @classmethod
     def of(cls, user_id: UUID, coming_back: Sequence[Memory], leaving: Iterable[str]) -> Slots:
-        """Read it for memories that would come back, in two statements. What is ``leaving`` stands in nobody's way."""
+        """Load it for memories to restore, in two statements. ``leaving`` memories don't conflict."""
         prints = {each for memory in coming_back for each in fingerprints(user_id, memory.content)}
         fields = {memory.field for memory in coming_back if writing.single_valued(memory.field)}
         rows = Memory.objects.filter(user_id=user_id).exclude(pk__in=leaving)
@@ -118,7 +118,7 @@ class Slots:
         return cls(words, taken)
 
     def why_not(self, memory: Memory, *, active: bool, words: bool = True) -> str:
-        """Why a memory can't have its field if it is ``active``, and its ``words``; empty when it has them now."""
+        """Return the conflict code of a memory for its field (if ``active``) and its ``words``, or ''."""
         if words and not memory.verbatim:
             for each in fingerprints(memory.user_id, memory.content):
                 twins = self.words.get((memory.kind, each), [])
@@ -132,7 +132,7 @@ class Slots:
         return ""
 
 
-# --- Their wordings and their relations -------------------------------------------------------------------------------
+# --- Wordings and relations -------------------------------------------------------------------------------------------
 
 # The vector of the earlier wording, where the present embedder made it; else one comes later.
 _VECTORS = """
@@ -166,7 +166,7 @@ JOIN memories_memory AS memory ON memory.id = moved.id
 
 
 def reword_many(write: LedgerWrite, moves: Sequence[Move[Memory]], now: datetime) -> None:
-    """Record the wordings that memories were given back as their next versions, inside the action that did so."""
+    """Store restored wordings as the memories' next versions, inside the calling action."""
     if not moves:
         return
     values: dict[str, Any] = {
@@ -189,18 +189,18 @@ def reword_many(write: LedgerWrite, moves: Sequence[Move[Memory]], now: datetime
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """What a memory is near to: the cosine similarity of its nearest, and the ids that it was related to just now."""
+    """Result of relating a memory: the cosine similarity of its nearest neighbour, and the newly related ids."""
 
     similarity: float
     to: list[str]
 
 
 def memories_relate(write: LedgerWrite, user_id: UUID, ids: Sequence[str]) -> dict[str, Related]:
-    """Relate stored memories of a person whose ledger is locked to their nearest, at most ``MEMORY_LINKS`` each.
+    """Relate stored memories, under the person's lock, to at most ``MEMORY_LINKS`` similar ones each.
 
-    One statement for any number of them. The nearest are present ones of the same kind, at least
-    ``MEMORY_LINK_MIN_SIMILARITY`` near, those of ``ids`` among them; a pair that is related in any way already is left
-    as it is. Says by id what was found; a memory without a vector or a neighbour is not there.
+    One statement for all. Candidates are present memories of the same kind, including ``ids``, with a similarity of at
+    least ``MEMORY_LINK_MIN_SIMILARITY``. Existing relations stay. Returns the results by id, without memories that have
+    no vector or no neighbour.
     """
     if not ids:
         return {}
@@ -222,21 +222,20 @@ _WITHHOLDS = [Kind.SEMANTIC, Kind.PROCEDURAL]
 
 
 def withhold(write: LedgerWrite, user_id: UUID, ids: Collection[str]) -> None:
-    """Withhold the words behind memories, one after the other, inside a transaction that holds the ledger."""
+    """Withhold the source words of memories, in a transaction that holds the ledger lock."""
     for cause, said in words_behind(ids):
         words_withhold(write, user_id, cause, said)
 
 
 def withheld_ahead(user_id: UUID, ids: Collection[str]) -> AbstractContextManager[None]:
-    """Work out before the lock what ``withhold`` does inside."""
+    """Prepare ``withhold`` before the lock."""
     return withholding_ahead(user_id, dict(words_behind(ids)))
 
 
 def words_behind(ids: Collection[str]) -> Iterator[tuple[Cause, list[tuple[UUID, str]]]]:
-    """What memories withhold, with each as the cause.
+    """Return the words to withhold for memories, with each memory as the cause.
 
-    What was made of others, by merging or as an account of what was talked about, withholds nothing: it quotes more
-    than it says.
+    Merged and episodic memories withhold nothing, since their evidence says more than they do.
     """
     made = Relation.objects.filter(from_memory__in=ids, type=Relation.Type.DERIVED_FROM).values("from_memory")
     rows = MemoryEvidence.objects.filter(version__memory__kind__in=_WITHHOLDS).exclude(version__memory__in=made)

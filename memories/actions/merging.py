@@ -1,4 +1,4 @@
-"""Carrying out a plan to say memories in fewer, all of it or what the person chose, and taking it back."""
+"""Apply a merge plan, whole or in part, and revert it."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ Reason = MemoryPlanItem.Reason
 
 
 def optimize_apply(principal: Principal, plan_id: UUID, items: Collection[UUID] | None = None) -> MemoryPlan:
-    """Carry out a plan, or those of its ``items`` that are named: each becomes a memory in place of its sources.
+    """Apply a plan, or the named ``items``: each becomes a memory that replaces its sources.
 
-    The person has reviewed what comes of it. Sources are archived and can be restored, one by one or all by
-    ``optimize_revert``. An item is skipped, and says why, when a source was changed or archived since, when what it
-    says is remembered elsewhere, or was rejected. Everything in one transaction; the plan's text goes with it.
+    Merged memories count as reviewed. Sources are archived, and can be restored one by one or by ``optimize_revert``.
+    An item is skipped, with a reason, if a source was changed or archived since, or if its statement exists elsewhere
+    or was rejected. All in one transaction, which also deletes the plan's text.
 
     Raises NotYoursToDecide, NotAllowed (403 ``memory_off``), NotFound, Refused (400 ``bad_items``), Gated (422
     ``budget``), Conflict (409 ``wrong_state``).
@@ -65,7 +65,7 @@ def optimize_apply(principal: Principal, plan_id: UUID, items: Collection[UUID] 
         plan = _must_be(find_plan(principal, plan_id), Plan.PREVIEW)
         if items is not None and (not items or not wanted.keys() >= set(items)):
             raise Refused(_("Choose items of this plan, at least one."), code="bad_items")
-        write.keeps_steps = False  # A plan has a way back of its own.
+        write.keeps_steps = False  # A plan has its own revert.
         merging = Merging.of(write, principal, plan, wanted, texts)
         for item in wanted.values():
             merging.merge_item(item)
@@ -78,12 +78,12 @@ def optimize_apply(principal: Principal, plan_id: UUID, items: Collection[UUID] 
 
 
 def optimize_revert(principal: Principal, plan_id: UUID) -> MemoryPlan:
-    """Take a plan back that was carried out: the sources count again, and what they became is archived in their place.
+    """Revert an applied plan: restore the sources, and archive the merged memories.
 
-    An item is kept, and says why, when what came of it was changed or archived since, when a source was purged,
-    restored or changed, or when there is a memory in a source's words again. Raises NotYoursToDecide, NotAllowed
-    (403 ``memory_off``), NotFound, Gated (422 ``budget``), Conflict (409 ``wrong_state``; ``nothing_to_revert`` with
-    the ``reasons`` when every item would be kept: then nothing was changed).
+    An item is kept, with a reason, if the merged memory was changed or archived since, if a source was purged, restored
+    or changed, or if another memory has a source's words. Raises NotYoursToDecide, NotAllowed (403 ``memory_off``),
+    NotFound, Gated (422 ``budget``), Conflict (409 ``wrong_state``; ``nothing_to_revert`` with ``reasons`` if every
+    item would be kept; nothing is changed then).
     """
     user_id = accounts_policy.must_decide(principal)
     accounts_policy.must_remember(principal)
@@ -105,7 +105,7 @@ def optimize_revert(principal: Principal, plan_id: UUID) -> MemoryPlan:
 
 
 def _must_be(plan: MemoryPlan, state: str) -> MemoryPlan:
-    """The plan. Raises Conflict with its state unless that is the one wanted."""
+    """Return the plan. Raises Conflict with its state if it is not the wanted one."""
     now = Plan.LAPSED if plan.is_late(timezone.now()) else plan.state
     if now != state:
         raise Conflict(_("This plan is %(now)s.") % {"now": _(now)}, code="wrong_state", state=now)
@@ -113,14 +113,14 @@ def _must_be(plan: MemoryPlan, state: str) -> MemoryPlan:
 
 
 def _chosen(plan: MemoryPlan, items: Collection[UUID] | None) -> dict[UUID, MemoryPlanItem]:
-    """The items that are meant, in their order."""
+    """Return the chosen items in order."""
     sources = MemoryPlanSource.objects.order_by("position")
     rows = plan.items.filter(state=Item.WAITING).order_by("position").prefetch_related(Prefetch("sources", sources))
     return {item.pk: item for item in (rows if items is None else rows.filter(pk__in=set(items)))}
 
 
 def _end(item: MemoryPlanItem, state: str, *, reason: str = "", merged: Memory | None = None) -> None:
-    """Say what became of an item. Its text goes: it is in what came of it, or nowhere."""
+    """Store the result of an item, and delete its text."""
     item.state, item.reason = state, reason
     item.content, item.subject, item.topics = "", "", []
     if merged is not None:
@@ -128,14 +128,14 @@ def _end(item: MemoryPlanItem, state: str, *, reason: str = "", merged: Memory |
     item.save(update_fields=["state", "reason", "content", "subject", "topics", "merged"])
 
 
-# --- Carrying out -----------------------------------------------------------------------------------------------
+# --- Applying ---------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Merging:
-    """What carrying out a plan works on: the sources as they are now, and what stands against the new texts.
+    """State of applying a plan: the current sources, and suppressions and duplicates of the new texts.
 
-    ``looked_at`` says that the person saw what comes of it, which reviews it; else it is reviewed if all sources are.
+    ``looked_at``: the person saw the result, so it counts as reviewed; else it is reviewed if all sources are.
     """
 
     write: LedgerWrite
@@ -174,7 +174,7 @@ class Merging:
         )
 
     def merge_item(self, item: MemoryPlanItem) -> None:
-        """Merge the sources of an item, or say why not."""
+        """Merge the sources of an item, or store why not."""
         reason = self.why_not(item)
         if reason:
             _end(item, Item.SKIPPED, reason=reason)
@@ -183,7 +183,7 @@ class Merging:
             _end(item, Item.APPLIED, merged=self.merge(item, sources, self.texts[item.pk]))
 
     def why_not(self, item: MemoryPlanItem) -> str:
-        """Why an item can't be carried out any more; empty when it can."""
+        """Return the reason why an item can't be applied any more, or ''."""
         for source in item.sources.all():
             memory = self.memories.get(str(source.memory_id))
             if memory is None or memory.state != State.ACTIVE:
@@ -198,8 +198,8 @@ class Merging:
         return Reason.SIMILAR_EXISTS if twin is not None and twin.pk not in own else ""
 
     def merge(self, item: MemoryPlanItem, sources: Sequence[Memory], text: Embedded) -> Memory:
-        """Archive the sources and remember what they say as one, with what bears them out and how they were used."""
-        # First, so that the block has room for what takes their place, and none of them is a neighbour of it.
+        """Archive the sources and create the merged memory with their evidence and uses."""
+        # First, so that the block has room for the merged memory and they are not its neighbours.
         archive_many(self.write, self.plan.user_id, sources, Why.MERGED, event="MERGE", meta_of=self.by_plan)
         near = queries.neighbours(self.principal, self.plan.user_id, text, kind=item.kind, subject=item.subject)
         doubtful = any(each.similarity >= settings.MEMORY_FALLBACK_LOW_SIMILARITY for each in near)
@@ -220,11 +220,11 @@ class Merging:
         return row.memory
 
     def by_plan(self, memory: Memory) -> dict[str, Any]:
-        """What is logged of each source: by the plan it is found again when it is undone."""
+        """Log fields of each source. The plan's id lets undo find it."""
         return {"plan": str(self.plan.pk)}
 
     def new_memory(self, item: MemoryPlanItem, sources: Sequence[Memory], *, doubtful: bool) -> Memory:
-        """The memory as it is filed: what all its sources share it has too."""
+        """Return the unsaved merged memory, with the attributes that all sources share."""
         begun = [memory.valid_from for memory in sources if memory.valid_from is not None]
         return Memory(
             user_id=self.plan.user_id,
@@ -238,7 +238,7 @@ class Merging:
             run_id=_shared(sources, "run_id") or "",
             actor_id=_shared(sources, "actor_id") or "",
             role=_shared(sources, "role") or "",
-            # All of it is true since the last of it is.
+            # The whole is true since its last part is.
             valid_from=max(begun, default=None),
             written_by=next(
                 (each.written_by for each in sources if each.content == item.content), self.plan.written_by
@@ -249,14 +249,14 @@ class Merging:
 
 
 def _note_gone(memories: Mapping[str, Memory], evicted: Collection[str]) -> None:
-    """Let what made room count as gone for the items that come next, or it would be taken off the counts twice."""
+    """Mark evicted memories as gone for the following items, so that they are not subtracted twice."""
     for memory_id in evicted:
         if memory_id in memories:
             memories[memory_id].state = State.ARCHIVED
 
 
 def _last_said(sources: Sequence[Memory]) -> datetime | None:
-    """When the last of memories was said, none where one of them was written down as it is."""
+    """Return the latest ``said_at``, or None if one of the memories has none."""
     moments = [memory.said_at for memory in sources if memory.said_at is not None]
     return max(moments) if len(moments) == len(sources) else None
 
@@ -267,7 +267,7 @@ def _shared(sources: Sequence[Memory], name: str) -> Any:
 
 
 def _evidence(sources: Sequence[Memory]) -> list[Said]:
-    """What bears the present wordings of memories out, each message once."""
+    """Return the evidence of the current wordings, each message once."""
     current = MemoryEvidence.objects.filter(version__memory__in=sources, version__recorded_to__isnull=True)
     said: dict[UUID, Said] = {}
     for message_id, quote, at in current.order_by("id").values_list("message_id", "quote", "message__at"):
@@ -275,12 +275,12 @@ def _evidence(sources: Sequence[Memory]) -> list[Said]:
     return list(said.values())
 
 
-# --- Taking back ------------------------------------------------------------------------------------------------
+# --- Reverting --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class _Reverting:
-    """What taking a plan back works on: the memories of both sides as they are now."""
+    """State of reverting a plan: the current sources and merged memories."""
 
     write: LedgerWrite
     plan: MemoryPlan
@@ -304,7 +304,7 @@ class _Reverting:
         return cls(write, plan, items, memories, set(changed), _said_again(plan.user_id, memories, olds, merged))
 
     def run(self) -> int:
-        """Take every item back that can be, and say of the others why not. Returns how many were."""
+        """Revert every possible item, and store why not for the others. Returns the number of reverted items."""
         for item in self.items:
             reason = self.why_not(item)
             if reason:
@@ -315,7 +315,7 @@ class _Reverting:
         return sum(item.state == Item.REVERTED for item in self.items)
 
     def why_not(self, item: MemoryPlanItem) -> str:
-        """Why an item can't be taken back; empty when it can."""
+        """Return the reason why an item can't be reverted, or ''."""
         merged = self.memories.get(str(item.merged_id))
         if merged is None or merged.state != State.ACTIVE or merged.version != 1 or merged.pk in self.changed:
             return Reason.MERGED_CHANGED
@@ -331,7 +331,7 @@ class _Reverting:
         return ""
 
     def put_back(self, item: MemoryPlanItem) -> None:
-        """Archive what came of an item, and let its sources count as they did."""
+        """Archive the merged memory, and restore its sources."""
         archive_many(self.write, self.plan.user_id, [self.memories[str(item.merged_id)]], Why.REPLACED)
         for source in item.sources.all():
             with memory_changing(self.write, self.memories[str(source.memory_id)]) as change:
@@ -342,7 +342,7 @@ class _Reverting:
 def _said_again(
     user_id: UUID, memories: Mapping[str, Memory], olds: Collection[str], merged: Collection[str]
 ) -> set[str]:
-    """The archived ones of which there is another present memory with the same words by now."""
+    """Return the archived ones whose words another present memory has."""
     gone = [memories[pk] for pk in olds if pk in memories]
     prints = {memory.fingerprint for memory in gone}
     twins = Memory.objects.filter(user_id=user_id, fingerprint__in=prints).present().exclude(pk__in=merged)

@@ -1,4 +1,4 @@
-"""What staff do about memories: look at one, hold it back, release or refuse it, take that back.
+"""Staff actions on memories: open, quarantine, release, refuse, and undo a refusal.
 
 Each raises NotAllowed for anybody but staff, Refused (400) without a reason, NotFound, Conflict (409 ``wrong_state``).
 """
@@ -24,10 +24,9 @@ from .transitions import hold_again, reject, wait_again
 
 
 def memory_open(principal: Principal, memory_id: str, reason: str) -> Memory:
-    """Read a memory's text and the words that bear it out, for a reason that its person finds in its history.
+    """Read a memory's text and evidence, for a reason that is logged in its history, which the person sees.
 
-    Returns the memory with its current version and the evidence of that in ``current``, a list of one; nothing of it is
-    stored in the log.
+    Returns the memory with its current version and evidence in ``current``, a list of one. The text is not logged.
     """
     versions = MemoryVersion.objects.filter(recorded_to__isnull=True).only("memory_id", "number")
     current = Prefetch("versions", versions.prefetch_related("evidence"), to_attr="current")
@@ -38,7 +37,7 @@ def memory_open(principal: Principal, memory_id: str, reason: str) -> Memory:
 
 
 def memory_quarantine(principal: Principal, memory_id: str, reason: str) -> Memory:
-    """Take a memory out of every prompt until staff have looked at it; the person sees the reason."""
+    """Quarantine a memory until staff decide. It leaves every prompt; the person sees the reason."""
     with moderated(principal, reason, _locked(principal, memory_id, State.ACTIVE, State.PROPOSED)) as change:
         end_create(change, Proposal.State.LAPSED)
         change.leave(State.QUARANTINED, reason=change.meta["reason"])
@@ -47,7 +46,7 @@ def memory_quarantine(principal: Principal, memory_id: str, reason: str) -> Memo
 
 
 def memory_release(principal: Principal, memory_id: str, reason: str) -> Memory:
-    """Let a quarantined memory count as it did, or wait for the person when it has to."""
+    """Release a quarantined memory: active, or proposed if it must wait for the person."""
     with moderated(principal, reason, _locked(principal, memory_id, State.QUARANTINED)) as change:
         resembles = resemblance(change)
         if resembles or _must_ask(change.memory):
@@ -58,16 +57,16 @@ def memory_release(principal: Principal, memory_id: str, reason: str) -> Memory:
 
 
 def memory_refuse(principal: Principal, memory_id: str, reason: str) -> Memory:
-    """Reject a quarantined memory: it can't be learned again, and the person can't bring it back past staff."""
+    """Reject a quarantined memory and suppress it. The person can't restore it."""
     with moderated(principal, reason, _locked(principal, memory_id, State.QUARANTINED)) as change:
         reject(change, Why.STAFF, change.meta["reason"])
     return change.memory
 
 
 def memory_hold_again(principal: Principal, memory_id: str, reason: str) -> Memory:
-    """Take staff's refusal back: the memory is held back as before, and may be learned again once it is released.
+    """Undo a refusal by staff: the memory is quarantined again, without the suppression.
 
-    Raises Conflict also when its person rejected it, or has the same again (``similar_exists``).
+    Raises Conflict also if the person rejected it, or has an equal memory (``similar_exists``).
     """
     with moderated(principal, reason, _locked(principal, memory_id, State.REJECTED)) as change:
         must_be_by_staff(change.memory.user_id, MEMORY.name, memory_id)
@@ -80,7 +79,7 @@ def _locked(principal: Principal, memory_id: str, *states: State) -> AbstractCon
 
 
 def _must_ask(memory: Memory) -> bool:
-    """Whether a memory that staff release has to wait for the person, as it would have when it was written."""
+    """Whether a released memory must wait for the person, as when it was written."""
     if memory.reviewed_at is not None:
         return writing.single_valued(memory.field) and queries.holder(memory.user_id, memory.field) is not None
     before = Preferences.objects.filter(user_id=memory.user_id, review=Preferences.Review.BEFORE)

@@ -1,8 +1,7 @@
-"""Making plans to say a person's memories in fewer, and ending them. ``merging`` carries them out and takes them back.
+"""Create and discard merge plans. ``merging`` applies and reverts them.
 
-A plan changes no memory, so it takes no revision. A model is asked outside any transaction; many memories, or a model
-that is reached over a network, are the work of a job, a batch at a time: what a batch came to is stored with it, so
-that a killed worker loses no more than one.
+A plan changes no memory, so it takes no revision. Models are called outside transactions. With many memories, or a
+remote model, a job works in batches and stores each batch's result, so that a killed worker loses one batch at most.
 """
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ _ANY_ID = "xxxxxxxx"
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """A group that passed every check, with the memories that it is about."""
+    """A merge group that passed every check, with its memories."""
 
     group: Group
     sources: Sequence[Memory]
@@ -70,12 +69,11 @@ class _Draft:
 def optimize_plan(
     principal: Principal, strategy: str = "summarise", categories: Sequence[str] = (), *, pinned: bool = False
 ) -> MemoryPlan:
-    """Plan how many memories could be said in fewer, in some categories or, without any, in all.
+    """Create a plan that merges memories of some categories, or of all if none is given.
 
-    Nothing is changed. The plan is there to be looked at (``preview``) when the strategy is quick and the memories are
-    at most ``OPTIMIZE_AT_ONCE_MEMORIES``; else a job makes it (``making``). ``pinned`` memories are left alone unless
-    asked for. The caller's plan before, if it is still open, is discarded; asked for the same again while it is being
-    made, it stays.
+    No memory is changed. The plan is ready (``preview``) if the strategy is quick and there are at most
+    ``OPTIMIZE_AT_ONCE_MEMORIES``; else a job creates it (``making``). Pinned memories are excluded unless ``pinned``.
+    The caller's open plan is discarded, unless it is being made with the same arguments.
 
     Raises NotYoursToDecide, NotAllowed (403 ``memory_off``, ``category_not_allowed``), Refused (400
     ``unknown_strategy``, ``unknown_category``), TooMany (429), LanguageError when the model is away.
@@ -107,7 +105,7 @@ def optimize_plan(
 
 
 def optimize_discard(principal: Principal, plan_id: UUID) -> MemoryPlan:
-    """End a plan that is being made or looked at; its text is removed.
+    """Discard an open plan and delete its text.
 
     Raises NotYoursToDecide, NotFound, Conflict (409 ``wrong_state``).
     """
@@ -124,9 +122,9 @@ def optimize_discard(principal: Principal, plan_id: UUID) -> MemoryPlan:
 
 
 def plan_make(job_id: UUID) -> None:
-    """Work on a plan for one turn. Does nothing when somebody else does, or when the plan was ended.
+    """Work on a plan for one time slice, unless another worker does or the plan has ended.
 
-    With the model away it is tried again later, from where it was, until the plan's day is over.
+    If the model is unavailable, the job is retried later from its position, until the plan expires.
     """
     job = claim_job(job_id, lease_seconds=settings.OPTIMIZE_LEASE_SECONDS)
     if job is None:
@@ -147,13 +145,13 @@ def plan_make(job_id: UUID) -> None:
             with acting_as(principal_for_job(plan.user_id)) as principal:
                 _make(lease, principal, plan)
         except (NotFound, Refused):
-            fail_job(job, "gone")  # The person is gone or kept out, or the strategy is no more.
+            fail_job(job, "gone")  # The person was erased or blocked, or the strategy was removed.
 
 
 def plans_tidy() -> int:
-    """End the plans whose day is over and remove their text, delete old ones, and start lost jobs again.
+    """Expire plans and delete their text, delete old ones, and restart lost jobs.
 
-    Returns how many plans ended. A plan whose job staff called off is discarded.
+    Returns the number of expired plans. A plan whose job staff cancelled is discarded.
     """
     now = timezone.now()
     long_ago = now - timedelta(days=settings.OPERATION_EVENT_DAYS)
@@ -174,14 +172,14 @@ def plans_tidy() -> int:
 
 
 def _categories(principal: Principal, names: Sequence[str]) -> list[str] | None:
-    """The categories that are meant, or all that the principal sees; None for all that there are."""
+    """Return the given categories, or those that the principal sees; None for all."""
     if names:
         return sorted({writing.must_file_under(principal, name) for name in names})
     return None if principal.categories is None else sorted(principal.categories)
 
 
 def _have_made(principal: Principal, plan: MemoryPlan, count: int) -> MemoryPlan:
-    """Have a job make the plan."""
+    """Create a job for the plan."""
     with ledger_write(principal.actor, plan.user_id) as write:
         before = open_plan(principal)
         if before is not None and _is_same(before, plan):
@@ -201,7 +199,7 @@ def _is_same(before: MemoryPlan, plan: MemoryPlan) -> bool:
 
 
 def _check_rate(user_id: UUID) -> None:
-    """Raise TooMany when the person has had a model busy often enough for a day."""
+    """Raise TooMany if the person has created too many plans with a model today."""
     day = MemoryPlan.objects.filter(user_id=user_id, created_at__gt=timezone.now() - timedelta(days=1))
     made = day.aggregate(count=Count("pk"), first_at=Min("created_at"))
     if made["count"] >= settings.OPTIMIZE_PLANS_PER_DAY:
@@ -213,7 +211,7 @@ def _begin(plan: MemoryPlan, *, instead_of: MemoryPlan | None) -> None:
     now = timezone.now()
     if instead_of is not None:
         _end(instead_of, State.DISCARDED, now)
-    # One whose day is over and that nobody tidied away yet is in the way of its successor.
+    # An expired plan that is not tidied yet would violate the constraint on open plans.
     for late in MemoryPlan.objects.filter(user_id=plan.user_id).due(now):
         _end(late, State.LAPSED, now)
     plan.created_at, plan.expires_at = now, now + timedelta(hours=settings.OPTIMIZE_PLAN_HOURS)
@@ -242,7 +240,7 @@ def _make(lease: Lease, principal: Principal, plan: MemoryPlan) -> None:
 
 @contextmanager
 def _holding(lease: Lease, plan: MemoryPlan, principal: Principal, *, done: int, total: int) -> Iterator[None]:
-    """The transaction in which a worker writes: the plan is still being made, and the lease is its own for longer."""
+    """Transaction of a worker: checks that the plan is still being made, and renews the lease."""
     with ledger_write(principal.actor, plan.user_id):
         if not MemoryPlan.objects.filter(pk=plan.pk, state=State.MAKING).exists():
             raise LeaseLost
@@ -251,7 +249,7 @@ def _holding(lease: Lease, plan: MemoryPlan, principal: Principal, *, done: int,
 
 
 def _drafts(user_id: UUID, batch: Sequence[Memory], way: Strategy) -> list[_Draft]:
-    """What a strategy makes of a batch, without what breaks a rule or what the person rejected before."""
+    """Return the groups of a batch, without those that break a rule or resemble a rejected memory."""
     by_id = {memory.pk: memory for memory in batch}
     taken: set[str] = set()
     drafts = []
@@ -268,15 +266,15 @@ def _drafts(user_id: UUID, batch: Sequence[Memory], way: Strategy) -> list[_Draf
     return [
         draft
         for draft, text, is_suppressed in zip(drafts, texts, suppressed, strict=True)
-        # What a person is called or where they live stays a memory that they decide about by itself.
+        # A field (name, city, …) stays a memory of its own, which the person decides about.
         if not is_suppressed and not field_of(draft.group.content, meaning=text.meaning)
     ]
 
 
 def _draft(group: Group, sources: Sequence[Memory]) -> _Draft | None:
-    """A group in its stored form; None when it breaks a rule for what is written for the person, or saves nothing.
+    """Return a group in stored form, or None if it violates a rule for generated text or saves nothing.
 
-    The wording of one of its sources stands already, in whatever person it is.
+    The wording of one of its sources is always allowed.
     """
     stands = any(memory.content == group.content for memory in sources)
     try:
@@ -296,7 +294,7 @@ def _draft(group: Group, sources: Sequence[Memory]) -> _Draft | None:
 
 
 def _add_items(plan: MemoryPlan, drafts: Sequence[_Draft]) -> None:
-    """Store what a strategy made, after what there is of the plan already."""
+    """Append items to the plan."""
     begin = plan.items.count()
     items = [
         MemoryPlanItem(
@@ -334,7 +332,7 @@ def _let_be_seen(plan: MemoryPlan, memories: Sequence[Memory]) -> None:
 
 
 def _end_alone(plan: MemoryPlan, state: str, now: datetime) -> bool:
-    """End a plan in a transaction of its own, unless somebody has decided about it meanwhile."""
+    """End a plan in its own transaction, unless it was decided meanwhile."""
     try:
         with working_for(plan.user_id, "memories.tidy_plans") as job, ledger_write(job.actor, plan.user_id):
             still = MemoryPlan.objects.open().filter(pk=plan.pk).first()
@@ -342,12 +340,12 @@ def _end_alone(plan: MemoryPlan, state: str, now: datetime) -> bool:
                 return False
             _end(still, state, now)
     except NotFound:
-        return False  # The person was erased meanwhile, with all that is theirs.
+        return False  # The person was erased meanwhile.
     return True
 
 
 def _end(plan: MemoryPlan, state: str, now: datetime) -> None:
-    """End an open plan: its text goes, and so does the work on it."""
+    """End an open plan: delete its text and cancel its job."""
     plan.items.all().delete()
     job = job_of(plan)
     if job is not None:

@@ -1,7 +1,7 @@
-"""Places that a person cares about: adding, changing and removing one, and noting where it came up.
+"""Places of a person: adding, editing, removing, restoring, and mentions in messages.
 
-They stand in the memory block and count for its budget, but nothing evicts them. Agents see them with the category
-``context`` and need it to write them.
+Places are part of the memory block and its budget, but are never evicted. Agents need the category ``context`` to read
+and write them.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ def place_add(
     conversation_id: UUID | None = None,
     message_id: UUID | None = None,
 ) -> PlaceAdded:
-    """Keep a place under the caller's own id for it. One that is known takes the name, and the notes if there are any.
+    """Add a place under the caller's id, or update the name (and notes, if given) of an existing one.
 
-    The message that names it, or else the newest of the conversation, becomes a mention. An agent's place waits while
-    the person reviews before, and what the person removed or refused stays away until they add it themselves. Raises
+    The given message, or the newest of the conversation, becomes a mention. An agent's place becomes a proposal if the
+    person reviews before. Places that the person removed or rejected can be added by the person only. Raises
     NotAllowed (403 ``category_not_allowed``, ``memory_off``), NotFound (conversation or message), Refused (400
     ``bad_place_id``, ``bad_name``, ``bad_notes``), Gated (422, also ``budget`` and ``rejected_before``).
     """
@@ -97,11 +97,11 @@ def place_edit(
     notes: str | None = None,
     version: int | None = None,
 ) -> PlaceChanged:
-    """Give a place, named by its row's id, another name or other notes; what is None stays.
+    """Change the name or notes of the place with this row id; None leaves a value unchanged.
 
-    ``version`` is the one that the caller saw. An agent's change waits while the person reviews before. Raises
-    NotAllowed, NotFound, Refused (400), Gated (422), Conflict (409 ``version_conflict`` with the current one,
-    ``wrong_state``).
+    ``version`` is the one that the caller saw. An agent's change becomes a proposal if the person reviews before.
+    Raises NotAllowed, NotFound, Refused (400), Gated (422), Conflict (409 ``version_conflict`` with the current
+    version, ``wrong_state``).
     """
     user_id = _must_keep(principal)
     own_word = principal.speaks_as_person
@@ -126,7 +126,7 @@ def place_edit(
 
 
 def place_withhold(principal: Principal, place: UUID, quote: str) -> PlaceChanged:
-    """Take the sentences that hold a quotation out of a place's notes; remove the place where its name says it.
+    """Remove sentences with a quotation from a place's notes, or the place if its name contains it.
 
     Raises as editing and removing do.
     """
@@ -140,10 +140,10 @@ def place_withhold(principal: Principal, place: UUID, quote: str) -> PlaceChange
 
 
 def place_remove(principal: Principal, place: UUID, *, version: int | None = None) -> PlaceChanged:
-    """Take a place away. It can be restored for 30 days, then it is purged.
+    """Remove a place. It can be restored for 30 days, then it is purged.
 
-    What the person takes away themselves no agent adds again. An agent's removal waits while the person reviews before.
-    Raises NotAllowed, NotFound, Conflict (409 ``version_conflict``, ``wrong_state``).
+    If the person removes it, agents can't add it again. An agent's removal becomes a proposal if the person reviews
+    before. Raises NotAllowed, NotFound, Conflict (409 ``version_conflict``, ``wrong_state``).
     """
     user_id = _must_keep(principal)
     written_by = author(principal)
@@ -162,7 +162,7 @@ def place_remove(principal: Principal, place: UUID, *, version: int | None = Non
 
 
 def place_restore(principal: Principal, place: UUID) -> Place:
-    """Restore a removed place. That is for the person.
+    """Restore a removed place. Only the person may.
 
     Raises NotYoursToDecide, NotAllowed, NotFound (also after the purge), Gated (422 ``budget``), Conflict (409
     ``wrong_state``).
@@ -182,7 +182,7 @@ def place_restore(principal: Principal, place: UUID) -> Place:
 
 
 def place_mention(principal: Principal, place: UUID, message_id: UUID) -> bool:
-    """Note that a message names a place. False when that was noted before.
+    """Store a mention of a place in a message. Returns False if it existed.
 
     Raises NotAllowed, NotFound for a place that is not there or removed, or a message that is not the person's.
     """
@@ -200,7 +200,7 @@ def place_mention(principal: Principal, place: UUID, message_id: UUID) -> bool:
 def place_approve(
     write: LedgerWrite, principal: Principal, proposal: Proposal, given: Mapping[str, Any], version: int | None
 ) -> None:
-    """Do what a proposal about a place says, with another name or other notes if they are given, and end it.
+    """Apply a proposal about a place, optionally with another name or notes, and close it.
 
     Inside the person's decision. Raises NotAllowed (403 ``category_not_allowed``), Refused (400), Gated (422), NotFound
     (a removal of what is gone), Conflict (409 ``version_conflict``).
@@ -229,13 +229,13 @@ def place_approve(
 
 
 def place_refuse(write: LedgerWrite, proposal: Proposal) -> None:
-    """Keep what a proposal about a place would add from being proposed again, inside the person's decision."""
+    """Suppress what a rejected proposal about a place would add. Called inside the decision."""
     if not proposal.values.get("removed"):
         suppress_place(write, proposal.user_id, proposal.values, object_id=proposal.pk)
 
 
 def places_purge() -> int:
-    """Delete places whose time after removal is over, with a PURGE in the log for each. Returns how many.
+    """Delete expired removed places, each with a PURGE in the log. Returns how many.
 
     Each batch is a transaction of one person.
     """
@@ -265,14 +265,14 @@ def _purge_batch(user_id: UUID) -> int:
 
 
 def _must_keep(principal: Principal) -> UUID:
-    """The person's id. Raises NotAllowed unless the principal may write, remember, and see places."""
+    """Return the person's id. Raises NotAllowed unless the principal may write memories and see places."""
     user_id = accounts_policy.must_remember(principal)
     writing.must_file_under(principal, PLACES_CATEGORY)
     return user_id
 
 
 def _clean_id(place_id: str) -> str:
-    """The caller's own id of a place. It stands in no prompt, and looks like anything, so no gate reads it."""
+    """Normalise the caller's id of a place. It is never part of a prompt, so no gate applies."""
     place_id = place_id.strip()
     if not 1 <= len(place_id) <= LONGEST_NAME or not place_id.isprintable():
         raise Refused(
@@ -294,7 +294,7 @@ def _clean_notes(notes: str, *, own_word: bool) -> str:
 
 
 def _source(principal: Principal, conversation_id: UUID | None, message_id: UUID | None) -> queries.Source:
-    """Where a place came up: the message that is named, or the newest of the conversation."""
+    """Return the source of a mention: the given message, or the newest of the conversation."""
     source = queries.read_source(principal, conversation_id, message_id)
     if source.conversation_id is None or source.said:
         return source
@@ -304,7 +304,7 @@ def _source(principal: Principal, conversation_id: UUID | None, message_id: UUID
 
 
 def _places(user_id: UUID) -> PlaceQuerySet:
-    """All of a person's, whether present or removed: an id that was used stays taken until the purge."""
+    """Return a person's present and removed places. A removed one's id stays taken until the purge."""
     return Place.objects.filter(user_id=user_id)
 
 

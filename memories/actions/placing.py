@@ -1,4 +1,4 @@
-"""One place under its person's lock: what it says, what it costs of the memory block, and what must not come back."""
+"""Writes of one place under the person's lock: wording, tokens of the block, suppressions."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ from .budget import block_evict
 
 
 def _marks(values: Mapping[str, Any]) -> list[Embedded]:
-    """What suppressions stand for: the place as such, and the place with this name and these notes."""
+    """Return the two suppression keys of a place: its id, and its id with name and notes."""
     as_such = f"place {values['place_id']}"
     texts = [as_such, f"{as_such} {values['name']} {values['notes']}"] if "name" in values else [as_such]
     return [Embedded(text, None, "") for text in texts]
 
 
 def must_be_welcome(user_id: UUID, values: Mapping[str, Any]) -> None:
-    """Raise Gated (422 ``rejected_before``) for what the person removed or refused, and for notes that say it."""
+    """Raise Gated (422 ``rejected_before``) if the place, or the statement of its notes, is suppressed."""
     words = [Embedded(values[name], None, "") for name in ("name", "notes") if values.get(name)]
     if any(Suppression.objects.against(MEMORY, user_id, [*_marks(values), *words])):
         raise Gated(_("The person removed or refused this place. Only they can bring it back."), code="rejected_before")
 
 
 def suppress_place(write: LedgerWrite, user_id: UUID, values: Mapping[str, Any], *, object_id: UUID) -> None:
-    """Keep a place from being added again: at all, or with the name and notes that ``values`` hold."""
+    """Suppress a place, or only this place with the name and notes in ``values``."""
     suppression_add(write, user_id, _marks(values)[-1], object_id)
 
 
 def unsuppress_place(write: LedgerWrite, user_id: UUID, values: Mapping[str, Any]) -> None:
-    """Let a place be added again."""
+    """Remove the suppressions of a place."""
     suppression_remove(write, user_id, texts=[mark.content for mark in _marks(values)])
 
 
@@ -54,7 +54,7 @@ def store_place(
     conversation_id: UUID | None = None,
     **meta: Any,
 ) -> Place:
-    """Add a place, reword it, or restore it with these values."""
+    """Insert, update or restore a place with these values."""
     now = timezone.now()
     if place is None:
         place = Place(user_id=user_id, place_id=values["place_id"], version=0, tokens=0, added_at=now)
@@ -91,7 +91,7 @@ def store_place(
 
 
 def take_away(write: LedgerWrite, place: Place, **meta: Any) -> None:
-    """Remove a place until it is purged or restored."""
+    """Mark a place as removed."""
     write.change(place.user_id, "DELETE", "place", place.pk, old_version=place.version, **meta)
     write.keep_undo_step(place.user_id, "place", place.pk, {"version": place.version, "present": True})
     place.active_rev = None
@@ -101,7 +101,7 @@ def take_away(write: LedgerWrite, place: Place, **meta: Any) -> None:
 
 
 def mention(write: LedgerWrite, place: Place, said: Sequence[Said]) -> bool:
-    """Note messages that name a place, each once. Whether any was new."""
+    """Store mentions of a place, each message once. Returns whether any was new."""
     known = set(place.mentions.filter(message__in=[each.message_id for each in said]).values_list("message", flat=True))
     new = [each.message_id for each in said if each.message_id not in known]
     for message_id in new:
@@ -113,7 +113,7 @@ def mention(write: LedgerWrite, place: Place, said: Sequence[Said]) -> bool:
 
 
 def _settle(write: LedgerWrite, place: Place, cost_before: int) -> None:
-    """Store a place, and bring the ledger in line with what its line costs now and the block within its budget."""
+    """Save a place, update the ledger's tokens, and evict if the block exceeds its budget."""
     conversations = place.mentions.values("message__conversation").distinct().count()
     place.tokens = line_tokens(place_line(place.name, place.notes, conversations))
     place.save()

@@ -1,4 +1,4 @@
-"""Changes that wait for the person's word: their yes, their no, and the end of the wait."""
+"""Decisions about proposals: approving, rejecting, and expiry."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ LAPSE_BATCH = 500
 
 @dataclass(frozen=True, slots=True)
 class _Patch:
-    """What an approved proposal changes. ``content`` is None when the wording stays."""
+    """The change of an approved proposal. ``content`` is None if the wording stays."""
 
     content: str | None = None
     verbatim: bool = False
@@ -61,14 +61,13 @@ class _Patch:
 def proposal_approve(
     principal: Principal, proposal_id: UUID, *, values: Mapping[str, Any] | None = None, version: int | None = None
 ) -> Proposal:
-    """Make a proposed change, with other ``values`` if so given. Other words are those of whoever approves.
+    """Apply a proposal, optionally with other ``values``, which count as the caller's words.
 
-    Of a new memory ``content``, ``category`` and ``subject`` can be given, of an update all that it may hold, of a
-    place ``name`` and ``notes``; a service's pass the gates that an agent's words pass. ``version`` is the one of the
-    memory or place that the caller saw: the change is made to that, whichever it was meant for. Raises
-    NotYoursToDecide, NotFound, Refused (400), Gated (422), Conflict (409 ``wrong_state``; ``version_conflict`` with the
-    current version; without ``version`` ``stale_proposal`` with ``memory`` and ``proposed`` when the memory changed
-    meanwhile).
+    Possible values: ``content``, ``category`` and ``subject`` of a new memory; all fields of an update; ``name`` and
+    ``notes`` of a place. A service's values pass the gates for agents. ``version`` is the memory's or place's version
+    that the caller saw; the change is applied to it, even if it was proposed for an older one. Raises NotYoursToDecide,
+    NotFound, Refused (400), Gated (422), Conflict (409 ``wrong_state``; ``version_conflict`` with the current version;
+    without ``version`` ``stale_proposal`` with ``memory`` and ``proposed`` if the memory changed meanwhile).
     """
     accounts_policy.must_decide(principal)
     seen = _read(principal, proposal_id)
@@ -102,9 +101,9 @@ def proposal_approve(
 
 
 def proposal_reject(principal: Principal, proposal_id: UUID, reason: str = Refusal.NOT_TRUE) -> Proposal:
-    """Refuse a proposed change. Words that were proposed can't be learned again.
+    """Reject a proposal, and suppress the proposed words.
 
-    With the reason ``dont_keep`` the words that say it are withheld. Raises NotYoursToDecide, NotFound, Conflict (409
+    With the reason ``dont_keep`` the source words are withheld. Raises NotYoursToDecide, NotFound, Conflict (409
     ``wrong_state``).
     """
     refusal = Refusal(reason)
@@ -138,10 +137,10 @@ def _words_behind(proposal_id: UUID) -> tuple[Cause, list[tuple[UUID, str]]]:
 
 
 def proposals_lapse() -> int:
-    """End the proposals that nobody decided about in time, and remove their text. Returns how many.
+    """Expire undecided proposals and delete their text. Returns how many.
 
-    A memory that was only proposed is deleted. No suppression is left: nobody said no. Each batch is a transaction of
-    one person. Of those that somebody did decide about, the text goes when their time is over too.
+    A memory that was only proposed is deleted, without a suppression. Each batch is a transaction of one person. The
+    text of decided proposals is deleted after the same time.
     """
     lapsed = 0
     due = Proposal.objects.waiting().filter(expires_at__lte=timezone.now())
@@ -175,10 +174,10 @@ def _lapse_batch(user_id: UUID) -> int:
 
 
 def _forget_batch() -> int:
-    """Remove what some proposals hold that were decided about while that could still be undone. Returns how many."""
+    """Delete the text of decided proposals whose undo period is over. Returns how many."""
     with transaction.atomic():
         due = Proposal.objects.to_forget(timezone.now()).order_by("expires_at").values_list("pk", flat=True)
-        # Whoever reopens one at this moment holds it; the next round finds what is left.
+        # Rows locked by a concurrent undo are skipped until the next run.
         ended = list(due.select_for_update(skip_locked=True)[:LAPSE_BATCH])
         ProposalEvidence.objects.filter(proposal__in=ended).delete()
         return Proposal.objects.filter(pk__in=ended).update(values={})
@@ -193,7 +192,7 @@ def _read(principal: Principal, proposal_id: UUID) -> Proposal:
 
 @contextmanager
 def _deciding(principal: Principal, proposal_id: UUID) -> Iterator[tuple[LedgerWrite, Proposal]]:
-    """The transaction of a decision about a proposal that still waits."""
+    """Transaction of a decision about a waiting proposal."""
     user_id = accounts_policy.must_decide(principal)
     with ledger_write(principal.actor, user_id) as write:
         proposal = _read(principal, proposal_id)
@@ -206,7 +205,7 @@ def _deciding(principal: Principal, proposal_id: UUID) -> Iterator[tuple[LedgerW
 
 
 def _check_fresh(memory: Memory, proposal: Proposal, seen: int | None) -> None:
-    """Raise Conflict when the memory has another wording by now than the caller saw, or than was meant."""
+    """Raise Conflict if the memory's version is not the one that the caller saw, or that the proposal is for."""
     check_state(memory, State.ACTIVE)
     check_version(memory, seen)
     if seen is None and memory.version != proposal.memory_version:
@@ -219,7 +218,7 @@ def _check_fresh(memory: Memory, proposal: Proposal, seen: int | None) -> None:
 
 
 def _patch(principal: Principal, kind: str, values: Mapping[str, Any]) -> _Patch:
-    """Proposed values, or those of who approves them, in their stored form. Raises Refused (400), Gated (422)."""
+    """Return the proposed or given values in stored form. Raises Refused (400), Gated (422)."""
     own_word = principal.speaks_as_person
     filing: dict[str, Any] = {}
     if "subject" in values:
@@ -248,7 +247,7 @@ def _patch(principal: Principal, kind: str, values: Mapping[str, Any]) -> _Patch
 
 
 def _apply(change: MemoryWrite, principal: Principal, proposal: Proposal, patch: _Patch, text: Embedded | None) -> None:
-    """Update a memory as proposed; the person who approves it has reviewed it."""
+    """Update a memory as proposed, and mark it as reviewed."""
     memory, by = change.memory, str(proposal.pk)
     memory.verbatim = patch.verbatim
     filing = {name: value for name, value in patch.filing.items() if getattr(memory, name) != value}

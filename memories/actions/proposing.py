@@ -1,4 +1,4 @@
-"""Letting a change wait for the person, inside the action that would make it, and ending that wait."""
+"""Create proposals inside the action that would make the change, and close them."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from .single import MemoryWrite, author
 
 
 def propose_create(change: MemoryWrite) -> Proposal:
-    """Have the person decide about a memory that became proposed. The memory's own change in the log stands for it."""
+    """Create the proposal of a memory with the state proposed. The memory's own change is its log entry."""
     return propose_creates([change.memory], change.now)[0]
 
 
 def propose_creates(memories: Sequence[Memory], now: datetime) -> list[Proposal]:
-    """The same for many, in one statement."""
+    """Like ``propose_create``, for many in one statement."""
     return Proposal.objects.bulk_create(
         Proposal(
             user_id=memory.user_id,
@@ -50,7 +50,7 @@ def propose_creates(memories: Sequence[Memory], now: datetime) -> list[Proposal]
 
 
 def quoted(proposal: Proposal) -> list[Said]:
-    """What bears a proposal out."""
+    """Return the quoted evidence of a proposal."""
     evidence = proposal.evidence.values_list("message_id", "quote", "message__at")
     return [Said(*each) for each in evidence]
 
@@ -67,9 +67,9 @@ def propose_change(
     said: Sequence[Said] = (),
     reason: str = "",
 ) -> Proposal:
-    """Have the person decide about an update or archive of a memory. The same again, while it waits, is the same.
+    """Create a proposal to update or archive a memory, or return an equal waiting one.
 
-    ``reason`` says why it waits, where that is not how they review.
+    ``reason`` says why it waits, unless it is the review preference.
     """
     what = {
         "kind": kind,
@@ -93,9 +93,9 @@ def propose_instead(
     text: Embedded | None = None,
     reason: str = "",
 ) -> Proposal | None:
-    """Have the person decide about a change of an active memory where theirs is the word on it; None where it isn't.
+    """Create a proposal instead of changing an active memory, if the person must decide; else return None.
 
-    It is with a ``reason`` that says why, whatever the memory is. ``text`` is the content among the ``values``.
+    With a ``reason`` the person must always decide. ``text`` is the content in ``values``.
     """
     memory, said_at = change.memory, source or Source()
     field = memory.field
@@ -128,7 +128,7 @@ def propose_place(
     conversation_id: UUID | None = None,
     said: Sequence[Said] = (),
 ) -> Proposal:
-    """Have the person decide about a place: ``values`` are its id with its name and notes, or with ``removed``."""
+    """Create a proposal about a place: ``values`` are its id with its name and notes, or with ``removed``."""
     what = {"kind": Proposal.Kind.PLACE, "user_id": user_id, "values": dict(values)}
     return _propose(write, principal, what, written_by=written_by, conversation_id=conversation_id, said=said)
 
@@ -144,7 +144,7 @@ def _propose(
     reason: str = "",
 ) -> Proposal:
     now = timezone.now()
-    # There can be two: one that came back to wait when its rejection was undone, and one made meanwhile.
+    # There can be two: one reopened by undo, and one created meanwhile.
     waiting = _waiting_of(principal, what["kind"]).filter(**what).order_by("created_at", "pk").first()
     proposal = waiting or Proposal.objects.create(
         **what,
@@ -171,7 +171,7 @@ def _propose(
 def propose_archives(
     write: LedgerWrite, principal: Principal, memories: Sequence[Memory], *, written_by: str
 ) -> list[Proposal]:
-    """Have the person decide about many archives, in as many statements as about one. Returns those that are new."""
+    """Create proposals to archive many memories, in a constant number of statements. Returns the new ones."""
     now = timezone.now()
     waiting = _waiting_of(principal, Proposal.Kind.ARCHIVE).filter(memory__in=memories)
     known = set(waiting.values_list("memory_id", "memory_version"))
@@ -196,17 +196,14 @@ def propose_archives(
 
 
 def end_create(change: MemoryWrite, state: str) -> None:
-    """End the proposal of a memory whose fate is decided, if one waits."""
+    """Close the waiting proposal of a memory, if there is one."""
     Proposal.objects.filter(memory=change.memory, kind=Proposal.Kind.CREATE).waiting().update(
         state=state, decided_at=change.now
     )
 
 
 def end(proposal: Proposal, state: str, now: datetime) -> None:
-    """End a proposal. What it holds goes with a lapse; after a decision it stays until its days are over.
-
-    Until then the decision can be taken back.
-    """
+    """Close a proposal. Expiry deletes its text at once; after a decision it is kept for undo until then."""
     proposal.state, proposal.decided_at = state, now
     if state == Proposal.State.LAPSED:
         proposal.evidence.all().delete()
@@ -215,7 +212,7 @@ def end(proposal: Proposal, state: str, now: datetime) -> None:
 
 
 def log_proposal(write: LedgerWrite, event: str, proposal: Proposal, *, conversation_id: UUID | None = None) -> None:
-    """Take the person's next revision for what happens to a proposal about a memory or a place."""
+    """Log an event of a proposal with the person's next revision."""
     write.change(
         proposal.user_id,
         event,
@@ -228,7 +225,7 @@ def log_proposal(write: LedgerWrite, event: str, proposal: Proposal, *, conversa
 
 
 def _waiting_of(principal: Principal, kind: str) -> ProposalQuerySet:
-    """The proposals of one kind that wait and that the same agent made, or the same job."""
+    """Return waiting proposals of one kind by the same agent or job."""
     rows = Proposal.objects.waiting().filter(kind=kind)
     return rows.filter(agent_id=principal.agent_id) if principal.agent_id else rows.filter(agent__isnull=True)
 
@@ -238,12 +235,12 @@ def _lapses(now: datetime) -> datetime:
 
 
 def as_json(value: Any) -> Any:
-    """A value of a memory's column as it is kept in a proposal."""
+    """Convert a column's value to JSON for a proposal."""
     return value.isoformat() if isinstance(value, datetime) else value
 
 
 def moment(value: datetime | str | None) -> datetime | None:
-    """A moment that was kept so."""
+    """Parse a time stored by ``as_json``."""
     return parse_datetime(value) if isinstance(value, str) else value
 
 
@@ -251,10 +248,9 @@ def moment(value: datetime | str | None) -> datetime | None:
 
 
 def signal_agrees(principal: Principal, user_id: UUID, candidate: Candidate) -> bool:
-    """Note that a candidate gives a tone or a goal in a conversation; whether another one gave the same before.
+    """Store the signal of a candidate with a tone or a goal. Returns whether an earlier conversation gave the same.
 
-    It is nothing where the person reviews before, who decides about everything then, and where they ask for it
-    themselves.
+    Signals are not used if the person reviews before, or asks for it explicitly.
     """
     new, conversation_id = candidate.prepared.new, candidate.conversation_id
     policy = candidate.policy
@@ -262,7 +258,7 @@ def signal_agrees(principal: Principal, user_id: UUID, candidate: Candidate) -> 
     settled = policy.own_word or asked or principal.review == "before"
     if new.field not in AGREED or conversation_id is None or settled or candidate.prepared.held_back:
         return False
-    if not candidate.said:  # Without words of the person's it is the agent's own idea, however often it has it.
+    if not candidate.said:  # Without the person's words as evidence it is only the agent's own statement.
         return False
     digest, *others = _digests(user_id, new.field, new.content)
     signals = FieldSignal.objects.filter(user_id=user_id, field=new.field, digest__in=[digest, *others])
@@ -273,7 +269,7 @@ def signal_agrees(principal: Principal, user_id: UUID, candidate: Candidate) -> 
 
 
 def signals_forget(user_id: UUID, memories: Iterable[Memory]) -> None:
-    """Let what was found before the person said no to these tones and goals count no more."""
+    """Delete the signals of rejected tones and goals."""
     digests = [
         digest
         for memory in memories

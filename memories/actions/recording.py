@@ -1,4 +1,4 @@
-"""What a model found about memories that there are: done inside a transaction of the finder's, for the person."""
+"""Updates and deletions of memories found by extraction, executed inside its transaction."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def record_update(
     conversation_id: UUID,
     said: Sequence[Said],
 ) -> Updated:
-    """Give a memory the wording that was found, inside a transaction that holds the person's ledger.
+    """Change a memory's wording, in a transaction that holds the person's ledger lock.
 
-    A verbatim one keeps its own until the person says otherwise: the new one is proposed.
+    For a verbatim memory the change becomes a proposal.
 
-    ``text`` has passed the gates that need no database. ``version`` is the wording that the finder saw. With
-    ``consent`` the person's own words ask for it: it does not wait and, unless ``relayed``, lifts a suppression; where
-    they ``agreed`` to it when they were asked, it needs no review.
+    ``text`` has passed the gates that need no database. ``version`` is the version that the model saw. ``consent``: the
+    person asked for it explicitly, so it does not wait and, unless ``relayed``, lifts a suppression. ``agreed``: they
+    said yes when asked, so it needs no review.
 
     Raises NotFound, Gated (422 ``rejected_before``, ``budget``), Conflict (409 ``version_conflict``, ``wrong_state``).
     """
@@ -95,10 +95,10 @@ def record_archive(
     conversation_id: UUID,
     said: Sequence[Said],
 ) -> Changed:
-    """Archive a memory that the person's words take back, inside a transaction that holds the person's ledger.
+    """Archive a memory that the person retracted, in a transaction that holds the person's ledger lock.
 
-    With ``consent`` they asked for it to be forgotten: it goes at once, as if they had deleted it, and is not learned
-    again. Raises NotFound, Conflict (409 ``version_conflict``, ``wrong_state``).
+    With ``consent`` they asked to forget it: it is archived at once and suppressed, like a deletion by the person.
+    Raises NotFound, Conflict (409 ``version_conflict``, ``wrong_state``).
     """
     with memory_under_lock(write, Memory.objects.visible_to(principal), memory_id) as change:
         memory = change.memory

@@ -1,4 +1,4 @@
-"""Noting what an answer has shown, after it was given: who saw which memories, and that they were of use."""
+"""Log disclosures and uses of memories after a response was sent."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def memories_show(
     recalled: Sequence[str] = (),
     conversation_id: UUID | None = None,
 ) -> None:
-    """Have it noted, some seconds later, that an answer held these memories; ``recalled`` ones were looked for.
+    """Queue the disclosure of these memories for logging some seconds later; ``recalled`` ones were search results.
 
-    With the cache away it is noted at once: the person is told of every memory that an agent saw.
+    If the cache is down they are logged at once: no disclosure to an agent may be lost.
     """
     shown = {
         "user": principal.user_id,
@@ -68,7 +68,7 @@ def memories_show(
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """What one answer has shown: ids of memories of the block, and of those that were looked for."""
+    """Disclosures of one response: ids of memories in the block, and of recalled ones."""
 
     user: UUID
     agent: UUID | None
@@ -80,7 +80,7 @@ class _Shown:
 
     @classmethod
     def read(cls, written: str | bytes) -> _Shown:
-        """What was put by."""
+        """Parse a queued entry."""
         read = orjson.loads(written)
         agent, conversation = (UUID(read[name]) if read[name] else None for name in ("agent", "conversation"))
         at = datetime.fromisoformat(read["at"])
@@ -90,11 +90,10 @@ class _Shown:
 
 
 def memories_note_shown() -> int:
-    """Note what answers have shown since this was last done. Returns how many answers.
+    """Log the queued disclosures. Returns the number of responses.
 
-    What can't be noted, as its person or agent goes at this very moment, or as another version of the program has
-    written it, is passed over and logged. A batch is noted as a whole or not at all: else what came before a failure
-    would be noted twice.
+    Entries that can't be stored (the person or agent was just erased, or another version of the program wrote them) are
+    skipped with a log message. Each batch is one transaction, so that nothing is logged twice after a failure.
     """
     noted = 0
     while True:
@@ -104,7 +103,7 @@ def memories_note_shown() -> int:
                     shown = _Shown.read(each)
                     with working_for(shown.user, "memories.note_shown"), transaction.atomic():
                         _note(shown)
-                        connection.check_constraints()  # Which otherwise come last, when it is too late to pass over.
+                        connection.check_constraints()  # Deferred ones would fail at commit, too late to skip.
                 except (IntegrityError, LookupError, TypeError, ValueError) as error:
                     log.warning("shown_not_noted", error=type(error).__name__)
         noted += len(written)
@@ -113,10 +112,10 @@ def memories_note_shown() -> int:
 
 
 def _note(shown: _Shown) -> None:
-    """Write who was shown what, count uses, and log the operation.
+    """Insert disclosures, count uses, and log the operation.
 
-    What is gone meanwhile is left out; an answer without memories discloses nothing. A memory that an agent recalled is
-    used; one that stood in a block, or that the person looked for, is not.
+    Deleted memories are skipped. Only memories recalled by an agent count as used, not those in a block or searched by
+    the person.
     """
     block = [memory_id for memory_id in shown.block if memory_id not in set(shown.recalled)]
     ids = [*block, *shown.recalled]
@@ -135,14 +134,14 @@ def _note(shown: _Shown) -> None:
 
 
 def memories_used(ids: Sequence[str], at: datetime) -> None:
-    """Count one more use of each memory: an agent recalled it. One statement, without a revision and without a lock."""
+    """Increment the use count of recalled memories: one statement, without revision and lock."""
     if ids:
         with connection.cursor() as cursor:
             cursor.execute(statement("use"), {"ids": list(ids), "at": at})
 
 
 def disclosures_trim() -> int:
-    """Delete what is older than operations are kept. Returns how many rows."""
+    """Delete disclosures older than the retention of operations. Returns how many."""
     long_ago = timezone.now() - timedelta(days=settings.OPERATION_EVENT_DAYS)
     deleted, _ = Disclosure.objects.filter(at__lt=long_ago).delete()
     return deleted

@@ -1,7 +1,7 @@
-"""One memory under its lock: what every change of a memory has in common.
+"""Changing one memory under the lock: what all actions have in common.
 
-The person's ledger counts active memories, their words and what the memory block costs. All of it follows from how the
-memory stood before and after, so it is worked out here, once, and no action can forget it.
+The person's ledger counts active memories, their words and the block's tokens. These counts are updated here, from the
+memory's state before and after, so that no action can forget it.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ from .budget import block_evict
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What a memory counts for in the ledger of its person."""
+    """A memory's contribution to the counts of the ledger."""
 
     memories: int = 0
     terms: int = 0
@@ -65,13 +65,13 @@ class Standing:
 
     @classmethod
     def of(cls, memory: Memory) -> Standing:
-        """What it counts for as it stands."""
+        """Return the contribution of a memory's current state."""
         if memory.state != State.ACTIVE:
             return cls()
         return cls(1, memory.search_length, memory.tokens if memory.in_block else 0)
 
     def count(self, write: LedgerWrite, user_id: UUID, *, before: Standing | None = None) -> int:
-        """Count what has changed since ``before``. Returns by how many tokens the memory block is longer."""
+        """Update the ledger by the difference to ``before``. Returns the added tokens of the memory block."""
         was = before or Standing()
         longer = self.block_tokens - was.block_tokens
         write.count(
@@ -82,7 +82,7 @@ class Standing:
 
 @dataclass
 class MemoryWrite(StatementWrite[Memory]):
-    """A memory whose person's ledger is locked. ``evicted`` holds, after that, the ids that made room in the block."""
+    """A memory under the person's ledger lock. ``evicted`` are, afterwards, the ids evicted from the block."""
 
     kind = MEMORY
 
@@ -94,7 +94,7 @@ class MemoryWrite(StatementWrite[Memory]):
         return self.row
 
     def activate(self, rev: int, *, reviewed: bool) -> None:
-        """Make the memory active as of a revision, from whatever state it was in."""
+        """Make the memory active as of a revision."""
         memory = self.memory
         if memory.state != State.ACTIVE:
             memory.active_rev = rev
@@ -104,17 +104,17 @@ class MemoryWrite(StatementWrite[Memory]):
         self.file()
 
     def leave(self, state: str, why: str = "", *, reason: str = "") -> None:
-        """Take the memory out of the active state. ``why`` belongs to those that go: archived and rejected ones."""
+        """Change the state to an inactive one. ``why`` is for archived and rejected memories."""
         gone = going(state, self.now, reason, deleted_why=why)
         put(self.memory, gone if why else coming(state, reason, deleted_why=""))
         self.memory.active_rev = None
 
     def file(self) -> None:
-        """Work out again what depends on how the memory is filed: its place in the block and what its line costs."""
+        """Update the columns that depend on category and subject: block membership and tokens."""
         file_memory(self.memory, self.now)
 
     def find_by_subject(self, language: str) -> None:
-        """Let searches find the memory by its new subject."""
+        """Update the search text for the new subject."""
         prepared = prepare(self.memory.content, language, heading=self.memory.subject)
         self.memory.search_text, self.memory.search_length = prepared.text, prepared.length
 
@@ -131,11 +131,10 @@ class MemoryWrite(StatementWrite[Memory]):
         reason: str = "",
         **meta: Any,
     ) -> int:
-        """Give the memory another wording as its next version, logged as ``event``. Returns the revision.
+        """Store a new wording as the next version, logged as ``event``. Returns the revision.
 
-        The old wording was true until ``valid_from``, which is now unless it is given; if it was a mistake
-        (``correction``), the new one takes over the time in which it was held to be true, and when it was said unless
-        there is something ``said``.
+        The old wording was true until ``valid_from`` (default: now). With ``correction`` the new one takes over its
+        validity, and its ``said_at`` unless there is new evidence (``said``).
         """
         memory, old = self.memory, self.memory.version
         memory.version = old + 1
@@ -169,7 +168,7 @@ class MemoryWrite(StatementWrite[Memory]):
     def add_version(
         self, rev: int, *, said: Sequence[Said] = (), conversation_id: UUID | None = None, reason: str = ""
     ) -> None:
-        """Record the present wording, with its evidence, as the version that the memory's number says."""
+        """Insert the current wording, with its evidence, as the version with the memory's number."""
         memory, actor = self.memory, self.write.actor
         version = MemoryVersion.objects.create(
             user_id=memory.user_id,
@@ -201,7 +200,7 @@ class MemoryWrite(StatementWrite[Memory]):
         _store_evidence(version.pk, said)
 
     def add_evidence(self, said: Sequence[Said], conversation_id: UUID | None) -> None:
-        """Add what is new of the evidence to the current version."""
+        """Add new evidence to the current version."""
         if not said:
             return
         version = MemoryVersion.objects.only("pk").get(memory=self.memory, number=self.memory.version)
@@ -212,7 +211,7 @@ class MemoryWrite(StatementWrite[Memory]):
             self.log("LINK", conversation_id=conversation_id, evidence=len(new))
 
     def link(self, neighbours: Iterable[Neighbour]) -> None:
-        """Relate the memory to its neighbours, of whom none is related to it yet."""
+        """Add relations to neighbours without one."""
         nearest = list(neighbours)[: settings.MEMORY_LINKS]
         Relation.objects.bulk_create(
             Relation(
@@ -227,14 +226,14 @@ class MemoryWrite(StatementWrite[Memory]):
         )
 
     def unlink(self) -> None:
-        """Drop the relations that were about a wording that is gone."""
+        """Delete the relations of the previous wording."""
         gone = Relation.objects.of(self.memory.pk).filter(type=Relation.Type.RELATED_TO)
         for each in gone.values_list("from_memory_id", "to_memory_id", "strength"):
             self.write.touch("relations", each)
         gone.delete()
 
     def supersede(self, other_id: str) -> None:
-        """Say that the memory takes the place of another."""
+        """Add a ``supersedes`` relation."""
         Relation.objects.get_or_create(
             from_memory=self.memory,
             to_memory_id=other_id,
@@ -243,15 +242,15 @@ class MemoryWrite(StatementWrite[Memory]):
         )
 
     def suppress(self) -> None:
-        """Mark what the memory says as something that must not be learned again."""
+        """Suppress the memory's statement."""
         memory, row = self.memory, self.memory
-        if "embedding" not in vars(memory):  # Read by itself: what is read into the memory would be saved with it.
+        if "embedding" not in vars(memory):  # Loaded separately: a field loaded into the memory would be saved with it.
             row = Memory.objects.only("content", "embedding", "embedding_model").get(pk=memory.pk)
         suppression_add(self.write, memory.user_id, Embedded.of_row(row), memory.pk)
         plans_drop([memory.pk])
 
     def await_vector(self) -> None:
-        """Have the memory embedded in the background if it has no vector."""
+        """Queue the embedding of a memory without a vector."""
         if self.memory.embedding is None:
             self.memory.index_not_before = self.now
             self.memory.index_attempts = 0
@@ -260,11 +259,11 @@ class MemoryWrite(StatementWrite[Memory]):
             self.memory.index_not_before = None
 
     def standing(self) -> Standing:
-        """What the memory counts for."""
+        """The contribution of the memory's current state."""
         return Standing.of(self.memory)
 
     def settle(self, before: Standing) -> None:
-        """Bring the ledger in line with how the memory stands now, and the block within its budget."""
+        """Update the ledger's counts, and evict if the block exceeds its budget."""
         memory = self.memory
         now = self.standing()
         if now.count(self.write, memory.user_id, before=before) > 0:
@@ -278,12 +277,12 @@ memory_under_lock = partial(statement_under_lock, MemoryWrite)
 
 
 def memory_changing(write: LedgerWrite, memory: Memory) -> AbstractContextManager[MemoryWrite]:
-    """The same for a memory that was read inside such a transaction."""
+    """Like ``memory_write``, for a memory loaded inside such a transaction."""
     return changing(MemoryWrite(write, memory))
 
 
 def insights_leave(write: LedgerWrite, user_id: UUID, gone: Collection[str]) -> None:
-    """Archive the insights that rest on memories which have gone, inside the transaction in which those went."""
+    """Archive insights based on removed memories, in the same transaction."""
     if not gone:
         return
     for memory in Memory.objects.filter(user_id=user_id).resting_on(gone).without_vectors():
@@ -291,7 +290,7 @@ def insights_leave(write: LedgerWrite, user_id: UUID, gone: Collection[str]) -> 
 
 
 def insight_leave(write: LedgerWrite, memory: Memory) -> None:
-    """Archive an insight whose grounds have gone, with the proposal of it if one waits."""
+    """Archive an insight whose basis is gone, and close its proposal."""
     with memory_changing(write, memory) as change:
         was: dict[str, Any] = {} if memory.state == State.ACTIVE else {"was": memory.state}
         creates = Proposal.objects.waiting().filter(memory=memory, kind=Proposal.Kind.CREATE)
@@ -301,7 +300,7 @@ def insight_leave(write: LedgerWrite, memory: Memory) -> None:
 
 
 def relink(change: MemoryWrite, principal: Principal, text: Embedded) -> None:
-    """Relate a memory that was reworded to its neighbours of now."""
+    """Replace the relations of a reworded memory."""
     memory = change.memory
     change.unlink()
     change.link(
@@ -310,13 +309,13 @@ def relink(change: MemoryWrite, principal: Principal, text: Embedded) -> None:
 
 
 def file_memory(memory: Memory, now: datetime) -> None:
-    """Work out what depends on how a memory is filed: its place in the block and what its line costs."""
+    """Set the columns that depend on category and subject: block membership and tokens."""
     memory.in_block = writing.is_in_block(memory.kind, memory.category)
     memory.tokens = line_tokens(memory_line(memory.pk, now, memory.subject, memory.content))
 
 
 def plans_drop(memory_ids: Collection[str]) -> None:
-    """Drop what open plans would make of memories that are not to be said again."""
+    """Drop items of open plans with these memories."""
     of_these = MemoryPlanSource.objects.filter(memory__in=memory_ids).values("item")
     waiting = MemoryPlanItem.objects.filter(state=MemoryPlanItem.State.WAITING, pk__in=of_these)
     ended = {"state": MemoryPlanItem.State.SKIPPED, "reason": MemoryPlanItem.Reason.GONE}
@@ -330,7 +329,7 @@ def _store_evidence(version_id: int, said: Sequence[Said]) -> None:
 
 
 def author(principal: Principal) -> str:
-    """What is shown as the writer of a wording: nobody for the person's own, else the model, the agent, or ``job``."""
+    """Return the displayed author: '' for the person, else the model, the agent, or ``job``."""
     if principal.words_of:
         return principal.words_of[:80]
     if principal.speaks_as_person:

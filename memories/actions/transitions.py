@@ -1,7 +1,7 @@
-"""From one state to another: approving, rejecting, archiving, restoring and pinning a memory.
+"""State transitions of a memory: approve, reject, archive, restore and pin.
 
-Where a function takes ``version``, it is the wording that the caller saw; about another one it raises Conflict (409
-``version_conflict`` with the current version).
+``version`` is the version that the caller saw. If it is outdated, functions raise Conflict (409 ``version_conflict``
+with the current version).
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ def memory_approve(
     subject: str | None = None,
     version: int | None = None,
 ) -> Memory:
-    """Let a proposed memory count, reworded or refiled if so given, or mark an active one as reviewed.
+    """Activate a proposed memory, optionally with changes, or mark an active one as reviewed.
 
-    Its proposal ends with it. What it takes the place of is archived. Whether it says the same as another is settled:
+    Closes its proposal and archives the memories that it replaces. A doubt whether it duplicates another is resolved:
     both stay. Approving twice changes nothing. Raises NotYoursToDecide, NotFound, Refused (400), Gated (422), Conflict
     (409 ``version_conflict``, ``wrong_state``).
     """
@@ -81,9 +81,9 @@ def memory_approve(
 def memory_reject(
     principal: Principal, memory_id: str, reason: str = Refusal.NOT_TRUE, *, version: int | None = None
 ) -> Memory:
-    """Refuse a memory: it leaves every prompt and can't be learned again.
+    """Reject a memory: it leaves every prompt and is suppressed.
 
-    With the reason ``dont_keep`` the words that it was learned from are withheld. It can be restored for 30 days.
+    With the reason ``dont_keep`` its source words are withheld. It can be restored for 30 days.
     Raises NotYoursToDecide, NotFound, Conflict (409 ``version_conflict``, ``wrong_state``).
     """
     user_id = accounts_policy.must_decide(principal)
@@ -95,7 +95,7 @@ def memory_reject(
 
 
 def memory_pin(principal: Principal, memory_id: str, pinned: bool, *, version: int | None = None) -> Memory:
-    """Keep a memory from being evicted or forgotten, or no longer.
+    """Pin or unpin a memory. Pinned ones are not evicted or archived automatically.
 
     Raises NotAllowed, NotFound, Conflict (409 ``version_conflict``, ``wrong_state``).
     """
@@ -111,9 +111,9 @@ def memory_pin(principal: Principal, memory_id: str, pinned: bool, *, version: i
 def memory_archive(principal: Principal, memory_id: str, *, version: int | None = None) -> Changed:
     """Archive a memory. It can be restored for 30 days, then it is purged.
 
-    What the person archives themselves can't be learned again, and its words are withheld. An agent's archive waits
-    while the person reviews before; what it proposed itself it takes back at once. Raises NotAllowed, NotFound,
-    Conflict (409 ``version_conflict``, ``wrong_state``).
+    If the person archives it, it is suppressed and its source words are withheld. An agent's archive becomes a proposal
+    if the person reviews before; its own proposed memory is archived at once. Raises NotAllowed, NotFound, Conflict
+    (409 ``version_conflict``, ``wrong_state``).
     """
     user_id = accounts_policy.must_remember(principal)
     own_word = principal.speaks_as_person
@@ -127,9 +127,9 @@ def memory_archive(principal: Principal, memory_id: str, *, version: int | None 
 
 
 def memory_restore(principal: Principal, memory_id: str, *, version: int | None = None) -> Memory:
-    """Restore a memory: active, or waiting when it did and it isn't the person who restores it.
+    """Restore a memory: active, or proposed if it was and an agent restores it.
 
-    What the person archived or rejected only they restore, and what staff held back stays so. Raises
+    What the person archived or rejected only they can restore. Quarantined memories become quarantined again. Raises
     NotYoursToDecide, NotAllowed, NotFound (also after the purge), Gated (422 ``budget``), Conflict (409
     ``version_conflict``, ``wrong_state``, ``similar_exists``, ``field_exists``).
     """
@@ -143,11 +143,10 @@ def memory_restore(principal: Principal, memory_id: str, *, version: int | None 
 
 
 def memories_take_back(write: LedgerWrite, conversation: Conversation) -> tuple[int, int]:
-    """Remove what was learned from a conversation alone, inside the transaction that removes the conversation.
+    """Delete memories learned only from a conversation, in the transaction that deletes the conversation.
 
-    The caller holds the person's ledger. What the person has reviewed or reworded stays, and so does what was said
-    elsewhere as well. No suppression is left: the same may be learned again. Returns how many memories were removed,
-    and how many that were found there stay.
+    The caller holds the person's ledger lock. Reviewed and reworded memories stay, and those with evidence elsewhere.
+    No suppression is added. Returns the numbers of deleted and kept memories.
     """
     said = Message.objects.filter(conversation=conversation)
     memories = list(_learned_from(conversation.user_id, said).without_vectors().order_by("pk"))
@@ -162,9 +161,9 @@ def memories_take_back(write: LedgerWrite, conversation: Conversation) -> tuple[
 
 
 def memories_remove_brought(principal: Principal, import_id: UUID, most: int) -> int:
-    """Delete some of the memories that an import brought and that are as they came. Returns how many.
+    """Delete unchanged memories of an import. Returns how many.
 
-    No suppression is left: they may be brought again. Raises NotAllowed without the scope write.
+    No suppression is added, so they can be imported again. Raises NotAllowed without the scope write.
     """
     user_id = accounts_policy.must_write(principal)
     with ledger_write(principal.actor, user_id) as write:
@@ -174,19 +173,19 @@ def memories_remove_brought(principal: Principal, import_id: UUID, most: int) ->
 
 
 def _remove(write: LedgerWrite, user_id: UUID, memories: Sequence[Memory]) -> None:
-    """Delete memories for good, inside the caller's transaction."""
+    """Delete memories permanently, in the caller's transaction."""
     for memory in memories:
         if memory.state == State.ACTIVE:
             with memory_changing(write, memory) as change:
-                change.leave(State.QUARANTINED)  # So that the person's counts are right; the row goes at once.
+                change.leave(State.QUARANTINED)  # Updates the person's counts; the row is deleted next.
         write.change(user_id, "PURGE", "memory", memory.pk, old_version=memory.version)
     erase(MEMORY, [memory.pk for memory in memories])
 
 
 def memories_decline(write: LedgerWrite, message: Message) -> list[str]:
-    """Archive what was learned from a message alone that the person does not want remembered. Returns the ids.
+    """Archive and suppress what was learned only from a declined message. Returns the ids.
 
-    The caller holds the person's ledger. Suppressions keep it from being learned again.
+    The caller holds the person's ledger lock.
     """
     said = Message.objects.filter(pk=message.pk)
     declined = []
@@ -198,7 +197,7 @@ def memories_decline(write: LedgerWrite, message: Message) -> list[str]:
 
 
 def _learned_from(user_id: UUID, said: MessageQuerySet) -> MemoryQuerySet:
-    """A person's memories that only these messages bear out, that a job worded and that nobody has looked at."""
+    """Return unreviewed memories worded by a job with evidence only in these messages."""
     own = Memory.objects.filter(user_id=user_id)
     borne_out = MemoryEvidence.objects.filter(version__user_id=user_id)
     elsewhere = borne_out.exclude(message__in=said).values("version__memory")
@@ -212,14 +211,14 @@ def _learned_from(user_id: UUID, said: MessageQuerySet) -> MemoryQuerySet:
     )
 
 
-# --- Of a memory that is locked already -------------------------------------------------------------------------------
+# --- Transitions of a locked memory -----------------------------------------------------------------------------------
 
 
 def approve_so(change: MemoryWrite, principal: Principal, filing: Mapping[str, Any], text: Embedded | None) -> None:
-    """Approve a memory that is locked already, filed and worded as the person wants it.
+    """Approve a locked memory with the person's changes.
 
-    ``filing`` may hold a category and a subject; without a text the wording stays. Raises Refused (400) for a subject
-    of a field, Conflict (409 ``wrong_state``) when its days are over.
+    ``filing`` may contain category and subject; without a text the wording stays. Raises Refused (400) for a subject
+    of a field, Conflict (409 ``wrong_state``) if it has expired.
     """
     memory = change.memory
     if memory.state == State.PROPOSED:
@@ -230,7 +229,7 @@ def approve_so(change: MemoryWrite, principal: Principal, filing: Mapping[str, A
     if text is not None and text.content != memory.content:
         suppression_check(change.write, MEMORY, memory.user_id, text, own_word=principal.speaks_as_person)
         wording = text.worded(principal, memory.user_id, memory.subject)
-        memory.state_reason = ""  # In other words it resembles nothing any more.
+        memory.state_reason = ""  # A new wording is not the one that resembled a rejected memory.
         rev = change.reword(wording, "APPROVE", written_by=author(principal), correction=True, **meta)
         settle_approval(change, rev)
         relink(change, principal, text)
@@ -240,12 +239,12 @@ def approve_so(change: MemoryWrite, principal: Principal, filing: Mapping[str, A
 
 
 def _is_in_question(memory: Memory) -> bool:
-    """Whether it perhaps says the same as another, or may be out of date."""
+    """Whether it is marked as a possible duplicate or as possibly out of date."""
     return memory.needs_check or Doubt.objects.open_of(memory.user_id, "memory").filter(object_id=memory.pk).exists()
 
 
 def _must_be_in_time(change: MemoryWrite) -> None:
-    """What nobody decided about in time has lapsed, also while its row is still there."""
+    """Raise Conflict if the proposal has expired, also if its row is not deleted yet."""
     creates = Proposal.objects.waiting().filter(memory=change.memory, kind=Proposal.Kind.CREATE)
     if creates.filter(expires_at__lte=change.now).exists():
         lapsed = Proposal.State.LAPSED
@@ -253,12 +252,12 @@ def _must_be_in_time(change: MemoryWrite) -> None:
 
 
 def approve(change: MemoryWrite, *, reviewed: bool = True, **meta: Any) -> None:
-    """Let a memory count, or mark it as reviewed; not ``reviewed`` where it was not the person who let it."""
+    """Activate a memory or mark it as reviewed. ``reviewed`` is False unless the person decided."""
     settle_approval(change, change.log("APPROVE", **meta), reviewed=reviewed)
 
 
 def settle_approval(change: MemoryWrite, rev: int, *, reviewed: bool = True) -> None:
-    """Make a memory active whose approval took a revision, and let go what it takes the place of."""
+    """Activate a memory whose approval has its revision, and archive what it replaces."""
     if change.memory.state != State.ACTIVE:
         resemblance_lift(change)
         _make_room(change)
@@ -281,7 +280,7 @@ def _make_room(change: MemoryWrite) -> None:
 
 
 def displace(write: LedgerWrite, memory: Memory) -> None:
-    """Archive a memory that another one takes the place of."""
+    """Archive a memory that another one replaces."""
     with memory_changing(write, memory) as change:
         put_away(change, Why.REPLACED)
 
@@ -289,7 +288,7 @@ def displace(write: LedgerWrite, memory: Memory) -> None:
 def put_away(change: MemoryWrite, why: str, *, event: str = "DELETE", withholds: bool = True, **meta: Any) -> None:
     """Archive a memory. It can be restored until it is purged.
 
-    What the person puts away themselves is withheld, unless its words are by other means (``withholds``).
+    If the person archives it, its source words are withheld, unless the caller does that (``withholds=False``).
     """
     memory = change.memory
     meta |= {"why": why} | ({} if memory.state == State.ACTIVE else {"was": memory.state})
@@ -305,14 +304,14 @@ def put_away(change: MemoryWrite, why: str, *, event: str = "DELETE", withholds:
 
 
 def refuse(change: MemoryWrite, reason: Refusal) -> None:
-    """Do what the person's refusal of a memory that is locked already comes to."""
+    """Apply the person's rejection to a locked memory."""
     reject(change, Why.REJECTED, change.memory.state_reason or reason.label)
     if reason == Refusal.DONT_KEEP:
         withhold(change.write, change.memory.user_id, [change.memory.pk])
 
 
 def reject(change: MemoryWrite, why: str, reason: str) -> None:
-    """Say that a memory is not so: it can't be learned again. ``reason`` is a sentence for its person."""
+    """Reject and suppress a memory. ``reason`` is a sentence shown to the person."""
     memory = change.memory
     meta: dict[str, Any] = {} if memory.state == State.ACTIVE else {"was": memory.state}
     end_create(change, Proposal.State.REJECTED)
@@ -323,9 +322,9 @@ def reject(change: MemoryWrite, why: str, reason: str) -> None:
 
 
 def bring_back(change: MemoryWrite, principal: Principal, *, reviewed: bool, waits: bool = False) -> None:
-    """Undo that a memory went: it is active again, or it waits for the person.
+    """Restore an archived or rejected memory: active, or proposed.
 
-    What staff held back when it went is held back again. Raises Conflict (409 ``similar_exists``, ``field_exists``).
+    A memory that was quarantined becomes quarantined again. Raises Conflict (409 ``similar_exists``, ``field_exists``).
     """
     memory = change.memory
     held_back = state_before(memory) == State.QUARANTINED
@@ -345,7 +344,7 @@ def bring_back(change: MemoryWrite, principal: Principal, *, reviewed: bool, wai
 
 
 def hold_again(change: MemoryWrite, principal: Principal, reason: str) -> None:
-    """Undo that staff refused what they had held back. Raises Conflict (409 ``similar_exists``)."""
+    """Undo a refusal by staff: quarantine the memory again. Raises Conflict (409 ``similar_exists``)."""
     memory = change.memory
     _must_fit(principal, memory, active=False)
     suppression_remove(change.write, memory.user_id, texts=[memory.content], object_id=memory.pk)
@@ -354,7 +353,7 @@ def hold_again(change: MemoryWrite, principal: Principal, reason: str) -> None:
 
 
 def wait_again(change: MemoryWrite, reason: str = "", **meta: Any) -> None:
-    """Let a memory wait for the person, as a proposal of who wrote it, for a reason that is not their review."""
+    """Change a memory to proposed, for a reason other than the review preference."""
     change.leave(State.PROPOSED, reason=reason)
     change.memory.reviewed_at = None
     change.log("RESTORE", waits=True, **meta)
@@ -362,7 +361,7 @@ def wait_again(change: MemoryWrite, reason: str = "", **meta: Any) -> None:
 
 
 def await_decision(change: MemoryWrite, reason: str) -> None:
-    """Let a memory that nobody reviewed wait for the person after all, for a reason that shows only now."""
+    """Change an unreviewed memory to proposed, for a reason found later."""
     memory = change.memory
     if memory.state == State.ACTIVE:
         change.leave(State.PROPOSED, reason=reason)
@@ -373,12 +372,12 @@ def await_decision(change: MemoryWrite, reason: str) -> None:
 
 
 def state_before(memory: Memory) -> str:
-    """The state in which a memory was when it was archived or rejected."""
+    """Return the state of a memory before it was archived or rejected."""
     return states_before(memory.user_id, [memory]).get(memory.pk, State.ACTIVE)
 
 
 def states_before(user_id: UUID, memories: Sequence[Memory]) -> dict[str, str]:
-    """The states in which memories were when they were archived or rejected, in one statement."""
+    """Return the states of memories before they were archived or rejected, in one statement."""
     left = Change.objects.of_owner(user_id).filter(object_type="memory", event__in=_LEAVING)
     left = left.filter(object_id__in=[memory.pk for memory in memories]).order_by("object_id", "-rev")
     rows = left.distinct("object_id").values_list("object_id", "meta")
@@ -386,7 +385,7 @@ def states_before(user_id: UUID, memories: Sequence[Memory]) -> dict[str, str]:
 
 
 def _must_fit(principal: Principal, memory: Memory, *, active: bool) -> None:
-    """Raise Conflict when the person has the same again by now, or another value of the field."""
+    """Raise Conflict if the person has an equal memory, or another value of the field."""
     twin = queries.same_words(principal, memory.user_id, memory.kind, memory.content, memory.subject)
     if twin is not None and not memory.verbatim:
         raise Conflict(_("You have this memory again already."), code="similar_exists", memory=writing.brief(twin))

@@ -1,4 +1,4 @@
-"""How memories, places and proposals are put back: all of a kind at once, through the gates that anything passes."""
+"""Undo for memories: restores many at once, through the same gates as any write."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ _FILING = ("subject", "topics", "category", "importance", "expires_at", "metadat
 
 
 def memories_undo(write: LedgerWrite, principal: Principal, wanted: Sequence[UndoTarget]) -> Mapping[str, str]:
-    """Let memories stand, read and be filed as they were. Returns those that were left, by id with the code of why."""
+    """Restore memories' states, wordings and fields. Returns an error code by id for those not restored."""
     user_id = accounts_policy.must_remember(principal)
     return _PuttingBack.of(write, principal, user_id, wanted).run()
 
 
 @dataclass
 class _PuttingBack:
-    """What putting memories back works on: how they stand now, and the wordings that they had."""
+    """State of an undo: the current memories, and their earlier wordings."""
 
     write: LedgerWrite
     principal: Principal
@@ -66,7 +66,7 @@ class _PuttingBack:
         return cls(write, principal, user_id, wanted, {each.pk: each for each in rows}, earlier)
 
     def run(self) -> Mapping[str, str]:
-        """Put back what can be, and say of the others why not."""
+        """Restore what is possible. Returns an error code by id for the others."""
         moves = []
         for each in self.wanted:
             memory = self.memories.get(each.object_id)
@@ -82,7 +82,7 @@ class _PuttingBack:
         return self.left
 
     def may_not(self, memory: Memory, each: UndoTarget) -> str:
-        """Why the principal may not do it: what an agent may not change itself, it does not change by undoing."""
+        """Return why the principal may not undo it, or '': an agent can't undo what it may not change."""
         if writing.decides_what_returns(self.principal):
             return ""
         if memory.state in GONE:
@@ -94,7 +94,7 @@ class _PuttingBack:
         return "not_yours" if waits else ""
 
     def move(self, memory: Memory, each: UndoTarget) -> Move[Memory] | None:
-        """What is done to a memory; None when it stands so."""
+        """Return the change that restores a memory, or None if nothing differs."""
         before = {name: value for name, value in each.before.items() if name not in TOUCHED}
         suppressed = bool(each.before.get("suppressions"))
         if before.pop("created", False):
@@ -126,7 +126,7 @@ class _PuttingBack:
         return Move(memory, target, logged) if logged else None
 
     def reword(self, memory: Memory, target: dict[str, Any], number: int) -> None:
-        """Give a memory the wording of an earlier version, as its next one."""
+        """Restore the wording of an earlier version, as the next version."""
         earlier = self.earlier[memory.pk, number]
         content, target["said_at"] = earlier.content, earlier.said_at
         target["content"], target["version"] = content, memory.version + 1
@@ -134,7 +134,7 @@ class _PuttingBack:
         self.word(memory, target, content)
 
     def word(self, memory: Memory, target: dict[str, Any], content: str) -> None:
-        """Have searches and the block find a memory as it reads."""
+        """Update the derived columns for the restored wording."""
         subject = target.get("subject", memory.subject)
         prepared = prepare(content, self.principal.language, heading=subject)
         target["search_text"], target["search_config"] = prepared.text, prepared.config
@@ -142,7 +142,7 @@ class _PuttingBack:
         target["tokens"] = line_tokens(memory_line(memory.pk, self.now, subject, content))
 
     def that_fit(self, moves: Sequence[Move[Memory]]) -> list[Move[Memory]]:
-        """Those whose words, field and room nobody has taken since, and whose words were not rejected since."""
+        """Return the changes without a conflict in words, field or budget, and without a later rejection."""
         leaving = {each.row.pk for each in moves if each.row.state == State.ACTIVE != each.state}
         back = {each.row.pk: each.after() for each in moves if _takes_a_place(each)}
         slots = Slots.of(self.user_id, list(back.values()), leaving) if back else None
@@ -166,7 +166,7 @@ class _PuttingBack:
         return fitting
 
     def rejected(self, moves: Sequence[Move[Memory]]) -> set[str]:
-        """What an agent would let be said again although the person rejected it."""
+        """Return the memories that an agent would restore against the person's rejection."""
         again = [move.row.pk for move in moves if "content" in move.target]
         if self.principal.speaks_as_person or not again:
             return set()
@@ -177,7 +177,7 @@ class _PuttingBack:
         return {pk for pk, is_rejected in zip(again, against, strict=True) if is_rejected}
 
     def touch(self, moves: Sequence[Move[Memory]]) -> None:
-        """Put back what the changes touched beside the memories, and keep how that stood until now."""
+        """Restore side effects (proposals, relations, suppressions), and store the undo step of that."""
         befores = {each.object_id: each.before for each in self.wanted}
         done = [move for move in moves if move.row.pk in befores]
         stood = {move.row.pk: befores[move.row.pk].get("suppressions", []) for move in done}
@@ -201,7 +201,7 @@ def _went(memory: Memory, why: str) -> list[Logged]:
 
 
 def _logged(memory: Memory, target: Mapping[str, Any], number: int) -> list[Logged]:
-    """What is told of a memory that is put back, in the words of the log."""
+    """Return the log entries of a restored memory."""
     logged = []
     if "version" in target:
         logged.append(Logged("UPDATE", {"reverted_to": number, "undo": True}, memory.version))
@@ -227,13 +227,13 @@ def _logged(memory: Memory, target: Mapping[str, Any], number: int) -> list[Logg
 
 
 def _takes_a_place(move: Move[Memory]) -> bool:
-    """Whether a memory gets words or a field that it has not now."""
+    """Whether the change gives a memory words or a field."""
     active = move.state == State.ACTIVE != move.row.state
     return active or "content" in move.target or (move.row.state in GONE and move.state in PRESENT)
 
 
 def _decide_again(proposals: Mapping[str, Sequence[Sequence[str]]], now: datetime) -> Mapping[str, list[Any]]:
-    """Let proposals that memories' changes decided be as they were, while their days last. Says how they were."""
+    """Reopen proposals that the changes closed, unless expired. Returns their state until now."""
     wanted = {pk: state for pairs in proposals.values() for pk, state in pairs}
     if not wanted:
         return {}
@@ -249,7 +249,7 @@ def _decide_again(proposals: Mapping[str, Sequence[Sequence[str]]], now: datetim
 def _relate_again(
     user_id: UUID, wanted: Mapping[str, Sequence[Sequence[Any]]], now: datetime
 ) -> Mapping[str, list[Any]]:
-    """Give reworded memories the relations of their earlier wordings. Says which they had until now."""
+    """Restore the relations of earlier wordings. Returns the relations until now."""
     if not wanted:
         return {}
     ids = list(wanted)

@@ -1,4 +1,4 @@
-"""How places and proposals are put back, and plans taken back."""
+"""Undo for places and proposals, and the revert of plans."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .proposing import log_proposal
 
 
 def places_undo(write: LedgerWrite, principal: Principal, wanted: Sequence[UndoTarget]) -> Mapping[str, str]:
-    """Let places stand and read as they did. Returns those that were left, by id with the code of why."""
+    """Restore places. Returns an error code by id for those not restored."""
     user_id = accounts_policy.must_remember(principal)
     writing.must_file_under(principal, PLACES_CATEGORY)
     ids = [UUID(each.object_id) for each in wanted]
@@ -45,7 +45,7 @@ def places_undo(write: LedgerWrite, principal: Principal, wanted: Sequence[UndoT
             left[each.object_id] = "budget"
             continue
         _suppress_again(write, user_id, each)
-        # What the proposal was that this decided goes with the place.
+        # The proposal that this change decided is restored with the place.
         _wait_again(write, each)
         values = {} if wording is None else {"name": wording.name, "notes": wording.notes}
         reads_so = not values or (place.name, place.notes) == (values["name"], values["notes"])
@@ -54,14 +54,14 @@ def places_undo(write: LedgerWrite, principal: Principal, wanted: Sequence[UndoT
         if not stands and place.deleted_at is None:
             take_away(write, place, undo=True)
         if write.touched:
-            # It stood so already, but not what it had touched beside it.
+            # The place is unchanged, but its side effects are not.
             write.change(user_id, "UPDATE", "place", place.pk, old_version=place.version, undo=True)
             write.keep_undo_step(user_id, "place", place.pk, {"version": place.version, "present": stands})
     return left
 
 
 def proposals_undo(write: LedgerWrite, principal: Principal, wanted: Sequence[UndoTarget]) -> Mapping[str, str]:
-    """Let proposals wait again, or no more where they were not made. Returns those that were left."""
+    """Reopen proposals, or delete those that did not exist. Returns an error code by id for the others."""
     accounts_policy.must_remember(principal)
     now = timezone.now()
     found = Proposal.objects.visible_to(principal).filter(pk__in=[each.object_id for each in wanted])
@@ -86,7 +86,7 @@ def proposals_undo(write: LedgerWrite, principal: Principal, wanted: Sequence[Un
 
 
 def plan_take_back(principal: Principal, plan_id: str) -> str:
-    """Take a plan back that was carried out; the code of why not, if it can't be."""
+    """Revert an applied plan. Returns an error code, or '' on success."""
     try:
         optimize_revert(principal, UUID(plan_id))
     except Conflict as error:
@@ -97,7 +97,7 @@ def plan_take_back(principal: Principal, plan_id: str) -> str:
 
 
 def _suppress_again(write: LedgerWrite, user_id: UUID, each: UndoTarget) -> None:
-    # Neither a place nor a proposal has a vector: what held by one holds by its words alone.
+    # Places and proposals have no vector: their suppressions hold by words only.
     stood = suppressions_undo(Memory, user_id, {each.object_id: each.before.get("suppressions", [])})
     for pair in stood.get(each.object_id, []):
         write.touch("suppressions", pair)

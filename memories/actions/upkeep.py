@@ -1,4 +1,4 @@
-"""What happens to memories by itself: vectors that came later, expiry, the purge, and what a change entails."""
+"""Background upkeep of memories: late vectors, expiry, purge, and follow-ups of withheld words."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ EXPIRE_BATCH = 500
 
 
 def memories_index(memory_id: str | None = None) -> int:
-    """Give memories that wait their vector, and do what it makes possible. Returns how many.
+    """Embed memories without a vector, and apply the checks that need it. Returns how many.
 
-    What nobody reviewed and may mean something that the person rejected waits for them. All are linked to their
-    neighbours, and marked for consolidation when they may say the same. Works on one memory, or on all that are due.
-    With the embedder away the memories wait longer each time.
+    Unreviewed ones that resemble a rejected memory become proposed. All are related to similar ones, and marked for
+    consolidation if they may be duplicates. Works on one memory, or on all that are due. While the embedder is
+    unavailable the retry delay grows.
     """
     indexed = 0
     while batch := take_unindexed(MEMORY, memory_id):
@@ -57,7 +57,7 @@ def memories_index(memory_id: str | None = None) -> int:
 
 
 def memories_expire() -> int:
-    """Archive the memories whose time to be remembered is over, with a TTL in the log for each. Returns how many.
+    """Archive expired memories, each with a TTL in the log. Returns how many.
 
     Each batch is a transaction of one person, in as many statements for many memories as for one.
     """
@@ -70,7 +70,7 @@ def memories_expire() -> int:
 
 
 def memories_forget_unused() -> int:
-    """Archive the memories that nobody used for long (``lifecycle.unused_memories``), as expired. Returns how many.
+    """Archive unused memories (``lifecycle.unused_memories``), as expired. Returns how many.
 
     Each batch is a transaction of one person, in as many statements for many memories as for one.
     """
@@ -106,9 +106,9 @@ def _expire_batch(user_id: UUID) -> int:
 
 
 def _index(user_id: UUID, seen: Sequence[Memory]) -> int:
-    """Write the vectors of memories of a person, and what follows; in as many statements for many as for one.
+    """Store vectors of a person's memories, and apply the late checks, in a constant number of statements.
 
-    One that was reworded or taken by somebody else since is left. Returns how many were not.
+    Memories that were reworded or indexed by another worker meanwhile are skipped. Returns the number stored.
     """
     taken = {memory.pk: memory for memory in seen}
     try:
@@ -118,12 +118,12 @@ def _index(user_id: UUID, seen: Sequence[Memory]) -> int:
             _store(memories, taken)
             _apply_late_gates(write, user_id, memories)
     except NotFound:
-        return 0  # The person was erased or kept out while the vectors were made.
+        return 0  # The person was erased or blocked while the vectors were computed.
     return len(memories)
 
 
 def _store(memories: Sequence[Memory], embedded: Mapping[str, Memory]) -> None:
-    """Give memories their vectors, and those of their versions that read so and have none."""
+    """Store the vectors of memories, and of their versions with the same wording."""
     for memory in memories:
         made = embedded[memory.pk]
         memory.embedding, memory.embedding_model = made.embedding, made.embedding_model
@@ -138,7 +138,7 @@ def _vector_of(rows: MemoryQuerySet) -> dict[str, Subquery]:
 
 
 def _apply_late_gates(write: LedgerWrite, user_id: UUID, memories: Sequence[Memory]) -> None:
-    """Do with vectors that came late what is done at once otherwise."""
+    """Apply the checks that are otherwise made when a memory is added."""
     gone = [memory.pk for memory in memories if memory.deleted_at is not None]
     theirs = Memory.objects.filter(pk__in=gone, id=OuterRef("object_id"), fingerprint=OuterRef("fingerprint"))
     Suppression.objects.of(user_id).filter(Exists(theirs)).update(**_vector_of(theirs))
@@ -152,7 +152,7 @@ def _apply_late_gates(write: LedgerWrite, user_id: UUID, memories: Sequence[Memo
             with memory_changing(write, memory) as change:
                 await_decision(change, reason)
     near = memories_relate(write, user_id, [memory.pk for memory in memories if memory.deleted_at is None])
-    # From there on two statements may say the same, whatever they say.
+    # From this similarity on, two statements may be duplicates.
     doubtful = [
         memory_id for memory_id, found in near.items() if found.similarity >= settings.MEMORY_FALLBACK_LOW_SIMILARITY
     ]
@@ -162,13 +162,13 @@ def _apply_late_gates(write: LedgerWrite, user_id: UUID, memories: Sequence[Memo
             MemoryWrite(write, memory).log("LINK", to=near[memory.pk].to)
 
 
-# --- What rests on something that has changed --------------------------------------------------------------------
+# --- Derived memories --------------------------------------------------------------------------------------------
 
 _IN_USE = [State.PROPOSED, State.ACTIVE]
 
 
 def memories_follow_withholding(write: LedgerWrite, user_id: UUID, message_ids: Collection[UUID], cause: Cause) -> None:
-    """Archive what was made of words that are withheld: merged memories, accounts of talks, insights; and so on."""
+    """Archive memories derived from withheld words: merged, episodic, insights, transitively."""
     own = Memory.objects.filter(user_id=user_id, state__in=_IN_USE).without_vectors()
     derived = Relation.objects.filter(from_memory=OuterRef("pk"), type=Relation.Type.DERIVED_FROM)
     made = own.filter(Q(kind__in=[Kind.EPISODIC, Kind.INSIGHT]) | Exists(derived))
@@ -188,10 +188,10 @@ def memories_follow_withholding(write: LedgerWrite, user_id: UUID, message_ids: 
 
 
 def memories_follow_refusal(write: LedgerWrite, user_id: UUID, heard: Heard) -> None:
-    """Archive what a person asks in talk not to keep: they can't be learned again, until the person says them anew.
+    """Archive and suppress the memories that a refusal in a conversation is about.
 
-    That is what only the words that were withheld bear out, what was noted of them since they were said and says the
-    same, and what the person names: one memory, or all about it where they ask for that.
+    These are memories with evidence only in the withheld words, equal ones added since, and those that the person
+    names: one memory, or all about a topic if they ask for that.
     """
     present = Memory.objects.filter(user_id=user_id, state__in=PRESENT).without_vectors()
     withheld = Withheld.objects.because_of(heard.cause.type, [heard.cause.id])
@@ -209,14 +209,14 @@ def memories_follow_refusal(write: LedgerWrite, user_id: UUID, heard: Heard) -> 
 
 
 def _named(present: MemoryQuerySet, heard: Heard) -> list[Memory]:
-    """The memories that a refusal names; of several that it may mean none, unless it means all."""
+    """Return the memories that a refusal names; none if it is ambiguous, unless it means all."""
     known = list(present.naming(heard.named))
     told = [(each.content, each.subject) for each in known]
     return [known[place] for place in named(heard.named, told, whole=heard.whole, denied=heard.denied)]
 
 
 def memories_resting_on(user_id: UUID, changed: Changed) -> Iterable[str]:
-    """A person's memories that were made of something, took its place, or were learned from the same words."""
+    """Return memories derived from others, replacing them, or with the same evidence."""
     behind = MemoryEvidence.objects.filter(message__in=changed.message_ids).values("version__memory")
     rests = Q(pk__in=behind) if changed.message_ids else Q(pk__in=[])
     if changed.object_type == "memory":

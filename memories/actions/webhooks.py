@@ -1,7 +1,7 @@
-"""Webhooks: registering them, putting changes into deliveries, sending these, and what becomes of those that fail.
+"""Webhooks: registering, creating deliveries, sending them, retries and failures.
 
-A delivery is sent until it came through or was tried often enough; those after it wait for that, so they come in their
-order. What it tells is read from the change feed at each attempt, so a revoked agent is told nothing from then on.
+A delivery is retried until it succeeds or is given up. Later ones wait, so they arrive in order. The payload is read
+from the change feed at each attempt, so a revoked agent receives nothing any more.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ _PICKED_UP_SECONDS = 60
 State = WebhookDelivery.State
 
 
-# --- Whoever registers ----------------------------------------------------------------------------------------------
+# --- Registration ---------------------------------------------------------------------------------------------------
 
 
 def webhook_create(principal: Principal, agent_id: UUID, url: str, *, key: str = "") -> Webhook:
-    """Have the changes from now on that an agent may see sent to an address.
+    """Register a URL for future changes that an agent may see.
 
-    An agent registers for itself, by a ``key`` with whose end the webhook ends; a person for any of their agents.
+    An agent registers for itself; the webhook ends with its ``key``. A person registers for any of their agents.
     Raises Refused (400 ``bad_url``, ``private_address``), NotFound for an agent that is not there, NotAllowed without
     the scopes read and write, NotYoursToDecide, Conflict (409 ``webhook_exists``, ``too_many_webhooks``).
     """
@@ -68,7 +68,7 @@ def webhook_create(principal: Principal, agent_id: UUID, url: str, *, key: str =
 
 
 def webhook_remove(principal: Principal, webhook_id: UUID) -> None:
-    """Send nothing to it any more, and forget it. Raises NotFound, NotAllowed, NotYoursToDecide."""
+    """Delete a webhook. Raises NotFound, NotAllowed, NotYoursToDecide."""
     webhook = _find(principal, webhook_id)
     with ledger_write(principal.actor, webhook.user_id) as write:
         removed, _ = Webhook.objects.filter(pk=webhook_id).delete()
@@ -77,7 +77,7 @@ def webhook_remove(principal: Principal, webhook_id: UUID) -> None:
 
 
 def webhook_resume(principal: Principal, webhook_id: UUID) -> Webhook:
-    """Send again what happened since, after it was switched off, or at once what waits. Raises as removing does."""
+    """Enable a webhook again, and send what is pending. Raises like ``webhook_remove``."""
     webhook = _find(principal, webhook_id)
     with ledger_write(principal.actor, webhook.user_id) as write:
         webhook = Webhook.objects.select_for_update().filter(pk=webhook_id).first() or _gone()
@@ -93,7 +93,7 @@ def webhook_resume(principal: Principal, webhook_id: UUID) -> Webhook:
 
 
 def webhook_rotate(principal: Principal, webhook_id: UUID) -> Webhook:
-    """Give it another secret; messages are signed by the one before too for a day. Raises as removing does."""
+    """Create a new secret; the old one also signs for a day. Raises like ``webhook_remove``."""
     webhook = _find(principal, webhook_id)
     with ledger_write(principal.actor, webhook.user_id) as write:
         webhook = Webhook.objects.select_for_update().filter(pk=webhook_id).first() or _gone()
@@ -106,7 +106,7 @@ def webhook_rotate(principal: Principal, webhook_id: UUID) -> Webhook:
 
 
 def delivery_resend(principal: Principal, webhook_id: UUID, delivery_id: UUID) -> WebhookDelivery:
-    """Try a delivery anew that was given up. Raises as removing does, and Conflict (409) for one that was not."""
+    """Retry a dead delivery. Raises like ``webhook_remove``, and Conflict (409) for another state."""
     webhook = _find(principal, webhook_id)
     with ledger_write(principal.actor, webhook.user_id) as write:
         rows = WebhookDelivery.objects.select_for_update().filter(pk=delivery_id, webhook=webhook)
@@ -140,15 +140,15 @@ def _gone() -> Any:
     raise NotFound("Not found.")
 
 
-# --- The worker -----------------------------------------------------------------------------------------------------
+# --- Sending --------------------------------------------------------------------------------------------------------
 
 
 def webhooks_sweep() -> int:
-    """Begin with those that have something to tell, and go on with what was lost. Returns how many there are."""
+    """Queue webhooks with pending changes, and those whose task was lost. Returns how many."""
     now = timezone.now()
     due = list(Webhook.objects.due(now).values_list("pk", "user_id"))
     open_jobs = JobRun.objects.filter(kind=JOB, subject_id__in=[str(pk) for pk, _ in due])
-    # What was queued a moment ago is not queued again.
+    # Recently queued ones are not queued again.
     lost = open_jobs.claimable(now).filter(not_before__lte=now - timedelta(seconds=_PICKED_UP_SECONDS))
     busy = open_jobs.filter(state__in=["waiting", "running"]).exclude(pk__in=lost.values("pk"))
     taken = set(busy.values_list("subject_id", flat=True))
@@ -159,7 +159,7 @@ def webhooks_sweep() -> int:
 
 
 def webhook_deliver(job_id: UUID) -> None:
-    """Send what a webhook has to tell, delivery after delivery, until one fails. Does nothing when another does."""
+    """Send a webhook's deliveries in order, until one fails, unless another worker does."""
     job = claim_job(job_id, lease_seconds=settings.WEBHOOK_LEASE_SECONDS)
     if job is None:
         return
@@ -177,14 +177,14 @@ def webhook_deliver(job_id: UUID) -> None:
 
 
 def _deliver_next(lease: Lease, webhook_id: UUID) -> bool:
-    """Send the next delivery; whether it came through and there may be another."""
+    """Send the next delivery. Returns whether it succeeded and there may be another."""
     webhook = Webhook.objects.filter(pk=webhook_id, disabled_at__isnull=True).first()
     if webhook is None:
         return False
     try:
         principal = principal_for_agent(webhook.agent_id, webhook.user_id, webhook.key_id)
     except NotFound:
-        return False  # Let in again, it is told what it may see by then.
+        return False  # Once unblocked, it gets what it may see then.
     with acting_as(principal):
         delivery = _next_delivery(lease, principal, webhook)
         if delivery is None:
@@ -199,7 +199,7 @@ def _deliver_next(lease: Lease, webhook_id: UUID) -> bool:
 
 
 def _next_delivery(lease: Lease, principal: Principal, webhook: Webhook) -> WebhookDelivery | None:
-    """The first delivery that waits, if its time has come; else one of what happened since, if it is anything."""
+    """Return the first waiting delivery if it is due; else a new one if there are changes."""
     with transaction.atomic():
         lease.lock()
         waiting = WebhookDelivery.objects.filter(webhook=webhook, state=State.WAITING).order_by("after").first()
@@ -215,7 +215,7 @@ def _next_delivery(lease: Lease, principal: Principal, webhook: Webhook) -> Webh
 
 
 def _body(principal: Principal, webhook: Webhook, delivery: WebhookDelivery) -> bytes | None:
-    """What is sent; None where the agent may see nothing of it any more."""
+    """Return the payload, or None if the agent may see none of the changes any more."""
     from ..serializers import FeedChangeSerializer  # noqa: PLC0415 - shapes are made of models and actions
 
     changes = changes_between(principal, delivery.after, delivery.upto)
@@ -226,12 +226,12 @@ def _body(principal: Principal, webhook: Webhook, delivery: WebhookDelivery) -> 
 
 
 def _note(lease: Lease, webhook: Webhook, delivery: WebhookDelivery, answer: Answer) -> bool:
-    """Write down how an attempt ended. Returns whether it came through."""
+    """Store the result of an attempt. Returns whether it succeeded."""
     now = timezone.now()
     came_through = not answer.error
     with transaction.atomic():
         lease.lock()
-        # Somebody may have removed or resumed it while it was being sent to: what they did is counted on from.
+        # The webhook may have been removed or resumed during the attempt: read its current state.
         current = Webhook.objects.select_for_update().filter(pk=webhook.pk).first()
         if current is None:
             return False
@@ -254,15 +254,15 @@ def _note(lease: Lease, webhook: Webhook, delivery: WebhookDelivery, answer: Ans
 
 
 def _wait(attempts: int) -> timedelta:
-    """How long after so many attempts the next one comes."""
+    """Return the delay before the next attempt."""
     seconds = settings.WEBHOOK_FIRST_RETRY_SECONDS * 2 ** min(attempts - 1, 20)
     return timedelta(seconds=min(seconds, settings.WEBHOOK_LONGEST_RETRY_SECONDS))
 
 
 def _switch_off(webhook: Webhook, now: datetime, since: datetime) -> None:
-    """Send no more to it, and say so in the person's log. The pages show it until it is resumed or removed.
+    """Disable a webhook and log it. The pages show it until it is resumed or removed.
 
-    One that was resumed a moment ago is not failing ``since`` then any more, and stays on.
+    Does nothing if it was resumed meanwhile: then it is not failing ``since`` that time any more.
     """
     with acting_as(principal_for_job(webhook.user_id)) as job, ledger_write(job.actor, webhook.user_id) as write:
         failing = Webhook.objects.filter(pk=webhook.pk, disabled_at__isnull=True, failing_since=since)
@@ -272,7 +272,7 @@ def _switch_off(webhook: Webhook, now: datetime, since: datetime) -> None:
 
 
 def webhooks_trim() -> int:
-    """Forget deliveries that ended long ago. Returns how many."""
+    """Delete old deliveries. Returns how many."""
     now = timezone.now()
     sent = WebhookDelivery.objects.filter(
         state=State.SENT, ended_at__lt=now - timedelta(days=settings.WEBHOOK_SENT_DAYS)
