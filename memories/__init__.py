@@ -1,1 +1,1 @@
-"""What is remembered about a person, and what may not come back."""
+"""Memories: statements about a person, with versions, evidence, proposals, places and plans."""

@@ -4,12 +4,14 @@ from django.apps import AppConfig
 
 
 class MemoriesConfig(AppConfig):
-    """What is remembered about a person, and what may not come back."""
+    """Memories of a person."""
+
+    """Memories of a person."""
 
     name = "memories"
 
     def ready(self) -> None:
-        """Tell undo how what this room keeps is put back."""
+        """Register this room's undo functions."""
         from conversations.actions import (  # noqa: PLC0415 - models are there only now
             follows_refusals,
             follows_withholding,

@@ -1,9 +1,9 @@
-"""The memory block: what every prompt carries of a person's memory, as text whose bytes depend on nothing but the rows.
+"""The memory block: a person's memories as text for every prompt. Its bytes depend on the rows only.
 
-A block is read as of a revision. What was reworded, added or restored after it reads as it did then or not at all; what
-was archived, rejected or erased meanwhile, has expired or may not be seen any more is left out. A conversation that
-stays with one revision so keeps its bytes until something is taken away. Subject and category are the present ones.
-What a person who reviews before has not reviewed yet stands in no block, whenever it was remembered.
+A block is read as of a revision: later additions are left out, later edits show the old wording. Memories that were
+archived, rejected or erased since, have expired or are not visible any more are left out. So a conversation pinned to
+one revision gets the same bytes until something is removed. Subject and category are the current ones. If the person
+reviews before, unreviewed memories are left out.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ FORMAT = 3
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The text with its fence, empty when nothing is remembered, and what it costs in tokens.
+    """The fenced text ('' without memories), and its number of tokens.
 
-    ``ids`` are the memories in it, in their order. ``expendable`` holds the same ids, the least needed first: unpinned
-    ones before pinned ones, older before newer. ``revision`` is the person's revision that it was read as of.
+    ``ids`` are its memories in order. ``expendable`` are the same ids in order of eviction: unpinned ones first, then
+    older ones first. ``revision`` is the person's revision that it was read at.
     """
 
     text: str
@@ -55,10 +55,10 @@ class Block:
 
 
 def memory_block(principal: Principal, *, as_of_rev: int | None = None) -> Block:
-    """What is always remembered, for the principal's eyes, as of one of the person's revisions: the present one's.
+    """Return the principal's memory block as of a revision of the person, by default the current one.
 
-    Empty while the person has memory switched off. Kept in the cache: then no query and no row is needed. Raises
-    NotFound for a principal that acts for nobody, NotAllowed without the scope read.
+    Empty while memory is off. Cached; a hit needs no query. Raises NotFound for a principal that acts for nobody,
+    NotAllowed without the scope read.
     """
     must_read(principal)
     must_act_for(principal)
@@ -71,9 +71,10 @@ def memory_block(principal: Principal, *, as_of_rev: int | None = None) -> Block
 
 
 def cut_block(block: Block, budget: int) -> tuple[Block, list[str], int]:
-    """The block without the lines that ``budget`` tokens have no room for, the ids that went, how many places went.
+    """Shorten the block to ``budget`` tokens. Returns it with the dropped ids and the number of dropped places.
 
-    Places go first, the last one first, then memories as ``expendable`` says. A heading goes with its last line.
+    Places are dropped first, from the last one, then memories in the order of ``expendable``. Empty sections lose their
+    heading.
     """
     excess = block.tokens - budget
     if excess <= 0:
@@ -107,7 +108,7 @@ def cut_block(block: Block, budget: int) -> tuple[Block, list[str], int]:
 
 
 class _Row(NamedTuple):
-    """A memory of the block as it stood at the revision. ``tokens`` is what its line costs, 0 where nobody knows."""
+    """A memory of the block at the revision. ``tokens`` of its line; 0 if unknown."""
 
     category: str
     created_at: datetime
@@ -123,7 +124,7 @@ class _Row(NamedTuple):
     rev: int
 
     def holds(self, now: datetime) -> bool:
-        """Whether it has not stopped holding by itself."""
+        """Whether it has not expired."""
         return (self.valid_to is None or self.valid_to > now) and (self.expires_at is None or self.expires_at > now)
 
 
@@ -153,18 +154,18 @@ def _read(principal: Principal, rev: int) -> Reading[tuple[str, int, tuple[str, 
 
 
 def _memories(principal: Principal, rev: int) -> list[_Row]:
-    """In the order of the block, which no database's collation changes."""
+    """Return the memories in block order, independent of the database's collation."""
     found = read(_shape(principal, rev, present=True), _PRESENT) if rev == principal.rev else None
     if found is None or (found and found[0][-1] != rev):
-        # Something was written since, and may have been reworded. How long an earlier wording is is not stored.
+        # Written since, perhaps reworded; token counts of earlier wordings are not stored.
         found = [(*row, 0, rev) for row in read(_shape(principal, rev, present=False), _WORDED)]
     return sorted((_Row(*row) for row in found), key=lambda row: (row.category, row.created_at, row.id))
 
 
 def _shape(principal: Principal, rev: int, *, present: bool) -> Shaped:
-    """The memories of the block as they are worded now, without a look at any version but of those reworded.
+    """Return the query of the block's memories with their current wording (versions are joined only for reworded ones).
 
-    Or, not ``present``, as they were worded at the revision.
+    With ``present=False`` with their wording at the revision.
     """
     someone = principal.stand_in()
 
@@ -177,7 +178,7 @@ def _shape(principal: Principal, rev: int, *, present: bool) -> Shaped:
 
 
 def _places(principal: Principal, rev: int) -> list[str]:
-    """Their lines, in the order in which they were added."""
+    """Return the lines of places, in order of creation."""
     someone = principal.stand_in()
 
     def build() -> PlaceQuerySet:
@@ -197,7 +198,7 @@ _ID = slice(len("- [id:"), len("- [id:") + 8)
 
 
 def _text(sections: Mapping[str, Sequence[str]]) -> str:
-    """The sections that have lines, in one fence; no text when none has."""
+    """Join the non-empty sections in one fence; '' without lines."""
     lines = [line for heading, body in sections.items() if body for line in (_HEADING + heading, *body)]
     return fenced(MEMORY_FENCE, [NOTE, *lines]) if lines else ""
 
@@ -206,7 +207,7 @@ _count_once = lru_cache(maxsize=1_000)(count_tokens)
 
 
 def _tokens_around(sections: Mapping[str, Sequence[str]]) -> int:
-    """What the text costs beside its lines. Lines begin with no space, so each costs the same wherever it stands."""
+    """Count the tokens outside of lines. Lines don't start with a space, so their counts are independent."""
     headings = [heading for heading, body in sections.items() if body]
     if not headings:
         return 0
@@ -215,7 +216,7 @@ def _tokens_around(sections: Mapping[str, Sequence[str]]) -> int:
 
 
 def _sections(text: str) -> dict[str, list[str]]:
-    """What ``_text`` was made of. No stored text begins a line, so none can be taken for a heading."""
+    """Split a text into its sections. Stored text never starts a line, so it can't look like a heading."""
     sections: dict[str, list[str]] = {}
     heading = ""
     for line in text.split("\n")[2:-1]:

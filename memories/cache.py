@@ -1,8 +1,8 @@
-"""What is read often, kept in Valkey under the revision that it was read at.
+"""A read-through cache in Valkey, keyed by the person's revision.
 
-The revision comes with the principal, out of the database, never out of the cache. Whoever comes after a write asks
-under the next revision and can't be given what a slow reader stored under an earlier one. So what nobody asks for any
-more expires; only an erasure deletes, and what slow readers store after it they delete themselves.
+The revision comes with the principal, from the database. A reader after a write uses the next revision, so it can't get
+what a slow reader stored under an old one. Old entries expire. Only an erasure deletes entries; slow readers that store
+one after it delete it themselves.
 """
 
 from __future__ import annotations
@@ -30,10 +30,9 @@ T = TypeVar("T")
 
 
 class Family(StrEnum):
-    """What is kept. A page is kept for ``MEMORY_PAGE_CACHE_SECONDS``, the others for ``MEMORY_CACHE_SECONDS``.
+    """Kinds of cached values. Pages live for ``MEMORY_PAGE_CACHE_SECONDS``, others for ``MEMORY_CACHE_SECONDS``.
 
-    A context depends on which categories the principal sees and on what the person prefers, not on who asks: agents
-    share it.
+    A context depends on the visible categories and the person's preferences only, so agents share it.
     """
 
     LIST = "list"
@@ -45,7 +44,7 @@ class Family(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Reading(Generic[T]):
-    """A value as it was read, and the moment when it stops being right by itself (None: only a write changes it)."""
+    """A value, and the time until which it is valid without a write (None: unlimited)."""
 
     value: T
     until: datetime | None = None
@@ -54,11 +53,10 @@ class Reading(Generic[T]):
 def read_through(
     principal: Principal, family: Family, read: Callable[[], Reading[T]], *, of: Sequence[object] = ()
 ) -> T:
-    """Return what is kept for the principal at its revision, or what ``read`` returns, which is kept then.
+    """Return the cached value for the principal's revision, else call ``read`` and cache its value.
 
-    ``of`` is everything else that the value depends on, as JSON can hold it. The value is made of plain types. With
-    Valkey away ``read`` answers every time. A principal is as old as its request: after a write of its own it has to
-    be built again before it sees that write here.
+    ``of`` is everything else that the value depends on, as JSON. The value consists of plain types. While Valkey is
+    down ``read`` is called every time. After a write in the same request, build the principal again to see it here.
 
     Raises NotFound for a principal that acts for nobody.
     """
@@ -70,23 +68,23 @@ def read_through(
     reading = read()
     seconds = settings.MEMORY_PAGE_CACHE_SECONDS if family is Family.PAGE else settings.MEMORY_CACHE_SECONDS
     if reading.until is not None:
-        # Whole seconds, rounded down: a moment early is a miss, a moment late would be wrong.
+        # Rounded down to seconds: expiring early is only a miss.
         seconds = min(seconds, int((reading.until - timezone.now()).total_seconds()))
     if seconds > 0:
-        # A transaction may take back what it made visible to itself, and its revision is then another's.
+        # The transaction may roll back, and its revision be used by another one.
         transaction.on_commit(lambda: _keep(principal, key, reading.value, seconds))
     return reading.value
 
 
 def _keep(principal: Principal, key: str, value: object, seconds: int) -> None:
-    # Asked after it was stored: whichever comes later, the erasure or this, removes it.
+    # Checked after storing, so that either this check or the erasure deletes it.
     erased = valkey().set_and_get(key, (value,), seconds, _mark(must_act_for(principal)))
     if erased is not None and erased >= principal.rev:
         valkey().delete_prefix(key)
 
 
 def cache_erase(user_id: UUID, rev: int) -> None:
-    """Drop what is kept of a person, and what readers that began by ``rev`` store. Call it after the commit."""
+    """Delete a person's entries, also those stored later by readers of revisions up to ``rev``. Call after commit."""
     cache.set(_mark(user_id), rev, _LONGEST_READ_SECONDS)
     valkey().delete_prefix(f"memory:{user_id}")
 

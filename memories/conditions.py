@@ -1,7 +1,7 @@
-"""Conditions that callers state as JSON: fields with operators, joined by AND, OR and NOT, applied in the database.
+"""Filter conditions as JSON: fields with operators, combined by AND, OR and NOT, applied in the database.
 
-A condition is an object: ``{"run_id": "r1", "created_at": {"gte": "2026-01-01"}, "OR": [{…}, {…}], "NOT": {…}}``. What
-stands in one object holds together. Every test is true or false: what a row lacks is unequal to everything.
+A condition is an object: ``{"run_id": "r1", "created_at": {"gte": "2026-01-01"}, "OR": [{…}, {…}], "NOT": {…}}``. All
+entries of an object must hold. A test is true or false, never unknown: a missing value is unequal to everything.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ Scalar = str | int | float | bool | datetime | UUID
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """One field, or one ``key`` of a data field, and what it has to be.
+    """A test of one field, or of one ``key`` of a JSON field.
 
-    The operators are those of ``OPERATORS``, with ``has``: whether it has a value at all. ``nin`` and ``ne`` are told
-    by ``Joined``. ``value`` is a tuple with ``in``.
+    Operators: those of ``OPERATORS``, and ``has`` (has a value). ``nin`` and ``ne`` are expressed by ``Joined``.
+    ``value`` is a tuple for ``in``.
     """
 
     field: str
@@ -67,7 +67,7 @@ class Test:
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """Conditions of which all hold (AND), any does (OR), or none does (NOT)."""
+    """Conditions combined by AND, OR, or NOT (none may hold)."""
 
     how: Literal["AND", "OR", "NOT"]
     parts: tuple[Condition, ...]
@@ -79,16 +79,16 @@ Condition = Test | Joined
 def read_condition(
     sent: Any, fields: Mapping[str, Kind], canonical: Mapping[str, Callable[[str], str]] | None = None
 ) -> Condition:
-    """The condition that was sent, over these fields; ``canonical`` turns a field's text into the one that is stored.
+    """Parse a condition over these fields; ``canonical`` converts a field's text to its stored form.
 
-    Raises Refused (400 ``bad_filter``) for a field, an operator or a value that there is not, for more than
-    ``MOST_TESTS`` tests or ``DEEPEST`` levels, and what ``canonical`` raises.
+    Raises Refused (400 ``bad_filter``) for an unknown field, operator or value, for more than ``MOST_TESTS`` tests or
+    ``DEEPEST`` levels, and what ``canonical`` raises.
     """
     return _Reading(fields, canonical or {}).read(sent, 1)
 
 
 def as_q(condition: Condition, kinds: Mapping[str, Kind], columns: Mapping[str, tuple[str, ...]]) -> Q:
-    """The same as a condition on rows, whose columns are told by field. Of several columns any will do."""
+    """Convert a condition to a Q, with the columns of each field. Any one of several columns may match."""
     if isinstance(condition, Test):
         told = [_test(condition, kinds[condition.field], column) for column in columns[condition.field]]
         return Q(*told, _connector=Q.OR)
@@ -108,14 +108,14 @@ def _refused(detail: str) -> Refused:
 
 @dataclass
 class _Reading:
-    """What reading a condition works on; ``tests`` counts those that were read."""
+    """State of parsing a condition; ``tests`` counts the parsed tests."""
 
     fields: Mapping[str, Kind]
     canonical: Mapping[str, Callable[[str], str]]
     tests: int = 0
 
     def read(self, sent: Any, depth: int) -> Condition:
-        """An object, all of which holds."""
+        """Parse an object of conditions joined by AND."""
         if not isinstance(sent, dict) or not sent:
             raise _refused("A filter is an object with at least one field, AND, OR or NOT.")
         if depth > DEEPEST:
@@ -123,7 +123,7 @@ class _Reading:
         return _all([part for name, value in sent.items() for part in self.part(name, value, depth)])
 
     def part(self, name: str, value: Any, depth: int) -> Iterator[Condition]:
-        """What stands under one name of an object."""
+        """Parse one entry of an object."""
         if name in {"AND", "OR", "NOT"}:
             several = value if isinstance(value, list) else [value] if name == "NOT" else []
             if not 1 <= len(several) <= MOST_TESTS:
@@ -142,7 +142,7 @@ class _Reading:
             yield from self.wanted(name, value, None)
 
     def wanted(self, name: str, value: Any, key: str | None) -> Iterator[Condition]:
-        """What a field or a key has to be: a value, a list of them, or an object of operators."""
+        """Parse the condition on a field or key: a value, a list, or an object of operators."""
         if isinstance(value, list):
             value = {"in": value}
         elif not isinstance(value, dict):
@@ -156,7 +156,7 @@ class _Reading:
             yield self.one(name, operator, operand, key)
 
     def one(self, name: str, operator: str, operand: Any, key: str | None) -> Condition:
-        """One test."""
+        """Create one test."""
         kind = self.fields[name]
         if operator not in OPERATORS[kind]:
             known = ", ".join(sorted(OPERATORS[kind]))
@@ -179,7 +179,7 @@ class _Reading:
         return Test(name, operator, value, key)
 
     def value(self, name: str, sent: Any) -> Scalar:
-        """A value as it is compared. Raises Refused."""
+        """Convert a value for comparison. Raises Refused."""
         kind = self.fields[name]
         try:
             value = _READ[kind](sent)
@@ -215,7 +215,7 @@ def _flag(sent: Any) -> bool:
 
 
 def _moment(sent: Any) -> datetime:
-    """A date, from its beginning on, or a date with a time; in UTC where it names no zone."""
+    """Parse a date (its start) or a time; UTC without a zone."""
     moment = parse_datetime(_text(sent))
     if moment is None:
         day: date | None = parse_date(sent)
@@ -272,7 +272,7 @@ _OWN = frozenset({"content", "subject", "kind", "field", "topics", "metadata", "
 
 
 def memory_condition(principal: Principal, sent: Any) -> Condition:
-    """A condition on memories that was sent; categories may be aliases.
+    """Parse a condition on memories; categories may be aliases.
 
     Raises Refused (400 ``bad_filter``, ``unknown_category``), NotAllowed (403 ``category_not_allowed``).
     """
@@ -280,7 +280,7 @@ def memory_condition(principal: Principal, sent: Any) -> Condition:
 
 
 def q_of(condition: Condition, *, versions: bool = False) -> Q:
-    """The same as a condition on memories, or on their versions."""
+    """Convert a condition to a Q on memories, or on their versions."""
     columns: dict[str, tuple[str, ...]] = {name: (name,) for name in FIELDS} | {"agent_id": BY_AGENT}
     if versions:
         columns = {
@@ -307,12 +307,12 @@ def _test(test: Test, kind: Kind, column: str) -> Q:
 
 
 def _decided(q: Q) -> Q:
-    """The same, false where it would be unknown: what is negated around it then holds."""
+    """Make a Q false where SQL would be NULL, so that its negation is true."""
     return Q(Coalesce(ExpressionWrapper(q, output_field=BooleanField()), Value(False)))
 
 
 def _of_key(test: Test, column: str) -> Q:
-    """A test of one key of an object. Numbers are compared with numbers, texts with texts; else it is false."""
+    """Test one key of a JSON object. Numbers compare with numbers, texts with texts; else false."""
     held = _between("->", F(column), Cast(Value(test.key), TextField()), JSONField())
     if test.operator == "has":
         return _decided(Q(_is_a(held, "null", sign="<>")))
@@ -327,7 +327,7 @@ def _of_key(test: Test, column: str) -> Q:
 
 
 def _holds(test: Test, held: Expression) -> Q:
-    """Whether a text has another in it, or a list a value."""
+    """Test whether a text contains another, or a list a value."""
     found = Q()
     if isinstance(test.value, str):
         text: Expression = Func(held, Value("{}"), template="(%(expressions)s)", arg_joiner=" #>> ",

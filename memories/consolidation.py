@@ -1,4 +1,4 @@
-"""Reads behind consolidation: which memories of a person it looks at, and which pairs of them may say the same."""
+"""Reads of consolidation: the pool of memories, and candidate pairs of duplicates."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _BEST_PAIRS = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two memories that may say the same, and their cosine similarity. ``kept`` would stand for both."""
+    """Two possible duplicates, and their cosine similarity. ``kept`` is the one to keep."""
 
     kept: Memory
     dropped: Memory
@@ -46,19 +46,18 @@ class Pair:
 
 
 def pairs_left_today(user_id: UUID) -> int:
-    """How many pairs of a person may still be compared within 24 hours."""
+    """Return how many pairs of a person may still be compared within 24 hours."""
     since = timezone.now() - timedelta(days=1)
     done = ComparedPair.objects.filter(user_id=user_id, at__gt=since).count()
     return max(0, settings.CONSOLIDATE_PAIRS_PER_DAY - done)
 
 
 def candidate_pairs(principal: Principal, user_id: UUID, most: int) -> list[Pair]:
-    """Pairs that were not compared lately, at most ``most``; in three statements, without a model.
+    """Return at most ``most`` pairs not compared recently, in three statements, without a model.
 
-    Those that are likely to be one come first, the others as they are near.
-
-    One of the two was changed lately, weighs much or is used most. Both are of one kind and category, not about
-    different subjects, near as vectors, not far apart in time, and may say the same or share words.
+    Likely duplicates come first, then by similarity. One of the two was changed recently, is important or used most.
+    Both have the same kind and category, no different subjects, similar vectors and close dates, and may have the same
+    meaning or share words.
     """
     if not most:
         return []
@@ -75,12 +74,12 @@ def candidate_pairs(principal: Principal, user_id: UUID, most: int) -> list[Pair
         likely = how_likely_one(read(kept.content), read(dropped.content))
         if likely or may_be_at_odds(kept.content, dropped.content):
             found.append((likely, Pair(kept, dropped, similarity)))
-    # Sorting keeps the order of those that are alike in this.
+    # The sort is stable.
     return [pair for _, pair in sorted(found, key=lambda each: -each[0])][:most]
 
 
 def mergeable_by_id(principal: Principal, ids: Sequence[str]) -> dict[str, Memory]:
-    """Those of some memories that may still be merged, with their vectors."""
+    """Return those memories that may still be merged, with vectors."""
     return {memory.pk: memory for memory in _mergeable(principal).filter(pk__in=ids)}
 
 
@@ -90,7 +89,7 @@ def _mergeable(principal: Principal) -> MemoryQuerySet:
 
 
 def _pool(memories: Sequence[Memory], now: datetime) -> Iterator[Memory]:
-    """Those that are looked at: changed lately, marked, weighty, or among the most used."""
+    """Return the pool: recently changed, marked, important, or most used memories."""
     changed = now - timedelta(hours=settings.CONSOLIDATE_CHANGED_HOURS)
     uses = sorted((_uses(memory) for memory in memories), reverse=True)
     most_used = max(1, uses[int(len(uses) * settings.CONSOLIDATE_TOP_USED)]) if uses else 1
@@ -109,7 +108,7 @@ def _uses(memory: Memory) -> int:
 
 
 def _compared(user_id: UUID) -> set[frozenset[tuple[str, int]]]:
-    """The pairs that need not be compared, with their versions: those of the last days, and those taken apart again."""
+    """Return pairs not to compare, with versions: recently compared ones, and reverted merges."""
     since = timezone.now() - timedelta(days=settings.CONSOLIDATE_COMPARED_DAYS)
     rows = ComparedPair.objects.filter(user_id=user_id, at__gt=since)
     done = {
@@ -127,7 +126,7 @@ def _compared(user_id: UUID) -> set[frozenset[tuple[str, int]]]:
 
 
 def _near_pairs(memories: Sequence[Memory], pool: set[str]) -> Iterator[tuple[float, Memory, Memory]]:
-    """Pairs of one kind, category and embedder that are near enough, one of them in the pool; of many the nearest."""
+    """Return the most similar pairs of one kind, category and embedder, with one memory in the pool."""
     shelved = sorted(
         (memory for memory in memories if memory.embedding is not None),
         key=lambda memory: (memory.kind, memory.category, memory.embedding_model, memory.pk),
@@ -148,7 +147,7 @@ def _near(
     values = near[firsts, seconds]
     for at in np.argsort(-values, kind="stable")[: _BEST_PAIRS * 2]:
         one, other = int(rows[firsts[at]]), int(seconds[at])
-        # Of two that are both in the pool each finds the other.
+        # Two memories of the pool find each other.
         if one != other and (one < other or shelf[other].pk not in pool):
             yield min(1.0, float(values[at])), shelf[one], shelf[other]
 
@@ -165,7 +164,7 @@ def _said(memory: Memory) -> datetime:
 
 
 def _in_order(one: Memory, other: Memory) -> tuple[Memory, Memory]:
-    """The one that says more first, then the one that the person has reviewed, then the older one."""
+    """Order a pair: the more specific one first, then the reviewed one, then the older one."""
     first, second = sorted(
         (one, other), key=lambda each: (-len(each.content), each.reviewed_at is None, each.created_at, each.pk)
     )

@@ -1,10 +1,9 @@
-"""The delta header: in at most three lines, what changed in a person's memory since a conversation last looked.
+"""The delta: at most three lines with the changes of a person's memory since a conversation's last query.
 
-It notifies once; what a prompt says lastingly is its block with the net difference (``difference.py``).
+It is a notification; the lasting content of a prompt is the block with the net difference (``difference.py``).
 
-What is remembered now is quoted; what was taken away is named by its category and its id alone. That room was made in
-the memory block is never told: those memories are only out of the prompt, and come back by themselves. The lines stand
-in a fence, since clients put them into prompts as they are.
+Active memories are quoted; removed ones are named by category and id only. Evictions are not mentioned, since those
+memories only left the block. The lines are fenced, because clients put them into prompts unchanged.
 """
 
 from __future__ import annotations
@@ -48,10 +47,10 @@ class _News:
 
 
 def memory_delta(principal: Principal, since: int) -> str | None:
-    """What the principal has to be told of that changed after a revision, or None when that is nothing.
+    """Return the delta after a revision, or None without changes.
 
-    The most important first, of equally important ones the latest. Five statements at most; none when the person has
-    the same revision still. Raises NotFound for a principal that acts for nobody.
+    Most important first, then latest first. At most five statements; none if the revision is unchanged. Raises NotFound
+    for a principal that acts for nobody.
     """
     user_id = must_act_for(principal)
     if principal.rev <= since or not principal.has_memory:
@@ -74,7 +73,7 @@ def memory_delta(principal: Principal, since: int) -> str | None:
 
 
 def _remembered(principal: Principal, since: int, events: _Events) -> list[_News]:
-    """What counts now and was added, reworded, recategorised, merged or restored."""
+    """Return the active memories that were added, reworded, recategorised, merged or restored."""
     now = timezone.now()
     rows = Memory.objects.visible_to(principal).in_use(principal).unexpired(now).filter(pk__in=list(events))
     rows = rows.exclude(valid_from__gt=now)
@@ -85,7 +84,7 @@ def _remembered(principal: Principal, since: int, events: _Events) -> list[_News
     for pk, category, content, importance, active_rev, worded_rev in found:
         happened = [event for _, event, _ in events[pk]]
         is_new = (active_rev or 0) > since or (principal.review == "before" and "APPROVE" in happened)
-        # Restored since, it is one of what had been merged.
+        # Restored since: a source of a reverted merge.
         if next((event for event in reversed(happened) if event in {"MERGE", "RESTORE"}), "") == "MERGE":
             verb = "merged"
         elif is_new:
@@ -101,7 +100,7 @@ def _remembered(principal: Principal, since: int, events: _Events) -> list[_News
 
 
 def _gone(principal: Principal, events: _Events) -> list[_News]:
-    """What counted once and does not any more; of the principal's categories, whether or not it is seen still."""
+    """Return memories of the principal's categories that are not active any more, visible or not."""
     left = [pk for pk, happened in events.items() if any(event in _ENDING for _, event, _ in happened)]
     rows = Memory.objects.filter(user_id=must_act_for(principal), pk__in=left).exclude(state=Memory.State.ACTIVE)
     rows = rows.exclude(deleted_why__in=_TOLD_OTHERWISE)
@@ -117,7 +116,7 @@ def _gone(principal: Principal, events: _Events) -> list[_News]:
 
 
 def _withdrawn(principal: Principal, events: _Events) -> list[_News]:
-    """What is filed under a category by now that the principal may not see, and was not before."""
+    """Return memories moved to a category that the principal may not see."""
     known = principal.categories
     if known is None:
         return []
@@ -133,6 +132,6 @@ def _withdrawn(principal: Principal, events: _Events) -> list[_News]:
 
 
 def _ever_counted(ids: Sequence[str]) -> list[str]:
-    """Those that were in use at some time: what was only proposed, nobody was told of."""
+    """Return those that were active once; memories only proposed were never announced."""
     begun = Change.objects.filter(object_type="memory", object_id__in=ids, event__in=_BEGINNING)
     return list(begun.order_by().values_list("object_id", flat=True).distinct())

@@ -1,8 +1,8 @@
-"""The net difference: what is true now, and stands otherwise or not at all in the block a conversation is pinned to.
+"""The net difference: current memories that are missing or outdated in a conversation's pinned block.
 
-A pinned block keeps its bytes, so that the model's prompt cache holds. Each prompt therefore carries, below the cache
-boundary, the lines that overrule it. Block and difference together are what is active and visible now. Where lines
-can't say it (something left the block, or was filed under another category), the conversation is pinned anew.
+A pinned block keeps its bytes, for the model's prompt cache. So each prompt has, below the cache boundary, the lines
+that override it. Block and difference together are what is active and visible now. Changes that lines can't express (a
+memory left the block or changed its category) cause a new pin.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ FORMAT = 3
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Lines that overrule a pinned block, and the ids of the memories in them, in their order.
+    """The lines that override a pinned block, and the ids of their memories in order.
 
-    Not ``complete`` where lines can't say it: the block still shows a wording whose successor is not true yet.
+    Not ``complete`` if lines can't express it: the block shows a wording whose successor is not valid yet.
     """
 
     lines: tuple[str, ...] = ()
@@ -45,12 +45,12 @@ class Difference:
 
     @property
     def text(self) -> str:
-        """The lines in their fence; empty when there are none."""
+        """The fenced lines; '' without any."""
         return fenced(DIFFERENCE_FENCE, [NOTE, *self.lines]) if self.lines else ""
 
     @property
     def suffices(self) -> bool:
-        """Whether a block may stay pinned with it: it is complete, and short enough."""
+        """Whether the block may stay pinned: the difference is complete and short enough."""
         most_lines, most_tokens = settings.DIFFERENCE_MAX_LINES, settings.DIFFERENCE_MAX_TOKENS
         if not self.complete or len(self.lines) > most_lines:
             return False
@@ -59,9 +59,9 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class PinnedBlock:
-    """The block that a conversation is pinned to, as one principal may read it, and what differs from it.
+    """The pinned block of a conversation, as one principal may read it, and its difference.
 
-    ``at`` and ``rev`` are the moment and the person's revision of the pin. ``is_new``: it was pinned here and now.
+    ``at`` and ``rev`` are the time and the person's revision of the pin. ``is_new``: it was pinned by this call.
     """
 
     block: Block
@@ -72,11 +72,11 @@ class PinnedBlock:
 
 
 def pinned_block(principal: Principal, conversation: Conversation, *, moves: bool) -> PinnedBlock:
-    """The block of a conversation and its difference, or the present block where it has to be pinned anew.
+    """Return the pinned block and its difference, or the current block if it must be pinned again.
 
-    That is the case before its first turn or message, after an idle hour, when what a caller who ``moves`` the pin was
-    shown does not read as it did then, and when the difference does not suffice. Raises NotFound for a principal that
-    acts for nobody, NotAllowed without the scope read.
+    That is so before the first turn or message, after an idle hour, if the pinned text has changed for a caller who
+    ``moves`` the pin, and if the difference is incomplete or too long. Raises NotFound for a principal that acts for
+    nobody, NotAllowed without the scope read.
     """
     now = timezone.now()
     at, rev = conversation.block_at, conversation.block_rev
@@ -92,27 +92,27 @@ def pinned_block(principal: Principal, conversation: Conversation, *, moves: boo
 
 
 def present_block(principal: Principal, now: datetime) -> PinnedBlock:
-    """The block as it is now, from which nothing differs."""
+    """Return the current block, with an empty difference."""
     return PinnedBlock(memory_block(principal), Difference(), now, principal.rev, is_new=True)
 
 
 def pin_digest(principal: Principal, text: str) -> str:
-    """What a conversation keeps of a text it is pinned to: who was shown it, and a digest, but not the text."""
+    """Return what a conversation stores of its pinned text: the kind of reader, and a digest."""
     return f"{principal.kind}:{hashlib.sha256(text.encode()).hexdigest()[:32]}"
 
 
 def reads_as_pinned(principal: Principal, digest: str, text: str) -> bool:
-    """Whether a text is still what its digest was made of.
+    """Whether a text matches its digest.
 
-    True where another kind of caller was shown it, who may see more or less than the principal does.
+    True if the digest is of another kind of reader, who may see more or less than the principal.
     """
     return not digest.startswith(f"{principal.kind}:") or digest == pin_digest(principal, text)
 
 
 def memory_difference(principal: Principal, since: int) -> Difference:
-    """What of the principal's memories and places a block as of revision ``since`` lacks, or words otherwise.
+    """Return the principal's memories and places that are missing or different in a block of revision ``since``.
 
-    Kept in the cache. Two statements at most, none when the person has the same revision still.
+    Cached. At most two statements; none if the revision is unchanged.
     """
     if principal.rev <= since or not principal.has_memory:
         return Difference()

@@ -1,6 +1,6 @@
-"""Everything that is remembered about a person as one document, archived memories and places included.
+"""All memories and places of a person as one document, including archived ones.
 
-Agents that were written for a document a user find its shape here; the rows stay the truth.
+For agents that expect one document per user.
 """
 
 from __future__ import annotations
@@ -24,12 +24,11 @@ SCHEMA_VERSION = "1.0"
 
 
 def memory_document(principal: Principal) -> dict[str, Any]:
-    """What the principal may see, as plain JSON types: ``facts``, ``placer_user_datapoints`` and ``metadata``.
+    """Return what the principal may see, as plain JSON types: ``facts``, ``placer_user_datapoints`` and ``metadata``.
 
-    Facts are the active and the archived memories, the oldest first; what waits or was rejected is none. Active are
-    those in use: not what a person who reviews before has not reviewed. In ``mentioned_in`` stands, by conversation,
-    ``[message, at]`` of each mention. Where something was said is left out for those who may not read it.
-    ``token_count`` is what the memory block costs.
+    Facts are active and archived memories, oldest first, without proposed and rejected ones. If the person reviews
+    before, unreviewed ones are not active. ``mentioned_in`` has ``[message, at]`` of each mention by conversation.
+    Sources are left out for principals that may not read them. ``token_count`` is that of the memory block.
 
     Raises NotFound for a principal that acts for nobody, NotAllowed without the scope read.
     """
@@ -114,7 +113,7 @@ def _joined(user_id: UUID) -> datetime | None:
 
 
 def _mentions(principal: Principal) -> dict[UUID, dict[str, list[list[str]]]]:
-    """By place, then by conversation: the messages that name it, in the order in which they were noted."""
+    """Return by place, then by conversation, the messages that name it, in order of storage."""
     found: dict[UUID, dict[str, list[list[str]]]] = {}
     if not may_see_sources(principal):
         return found
@@ -131,7 +130,7 @@ def _is_past(moment: datetime | None, now: datetime) -> bool:
 
 
 def _iso(moment: datetime) -> str:
-    """As the REST API writes moments."""
+    """Format a time as in the REST API."""
     return moment.isoformat().replace("+00:00", "Z")
 
 

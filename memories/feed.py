@@ -1,4 +1,4 @@
-"""The change feed: what happened to a person's memory after a revision, for those who keep a copy of it."""
+"""The change feed of a person's memory, for clients that keep a copy."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ AT_ONCE = 100
 
 
 def changes_after(principal: Principal, after: int, limit: int) -> tuple[list[Change], int]:
-    """The next changes after a revision, oldest first, and the revision to ask after next time.
+    """Return the next changes after a revision, oldest first, and the revision for the next call.
 
-    That is the last one's; when there are no more for this principal it is the person's own, so that what the principal
-    may not see is not looked through again. Raises NotFound for a principal that acts for nobody, NotAllowed without
+    That is the last change's revision. Without further changes it is the person's current one, so that invisible
+    changes are not scanned again. Raises NotFound for a principal that acts for nobody, NotAllowed without
     the scope read.
     """
     must_read(principal)
@@ -42,7 +42,7 @@ def changes_after(principal: Principal, after: int, limit: int) -> tuple[list[Ch
 
 
 def changes_between(principal: Principal, after: int, upto: int) -> list[Change]:
-    """The changes after one revision up to another that the principal may see now. Raises as ``changes_after`` does."""
+    """Return the visible changes after one revision up to another. Raises like ``changes_after``."""
     must_read(principal)
     return list(_visible(principal).filter(rev__gt=after, rev__lte=upto))
 
@@ -54,10 +54,10 @@ async def follow_changes(
     seconds: float,
     show: Callable[[Principal, list[Change]], T],
 ) -> AsyncGenerator[T | None]:
-    """What is shown of the changes after a revision, some at a time, as they happen, for so long; None in silence.
+    """Yield batches of visible changes after a revision as they happen, for ``seconds``; None as a heartbeat.
 
-    ``caller`` makes the principal anew for each look into the log, and raises where it is let in no more. Raises
-    RedisError or OSError when Valkey is away, or goes.
+    ``caller`` builds the principal for each read of the log, and raises if its access has ended. Raises RedisError or
+    OSError if Valkey is unavailable.
     """
     reached = after
 
@@ -66,7 +66,7 @@ async def follow_changes(
         with acting_as(caller()) as principal:
             changes, reached = changes_after(principal, reached, AT_ONCE)
             if changes:
-                caller()  # Whoever is let in no more since then hears nothing of what was read.
+                caller()  # Checked again after reading: access may have ended meanwhile.
             return show(principal, changes) if changes else None, len(changes) == AT_ONCE
 
     async def woken(_: object) -> list[None]:
@@ -84,12 +84,12 @@ async def follow_changes(
 
 
 def _visible(principal: Principal) -> ChangeQuerySet:
-    """All that happened to the person. An agent is told of what it may see, of preferences and of its own access."""
+    """Return the person's changes; for an agent those of what it sees, of preferences and of its access."""
     changes = Change.objects.of_owner(must_act_for(principal))
     if principal.kind != "agent":
         return changes
     told = Q(object_type="preferences") | Q(object_type="agent", object_id=str(principal.agent_id))
-    # Whoever keeps a copy of anything that was erased drops it; the receipt is the person's.
+    # Erasures are for every client with a copy; the receipt is for the person only.
     told |= Q(event=Change.Event.ERASE) & ~Q(object_type="erasure")
     if principal.has_memory:
         theirs = _memories(principal)
@@ -98,7 +98,7 @@ def _visible(principal: Principal) -> ChangeQuerySet:
             left = Q(object_type="memory", meta__left__in=known, object_id__in=theirs.values("pk"))
             theirs, told = theirs.filter(category__in=known), told | left
         told |= Q(object_type="memory", object_id__in=theirs.values("pk"))
-        # Nothing says any more what a purged one was filed under, but a copy of it has to go.
+        # The category of a purged memory is unknown, but copies must be deleted.
         told |= Q(object_type="memory", event=Change.Event.PURGE)
         proposals = Proposal.objects.visible_to(principal).annotate(text=Cast("pk", CharField()))
         told |= Q(object_type="proposal", object_id__in=proposals.values("text"))
@@ -113,9 +113,9 @@ def _visible(principal: Principal) -> ChangeQuerySet:
 
 
 def _memories(principal: Principal) -> MemoryQuerySet:
-    """Those of every category, also those that an agent sees no more: a copy has to drop what was rejected.
+    """Return the memories of the agent's categories, also invisible ones: rejected memories must be deleted from copies.
 
-    What another agent proposed it hears of when it is approved, unless it decides about that itself.
+    Proposals of other agents are announced on approval, unless the agent may decide about them.
     """
     rows = Memory.objects.filter(user_id=must_act_for(principal))
     if principal.may_decide:

@@ -1,4 +1,4 @@
-"""What lists of memories, proposals and places are narrowed to: one set of filters for REST and for the pages."""
+"""Filters of lists of memories, proposals and places, shared by REST and pages."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class _Names(filters.BaseInFilter, filters.CharFilter):
 
 
 class MemoryFilters(FiltersByState):
-    """What a list of memories is narrowed to, and its order.
+    """Filters and order of a list of memories.
 
-    Without ``state`` only active ones are listed, without ``sort_by`` the latest change comes first.
+    Default: active ones, latest change first.
     """
 
     usual = Memory.State.ACTIVE
@@ -65,7 +65,7 @@ class MemoryFilters(FiltersByState):
         return found.order_by(f"{down}{chosen['sort_by'] or 'updated_at'}", "id")
 
     def saying(self, queryset: MemoryQuerySet, _name: str, value: str) -> MemoryQuerySet:
-        """Memories that hold the words."""
+        """Search in the words."""
         return queryset.saying(value)
 
     def about(self, queryset: MemoryQuerySet, _name: str, value: list[str]) -> MemoryQuerySet:
@@ -73,16 +73,16 @@ class MemoryFilters(FiltersByState):
         return queryset.filter(topics__contains=[topic.strip() for topic in value if topic.strip()])
 
     def by_agent(self, queryset: MemoryQuerySet, _name: str, value: UUID) -> MemoryQuerySet:
-        """Memories that came by an agent."""
+        """Filter by agent."""
         return queryset.by_agent(value)
 
     def filed_under(self, queryset: MemoryQuerySet, _name: str, value: list[str]) -> MemoryQuerySet:
-        """Memories of any of the categories. Raises Refused and NotAllowed as ``writing.must_file_under`` does."""
+        """Filter by categories. Raises Refused and NotAllowed like ``writing.must_file_under``."""
         principal = principal_of(self.request)
         return queryset.filter(category__in=[writing.must_file_under(principal, name) for name in value])
 
     def where(self, queryset: MemoryQuerySet, _name: str, value: str) -> MemoryQuerySet:
-        """Memories that a condition holds for. Raises Refused and NotAllowed as ``memory_condition`` does."""
+        """Filter by a condition. Raises Refused and NotAllowed like ``memory_condition``."""
         try:
             sent = orjson.loads(value)
         except orjson.JSONDecodeError as error:
@@ -90,17 +90,17 @@ class MemoryFilters(FiltersByState):
         return queryset.filter(q_of(memory_condition(principal_of(self.request), sent)))
 
     def in_state(self, queryset: MemoryQuerySet, name: str, value: str) -> MemoryQuerySet:
-        """Memories in one state, or in any. What has expired is no longer active, archived already or not."""
+        """Filter by state. Expired memories are not active, even if they are not archived yet."""
         found: MemoryQuerySet = super().in_state(queryset, name, value)
         return found.unexpired(timezone.now()) if value == Memory.State.ACTIVE else found
 
     def unchanged(self, queryset: MemoryQuerySet, _name: str, _value: str) -> MemoryQuerySet:
-        """The order is the whole list's, so it is applied once, at the end."""
+        """Do nothing here: the order is applied once, at the end."""
         return queryset
 
 
 class ProposalFilters(FiltersByState):
-    """What a list of proposals is narrowed to. Without ``state`` only those that wait are listed."""
+    """Filters of a list of proposals. Default: waiting ones."""
 
     usual = Proposal.State.WAITING
     kind = filters.ChoiceFilter(choices=Proposal.Kind.choices, label="What it would do.")
@@ -110,13 +110,13 @@ class ProposalFilters(FiltersByState):
 
 
 class RelationFilters(filters.FilterSet):
-    """What a memory's relations are narrowed to."""
+    """Filters of a memory's relations."""
 
     type = filters.ChoiceFilter(choices=Relation.Type.choices, label="How they are related.")
 
 
 class PlaceFilters(FiltersByState):
-    """What a list of places is narrowed to. Without ``state`` only present ones are listed."""
+    """Filters of a list of places. Default: present ones."""
 
     usual = "present"
     place_id = filters.CharFilter(label="The id that whoever named it first uses for it.")
@@ -127,7 +127,7 @@ class PlaceFilters(FiltersByState):
     )
 
     def in_state(self, queryset: PlaceQuerySet, _name: str, value: str) -> PlaceQuerySet:
-        """Places that are there, those that were removed, or all."""
+        """Filter by state: present, removed, or all."""
         if value == "all":
             return queryset
         return queryset.present() if value == "present" else queryset.filter(deleted_at__isnull=False)

@@ -1,4 +1,4 @@
-"""What this room's tables hold of a person. ``journal.holdings`` says what is meant."""
+"""Personal data in this room's tables, as described by ``journal.holdings``."""
 
 from journal.holdings import ERASED_TEXT, SEARCHED, VECTOR, Holding
 from retrieval.text import prepare
@@ -123,10 +123,10 @@ HOLDINGS = (
         owner="proposal__user_id",
         words={"quote": ""},
     ),
-    # Made anew when the two are compared again.
+    # Recomputed by the next comparison.
     Holding(model=ComparedPair, owner="user_id", terms=("verdict",), restored=False),
     Holding(model=FieldSignal, owner="user_id", terms=("field",), secret=("digest",), restored=False),
-    # An import of an export sends nothing anywhere: whoever wants to be told registers anew, with a new secret.
+    # Not imported: webhooks must be registered again, with a new secret.
     Holding(
         model=Webhook,
         kind="webhooks",

@@ -1,4 +1,4 @@
-"""Reads behind forgetting: what nobody has used for long, and what will soon be gone for good."""
+"""Reads of the lifecycle: unused memories, and important ones that will be purged soon."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from .querysets import MemoryQuerySet
 
 @dataclass(frozen=True, slots=True)
 class LeavingSoon:
-    """Important memories that made room in the block and will be purged: how many, and when the first of them is."""
+    """Number of important evicted memories that will be purged soon, and the time of the first purge."""
 
     count: int
     first_at: datetime
 
 
 def unused_memories(user_id: UUID, now: datetime) -> MemoryQuerySet:
-    """Active memories that were neither recalled, said again nor edited for as long as their category says.
+    """Return active memories that were not recalled, repeated or edited for as long as their category says.
 
-    Pinned ones and fields never are; nor is what weighs as much as the category says, or is in the block while that is
-    not over half its budget.
+    Excluded: pinned ones, fields, those as important as the category says, and those in the block while it uses at most
+    half of its budget.
     """
     rows = Memory.objects.active().filter(user_id=user_id, pinned=False, field="")
     full = settings.MEMORY_BLOCK_TOKENS / 2
@@ -41,7 +41,7 @@ def unused_memories(user_id: UUID, now: datetime) -> MemoryQuerySet:
 
 
 def _of_categories(now: datetime) -> Q:
-    """What is unused by the rule of each category; categories of one rule are asked for together."""
+    """Return the condition for unused memories, grouping categories with equal rules."""
     rules: dict[tuple[int, int], list[str]] = {}
     known: Mapping[str, categories.Category] = categories.load().by_name
     for category in known.values():
@@ -64,7 +64,7 @@ def _untouched(since: datetime) -> Q:
 
 
 def leaving_soon(principal: Principal) -> LeavingSoon | None:
-    """What the person is told before it goes: important memories that made room, and go within days."""
+    """Return the important evicted memories that will be purged within days, to notify the person."""
     now = timezone.now()
     within = now + timedelta(days=settings.ANNOUNCE_DAYS)
     rows = Memory.objects.visible_to(principal).filter(

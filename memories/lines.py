@@ -1,4 +1,4 @@
-"""The lines of the memory block, and what each costs. Whoever renders the block and whoever counts it use these."""
+"""Lines of the memory block and their token counts, for rendering and for counting."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from datetime import datetime
 from language.fencing import as_data
 from language.tokens import count_tokens
 
-# A subject must not end its brackets and go on as another id.
+# A subject must not close its brackets and imitate another id.
 _NO_BRACKETS = str.maketrans("[]", "()")
 
 
 def memory_line(memory_id: str, worded_at: datetime, subject: str, content: str) -> str:
-    """``- [id:a1b2c3d4] [2026-03-01] [Subject] content``; ``worded_at`` is when it was said, or recorded."""
+    """``- [id:a1b2c3d4] [2026-03-01] [Subject] content``; ``worded_at`` is when it was said, else recorded."""
     return f"- [id:{memory_id}] {_wording(worded_at, subject, content)}"
 
 
 def told(kind: str, content: str) -> str:
-    """What a recalled memory says, an insight as the guess that it is."""
+    """Return the text of a recalled memory; an insight is marked as a guess."""
     return f"A guess: {content}" if kind == "insight" else content
 
 
 def new_line(category: str, memory_id: str, worded_at: datetime, subject: str, content: str) -> str:
-    """What a pinned block lacks: ``- new: [category] [id:a1b2c3d4] [2026-03-01] [Subject] content``."""
+    """A line missing in a pinned block: ``- new: [category] [id:a1b2c3d4] [2026-03-01] [Subject] content``."""
     return f"- new: [{as_data(category)}] [id:{memory_id}] {_wording(worded_at, subject, content)}"
 
 
 def changed_line(memory_id: str, worded_at: datetime, subject: str, content: str) -> str:
-    """What a pinned block words otherwise: ``- [id:a1b2c3d4] now: [2026-03-01] [Subject] content``."""
+    """A line that overrides one of a pinned block: ``- [id:a1b2c3d4] now: [2026-03-01] [Subject] content``."""
     return f"- [id:{memory_id}] now: {_wording(worded_at, subject, content)}"
 
 
@@ -37,12 +37,12 @@ def _wording(worded_at: datetime, subject: str, content: str) -> str:
 
 
 def changed_place_line(was: str, name: str, notes: str) -> str:
-    """A place that a pinned block names or describes otherwise: ``- Old name now: Name: notes``."""
+    """A line that overrides a place of a pinned block: ``- Old name now: Name: notes``."""
     return f"- {as_data(was)} now: {_place(name, notes)}"
 
 
 def new_place_line(name: str, notes: str) -> str:
-    """A place that a pinned block lacks: ``- new: Name: notes``."""
+    """A place missing in a pinned block: ``- new: Name: notes``."""
     return f"- new: {_place(name, notes)}"
 
 
@@ -58,5 +58,5 @@ def _place(name: str, notes: str) -> str:
 
 
 def line_tokens(line: str) -> int:
-    """What a line costs, with the break that ends it."""
+    """Count the tokens of a line, including its line break."""
     return count_tokens(f"{line}\n")

@@ -1,4 +1,4 @@
-"""How much is remembered, by state and category, and what a list of it can be narrowed to."""
+"""Counts of memories by state and category, and the available filter values of lists."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ MOST_SUBJECTS = 200
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """All that a principal sees, whatever its state; what has expired is no longer remembered, so it isn't counted.
+    """Counts and filter values of everything that a principal sees, without expired memories.
 
-    ``counts`` is by state and category. ``topics`` and ``subjects`` are in alphabetical order, ``agents`` the ids of
-    those that added a memory.
+    ``counts`` by state and category; ``topics`` and ``subjects`` in alphabetical order; ``agents``: ids of agents that
+    added a memory.
     """
 
     counts: Mapping[str, Mapping[str, int]]
@@ -36,19 +36,19 @@ class Overview:
 
     @property
     def states(self) -> dict[str, int]:
-        """How many memories there are in each state."""
+        """Number of memories by state."""
         return {state: sum(found.values()) for state, found in self.counts.items()}
 
 
 def counts_by_state(memories: MemoryQuerySet) -> dict[str, int]:
-    """How many of the memories there are in each state; what has expired is no longer remembered."""
+    """Return the number of memories by state, without expired ones."""
     return dict.fromkeys(Memory.State.values, 0) | dict(
         _remembered(memories).values_list("state").annotate(Count("pk"))
     )
 
 
 def read_overview(principal: Principal) -> Overview:
-    """The overview as of the person's present revision, so that it holds what the caller has just written.
+    """Return the overview at the person's current revision, including what the caller has just written.
 
     Raises NotFound for a principal that acts for nobody.
     """

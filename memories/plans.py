@@ -1,4 +1,4 @@
-"""Reads behind plans: which memories a plan may be about, and a plan with all that is shown of it."""
+"""Reads of plans: memories that may be merged, and a plan with its items."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ JOB = "optimize"
 def mergeable_memories(
     principal: Principal, categories: Collection[str] | None, *, pinned: bool
 ) -> tuple[list[Memory], int]:
-    """The memories of these categories (None: of all) that a plan may be about, and how many more there are.
+    """Return the mergeable memories of these categories (None: all), and the number of further ones.
 
-    At most ``OPTIMIZE_MOST_MEMORIES``: first those that every prompt carries, each time the oldest first.
+    At most ``OPTIMIZE_MOST_MEMORIES``: those of the block first, oldest first.
     """
     rows = Memory.objects.visible_to(principal).mergeable(principal, pinned=pinned)
     if categories is not None:
@@ -34,7 +34,7 @@ def mergeable_memories(
 
 
 def find_plan(principal: Principal, plan_id: UUID) -> MemoryPlan:
-    """A plan that the principal sees. Raises NotFound for any other id, whosever it is."""
+    """Return a visible plan. Raises NotFound."""
     plan = MemoryPlan.objects.visible_to(principal).filter(pk=plan_id).first()
     if plan is None:
         raise NotFound("There is no such plan.")
@@ -42,10 +42,10 @@ def find_plan(principal: Principal, plan_id: UUID) -> MemoryPlan:
 
 
 def show_plan(principal: Principal, plan_id: UUID) -> MemoryPlan:
-    """The plan with its items, their sources as they read when it was made, and what came of them.
+    """Return the plan with its items, their sources at the time of planning, and the merged memories.
 
-    In a constant number of queries. ``content``, ``subject`` and ``at`` of a source are None when the principal sees
-    its memory no more. One whose day is over has lapsed and says nothing, tidied away already or not. Raises NotFound.
+    In a constant number of queries. ``content``, ``subject`` and ``at`` of a source are None if its memory is not
+    visible any more. An expired plan has no text, even if it is not tidied yet. Raises NotFound.
     """
     plan = find_plan(principal, plan_id)
     then = MemoryVersion.objects.visible_to(principal).filter(memory=OuterRef("memory"), number=OuterRef("version"))
@@ -65,12 +65,12 @@ def show_plan(principal: Principal, plan_id: UUID) -> MemoryPlan:
 
 
 def open_plan(principal: Principal) -> MemoryPlan | None:
-    """The plan of the person's own that is being made or looked at."""
+    """Return the person's open plan."""
     now = timezone.now()
     mine = MemoryPlan.objects.visible_to(principal).filter(agent=principal.agent_id)
     return mine.open().filter(expires_at__gt=now).first()
 
 
 def job_of(plan: MemoryPlan) -> JobRun | None:
-    """The work on a plan that is made in the background, None for one that was made at once."""
+    """Return the job of a plan, or None if it was created synchronously."""
     return JobRun.objects.filter(kind=JOB, subject_id=str(plan.pk)).order_by("-created_at").first()

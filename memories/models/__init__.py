@@ -1,4 +1,4 @@
-"""What is remembered about a person, how it changed and what waits for them."""
+"""Tables of memories, proposals, places, plans and webhooks."""
 
 from .memory import MEMORY, Disclosure, Kind, Memory, MemoryEvidence, MemoryUse, MemoryVersion, Relation, new_memory_id
 from .places import Place, PlaceMention, PlaceVersion

@@ -1,4 +1,4 @@
-"""What is remembered about a person, and how it came to be worded."""
+"""Memories, versions, evidence, uses, relations and disclosures."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _ALPHABET = string.ascii_letters + string.digits
 
 
 def new_memory_id() -> str:
-    """Eight characters A-Z, a-z, 0-9: short enough to stand on every line of a prompt. Retry when it is taken."""
+    """Generate an id of eight characters A-Z, a-z, 0-9, short enough for prompt lines. Retry if it is taken."""
     while True:
-        # One draw for all of them: each by itself takes several times as long.
+        # One call for all characters is several times as fast.
         drawn, made = secrets.randbelow(len(_ALPHABET) ** ID_CHARACTERS), ""
         for _ in range(ID_CHARACTERS):
             drawn, place = divmod(drawn, len(_ALPHABET))
@@ -41,7 +41,7 @@ def new_memory_id() -> str:
 
 
 class Kind(models.TextChoices):
-    """What sort of thing is remembered."""
+    """The kind of a memory."""
 
     SEMANTIC = "semantic"
     EPISODIC = "episodic"
@@ -50,7 +50,7 @@ class Kind(models.TextChoices):
 
 
 class Worded(models.Model):
-    """What a memory says and what it is filed under: the columns that a version keeps as they were."""
+    """Columns that memories and versions share."""
 
     kind = models.CharField(max_length=10, choices=Kind.choices, default=Kind.SEMANTIC)
     category = models.CharField(max_length=50)
@@ -58,12 +58,12 @@ class Worded(models.Model):
     subject = models.CharField(max_length=200, blank=True)
     topics = ArrayField(models.CharField(max_length=50), default=list, blank=True)
     content = models.CharField(max_length=4_000)
-    # What the client that wrote it keeps beside it; in no prompt.
+    # Data of the client that wrote it; never part of a prompt.
     metadata = models.JSONField(default=dict, db_default={}, blank=True)
-    # From when and until when it is true, as far as is known; not when it was written down.
+    # Validity as far as known; not the time of storage.
     valid_from = models.DateTimeField(null=True)
     valid_to = models.DateTimeField(null=True)
-    # When it was said, where a message says it; that may be years before it was written down.
+    # When it was said according to its evidence, perhaps years before it was stored.
     said_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -71,12 +71,11 @@ class Worded(models.Model):
 
 
 class Memory(Worded, Statement):
-    """One thing that is remembered about a person.
+    """A statement about a person.
 
-    How it is filed (category, subject, topics, metadata) may have been amended since its current version was recorded.
-    ``tokens`` is what its line in the memory block costs. ``in_block`` says that it stands in the block while active:
-    its category always does, and its kind is semantic. ``active_rev`` is the person's revision at which it last became
-    active.
+    Category, subject, topics and metadata may have changed since the current version. ``tokens`` are those of its line
+    in the memory block. ``in_block``: it is in the block while active, since its category is and its kind is semantic.
+    ``active_rev`` is the person's revision at which it last became active.
     """
 
     noun = "memory"
@@ -120,12 +119,12 @@ class Memory(Worded, Statement):
     in_block = models.BooleanField(default=False, editable=False)
     importance = models.PositiveSmallIntegerField(default=2)
     pinned = models.BooleanField(default=False)
-    # Kept byte for byte, and never merged unless an import brought it.
+    # Stored byte for byte, and never merged, unless imported.
     verbatim = models.BooleanField(default=False, db_default=False)
-    # The import of memories that it came with, if any; only an import writes it, and it outlives that import's row.
+    # The import that created it. Only imports write it, and it outlives the import's row.
     brought_by = models.UUIDField(null=True, editable=False)
     state = models.CharField(max_length=12, choices=State.choices, default=State.ACTIVE)
-    needs_check = models.BooleanField(default=False)  # Perhaps the same as another: consolidation looks at it.
+    needs_check = models.BooleanField(default=False)  # A possible duplicate, to be checked by consolidation.
     active_rev = models.BigIntegerField(null=True)
     expires_at = models.DateTimeField(null=True)
     deleted_why = models.CharField(max_length=10, choices=DeletedWhy.choices, blank=True)
@@ -137,7 +136,7 @@ class Memory(Worded, Statement):
         verbose_name_plural = "memories"
         constraints = [
             *Searchable.Meta.constraints,
-            # Versions, relations and uses refer to both, so that none can cross people.
+            # Foreign keys of versions, relations and uses include the person.
             models.UniqueConstraint(fields=["user", "id"], name="memory_of_user"),
             models.UniqueConstraint(
                 fields=["user", "agent", "external_id"],
@@ -195,13 +194,13 @@ class Memory(Worded, Statement):
             ),
         ]
         indexes = [
-            # Nearest neighbours and centres are found in this index alone: vectors, and what says who may see them.
+            # Covering index of vector searches: vectors, and the columns that decide visibility.
             models.Index(
                 fields=["user", "state", "embedding_model"],
                 include=["id", "kind", "category", "search_config", "embedding"],
                 name="memory_vectors",
             ),
-            # The block in the order in which it is rendered, and the eviction of its oldest.
+            # The block in rendering order, and eviction.
             models.Index(
                 fields=["user", "category", "created_at", "id"],
                 condition=Q(state="active", in_block=True),
@@ -210,13 +209,13 @@ class Memory(Worded, Statement):
             models.Index(fields=["user", "fingerprint"], name="memory_by_fingerprint"),
             models.Index(fields=["user", "-updated_at", "id"], name="memory_by_update"),
             models.Index(fields=["-created_at"], name="memory_by_time"),
-            # What the person has not looked at: the review queue and its counts, few rows beside all of theirs.
+            # Unreviewed memories: the review queue and its counts.
             models.Index(
                 fields=["user", "created_at"],
                 condition=Q(state="active") & (Q(reviewed_at__isnull=True) | Q(needs_check=True)),
                 name="memory_to_review",
             ),
-            # What waits for a moderator: few rows among all.
+            # The moderation queue.
             models.Index(fields=["updated_at"], condition=Q(state="quarantined"), name="memory_moderated"),
             models.Index(fields=["purge_at"], condition=Q(purge_at__isnull=False), name="memory_by_purge"),
             models.Index(
@@ -244,9 +243,9 @@ MEMORY = StatementKind(
 
 
 class MemoryVersion(Worded, Searchable, StatementVersion):
-    """How a memory read from one change to the next.
+    """A wording of a memory.
 
-    ``valid_from`` and ``valid_to`` say when it was true. A vector may come later, and ends of spans when they end.
+    ``valid_from`` and ``valid_to`` say when it was true. Vectors, and ends of spans, may be set later.
     """
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+", db_index=False)
@@ -277,7 +276,7 @@ class MemoryVersion(Worded, Searchable, StatementVersion):
 
 
 class MemoryEvidence(Evidence):
-    """The message that says what a version says, and the words that say it."""
+    """Evidence of a version: the message and the quote."""
 
     # memory_evidence_once begins with the version.
     version = models.ForeignKey(MemoryVersion, on_delete=models.CASCADE, related_name="evidence", db_index=False)
@@ -291,9 +290,9 @@ class MemoryEvidence(Evidence):
 
 
 class MemoryUse(models.Model):
-    """How often and when an agent last recalled a memory. Apart from it, so that reading rewrites none of its indexes.
+    """How often, and when last, agents recalled a memory. A table of its own, so that recall updates no other index.
 
-    A block that was shown, what the person looks at or edits, and what is said again are no use.
+    Being in a block, viewed or edited by the person, or repeated does not count.
     """
 
     memory = models.OneToOneField(Memory, on_delete=models.CASCADE, primary_key=True, related_name="use")
@@ -305,7 +304,7 @@ class MemoryUse(models.Model):
 
 
 class Relation(models.Model):
-    """One memory in its relation to another of the same person."""
+    """A relation between two memories of a person."""
 
     class Type(models.TextChoices):
         RELATED_TO = "related_to"
@@ -313,8 +312,7 @@ class Relation(models.Model):
         DERIVED_FROM = "derived_from"
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    # The composite keys of migration 0003 refer to both memories together with their person; keys of single columns
-    # would have the database look everything up twice.
+    # Migration 0003 adds composite foreign keys with the person, so single-column ones would be redundant.
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+", db_index=False, db_constraint=False)
     from_memory = models.ForeignKey(
         Memory, on_delete=models.CASCADE, related_name="relations_from", db_index=False, db_constraint=False
@@ -343,10 +341,9 @@ class Relation(models.Model):
 
 
 class Disclosure(models.Model):
-    """What one answer told an agent: the ids of the memories, in their order, and no text.
+    """The memories disclosed to an agent by one response: their ids in order, without text.
 
-    ``by`` says how it got them: the agent searched, asked for the memory block, or for a whole turn. Written after the
-    answer was given, and kept as long as operations are.
+    ``by``: by a search, the memory block, or a turn. Written after the response, and kept as long as operations.
     """
 
     class By(models.TextChoices):
@@ -370,7 +367,7 @@ class Disclosure(models.Model):
         indexes = [
             models.Index(fields=["user", "-at"], name="disclosure_by_user"),
             models.Index(fields=["at"], name="disclosure_by_time"),
-            # Who saw one memory, out of the many thousand answers that an agent may be given in three months.
+            # Disclosures of one memory, out of many thousands per agent.
             GinIndex(fields=["memories"], name="disclosure_by_memory"),
         ]
 

@@ -1,4 +1,4 @@
-"""Places that a person cares about, and where they came up."""
+"""Places of a person, versions and mentions."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from ..querysets import PlaceQuerySet
 
 
 class Place(models.Model):
-    """A place of a person, under the id that whoever named it first uses for it.
+    """A place of a person, with the id that its creator uses.
 
-    ``name`` and ``notes`` mirror its current version. ``tokens`` is what its line in the memory block costs.
-    ``active_rev`` is the person's revision at which it was last added or restored; a place that was removed has none.
+    ``name`` and ``notes`` are those of the current version. ``tokens`` are those of its line in the memory block.
+    ``active_rev`` is the person's revision at which it was last added or restored; None for a removed place.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -53,7 +53,7 @@ class Place(models.Model):
 
 
 class PlaceVersion(models.Model):
-    """How a place read between two of the person's revisions. A prompt that is pinned to one of them reads it so."""
+    """A wording of a place, valid between two of the person's revisions, for pinned prompts."""
 
     place = models.ForeignKey(Place, on_delete=models.CASCADE, related_name="versions", db_index=False)
     number = models.PositiveIntegerField()
@@ -80,7 +80,7 @@ class PlaceVersion(models.Model):
 
 
 class PlaceMention(models.Model):
-    """A message that names a place. ``rev`` is the person's revision that the mention took."""
+    """A message that names a place. ``rev`` is the person's revision of the mention."""
 
     place = models.ForeignKey(Place, on_delete=models.CASCADE, related_name="mentions", db_index=False)
     message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="+")

@@ -1,7 +1,6 @@
-"""How memories could be said in fewer: a plan that a person looks at, carries out in part or whole, and takes back.
+"""Plans to merge memories: previewed, applied in whole or part, and reverted by the person; and compared pairs.
 
-A plan's text lives for a day at most. What was carried out is in the memories themselves, and which came of which is in
-their relations.
+A plan's text is deleted after a day. Applied items are memories, with relations to their sources.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ from .memory import Kind, Memory
 
 
 class MemoryPlan(models.Model):
-    """What a strategy would make of a person's memories. It lapses after a day.
+    """A proposal of a strategy to merge a person's memories. It expires after a day.
 
-    ``categories`` are those that it is narrowed to, null for all. ``looked_at`` holds the ids of the memories that the
-    strategy has seen, and ``left_over`` says how many more there were. ``written_by`` names the model whose wordings
-    it holds. ``applied_rev`` is the person's revision after it was carried out.
+    ``categories`` restricts it, null for all. ``looked_at`` are the ids of the memories that the strategy has
+    processed, ``left_over`` the number of others. ``written_by`` is the model that worded it. ``applied_rev`` is the
+    person's revision after it was applied.
     """
 
     class State(models.TextChoices):
@@ -57,7 +56,7 @@ class MemoryPlan(models.Model):
 
     class Meta:
         constraints = [
-            # Items refer to both, so that none can cross people.
+            # Foreign keys of items include the person.
             models.UniqueConstraint(fields=["user", "id"], name="memory_plan_of_user"),
             models.UniqueConstraint(
                 fields=["user", "agent"],
@@ -88,16 +87,15 @@ class MemoryPlan(models.Model):
         return f"plan {self.id}"
 
     def is_late(self, now: datetime) -> bool:
-        """Whether its day is over and nobody has decided about it."""
+        """Whether it has expired undecided."""
         return self.state in self.OPEN and self.expires_at <= now
 
 
 class MemoryPlanItem(models.Model):
-    """One memory that would take the place of several of one kind and category.
+    """A merge of several memories of one kind and category.
 
-    ``tokens_before`` is what the lines of those cost, ``tokens_after`` what its own would. While it waits it holds its
-    text; afterwards that is in ``merged``, the memory that came of it. ``reason`` says why it was skipped, or kept
-    when the plan was taken back.
+    ``tokens_before`` are those of the sources' lines, ``tokens_after`` those of the merged line. The text is kept while
+    it waits; then it is in the memory ``merged``. ``reason`` says why it was skipped, or kept by a revert.
     """
 
     class State(models.TextChoices):
@@ -160,7 +158,7 @@ class MemoryPlanItem(models.Model):
 
 
 class MemoryPlanSource(models.Model):
-    """One of the memories that an item says, with the version that it had. Null when it was purged since."""
+    """A source of an item, with its version. Null if it was purged since."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+", db_index=False)
     item = models.ForeignKey(MemoryPlanItem, on_delete=models.CASCADE, related_name="sources", db_index=False)
@@ -181,11 +179,11 @@ class MemoryPlanSource(models.Model):
 
 
 class ComparedPair(models.Model):
-    """Two memories that consolidation compared, in the wordings that they had, kept 14 days.
+    """A pair of memories compared by consolidation, with their versions, kept for 14 days.
 
-    ``kept`` is the one that would stand for both if they are the same. ``score`` is their cosine similarity in
-    hundredths; ``asked`` says that a model was asked and not rules. ``verdict`` says what
-    the dropped one is to the kept one; settled: they are the same, and were merged or shown to the person.
+    ``kept`` is the one to keep if they are duplicates. ``score`` is their cosine similarity in hundredths. ``asked``: a
+    model was asked, not only rules. ``verdict`` classifies the dropped one relative to the kept one; settled: they are
+    duplicates, and were merged or shown to the person.
     """
 
     class Verdict(models.TextChoices):

@@ -1,4 +1,4 @@
-"""What waits for the person's word."""
+"""Proposals that wait for the person, their evidence, and signals of fields."""
 
 from __future__ import annotations
 
@@ -17,13 +17,12 @@ from .memory import Memory
 
 
 class Proposal(models.Model):
-    """A change that an agent or extraction would make, waiting for the person. It lapses after 7 days.
+    """A change by an agent or extraction that waits for the person. It expires after 7 days.
 
-    ``values`` holds what would change, by the names of the memory's columns. It goes when the proposal lapses, or after
-    a decision when its days are over: until then that can be undone. A
-    create has a memory in state proposed beside it, which holds its text. ``memory_version`` is the version that an
-    update or archive was meant for. A proposal about a place has its ``values`` alone. ``reason`` says why an update
-    waits where the person's review does not ask for it; it quotes nothing.
+    ``values`` are the changed columns of the memory. They are deleted at expiry, after a decision, too, which can be
+    undone until then. A create has its text in a memory with the state proposed. ``memory_version`` is the version that
+    an update or archive was made for. A proposal about a place has only ``values``. ``reason`` says why an update
+    waits, unless it is the review preference; it contains no quotes.
     """
 
     class Kind(models.TextChoices):
@@ -92,7 +91,7 @@ class Proposal(models.Model):
 
 
 class ProposalEvidence(Evidence):
-    """The message behind a proposed change, and the words that say it."""
+    """Evidence of a proposal: the message and the quote."""
 
     proposal = models.ForeignKey(Proposal, on_delete=models.CASCADE, related_name="evidence")
 
@@ -105,9 +104,9 @@ class ProposalEvidence(Evidence):
 
 
 class FieldSignal(models.Model):
-    """That somebody found a tone or a goal of a person in a conversation, who did not ask for it in so many words.
+    """A tone or a goal found in a conversation, without an explicit request.
 
-    Two of the same value from two conversations settle it. ``digest`` stands for the value, keyed like a fingerprint.
+    Equal signals from two conversations activate the value. ``digest`` is a keyed hash of the value.
     """
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+", db_index=False)

@@ -1,4 +1,4 @@
-"""Where an agent wants to be told of changes, and what it was told or could not be."""
+"""Webhooks of agents, and their deliveries."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 class WebhookQuerySet(models.QuerySet["Webhook"]):
-    """Where agents want to be told of changes."""
+    """Webhooks."""
 
     def visible_to(self, principal: Principal) -> WebhookQuerySet:
-        """All for staff; the person's own; for an agent those that tell it."""
+        """All for staff; the person's own; for an agent its own."""
         if principal.kind == "staff":
             return self
         if principal.user_id is None:
@@ -30,9 +30,9 @@ class WebhookQuerySet(models.QuerySet["Webhook"]):
         return own.filter(agent_id=principal.agent_id) if principal.kind == "agent" else own
 
     def due(self, now: datetime) -> WebhookQuerySet:
-        """Those that have something to tell now: changes that are in no delivery yet, or a delivery that is due.
+        """Webhooks with changes that are in no delivery yet, or with a due delivery.
 
-        Agents that their person keeps out, keys that have ended, and whoever is inactive are told nothing.
+        Without those of blocked agents, ended keys, and inactive people.
         """
         waiting = WebhookDelivery.objects.filter(webhook=OuterRef("pk"), state="waiting").order_by("after")
         grants = Grant.objects.filter(user_id=OuterRef("user_id"), agent_id=OuterRef("agent_id"))
@@ -40,16 +40,16 @@ class WebhookQuerySet(models.QuerySet["Webhook"]):
         over = Q(key__revoked_at__isnull=False) | Q(key__expires_at__lte=now)
         let_in = Q(agent__owner=F("user")) & ~Exists(grants) | Exists(grants.filter(revoked_at__isnull=True))
         rows = self.filter(~over, let_in, disabled_at__isnull=True, user__is_active=True, agent__owner__is_active=True)
-        # Those after the first that waits wait for it.
+        # Later deliveries wait for the first waiting one.
         timed = rows.alias(next_at=Subquery(waiting.values("not_before")[:1]))
         return timed.filter(Q(next_at__lte=now) | Q(Exists(further), next_at__isnull=True))
 
 
 class DeliveryQuerySet(models.QuerySet["WebhookDelivery"]):
-    """What webhooks told."""
+    """Deliveries of webhooks."""
 
     def visible_to(self, principal: Principal) -> DeliveryQuerySet:
-        """Those of the webhooks that are visible."""
+        """Those of visible webhooks."""
         if principal.kind == "staff":
             return self
         hooks = Webhook.objects.visible_to(principal)
@@ -57,12 +57,11 @@ class DeliveryQuerySet(models.QuerySet["WebhookDelivery"]):
 
 
 class Webhook(models.Model):
-    """An address to which the changes of a person are sent that one agent may see.
+    """A URL that receives the changes of a person that one agent may see.
 
-    ``reached`` is the person's revision up to which changes were put into deliveries. One that a ``key`` registered
-    ends with that key. Its secret is derived, not stored: ``secret_number`` says how often it was rotated.
-    ``failing_since`` is when the first delivery failed since the last that came through; after days of that it is
-    switched off, ``disabled_at``.
+    ``reached`` is the person's revision up to which deliveries were created. A webhook registered with a ``key`` ends
+    with it. The secret is derived, not stored; ``secret_number`` counts rotations. ``failing_since`` is the time of the
+    first failure since the last success; after some days the webhook is disabled (``disabled_at``).
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -90,10 +89,10 @@ class Webhook(models.Model):
 
 
 class WebhookDelivery(models.Model):
-    """A range of a person's revisions, told in one request: what came after ``after``, up to ``upto``.
+    """A range of a person's revisions sent in one request: after ``after``, up to ``upto``.
 
-    It holds no change: each attempt reads what the agent may see by then. ``status_code`` and ``error`` are of the last
-    attempt; of what was answered nothing else is kept.
+    The payload is not stored; each attempt reads what the agent may see then. ``status_code`` and ``error`` are those
+    of the last attempt.
     """
 
     class State(models.TextChoices):

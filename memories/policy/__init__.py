@@ -1,1 +1,1 @@
-"""Pure decisions about memories: how they are filed, who may change what, what a new one is to those there are."""
+"""Decisions about memories without I/O: validation, permissions, comparison with existing ones."""

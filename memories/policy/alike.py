@@ -1,7 +1,7 @@
-"""Whether two memories may be one, for consolidation: what they have to have in common, whoever says that they are.
+"""Whether two memories may be merged by consolidation. No database.
 
-A wrong merge loses a statement. Figures, names, dates, units, denial and who is meant are compared word by word; a
-model is asked about the rest, and never instead. No database.
+A wrong merge loses a statement. Figures, names, dates, units, negation and people are compared exactly; a model's
+verdict can't override that.
 """
 
 from __future__ import annotations
@@ -27,30 +27,30 @@ def _pair(one: Read, other: Read) -> Pair:
 
 
 def may_be_one(kept: Read, dropped: Read) -> bool:
-    """Whether nothing that is said exactly keeps two texts apart, and their words may say one thing."""
+    """Whether two texts have no exact difference, and may have the same meaning."""
     return _pair(kept, dropped).may_be_one
 
 
 def says_the_same(kept: Read, dropped: Read) -> bool:
-    """Whether two texts say one thing twice, as far as can be told without a model."""
+    """Whether two texts have the same meaning, decided without a model."""
     return _pair(kept, dropped).is_one
 
 
 def how_likely_one(kept: Read, dropped: Read) -> float:
-    """How likely it is that two texts say one thing; 0 where something said exactly keeps them apart."""
+    """Return the probability that two texts have the same meaning; 0 with an exact difference."""
     pair = _pair(kept, dropped)
     return pair.chance if pair.may_be_one else 0.0
 
 
 def may_be_at_odds(one: str, other: str) -> bool:
-    """Whether two near texts may be at odds, which a model can tell: they share words."""
+    """Whether two similar texts may contradict each other, for a model to decide: they share words."""
     return shared_words(one, other) >= ENOUGH_SHARED
 
 
 def share_a_matter(one: str, other: str, name: str = "") -> bool:
-    """Whether two texts share a word beside whom they are about: the user, who may be called by their ``name``.
+    """Whether two texts share a word other than the user, who may be called by ``name``.
 
-    Short statements are near to each other as vectors, whatever they say.
+    Short statements have similar vectors, whatever they say.
     """
     who = {"user", "you", "your", *name.casefold().split()}
     matters = [" ".join(each for each in _WORDS.findall(text.casefold()) if each not in who) for text in (one, other)]
@@ -58,7 +58,7 @@ def share_a_matter(one: str, other: str, name: str = "") -> bool:
 
 
 def verdict_of_rules(kept: str, dropped: str) -> Comparison:
-    """What two memories are to each other without a model."""
+    """Return the verdict on two memories without a model."""
     if says_the_same(kept, dropped):
         return "same"
     found = compare(dropped, kept)

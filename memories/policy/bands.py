@@ -1,8 +1,7 @@
-"""What a new statement is to one that is remembered already, by how near they are and what they say. No database.
+"""Classifies a new statement relative to an existing one. No database.
 
-A band is chosen by the cosine similarity of the two and by what the one is to the other, as their grammar or a model
-tells. However near they are, they are the same only if that says so: "lends money to Ana" and "borrows money from Ana"
-are as near to each other as two wordings of one fact.
+A band depends on their cosine similarity and on a comparison by grammar or a model. Similarity alone never makes
+duplicates: "lends money to Ana" and "borrows money from Ana" are as similar as two wordings of one fact.
 """
 
 from __future__ import annotations
@@ -23,11 +22,10 @@ from .alike import share_a_matter
 
 
 class Band(IntEnum):
-    """What to do with the new statement; a greater one says that they have more to do with each other.
+    """What to do with the new statement, in order of increasing closeness.
 
-    NEW: remember it. UNSURE: remember it, and let consolidation look at it. CONTRADICT: the same, but both can't be
-    true. RECREATE: remember it in place of the other, which held until now or was wrong. UPDATE: it is a new wording of
-    the other. REINFORCE: it is the other.
+    NEW: add it. UNSURE: add it, and mark it for consolidation. CONTRADICT: add it; both can't be true. RECREATE: it
+    replaces the other, which was true until now or wrong. UPDATE: a rewording of the other. REINFORCE: a duplicate.
     """
 
     NEW = 0
@@ -40,7 +38,7 @@ class Band(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """Cosine similarities from which each band begins, and from which two memories are linked."""
+    """Minimum cosine similarity of each band, and of relations."""
 
     auto: float
     update: float
@@ -50,7 +48,7 @@ class Thresholds:
 
     @classmethod
     def of(cls, field: str) -> Thresholds:
-        """Those of the deployment; for a ``field`` of a person, where a mix-up weighs more, the stricter ones."""
+        """Return the configured thresholds; stricter ones for a ``field``."""
         return cls(
             auto=settings.MEMORY_FIELD_AUTO_SIMILARITY if field else settings.MEMORY_AUTO_SIMILARITY,
             update=settings.MEMORY_FIELD_UPDATE_SIMILARITY if field else settings.MEMORY_UPDATE_SIMILARITY,
@@ -61,10 +59,7 @@ class Thresholds:
 
 
 def band(similarity: float, verdict: Comparison, thresholds: Thresholds) -> Band:
-    """The band of two statements.
-
-    Always one of them, and never a lesser one for statements that are nearer to each other with all else the same.
-    """
+    """Return the band of two statements. Monotonic in their similarity."""
     if verdict == "same" and similarity >= thresholds.auto:
         return Band.REINFORCE
     if verdict == "same" and similarity >= thresholds.update:
@@ -79,7 +74,7 @@ _AT_ODDS = {"replaces": Band.RECREATE, "contradicts": Band.CONTRADICT}
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A memory near a new statement. ``apart`` says that another person or thing is its subject, or it is hidden."""
+    """A similar memory. ``apart``: it has another subject, or is hidden."""
 
     memory_id: str
     content: str
@@ -87,10 +82,10 @@ class Neighbour:
     apart: bool = False
 
     def band(self, new: Saying, thresholds: Thresholds, verdicts: Mapping[str, Comparison] | None = None) -> Band:
-        """What a statement is to this memory, by ``verdicts`` on the memory's wording or else by how both are built.
+        """Return the band of a statement and this memory, by the model's ``verdicts`` or else by grammar.
 
-        They are read only where it matters: parsing takes some milliseconds. Of a memory that is ``apart`` it may be
-        unsure, but it is never taken for it. Of another it is not even unsure where they share no matter.
+        Parsed only where it matters, since that takes milliseconds. A memory that is ``apart`` is UNSURE at most.
+        Statements without a common word are NEW.
         """
         verdict: Comparison = "different"
         if self.is_comparable(thresholds):
@@ -101,7 +96,7 @@ class Neighbour:
         return found
 
     def is_comparable(self, thresholds: Thresholds) -> bool:
-        """Whether it matters what the two say."""
+        """Whether the band depends on the texts."""
         return not self.apart and self.similarity >= thresholds.check_low
 
 
@@ -111,7 +106,7 @@ def nearest_band(
     thresholds: Thresholds,
     verdicts: Mapping[str, Comparison] | None = None,
 ) -> tuple[Band, list[Neighbour]]:
-    """The greatest band that a statement falls in with any neighbour, and the neighbours in it, the nearest first."""
+    """Return the greatest band with any neighbour, and the neighbours in it, nearest first."""
     found = [(neighbour.band(new, thresholds, verdicts), neighbour) for neighbour in neighbours]
     greatest = max((each for each, _ in found), default=Band.NEW)
     inside = [neighbour for each, neighbour in found if each == greatest]
@@ -143,6 +138,6 @@ _SAME_TONE = {
 
 
 def value_of(content: str) -> str:
-    """The words of a tone or a goal that matter, in one order: what two signals have to have alike to agree."""
+    """Return the sorted content words of a tone or goal, by which two signals are compared."""
     words = (word.casefold() for word in _WORD.findall(content))
     return " ".join(sorted({_SAME_TONE.get(word, word) for word in words if word not in _VALUE_WORDS}))
