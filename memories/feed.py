@@ -113,7 +113,7 @@ def _visible(principal: Principal) -> ChangeQuerySet:
 
 
 def _memories(principal: Principal) -> MemoryQuerySet:
-    """Return the memories of the agent's categories, also invisible ones: rejected memories must be deleted from copies.
+    """Return all memories of the agent's categories: copies of rejected ones must be deleted, too.
 
     Proposals of other agents are announced on approval, unless the agent may decide about them.
     """
