@@ -101,6 +101,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 "verbose_name_plural": "legacies",
+                "constraints": [
+                    models.CheckConstraint(condition=models.Q(("name", ""), _negated=True), name="legacy_named"),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -143,6 +146,23 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("owner", "name"), name="agent_name_once_per_owner"),
+                    models.CheckConstraint(
+                        condition=models.Q(("kind__in", ["personal", "service"])), name="agent_kind_known"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("issuer", ""), _negated=True), models.Q(("name", ""), _negated=True)
+                        ),
+                        name="agent_named",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("issuer", "telegram"), _negated=True), name="agent_issuer_not_of_chats"
+                    ),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="AgentKey",
@@ -165,6 +185,16 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("scopes__contained_by", ["read", "write", "admin"]), ("scopes__len__gt", 0)
+                        ),
+                        name="agent_key_scopes_known",
+                    ),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="ExternalIdentity",
@@ -184,6 +214,15 @@ class Migration(migrations.Migration):
             ],
             options={
                 "verbose_name_plural": "external identities",
+                "constraints": [
+                    models.UniqueConstraint(fields=("issuer", "external_id"), name="identity_once_per_issuer"),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("issuer", ""), _negated=True), models.Q(("external_id", ""), _negated=True)
+                        ),
+                        name="identity_not_empty",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -217,6 +256,19 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("user", "agent"), name="grant_once_per_agent"),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("sources__isnull", True),
+                            ("sources__contained_by", ["chunks", "turns", "facts"]),
+                            _connector="OR",
+                        ),
+                        name="grant_sources_known",
+                    ),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="LinkAttempts",
@@ -261,6 +313,14 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("legacy", "user"), name="member_once_per_legacy"),
+                    models.CheckConstraint(
+                        condition=models.Q(("role__in", ["owner", "member"])), name="member_role_known"
+                    ),
+                ],
+            },
         ),
         migrations.AddField(
             model_name="legacy",
@@ -307,75 +367,5 @@ class Migration(migrations.Migration):
                     )
                 ],
             },
-        ),
-        migrations.AddConstraint(
-            model_name="agent",
-            constraint=models.UniqueConstraint(fields=("owner", "name"), name="agent_name_once_per_owner"),
-        ),
-        migrations.AddConstraint(
-            model_name="agent",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("kind__in", ["personal", "service"])), name="agent_kind_known"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="agent",
-            constraint=models.CheckConstraint(
-                condition=models.Q(models.Q(("issuer", ""), _negated=True), models.Q(("name", ""), _negated=True)),
-                name="agent_named",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="agent",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("issuer", "telegram"), _negated=True), name="agent_issuer_not_of_chats"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="agentkey",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("scopes__contained_by", ["read", "write", "admin"]), ("scopes__len__gt", 0)),
-                name="agent_key_scopes_known",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="externalidentity",
-            constraint=models.UniqueConstraint(fields=("issuer", "external_id"), name="identity_once_per_issuer"),
-        ),
-        migrations.AddConstraint(
-            model_name="externalidentity",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("issuer", ""), _negated=True), models.Q(("external_id", ""), _negated=True)
-                ),
-                name="identity_not_empty",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="grant",
-            constraint=models.UniqueConstraint(fields=("user", "agent"), name="grant_once_per_agent"),
-        ),
-        migrations.AddConstraint(
-            model_name="grant",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("sources__isnull", True), ("sources__contained_by", ["chunks", "turns", "facts"]), _connector="OR"
-                ),
-                name="grant_sources_known",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="member",
-            constraint=models.UniqueConstraint(fields=("legacy", "user"), name="member_once_per_legacy"),
-        ),
-        migrations.AddConstraint(
-            model_name="member",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("role__in", ["owner", "member"])), name="member_role_known"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="legacy",
-            constraint=models.CheckConstraint(condition=models.Q(("name", ""), _negated=True), name="legacy_named"),
         ),
     ]

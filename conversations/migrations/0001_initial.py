@@ -72,6 +72,38 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(fields=["user", "-created_at"], name="import_by_user"),
+                    models.Index(
+                        condition=models.Q(("state__in", ["waiting", "checking", "writing", "reading", "undoing"])),
+                        fields=["created_at"],
+                        name="import_open",
+                    ),
+                ],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            (
+                                "state__in",
+                                [
+                                    "storing",
+                                    "waiting",
+                                    "checking",
+                                    "writing",
+                                    "reading",
+                                    "done",
+                                    "failed",
+                                    "cancelled",
+                                    "undoing",
+                                    "undone",
+                                ],
+                            )
+                        ),
+                        name="import_state_known",
+                    ),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="Conversation",
@@ -128,6 +160,35 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(fields=["user", "-created_at"], name="conversation_by_user"),
+                    models.Index(
+                        condition=models.Q(("brought_by__isnull", False)),
+                        fields=["brought_by"],
+                        name="conversation_by_import",
+                    ),
+                    models.Index(fields=["-created_at"], name="conversation_by_time"),
+                    models.Index(
+                        condition=models.Q(("message_count__gt", models.F("summarized_upto"))),
+                        fields=["last_message_at"],
+                        name="conversation_unsummarized",
+                    ),
+                ],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("summarized_upto__lte", models.F("message_count"))),
+                        name="conversation_summarized_within_count",
+                    ),
+                    models.UniqueConstraint(
+                        condition=models.Q(("external_id", ""), _negated=True),
+                        fields=("user", "agent", "channel", "external_id"),
+                        name="conversation_external_id_once",
+                        nulls_distinct=False,
+                    ),
+                    models.UniqueConstraint(fields=("id", "user"), name="conversation_of_user"),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="ImportPart",
@@ -146,6 +207,11 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("upload", "file", "number"), name="import_part_once"),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="Message",
@@ -211,6 +277,61 @@ class Migration(migrations.Migration):
             ],
             options={
                 "abstract": False,
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("private", False)),
+                        fields=["user", "legacy", "embedding_model"],
+                        include=("id", "conversation", "search_config", "embedding"),
+                        name="message_vectors",
+                    ),
+                    models.Index(
+                        condition=models.Q(("embedding__isnull", True)),
+                        fields=["index_not_before"],
+                        name="message_unindexed",
+                    ),
+                    models.Index(
+                        condition=models.Q(("reading_due__isnull", False)),
+                        fields=["reading_due"],
+                        name="message_reading_due",
+                    ),
+                    models.Index(
+                        condition=models.Q(("declined", True), ("held_until__isnull", False), _connector="OR"),
+                        fields=["user"],
+                        include=("id", "declined", "held_until"),
+                        name="message_set_apart",
+                    ),
+                ],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("embedding__isnull", True), ("embedding_model", "")),
+                            models.Q(("embedding__isnull", False), models.Q(("embedding_model", ""), _negated=True)),
+                            _connector="OR",
+                        ),
+                        name="conversations_message_vector_named",
+                    ),
+                    models.UniqueConstraint(fields=("conversation", "index"), name="message_index_once"),
+                    models.CheckConstraint(
+                        condition=models.Q(("role__in", ["user", "assistant", "system", "tool"])),
+                        name="message_role_known",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            django.db.models.lookups.Range(
+                                django.db.models.functions.text.Length("content"), (1, 32000)
+                            )
+                        ),
+                        name="message_content_length",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("reading_due__isnull", True),
+                            models.Q(("declined", False), ("processed", False)),
+                            _connector="OR",
+                        ),
+                        name="message_read_once_if_at_all",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -305,155 +426,5 @@ class Migration(migrations.Migration):
                     ),
                 ],
             },
-        ),
-        migrations.AddIndex(
-            model_name="conversationimport",
-            index=models.Index(fields=["user", "-created_at"], name="import_by_user"),
-        ),
-        migrations.AddIndex(
-            model_name="conversationimport",
-            index=models.Index(
-                condition=models.Q(("state__in", ["waiting", "checking", "writing", "reading", "undoing"])),
-                fields=["created_at"],
-                name="import_open",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="conversationimport",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    (
-                        "state__in",
-                        [
-                            "storing",
-                            "waiting",
-                            "checking",
-                            "writing",
-                            "reading",
-                            "done",
-                            "failed",
-                            "cancelled",
-                            "undoing",
-                            "undone",
-                        ],
-                    )
-                ),
-                name="import_state_known",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="conversation",
-            index=models.Index(fields=["user", "-created_at"], name="conversation_by_user"),
-        ),
-        migrations.AddIndex(
-            model_name="conversation",
-            index=models.Index(
-                condition=models.Q(("brought_by__isnull", False)), fields=["brought_by"], name="conversation_by_import"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="conversation",
-            index=models.Index(fields=["-created_at"], name="conversation_by_time"),
-        ),
-        migrations.AddIndex(
-            model_name="conversation",
-            index=models.Index(
-                condition=models.Q(("message_count__gt", models.F("summarized_upto"))),
-                fields=["last_message_at"],
-                name="conversation_unsummarized",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="conversation",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("summarized_upto__lte", models.F("message_count"))),
-                name="conversation_summarized_within_count",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="conversation",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("external_id", ""), _negated=True),
-                fields=("user", "agent", "channel", "external_id"),
-                name="conversation_external_id_once",
-                nulls_distinct=False,
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="conversation",
-            constraint=models.UniqueConstraint(fields=("id", "user"), name="conversation_of_user"),
-        ),
-        migrations.AddConstraint(
-            model_name="importpart",
-            constraint=models.UniqueConstraint(fields=("upload", "file", "number"), name="import_part_once"),
-        ),
-        migrations.AddIndex(
-            model_name="message",
-            index=models.Index(
-                condition=models.Q(("private", False)),
-                fields=["user", "legacy", "embedding_model"],
-                include=("id", "conversation", "search_config", "embedding"),
-                name="message_vectors",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="message",
-            index=models.Index(
-                condition=models.Q(("embedding__isnull", True)), fields=["index_not_before"], name="message_unindexed"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="message",
-            index=models.Index(
-                condition=models.Q(("reading_due__isnull", False)), fields=["reading_due"], name="message_reading_due"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="message",
-            index=models.Index(
-                condition=models.Q(("declined", True), ("held_until__isnull", False), _connector="OR"),
-                fields=["user"],
-                include=("id", "declined", "held_until"),
-                name="message_set_apart",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="message",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("embedding__isnull", True), ("embedding_model", "")),
-                    models.Q(("embedding__isnull", False), models.Q(("embedding_model", ""), _negated=True)),
-                    _connector="OR",
-                ),
-                name="conversations_message_vector_named",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="message",
-            constraint=models.UniqueConstraint(fields=("conversation", "index"), name="message_index_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="message",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("role__in", ["user", "assistant", "system", "tool"])), name="message_role_known"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="message",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    django.db.models.lookups.Range(django.db.models.functions.text.Length("content"), (1, 32000))
-                ),
-                name="message_content_length",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="message",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("reading_due__isnull", True), models.Q(("declined", False), ("processed", False)), _connector="OR"
-                ),
-                name="message_read_once_if_at_all",
-            ),
         ),
     ]

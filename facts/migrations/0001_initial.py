@@ -123,6 +123,138 @@ class Migration(migrations.Migration):
             ],
             options={
                 "abstract": False,
+                "indexes": [
+                    models.Index(
+                        fields=["legacy", "state", "embedding_model"],
+                        include=("id", "user", "visibility", "search_config", "embedding"),
+                        name="fact_vectors",
+                    ),
+                    models.Index(fields=["user", "legacy", "state"], name="fact_by_user"),
+                    models.Index(fields=["-extracted_at"], name="fact_by_time"),
+                    models.Index(
+                        condition=models.Q(("state__in", ["quarantined", "hidden"])),
+                        fields=["state", "updated_at"],
+                        name="fact_moderated",
+                    ),
+                    models.Index(
+                        condition=models.Q(("purge_at__isnull", False)), fields=["purge_at"], name="fact_by_purge"
+                    ),
+                    models.Index(fields=["user", "legacy", "fingerprint"], name="fact_by_fingerprint"),
+                    models.Index(
+                        condition=models.Q(("index_not_before__isnull", False)),
+                        fields=["index_not_before"],
+                        name="fact_unindexed",
+                    ),
+                ],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("embedding__isnull", True), ("embedding_model", "")),
+                            models.Q(("embedding__isnull", False), models.Q(("embedding_model", ""), _negated=True)),
+                            _connector="OR",
+                        ),
+                        name="facts_legacyfact_vector_named",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            django.db.models.lookups.Range(django.db.models.functions.text.Length("content"), (5, 500))
+                        ),
+                        name="fact_content_length",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            (
+                                "category__in",
+                                [
+                                    "personality",
+                                    "hobby",
+                                    "relationship",
+                                    "milestone",
+                                    "occupation",
+                                    "preference",
+                                    "habit",
+                                    "other",
+                                ],
+                            )
+                        ),
+                        name="fact_category_known",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("visibility__in", ["private", "shared"])), name="fact_visibility_known"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("state__in", ["proposed", "active", "archived", "rejected", "hidden", "quarantined"])
+                        ),
+                        name="fact_state_known",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("visibility", "private"), ("state", "active"), _connector="OR"),
+                        name="fact_shared_only_while_active",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("hidden_at__isnull", False), ("state", "hidden")),
+                            ("state", "archived"),
+                            models.Q(
+                                models.Q(("state__in", ["hidden", "archived"]), _negated=True),
+                                ("hidden_at__isnull", True),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="fact_hidden_means_dated",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("quarantined_at__isnull", False), ("state", "quarantined")),
+                            ("state__in", ["archived", "rejected"]),
+                            models.Q(
+                                models.Q(("state__in", ["quarantined", "archived", "rejected"]), _negated=True),
+                                ("quarantined_at__isnull", True),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="fact_quarantined_means_dated",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("embedding__isnull", False), ("index_not_before__isnull", False), _connector="OR"
+                        ),
+                        name="fact_without_vector_waits",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("active_since__isnull", False), ("state", "active")),
+                            models.Q(models.Q(("state", "active"), _negated=True), ("active_since__isnull", True)),
+                            _connector="OR",
+                        ),
+                        name="fact_active_means_since",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("shared_since__isnull", False), ("visibility", "shared")),
+                            models.Q(("shared_since__isnull", True), ("visibility", "private")),
+                            _connector="OR",
+                        ),
+                        name="fact_shared_means_since",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(
+                                ("deleted_at__isnull", False),
+                                ("purge_at__isnull", False),
+                                ("state__in", ["archived", "rejected"]),
+                            ),
+                            models.Q(
+                                models.Q(("state__in", ["archived", "rejected"]), _negated=True),
+                                ("deleted_at__isnull", True),
+                                ("purge_at__isnull", True),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="fact_gone_means_dated",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -152,6 +284,28 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("fact", "number"), name="fact_version_once"),
+                    models.CheckConstraint(condition=models.Q(("number__gt", 0)), name="fact_version_from_one"),
+                    models.UniqueConstraint(
+                        condition=models.Q(("recorded_to__isnull", True)),
+                        fields=("fact",),
+                        name="fact_version_current_once",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("recorded_to__isnull", True), ("recorded_to_rev__isnull", True)),
+                            models.Q(
+                                ("recorded_to__gte", models.F("recorded_from")),
+                                ("recorded_to_rev__gt", models.F("recorded_from_rev")),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="fact_version_recorded_in_order",
+                    ),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="FactLink",
@@ -178,6 +332,18 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("from_fact", "to_fact", "kind"), name="fact_link_once"),
+                    models.CheckConstraint(
+                        condition=models.Q(("from_fact", models.F("to_fact")), _negated=True),
+                        name="fact_link_not_to_itself",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("kind__in", ["duplicate", "contradicts"])), name="fact_link_kind_known"
+                    ),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="FactEvidence",
@@ -199,236 +365,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 "verbose_name_plural": "fact evidence",
+                "constraints": [
+                    models.UniqueConstraint(fields=("fact", "message"), name="fact_evidence_once"),
+                ],
             },
-        ),
-        migrations.AddIndex(
-            model_name="legacyfact",
-            index=models.Index(
-                fields=["legacy", "state", "embedding_model"],
-                include=("id", "user", "visibility", "search_config", "embedding"),
-                name="fact_vectors",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="legacyfact",
-            index=models.Index(fields=["user", "legacy", "state"], name="fact_by_user"),
-        ),
-        migrations.AddIndex(
-            model_name="legacyfact",
-            index=models.Index(fields=["-extracted_at"], name="fact_by_time"),
-        ),
-        migrations.AddIndex(
-            model_name="legacyfact",
-            index=models.Index(
-                condition=models.Q(("state__in", ["quarantined", "hidden"])),
-                fields=["state", "updated_at"],
-                name="fact_moderated",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="legacyfact",
-            index=models.Index(
-                condition=models.Q(("purge_at__isnull", False)), fields=["purge_at"], name="fact_by_purge"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="legacyfact",
-            index=models.Index(fields=["user", "legacy", "fingerprint"], name="fact_by_fingerprint"),
-        ),
-        migrations.AddIndex(
-            model_name="legacyfact",
-            index=models.Index(
-                condition=models.Q(("index_not_before__isnull", False)),
-                fields=["index_not_before"],
-                name="fact_unindexed",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="legacyfact",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("embedding__isnull", True), ("embedding_model", "")),
-                    models.Q(("embedding__isnull", False), models.Q(("embedding_model", ""), _negated=True)),
-                    _connector="OR",
-                ),
-                name="facts_legacyfact_vector_named",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="legacyfact",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    django.db.models.lookups.Range(django.db.models.functions.text.Length("content"), (5, 500))
-                ),
-                name="fact_content_length",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="legacyfact",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    (
-                        "category__in",
-                        [
-                            "personality",
-                            "hobby",
-                            "relationship",
-                            "milestone",
-                            "occupation",
-                            "preference",
-                            "habit",
-                            "other",
-                        ],
-                    )
-                ),
-                name="fact_category_known",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="legacyfact",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("visibility__in", ["private", "shared"])), name="fact_visibility_known"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="legacyfact",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("state__in", ["proposed", "active", "archived", "rejected", "hidden", "quarantined"])
-                ),
-                name="fact_state_known",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="legacyfact",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("visibility", "private"), ("state", "active"), _connector="OR"),
-                name="fact_shared_only_while_active",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="legacyfact",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("hidden_at__isnull", False), ("state", "hidden")),
-                    ("state", "archived"),
-                    models.Q(
-                        models.Q(("state__in", ["hidden", "archived"]), _negated=True), ("hidden_at__isnull", True)
-                    ),
-                    _connector="OR",
-                ),
-                name="fact_hidden_means_dated",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="legacyfact",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("quarantined_at__isnull", False), ("state", "quarantined")),
-                    ("state__in", ["archived", "rejected"]),
-                    models.Q(
-                        models.Q(("state__in", ["quarantined", "archived", "rejected"]), _negated=True),
-                        ("quarantined_at__isnull", True),
-                    ),
-                    _connector="OR",
-                ),
-                name="fact_quarantined_means_dated",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="legacyfact",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("embedding__isnull", False), ("index_not_before__isnull", False), _connector="OR"),
-                name="fact_without_vector_waits",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="legacyfact",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("active_since__isnull", False), ("state", "active")),
-                    models.Q(models.Q(("state", "active"), _negated=True), ("active_since__isnull", True)),
-                    _connector="OR",
-                ),
-                name="fact_active_means_since",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="legacyfact",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("shared_since__isnull", False), ("visibility", "shared")),
-                    models.Q(("shared_since__isnull", True), ("visibility", "private")),
-                    _connector="OR",
-                ),
-                name="fact_shared_means_since",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="legacyfact",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(
-                        ("deleted_at__isnull", False),
-                        ("purge_at__isnull", False),
-                        ("state__in", ["archived", "rejected"]),
-                    ),
-                    models.Q(
-                        models.Q(("state__in", ["archived", "rejected"]), _negated=True),
-                        ("deleted_at__isnull", True),
-                        ("purge_at__isnull", True),
-                    ),
-                    _connector="OR",
-                ),
-                name="fact_gone_means_dated",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="factversion",
-            constraint=models.UniqueConstraint(fields=("fact", "number"), name="fact_version_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="factversion",
-            constraint=models.CheckConstraint(condition=models.Q(("number__gt", 0)), name="fact_version_from_one"),
-        ),
-        migrations.AddConstraint(
-            model_name="factversion",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("recorded_to__isnull", True)), fields=("fact",), name="fact_version_current_once"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="factversion",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("recorded_to__isnull", True), ("recorded_to_rev__isnull", True)),
-                    models.Q(
-                        ("recorded_to__gte", models.F("recorded_from")),
-                        ("recorded_to_rev__gt", models.F("recorded_from_rev")),
-                    ),
-                    _connector="OR",
-                ),
-                name="fact_version_recorded_in_order",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="factlink",
-            constraint=models.UniqueConstraint(fields=("from_fact", "to_fact", "kind"), name="fact_link_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="factlink",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("from_fact", models.F("to_fact")), _negated=True), name="fact_link_not_to_itself"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="factlink",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("kind__in", ["duplicate", "contradicts"])), name="fact_link_kind_known"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="factevidence",
-            constraint=models.UniqueConstraint(fields=("fact", "message"), name="fact_evidence_once"),
         ),
     ]

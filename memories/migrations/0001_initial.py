@@ -162,6 +162,140 @@ class Migration(migrations.Migration):
             options={
                 "verbose_name_plural": "memories",
                 "abstract": False,
+                "indexes": [
+                    models.Index(
+                        fields=["user", "state", "embedding_model"],
+                        include=("id", "kind", "category", "search_config", "embedding"),
+                        name="memory_vectors",
+                    ),
+                    models.Index(
+                        condition=models.Q(("in_block", True), ("state", "active")),
+                        fields=["user", "category", "created_at", "id"],
+                        name="memory_block",
+                    ),
+                    models.Index(fields=["user", "fingerprint"], name="memory_by_fingerprint"),
+                    models.Index(fields=["user", "-updated_at", "id"], name="memory_by_update"),
+                    models.Index(fields=["-created_at"], name="memory_by_time"),
+                    models.Index(
+                        condition=models.Q(("state", "quarantined")), fields=["updated_at"], name="memory_moderated"
+                    ),
+                    models.Index(
+                        condition=models.Q(("purge_at__isnull", False)), fields=["purge_at"], name="memory_by_purge"
+                    ),
+                    models.Index(
+                        condition=models.Q(("expires_at__isnull", False), ("state", "active")),
+                        fields=["expires_at"],
+                        name="memory_by_expiry",
+                    ),
+                    models.Index(
+                        condition=models.Q(("index_not_before__isnull", False)),
+                        fields=["index_not_before"],
+                        name="memory_unindexed",
+                    ),
+                ],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("embedding__isnull", True), ("embedding_model", "")),
+                            models.Q(("embedding__isnull", False), models.Q(("embedding_model", ""), _negated=True)),
+                            _connector="OR",
+                        ),
+                        name="memories_memory_vector_named",
+                    ),
+                    models.UniqueConstraint(fields=("user", "id"), name="memory_of_user"),
+                    models.UniqueConstraint(
+                        condition=models.Q(("external_id", ""), _negated=True),
+                        fields=("user", "agent", "external_id"),
+                        name="memory_external_id_once",
+                        nulls_distinct=False,
+                    ),
+                    models.UniqueConstraint(
+                        condition=models.Q(("state", "active"), models.Q(("field__in", ["", "goal"]), _negated=True)),
+                        fields=("user", "field"),
+                        name="memory_field_active_once",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            django.db.models.lookups.Range(django.db.models.functions.text.Length("content"), (5, 500)),
+                            models.Q(
+                                ("kind", "procedural"),
+                                django.db.models.lookups.Range(
+                                    django.db.models.functions.text.Length("content"), (5, 4000)
+                                ),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="memory_content_length",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("id__regex", "^[A-Za-z0-9]{8}$")), name="memory_id_form"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("kind__in", ["semantic", "episodic", "insight", "procedural"])),
+                        name="memory_kind_known",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("field__in", ["", "preferred_name", "pronouns", "city", "language", "tone", "goal"])
+                        ),
+                        name="memory_field_known",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("field", ""), ("subject", ""), _connector="OR"),
+                        name="memory_field_is_about_the_user",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(django.db.models.lookups.Range(models.F("importance"), (1, 5))),
+                        name="memory_importance_1_to_5",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("state__in", ["proposed", "active", "archived", "rejected", "quarantined"])
+                        ),
+                        name="memory_state_known",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("active_rev__isnull", False), ("state", "active")),
+                            models.Q(models.Q(("state", "active"), _negated=True), ("active_rev__isnull", True)),
+                            _connector="OR",
+                        ),
+                        name="memory_active_means_since",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(
+                                ("deleted_at__isnull", False),
+                                ("purge_at__isnull", False),
+                                ("state__in", ["archived", "rejected"]),
+                                models.Q(("deleted_why", ""), _negated=True),
+                            ),
+                            models.Q(
+                                models.Q(("state__in", ["archived", "rejected"]), _negated=True),
+                                ("deleted_at__isnull", True),
+                                ("deleted_why", ""),
+                                ("purge_at__isnull", True),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="memory_gone_means_dated",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("embedding__isnull", False), ("index_not_before__isnull", False), _connector="OR"
+                        ),
+                        name="memory_without_vector_waits",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("valid_from__isnull", True),
+                            ("valid_to__isnull", True),
+                            ("valid_to__gte", models.F("valid_from")),
+                            _connector="OR",
+                        ),
+                        name="memory_valid_in_order",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -236,6 +370,52 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(fields=["user", "-created_at"], name="memory_plan_by_user"),
+                    models.Index(
+                        condition=models.Q(("state__in", ["making", "preview"])),
+                        fields=["expires_at"],
+                        name="memory_plan_by_expiry",
+                    ),
+                    models.Index(
+                        condition=models.Q(("decided_at__isnull", False)),
+                        fields=["decided_at"],
+                        name="memory_plan_by_decision",
+                    ),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(fields=("user", "id"), name="memory_plan_of_user"),
+                    models.UniqueConstraint(
+                        condition=models.Q(("state__in", ["making", "preview"])),
+                        fields=("user", "agent"),
+                        name="memory_plan_open_once",
+                        nulls_distinct=False,
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("decided_at__isnull", True), ("state__in", ["making", "preview"])),
+                            models.Q(
+                                ("decided_at__isnull", False),
+                                ("state__in", ["applied", "reverted", "discarded", "lapsed"]),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="memory_plan_decided_means_dated",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("applied_rev__isnull", False), ("state__in", ["applied", "reverted"])),
+                            models.Q(
+                                models.Q(("state__in", ["applied", "reverted"]), _negated=True),
+                                ("applied_rev__isnull", True),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="memory_plan_applied_means_since",
+                    ),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="MemoryPlanItem",
@@ -319,6 +499,43 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("plan", "position"), name="memory_plan_item_once"),
+                    models.UniqueConstraint(fields=("user", "id"), name="memory_plan_item_of_user"),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("state", "waiting"), models.Q(("content", ""), _negated=True)),
+                            models.Q(
+                                models.Q(("state", "waiting"), _negated=True),
+                                ("content", ""),
+                                ("subject", ""),
+                                ("topics", []),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="memory_plan_item_ended_holds_no_text",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("state__in", ["applied", "reverted", "kept"]), ("merged__isnull", True), _connector="OR"
+                        ),
+                        name="memory_plan_item_merged_means_applied",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("state__in", ["skipped", "kept"]), models.Q(("reason", ""), _negated=True)),
+                            models.Q(models.Q(("state__in", ["skipped", "kept"]), _negated=True), ("reason", "")),
+                            _connector="OR",
+                        ),
+                        name="memory_plan_item_left_means_why",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("tokens_after__lt", models.F("tokens_before"))),
+                        name="memory_plan_item_costs_less",
+                    ),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="MemoryPlanSource",
@@ -351,6 +568,12 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("item", "position"), name="memory_plan_source_once"),
+                    models.UniqueConstraint(fields=("item", "memory"), name="memory_plan_source_memory_once"),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="MemoryVersion",
@@ -441,6 +664,37 @@ class Migration(migrations.Migration):
             ],
             options={
                 "abstract": False,
+                "indexes": [
+                    models.Index(fields=["user", "memory", "-number"], name="memory_version_by_user"),
+                ],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("embedding__isnull", True), ("embedding_model", "")),
+                            models.Q(("embedding__isnull", False), models.Q(("embedding_model", ""), _negated=True)),
+                            _connector="OR",
+                        ),
+                        name="memories_memoryversion_vector_named",
+                    ),
+                    models.UniqueConstraint(fields=("memory", "number"), name="memory_version_once"),
+                    models.UniqueConstraint(
+                        condition=models.Q(("recorded_to__isnull", True)),
+                        fields=("memory",),
+                        name="memory_version_current_once",
+                    ),
+                    models.CheckConstraint(condition=models.Q(("number__gt", 0)), name="memory_version_from_one"),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("recorded_to__isnull", True), ("recorded_to_rev__isnull", True)),
+                            models.Q(
+                                ("recorded_to__gte", models.F("recorded_from")),
+                                ("recorded_to_rev__gt", models.F("recorded_from_rev")),
+                            ),
+                            _connector="OR",
+                        ),
+                        name="memory_version_recorded_in_order",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -465,6 +719,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 "verbose_name_plural": "memory evidence",
+                "constraints": [
+                    models.UniqueConstraint(fields=("version", "message"), name="memory_evidence_once"),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -491,6 +748,34 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("purge_at__isnull", False)), fields=["purge_at"], name="place_by_purge"
+                    ),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(fields=("user", "place_id"), name="place_once_per_user"),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("place_id", ""), _negated=True), models.Q(("name", ""), _negated=True)
+                        ),
+                        name="place_named",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(
+                                ("active_rev__isnull", False), ("deleted_at__isnull", True), ("purge_at__isnull", True)
+                            ),
+                            models.Q(
+                                ("active_rev__isnull", True), ("deleted_at__isnull", False), ("purge_at__isnull", False)
+                            ),
+                            _connector="OR",
+                        ),
+                        name="place_gone_means_dated",
+                    ),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="PlaceMention",
@@ -514,6 +799,11 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("place", "message"), name="place_mention_once"),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="PlaceVersion",
@@ -534,6 +824,25 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("place", "number"), name="place_version_once"),
+                    models.UniqueConstraint(
+                        condition=models.Q(("recorded_to_rev__isnull", True)),
+                        fields=("place",),
+                        name="place_version_current_once",
+                    ),
+                    models.CheckConstraint(condition=models.Q(("number__gt", 0)), name="place_version_from_one"),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("recorded_to_rev__isnull", True),
+                            ("recorded_to_rev__gt", models.F("recorded_from_rev")),
+                            _connector="OR",
+                        ),
+                        name="place_version_recorded_in_order",
+                    ),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="Proposal",
@@ -606,6 +915,49 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(fields=["user", "state", "-created_at"], name="proposal_by_user"),
+                    models.Index(
+                        condition=models.Q(("state", "waiting")), fields=["expires_at"], name="proposal_by_expiry"
+                    ),
+                    models.Index(
+                        condition=models.Q(
+                            ("state__in", ["approved", "rejected"]), models.Q(("values", {}), _negated=True)
+                        ),
+                        fields=["expires_at"],
+                        name="proposal_to_forget",
+                    ),
+                ],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("kind__in", ["create", "update", "archive", "merge", "preference", "place"])
+                        ),
+                        name="proposal_kind_known",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("decided_at__isnull", True), ("state", "waiting")),
+                            models.Q(("decided_at__isnull", False), ("state__in", ["approved", "rejected"])),
+                            models.Q(("decided_at__isnull", False), ("state", "lapsed"), ("values", {})),
+                            _connector="OR",
+                        ),
+                        name="proposal_lapsed_holds_no_text",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("kind__in", ["merge", "preference", "place"]), ("memory__isnull", False), _connector="OR"
+                        ),
+                        name="proposal_has_target",
+                    ),
+                    models.UniqueConstraint(
+                        condition=models.Q(("kind", "create"), ("state", "waiting")),
+                        fields=("memory",),
+                        name="proposal_create_once",
+                    ),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="ProposalEvidence",
@@ -627,6 +979,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 "verbose_name_plural": "proposal evidence",
+                "constraints": [
+                    models.UniqueConstraint(fields=("proposal", "message"), name="proposal_evidence_once"),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -677,6 +1032,22 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(fields=["to_memory"], name="relation_to"),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(fields=("from_memory", "to_memory", "type"), name="relation_once"),
+                    models.CheckConstraint(
+                        condition=models.Q(("from_memory", models.F("to_memory")), _negated=True),
+                        name="relation_not_to_itself",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("type__in", ["related_to", "supersedes", "derived_from"])),
+                        name="relation_type_known",
+                    ),
+                ],
+            },
         ),
         migrations.CreateModel(
             name="Disclosure",
@@ -730,500 +1101,5 @@ class Migration(migrations.Migration):
                     )
                 ],
             },
-        ),
-        migrations.AddIndex(
-            model_name="memory",
-            index=models.Index(
-                fields=["user", "state", "embedding_model"],
-                include=("id", "kind", "category", "search_config", "embedding"),
-                name="memory_vectors",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="memory",
-            index=models.Index(
-                condition=models.Q(("in_block", True), ("state", "active")),
-                fields=["user", "category", "created_at", "id"],
-                name="memory_block",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="memory",
-            index=models.Index(fields=["user", "fingerprint"], name="memory_by_fingerprint"),
-        ),
-        migrations.AddIndex(
-            model_name="memory",
-            index=models.Index(fields=["user", "-updated_at", "id"], name="memory_by_update"),
-        ),
-        migrations.AddIndex(
-            model_name="memory",
-            index=models.Index(fields=["-created_at"], name="memory_by_time"),
-        ),
-        migrations.AddIndex(
-            model_name="memory",
-            index=models.Index(
-                condition=models.Q(("state", "quarantined")), fields=["updated_at"], name="memory_moderated"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="memory",
-            index=models.Index(
-                condition=models.Q(("purge_at__isnull", False)), fields=["purge_at"], name="memory_by_purge"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="memory",
-            index=models.Index(
-                condition=models.Q(("expires_at__isnull", False), ("state", "active")),
-                fields=["expires_at"],
-                name="memory_by_expiry",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="memory",
-            index=models.Index(
-                condition=models.Q(("index_not_before__isnull", False)),
-                fields=["index_not_before"],
-                name="memory_unindexed",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="memory",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("embedding__isnull", True), ("embedding_model", "")),
-                    models.Q(("embedding__isnull", False), models.Q(("embedding_model", ""), _negated=True)),
-                    _connector="OR",
-                ),
-                name="memories_memory_vector_named",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="memory",
-            constraint=models.UniqueConstraint(fields=("user", "id"), name="memory_of_user"),
-        ),
-        migrations.AddConstraint(
-            model_name="memory",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("external_id", ""), _negated=True),
-                fields=("user", "agent", "external_id"),
-                name="memory_external_id_once",
-                nulls_distinct=False,
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="memory",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("state", "active"), models.Q(("field__in", ["", "goal"]), _negated=True)),
-                fields=("user", "field"),
-                name="memory_field_active_once",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="memory",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    django.db.models.lookups.Range(django.db.models.functions.text.Length("content"), (5, 500)),
-                    models.Q(
-                        ("kind", "procedural"),
-                        django.db.models.lookups.Range(django.db.models.functions.text.Length("content"), (5, 4000)),
-                    ),
-                    _connector="OR",
-                ),
-                name="memory_content_length",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="memory",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("id__regex", "^[A-Za-z0-9]{8}$")), name="memory_id_form"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="memory",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("kind__in", ["semantic", "episodic", "insight", "procedural"])),
-                name="memory_kind_known",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="memory",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("field__in", ["", "preferred_name", "pronouns", "city", "language", "tone", "goal"])
-                ),
-                name="memory_field_known",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="memory",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("field", ""), ("subject", ""), _connector="OR"),
-                name="memory_field_is_about_the_user",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="memory",
-            constraint=models.CheckConstraint(
-                condition=models.Q(django.db.models.lookups.Range(models.F("importance"), (1, 5))),
-                name="memory_importance_1_to_5",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="memory",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("state__in", ["proposed", "active", "archived", "rejected", "quarantined"])),
-                name="memory_state_known",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="memory",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("active_rev__isnull", False), ("state", "active")),
-                    models.Q(models.Q(("state", "active"), _negated=True), ("active_rev__isnull", True)),
-                    _connector="OR",
-                ),
-                name="memory_active_means_since",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="memory",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(
-                        ("deleted_at__isnull", False),
-                        ("purge_at__isnull", False),
-                        ("state__in", ["archived", "rejected"]),
-                        models.Q(("deleted_why", ""), _negated=True),
-                    ),
-                    models.Q(
-                        models.Q(("state__in", ["archived", "rejected"]), _negated=True),
-                        ("deleted_at__isnull", True),
-                        ("deleted_why", ""),
-                        ("purge_at__isnull", True),
-                    ),
-                    _connector="OR",
-                ),
-                name="memory_gone_means_dated",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="memory",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("embedding__isnull", False), ("index_not_before__isnull", False), _connector="OR"),
-                name="memory_without_vector_waits",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="memory",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("valid_from__isnull", True),
-                    ("valid_to__isnull", True),
-                    ("valid_to__gte", models.F("valid_from")),
-                    _connector="OR",
-                ),
-                name="memory_valid_in_order",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="memoryplan",
-            index=models.Index(fields=["user", "-created_at"], name="memory_plan_by_user"),
-        ),
-        migrations.AddIndex(
-            model_name="memoryplan",
-            index=models.Index(
-                condition=models.Q(("state__in", ["making", "preview"])),
-                fields=["expires_at"],
-                name="memory_plan_by_expiry",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="memoryplan",
-            index=models.Index(
-                condition=models.Q(("decided_at__isnull", False)), fields=["decided_at"], name="memory_plan_by_decision"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="memoryplan",
-            constraint=models.UniqueConstraint(fields=("user", "id"), name="memory_plan_of_user"),
-        ),
-        migrations.AddConstraint(
-            model_name="memoryplan",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("state__in", ["making", "preview"])),
-                fields=("user", "agent"),
-                name="memory_plan_open_once",
-                nulls_distinct=False,
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="memoryplan",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("decided_at__isnull", True), ("state__in", ["making", "preview"])),
-                    models.Q(
-                        ("decided_at__isnull", False), ("state__in", ["applied", "reverted", "discarded", "lapsed"])
-                    ),
-                    _connector="OR",
-                ),
-                name="memory_plan_decided_means_dated",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="memoryplan",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("applied_rev__isnull", False), ("state__in", ["applied", "reverted"])),
-                    models.Q(
-                        models.Q(("state__in", ["applied", "reverted"]), _negated=True), ("applied_rev__isnull", True)
-                    ),
-                    _connector="OR",
-                ),
-                name="memory_plan_applied_means_since",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="memoryplanitem",
-            constraint=models.UniqueConstraint(fields=("plan", "position"), name="memory_plan_item_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="memoryplanitem",
-            constraint=models.UniqueConstraint(fields=("user", "id"), name="memory_plan_item_of_user"),
-        ),
-        migrations.AddConstraint(
-            model_name="memoryplanitem",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("state", "waiting"), models.Q(("content", ""), _negated=True)),
-                    models.Q(
-                        models.Q(("state", "waiting"), _negated=True), ("content", ""), ("subject", ""), ("topics", [])
-                    ),
-                    _connector="OR",
-                ),
-                name="memory_plan_item_ended_holds_no_text",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="memoryplanitem",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("state__in", ["applied", "reverted", "kept"]), ("merged__isnull", True), _connector="OR"
-                ),
-                name="memory_plan_item_merged_means_applied",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="memoryplanitem",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("state__in", ["skipped", "kept"]), models.Q(("reason", ""), _negated=True)),
-                    models.Q(models.Q(("state__in", ["skipped", "kept"]), _negated=True), ("reason", "")),
-                    _connector="OR",
-                ),
-                name="memory_plan_item_left_means_why",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="memoryplanitem",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("tokens_after__lt", models.F("tokens_before"))), name="memory_plan_item_costs_less"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="memoryplansource",
-            constraint=models.UniqueConstraint(fields=("item", "position"), name="memory_plan_source_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="memoryplansource",
-            constraint=models.UniqueConstraint(fields=("item", "memory"), name="memory_plan_source_memory_once"),
-        ),
-        migrations.AddIndex(
-            model_name="memoryversion",
-            index=models.Index(fields=["user", "memory", "-number"], name="memory_version_by_user"),
-        ),
-        migrations.AddConstraint(
-            model_name="memoryversion",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("embedding__isnull", True), ("embedding_model", "")),
-                    models.Q(("embedding__isnull", False), models.Q(("embedding_model", ""), _negated=True)),
-                    _connector="OR",
-                ),
-                name="memories_memoryversion_vector_named",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="memoryversion",
-            constraint=models.UniqueConstraint(fields=("memory", "number"), name="memory_version_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="memoryversion",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("recorded_to__isnull", True)),
-                fields=("memory",),
-                name="memory_version_current_once",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="memoryversion",
-            constraint=models.CheckConstraint(condition=models.Q(("number__gt", 0)), name="memory_version_from_one"),
-        ),
-        migrations.AddConstraint(
-            model_name="memoryversion",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("recorded_to__isnull", True), ("recorded_to_rev__isnull", True)),
-                    models.Q(
-                        ("recorded_to__gte", models.F("recorded_from")),
-                        ("recorded_to_rev__gt", models.F("recorded_from_rev")),
-                    ),
-                    _connector="OR",
-                ),
-                name="memory_version_recorded_in_order",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="memoryevidence",
-            constraint=models.UniqueConstraint(fields=("version", "message"), name="memory_evidence_once"),
-        ),
-        migrations.AddIndex(
-            model_name="place",
-            index=models.Index(
-                condition=models.Q(("purge_at__isnull", False)), fields=["purge_at"], name="place_by_purge"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="place",
-            constraint=models.UniqueConstraint(fields=("user", "place_id"), name="place_once_per_user"),
-        ),
-        migrations.AddConstraint(
-            model_name="place",
-            constraint=models.CheckConstraint(
-                condition=models.Q(models.Q(("place_id", ""), _negated=True), models.Q(("name", ""), _negated=True)),
-                name="place_named",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="place",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("active_rev__isnull", False), ("deleted_at__isnull", True), ("purge_at__isnull", True)),
-                    models.Q(("active_rev__isnull", True), ("deleted_at__isnull", False), ("purge_at__isnull", False)),
-                    _connector="OR",
-                ),
-                name="place_gone_means_dated",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="placemention",
-            constraint=models.UniqueConstraint(fields=("place", "message"), name="place_mention_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="placeversion",
-            constraint=models.UniqueConstraint(fields=("place", "number"), name="place_version_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="placeversion",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("recorded_to_rev__isnull", True)),
-                fields=("place",),
-                name="place_version_current_once",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="placeversion",
-            constraint=models.CheckConstraint(condition=models.Q(("number__gt", 0)), name="place_version_from_one"),
-        ),
-        migrations.AddConstraint(
-            model_name="placeversion",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("recorded_to_rev__isnull", True),
-                    ("recorded_to_rev__gt", models.F("recorded_from_rev")),
-                    _connector="OR",
-                ),
-                name="place_version_recorded_in_order",
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="proposal",
-            index=models.Index(fields=["user", "state", "-created_at"], name="proposal_by_user"),
-        ),
-        migrations.AddIndex(
-            model_name="proposal",
-            index=models.Index(
-                condition=models.Q(("state", "waiting")), fields=["expires_at"], name="proposal_by_expiry"
-            ),
-        ),
-        migrations.AddIndex(
-            model_name="proposal",
-            index=models.Index(
-                condition=models.Q(("state__in", ["approved", "rejected"]), models.Q(("values", {}), _negated=True)),
-                fields=["expires_at"],
-                name="proposal_to_forget",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="proposal",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("kind__in", ["create", "update", "archive", "merge", "preference", "place"])),
-                name="proposal_kind_known",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="proposal",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("decided_at__isnull", True), ("state", "waiting")),
-                    models.Q(("decided_at__isnull", False), ("state__in", ["approved", "rejected"])),
-                    models.Q(("decided_at__isnull", False), ("state", "lapsed"), ("values", {})),
-                    _connector="OR",
-                ),
-                name="proposal_lapsed_holds_no_text",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="proposal",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    ("kind__in", ["merge", "preference", "place"]), ("memory__isnull", False), _connector="OR"
-                ),
-                name="proposal_has_target",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="proposal",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("kind", "create"), ("state", "waiting")),
-                fields=("memory",),
-                name="proposal_create_once",
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="proposalevidence",
-            constraint=models.UniqueConstraint(fields=("proposal", "message"), name="proposal_evidence_once"),
-        ),
-        migrations.AddIndex(
-            model_name="relation",
-            index=models.Index(fields=["to_memory"], name="relation_to"),
-        ),
-        migrations.AddConstraint(
-            model_name="relation",
-            constraint=models.UniqueConstraint(fields=("from_memory", "to_memory", "type"), name="relation_once"),
-        ),
-        migrations.AddConstraint(
-            model_name="relation",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("from_memory", models.F("to_memory")), _negated=True), name="relation_not_to_itself"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="relation",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("type__in", ["related_to", "supersedes", "derived_from"])),
-                name="relation_type_known",
-            ),
         ),
     ]

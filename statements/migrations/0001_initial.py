@@ -41,23 +41,21 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
-            options={"db_table": "memories_tombstone"},
-        ),
-        migrations.AddConstraint(
-            model_name="suppression",
-            constraint=models.UniqueConstraint(
-                fields=("user", "legacy", "fingerprint"), name="tombstone_once", nulls_distinct=False
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="suppression",
-            constraint=models.CheckConstraint(
-                condition=models.Q(
-                    models.Q(("embedding__isnull", True), ("embedding_model", "")),
-                    models.Q(("embedding__isnull", False), models.Q(("embedding_model", ""), _negated=True)),
-                    _connector="OR",
-                ),
-                name="tombstone_vector_named",
-            ),
+            options={
+                "db_table": "memories_tombstone",
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("user", "legacy", "fingerprint"), name="tombstone_once", nulls_distinct=False
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("embedding__isnull", True), ("embedding_model", "")),
+                            models.Q(("embedding__isnull", False), models.Q(("embedding_model", ""), _negated=True)),
+                            _connector="OR",
+                        ),
+                        name="tombstone_vector_named",
+                    ),
+                ],
+            },
         ),
     ]
