@@ -17,6 +17,7 @@ from coverage import Coverage
 from django.conf import settings
 from django.db import connection, connections, transaction
 from django.test import Client, TransactionTestCase, override_settings
+from hypothesis.internal.conjecture import providers
 from playwright.sync_api import expect, sync_playwright
 from structlog.contextvars import clear_contextvars
 
@@ -33,8 +34,13 @@ from tests import factories
 from tests.emptying import empty_tables
 from tests.openapi import CheckedClient, contract
 
-# The same examples in each run, however slow the machine is; --hypothesis-profile=default draws new ones.
-hypothesis.settings.load_profile("ci")
+# The same examples in each run, however slow the machine is, so that fewer tell as much; --hypothesis-profile=default
+# draws new ones.
+hypothesis.settings.register_profile("same", hypothesis.settings.get_profile("ci"), max_examples=50)
+hypothesis.settings.load_profile("same")
+# Else some are drawn from the constants of all modules that are loaded by then: other ones in each process, and reading
+# the modules takes seconds.
+providers._get_local_constants = lambda: providers._local_constants
 # What a page is expected to show may take a while on a machine that does other things as well.
 expect.set_options(timeout=20_000)
 

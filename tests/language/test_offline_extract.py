@@ -179,7 +179,7 @@ born worked lives as likes had have been every morning favourite colour name - >
 WORDS = st.sampled_from([*PIECES.split(), "\n"])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     st.lists(st.lists(WORDS, max_size=40).map(" ".join), max_size=4),
     st.sampled_from([None, "Rosa", "Dad", "Joseph Miller"]),
@@ -195,7 +195,7 @@ def test_whatever_is_said_the_output_keeps_its_form(said, legacy):
     assert extraction == extract(*said, legacy=legacy)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.lists(st.text(max_size=200), max_size=4))
 def test_any_text_is_taken(said):
     assert extract(*said, legacy="Rosa").summary

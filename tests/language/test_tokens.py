@@ -47,7 +47,7 @@ def test_a_negative_limit_is_refused():
         cut_to_tokens("text", -1)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(deadline=None)
 @given(st.text(max_size=300), st.integers(0, 60))
 def test_a_cut_is_a_beginning_that_fits(text, limit):
     kept = cut_to_tokens(text, limit)
