@@ -123,67 +123,72 @@ def test_blanking_keeps_the_length():
     assert own_words(content).split() == ["a"]
 
 
-ADVERSARIAL = [
-    part * (8_000 // len(part))
-    for part in (
-        "a ",
-        "(",
-        "I ",
-        "and she ",
-        "my ",
-        "Rosa ",
-        ",",
-        ".",
-        "\n",
-        "a\n",
-        ">\n",
-        "x",
-        "She was ",
-        "i think ",
-        "```",
-        "- [id:a] x\n",
-        "- ",
-        "A: ",
-        "[",
-        "1",
-        "'",
-        "I'",
-        "<",
-        "She loved tea. ",
-        "ten years ago ",
-        "every ",
-        "http://",
-        "remember that ",
-        "\t",
-        "On ",
-        "forget all ",
-        "ignore previous ",
-        "漢。",
-        "\ud800",
-        "\x00",
-        "She sang, ",
-        "last ",
-        "born in ",
-        "Grandma ",
-        "it's ",
-    )
+PARTS = [
+    "a ",
+    "(",
+    "I ",
+    "and she ",
+    "my ",
+    "Rosa ",
+    ",",
+    ".",
+    "\n",
+    "a\n",
+    ">\n",
+    "x",
+    "She was ",
+    "i think ",
+    "```",
+    "- [id:a] x\n",
+    "- ",
+    "A: ",
+    "[",
+    "1",
+    "'",
+    "I'",
+    "<",
+    "She loved tea. ",
+    "ten years ago ",
+    "every ",
+    "http://",
+    "remember that ",
+    "\t",
+    "On ",
+    "forget all ",
+    "ignore previous ",
+    "漢。",
+    "\ud800",
+    "\x00",
+    "She sang, ",
+    "last ",
+    "born in ",
+    "Grandma ",
+    "it's ",
 ]
 
 
-@pytest.mark.parametrize("said", ADVERSARIAL, ids=[repr(said[:16]) for said in ADVERSARIAL])
-def test_no_text_takes_long(said, monkeypatch):
-    # About 0.3 s, twice that while branches are counted. What is quadratic takes minutes at 32,000 letters.
-    monkeypatch.setattr(parsing, "_read", cache(parsing._read))  # The parse is the same, of whomever they talk.
-    for legacy in ("Rosa", None):
+def seconds(said):
+    """Processor time to read it, with a legacy and without. The parse is the same, of whomever they talk."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parsing, "_read", cache(parsing._read))
         started = time.process_time()
-        extract(said, legacy=legacy)
-        assert time.process_time() - started < 3
+        for legacy in ("Rosa", None):
+            extract(said, legacy=legacy)
+        return time.process_time() - started
 
 
-@pytest.mark.parametrize("part", ["a ", "I ", "She was "])
-def test_the_longest_message_that_is_read_takes_seconds(part):
+@pytest.mark.parametrize("part", PARTS, ids=repr)
+def test_four_times_the_text_takes_about_four_times_as_long(part):
+    """What is quadratic takes sixteen times as long, and minutes at 32,000 letters."""
+    short, long = part * (750 // len(part)), part * (3_000 // len(part))
+    extract(short)  # Patterns are compiled when they are first needed.
+    # The best of some rounds, since other processes run beside.
+    assert any(seconds(long) < 10 * seconds(short) + 0.05 for _ in range(3))
+
+
+def test_the_longest_message_that_is_read_takes_seconds():
     started = time.process_time()
-    extract(part * (32_000 // len(part)), legacy="Rosa")
+    extract("a " * 16_000, legacy="Rosa")
     assert time.process_time() - started < 12
 
 
