@@ -1,1 +1,1 @@
-"""The agent's side: summarise, extract, prepare the next turn."""
+"""What agents use: replies, extraction, recall, tools, imports, exports and erasure."""

@@ -1,4 +1,4 @@
-"""Replies for staff: how each went and what it cost. And what the jobs of this room and the one before are about."""
+"""Admin of replies, and titles of this room's jobs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ job_subjects.update(
 
 @admin.register(Reply)
 class ReplyAdmin(OwnedAdmin):
-    """Replies of the assistant, with what each used."""
+    """Replies of the assistant, with their token usage."""
 
     list_display = [
         "id",
@@ -77,5 +77,5 @@ class ReplyAdmin(OwnedAdmin):
 
     @admin.display(description="from the cache", ordering="cached_tokens")
     def cached(self, reply: Reply) -> str:
-        """How much of what went in came out of the server's prompt cache."""
+        """Percentage of input tokens from the prompt cache."""
         return f"{reply.cached_percent}%"

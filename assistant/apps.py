@@ -4,12 +4,12 @@ from django.apps import AppConfig
 
 
 class AssistantConfig(AppConfig):
-    """The agent's side: learning, recall, turns, tools, imports."""
+    """Replies, extraction, recall, tools and imports."""
 
     name = "assistant"
 
     def ready(self) -> None:
-        """Tell undo how imports are taken back."""
+        """Register the revert of imports with undo."""
         from journal.undo import register_revert  # noqa: PLC0415 - models are there only now
 
         from .imports.actions import JOB, conversations_taken_back, import_revert  # noqa: PLC0415

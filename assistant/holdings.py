@@ -1,11 +1,11 @@
-"""What this room's tables hold of a person. ``journal.holdings`` says what is meant."""
+"""Personal data in this room's tables, as described by ``journal.holdings``."""
 
 from journal.holdings import Holding
 
 from .models import Reply
 
 HOLDINGS = (
-    # How replies went and what they cost; what was said is in the messages.
+    # State and usage of replies; their text is in the messages.
     Holding(
         model=Reply,
         kind="replies",

@@ -1,4 +1,4 @@
-"""Background jobs and the log of operations: who sees which, and reading them over REST."""
+"""Background jobs and operation counts: visibility, and reading them over REST."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _WORKS_ON: Mapping[str, Callable[[Principal], QuerySet[Any]]] = {
 
 
 def find_job(principal: Principal, job_id: UUID) -> JobRun:
-    """A job of the person's that the principal sees. Raises NotFound for any other id."""
+    """Return a visible job. Raises NotFound."""
     job = JobRun.objects.of_user(principal.user_id).filter(pk=job_id).first()
     if job is None or not _sees(principal, job):
         raise NotFound("There is no such job.")
@@ -50,14 +50,14 @@ def find_job(principal: Principal, job_id: UUID) -> JobRun:
 
 
 def latest_job(principal: Principal, kind: str, subject_id: str) -> JobRun | None:
-    """The last job of a kind about something that the principal sees; None when there is none."""
+    """Return the latest job of a kind about a visible object, or None."""
     jobs = JobRun.objects.of_user(principal.user_id).filter(kind=kind, subject_id=subject_id)
     job = jobs.order_by("-created_at").first()
     return job if job is not None and _sees(principal, job) else None
 
 
 def _sees(principal: Principal, job: JobRun) -> bool:
-    """A job of a kind that is not listed is about the whole person, so it is for whoever decides for them."""
+    """Whether a job is visible. Kinds that are not listed concern the whole person, so only who decides sees them."""
     if job.kind not in _WORKS_ON:
         return principal.may_decide
     return _WORKS_ON[job.kind](principal).filter(pk=job.subject_id).exists()

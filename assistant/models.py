@@ -1,4 +1,4 @@
-"""What the reference assistant keeps beside the conversation: how each of its replies went, and what it cost."""
+"""Replies of the built-in assistant: state and usage."""
 
 from __future__ import annotations
 
@@ -19,13 +19,12 @@ _MODES = ["agent", "chat", "council"]
 
 
 class Reply(models.Model):
-    """A reply to one message of a conversation. It holds no text: what was said is a message.
+    """A reply to one message of a conversation. Its text is a message.
 
-    ``message_index`` is the message that it answers, ``answer_index`` the one that it was saved as, None while there is
-    none. While it runs, ``lease_until`` is the moment after which it is lost. ``attempt`` counts from 1. The tokens are
-    those of all its rounds; of the ``input_tokens``, ``cached_tokens`` came out of the server's prompt cache.
-    ``memories`` and ``facts`` are the ids of what its prompt held. ``model`` has the last word; in a council it is
-    the first of the ``council``, the models that answered side by side.
+    ``message_index``: the answered message; ``answer_index``: the saved answer, or None. ``lease_until``: while it
+    runs, the time after which it is lost. ``attempt`` counts from 1. Tokens are those of all rounds; ``cached_tokens``
+    of the ``input_tokens`` came from the prompt cache. ``memories`` and ``facts``: ids in the prompt. ``model`` wrote
+    the answer; in a council it is the first of the ``council``.
     """
 
     class State(models.TextChoices):
@@ -83,5 +82,5 @@ class Reply(models.Model):
 
     @property
     def cached_percent(self) -> int:
-        """How much of what went in came out of the server's prompt cache."""
+        """Percentage of input tokens from the prompt cache."""
         return round(100 * self.cached_tokens / self.input_tokens) if self.input_tokens else 0

@@ -1,4 +1,4 @@
-"""Who may see which rows of the reference assistant."""
+"""Visibility of replies."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 class ReplyQuerySet(models.QuerySet["Reply"]):
-    """Replies to the person."""
+    """Replies."""
 
     def visible_to(self, principal: Principal) -> ReplyQuerySet:
-        """All for staff; for others those of conversations that they may see."""
+        """All for staff; for others those of visible conversations."""
         if principal.kind == "staff":
             return self
         return self.filter(conversation__in=Conversation.objects.visible_to(principal))
 
     def lost(self, now: datetime) -> ReplyQuerySet:
-        """Those that nobody works on any more: the process ended before they did."""
+        """Running replies whose process has ended."""
         return self.filter(state="running", lease_until__lte=now)

@@ -1,1 +1,1 @@
-"""Learning memories from what was said: a model chooses, a plan checks, the ledger's lock decides."""
+"""Extraction of memories from conversations: a model chooses, a plan validates, a transaction writes."""

@@ -1,8 +1,7 @@
-"""Reading messages by themselves for what to remember, and what a person decides about one: hold, decline, release.
+"""Extraction from single messages, and decisions about a message: hold, decline, release.
 
-A message is to be read by itself where that was asked for when it came in, and when it was held. Its batch then leaves
-its memories to this reading. One worker at a time reads a conversation, its messages in order; what it claimed is
-found again by the messages' own marks, whatever happens to the worker or to the task.
+Messages are read singly if that was requested when they were saved, and after being held; batches skip them. One worker
+at a time reads a conversation, in order. Marks on the messages allow to resume after a crash.
 """
 
 from __future__ import annotations
@@ -60,10 +59,10 @@ TASK = "assistant.extract_messages"
 
 
 def extract_messages(conversation_id: UUID) -> int:
-    """Read the messages of a conversation that are to be read by themselves, in order. Returns how many were read.
+    """Read the due single messages of a conversation in order. Returns how many were read.
 
-    Only one worker at a time reads a conversation; the others return 0. A failure leaves the messages for a later try
-    and shows on the job. With the model away, messages that put right what is remembered are read by the rules.
+    Only one worker at a time reads a conversation; others return 0. After a failure, shown on the job, the messages are
+    retried later. While the model is unavailable, corrections are read by the rules.
     """
     conversation = Conversation.objects.filter(pk=conversation_id).first()
     if conversation is None:
@@ -82,14 +81,14 @@ def extract_messages(conversation_id: UUID) -> int:
             read += len(due)
             lease.renew()
         finish_job(lease.job, messages=read)
-    # A message that came while the last one was written found the job taken; look once more.
+    # Messages that arrived meanwhile found the job taken: look again.
     if read and _due(conversation):
         enqueue(TASK, conversation_id)
     return read
 
 
 def unread_conversations(limit: int) -> list[UUID]:
-    """Conversations with messages that are to be read by themselves by now, and that nobody reads; oldest first."""
+    """Return conversations with due single messages that no worker reads, oldest first."""
     now = timezone.now()
     taken = JobRun.objects.filter(kind=JOB, subject_id=OuterRef("subject")).filter(
         Q(state="waiting", not_before__gt=now)
@@ -103,7 +102,7 @@ def unread_conversations(limit: int) -> list[UUID]:
 
 
 def _due(conversation: Conversation) -> list[int]:
-    """The indices of the messages to read next: the first ones, no more than a batch has and not far apart."""
+    """Return the indices of the next messages: at most a batch, and close together."""
     waiting = Message.objects.filter(conversation=conversation).to_be_read(timezone.now())
     indices = list(waiting.order_by("index").values_list("index", flat=True)[: settings.SUMMARY_BATCH_MESSAGES])
     return [index for index in indices if index < indices[0] + settings.SUMMARY_BATCH_MESSAGES]
@@ -111,14 +110,14 @@ def _due(conversation: Conversation) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """Messages that are being read by themselves, by their indices, and the part that they are read in."""
+    """Single messages being read, by index, and their part of the conversation."""
 
     due: Sequence[int]
     part: Part
 
 
 def _read(lease: Lease, principal: Principal, conversation: Conversation, due: list[int]) -> None:
-    """Read messages with what was said just before them, and store what was found, or nothing."""
+    """Read messages with their context, and store the findings atomically."""
     now = timezone.now()
     around = Message.objects.filter(
         conversation=conversation, index__gte=due[0] - settings.EXTRACTION_CONTEXT_MESSAGES, index__lte=due[-1]
@@ -136,7 +135,7 @@ def _read(lease: Lease, principal: Principal, conversation: Conversation, due: l
         except ModelUnavailable:
             found = _found(lease, principal, get_rules(), part) if _corrects(part) else Found("")
             if not any(isinstance(each, ReadyRewording | ReadyRemoval) for each in found.ready):
-                raise  # It can wait: no prompt says what is wrong.
+                raise  # Not urgent: no prompt contains a wrong statement.
         counts = _write(lease, principal, conversation, reading, found)
         told.update(counts)
     note_refusals(conversation, found)
@@ -151,9 +150,9 @@ def _read(lease: Lease, principal: Principal, conversation: Conversation, due: l
 
 
 def _model_for(conversation: Conversation, indices: Collection[int]) -> LanguageModel:
-    """The model that reads messages: the first one of a council that answered, else that of the deployment.
+    """Return the extraction model: the first one of the council that answered, else the configured one.
 
-    What a council was asked before its models were taken out of the settings is read by the deployment's, too.
+    The configured one, too, if the council's model was removed from the settings.
     """
     replies = Reply.objects.filter(conversation=conversation, message_index__in=indices, mode=Reply.Mode.COUNCIL)
     first = replies.order_by("message_index").values_list("model", flat=True).first()
@@ -166,12 +165,12 @@ def _found(lease: Lease, principal: Principal, model: LanguageModel, part: Part)
 
 
 def _corrects(part: Part) -> bool:
-    """Whether it puts something right in words that the rules understand."""
+    """Whether the rules recognise a correction."""
     return any(any(corrections_in(said)) for said in part.said.values())
 
 
 def _candidates(principal: Principal, model: LanguageModel, part: Part) -> Sequence[MemoryCandidate]:
-    """What the model finds in a part without tools."""
+    """Return the model's findings without tools."""
     request = ExtractionRequest(part.messages, principal.name, part.legacy_name, (), sorted(load_categories().by_name))
     return model.extract(request).memories
 
@@ -179,11 +178,11 @@ def _candidates(principal: Principal, model: LanguageModel, part: Part) -> Seque
 def _write(
     lease: Lease, principal: Principal, conversation: Conversation, reading: _Reading, found: Found
 ) -> Counter[str]:
-    """Store what was found and mark the messages as read. Returns what became of it."""
+    """Store the findings and mark the messages as read. Returns the counts."""
     due, part = reading.due, reading.part
     with ledger_write(principal.actor, conversation.user_id) as write:
         lease.lock()
-        # As for a batch: what the person has decided while the model took its time counts.
+        # As for a batch: decisions of the person during the model call count.
         principal = principal_for_job(conversation.user_id)
         locked = Conversation.objects.select_for_update().get(pk=conversation.pk)
         rows = Message.objects.filter(conversation=locked, index__in=due).to_be_read(timezone.now())
@@ -201,18 +200,18 @@ def _write(
     return writer.counts
 
 
-# --- What the person decides about a message --------------------------------------------------------------------
+# --- Decisions about a message ----------------------------------------------------------------------------------
 
 
 def message_hold(principal: Principal, conversation_id: UUID, index: int) -> Message:
-    """Keep a message from being learned from while the person is asked about it, for a day at most.
+    """Hold a message, so that it is not read while the person is asked, for at most a day.
 
-    Then, or when it is released, it is read by itself. One that was read already, by itself or in a batch, or declined,
-    stays as it is. Raises NotAllowed, NotFound, Refused (400 ``not_the_users``).
+    Then, or after its release, it is read singly. Read and declined messages stay unchanged. Raises NotAllowed,
+    NotFound, Refused (400 ``not_the_users``).
     """
     with _marking(principal, conversation_id, index) as marking:
         message = marking.message
-        # A batch leaves no mark on what it reads, and leaves alone what has a time to be read by itself.
+        # Batches don't mark messages, and skip those with a time for single reading.
         in_a_batch = message.index < marking.conversation.summarized_upto and message.reading_due is None
         if not (message.processed or message.declined or in_a_batch):
             until = timezone.now() + timedelta(seconds=settings.HOLD_SECONDS)
@@ -221,12 +220,11 @@ def message_hold(principal: Principal, conversation_id: UUID, index: int) -> Mes
 
 
 def message_decline(principal: Principal, conversation_id: UUID, index: int, candidate: str = "") -> Message:
-    """Withhold a message: the person does not want it remembered.
+    """Decline a message: withhold it, since the person does not want it remembered.
 
-    What was learned from it alone, and nobody has looked at, is archived and can't be learned again. ``candidate`` is
-    what the person was asked about, in the words in which it would have been remembered: that can't be learned from
-    anything else either, until they say it themselves. It is for the person, and for the agent that talks with them
-    there. Raises NotAllowed, NotYoursToDecide, NotFound, Refused (400 ``not_the_users``), Gated (422).
+    Unreviewed memories learned only from it are archived and suppressed. ``candidate`` is the proposed wording of the
+    statement, which is suppressed, too, until the person states it. Allowed for the person, and for the agent of the
+    conversation. Raises NotAllowed, NotYoursToDecide, NotFound, Refused (400 ``not_the_users``), Gated (422).
     """
     text = _candidate_text(candidate) if candidate else None
     rows = Message.objects.visible_to(principal).filter(conversation=conversation_id, index=index, declined=False)
@@ -248,22 +246,22 @@ def message_decline(principal: Principal, conversation_id: UUID, index: int, can
 
 
 def message_release(principal: Principal, conversation_id: UUID, index: int) -> Message:
-    """Let a message that was held be learned from: it is read by itself, at once. Also one that was declined.
+    """Release a held or declined message: it is read singly, at once.
 
-    Taking a decline back is for the person. Raises NotAllowed, NotYoursToDecide, NotFound, Refused (400
+    Only the person can release a declined one. Raises NotAllowed, NotYoursToDecide, NotFound, Refused (400
     ``not_the_users``).
     """
     with _marking(principal, conversation_id, index) as marking:
         message = marking.message
         if message.declined:
             must_decide(principal)
-            # A no in talk declined it, with what else it meant, or somebody this message alone.
+            # It was declined by a refusal in the conversation, with other messages, or alone.
             own = Withheld.objects.filter(message=message, cause_type=Withheld.Cause.MESSAGE).passages()
             words_give_back(marking.write, message.user_id, "message", own.values_list("cause_id", flat=True))
         if message.declined or message.held_until is not None:
             now = timezone.now()
             due = None if message.processed else now
-            # That it was held stays to be seen: a yes to what was asked then is consent.
+            # The mark of having been held stays: a yes to that question is consent.
             held_until = None if message.held_until is None else now
             marking.set(declined=False, held_until=held_until, reading_due=due)
             if due:
@@ -273,7 +271,7 @@ def message_release(principal: Principal, conversation_id: UUID, index: int) -> 
 
 @dataclass(frozen=True, slots=True)
 class _Marking:
-    """A message whose person's ledger is locked."""
+    """A message under the person's ledger lock."""
 
     write: LedgerWrite
     conversation: Conversation

@@ -1,7 +1,6 @@
-"""Insights: once a day at most, what may lie behind what was noted and said of late.
+"""Insights: guesses about a person from recent memories and messages, at most once a day.
 
-Never on the path of a request: a job works on one person at a time. What it finds and that it is done are one
-transaction, so that a killed worker has either done nothing or all of it.
+A background job processes one person at a time. Its findings and its end are stored in one transaction.
 """
 
 from __future__ import annotations
@@ -49,9 +48,9 @@ ACTIVITIES = ("activity", "event", "recent_activity")
 
 
 def insights_due() -> int:
-    """Begin with the people of whom something was noted lately and who had no run in a day; go on with lost runs.
+    """Start runs for people with recent memories and no run in a day, and resume lost runs.
 
-    Returns how many were begun with: at most ``INSIGHT_PEOPLE``.
+    Returns how many were started, at most ``INSIGHT_PEOPLE``.
     """
     now = timezone.now()
     for job_id in JobRun.objects.claimable(now).filter(kind=JOB).values_list("pk", flat=True):
@@ -67,10 +66,10 @@ def insights_due() -> int:
 
 
 def insights_find(job_id: UUID) -> None:
-    """Guess what lies behind what is new of one person. Does nothing when somebody else does.
+    """Find insights about one person, unless another worker does.
 
-    Asks no model when one was asked within ``INSIGHT_HOURS``, when nothing is new since, or when models have used
-    ``UPKEEP_TOKENS_PER_DAY``. With the model away it is tried again later; an answer that is broken ends it for today.
+    No model is called within ``INSIGHT_HOURS`` of the last call, without news, or once ``UPKEEP_TOKENS_PER_DAY`` are
+    used. If the model is unavailable, it is retried later; an invalid answer ends the run for today.
     """
     work_for_person(job_id, _work, task=TASK, lease_seconds=settings.INSIGHT_LEASE_SECONDS)
 
@@ -87,7 +86,7 @@ def _a_while() -> timedelta:
 
 
 def _find(lease: Lease, principal: Principal, user_id: UUID) -> str:
-    """Ask, and store what comes of it with the end of the job. Returns why nobody was asked, else nothing."""
+    """Ask the model, and store its answer with the end of the job. Returns why no model was asked, or ''."""
     if not principal.has_memory or CATEGORY not in categories.load().by_name:
         return "memory_off"
     runs = JobRun.objects.filter(kind=JOB, user_id=user_id, state=JobRun.State.DONE, result__has_key="found")
@@ -118,14 +117,14 @@ def _find(lease: Lease, principal: Principal, user_id: UUID) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Basis:
-    """What insights may rest on, as it was read: the newest memories, and the person's last words of one talk."""
+    """The input of insights: the newest memories, and the person's last messages of one conversation."""
 
     memories: Sequence[Memory]
     messages: Sequence[Message]
 
     @classmethod
     def read(cls, principal: Principal, user_id: UUID) -> _Basis:
-        """Read it: some activities, some statements, and ``INSIGHT_CHARACTERS`` of what was said last."""
+        """Load activities, statements, and the last ``INSIGHT_CHARACTERS`` of messages."""
         in_use = Memory.objects.visible_to(principal).in_use(principal).unexpired(timezone.now())
         rows = in_use.filter(valid_to__isnull=True, verbatim=False).without_vectors().order_by("-updated_at", "pk")
         activities = rows.filter(kind=Kind.EPISODIC) | rows.filter(kind=Kind.SEMANTIC, category__in=ACTIVITIES)
@@ -137,12 +136,12 @@ class _Basis:
         return cls(newest, _last_words(principal, user_id))
 
     def is_new_since(self, last: datetime | None) -> bool:
-        """Whether there is anything that an earlier run did not see."""
+        """Whether it contains anything newer than an earlier run."""
         moments = [*(each.updated_at for each in self.memories), *(each.created_at for each in self.messages)]
         return bool(moments) and (last is None or max(moments) > last)
 
     def request(self) -> InsightRequest:
-        """The same as a model is shown it."""
+        """Return the input as shown to the model."""
         noted = [
             KnownMemory(each.pk, each.category, each.subject, each.content, each.field, each.updated_at.date())
             for each in self.memories
@@ -153,7 +152,7 @@ class _Basis:
     def make_ready(
         self, principal: Principal, user_id: UUID, written_by: str, found: Sequence[Insight]
     ) -> list[ReadyInsight]:
-        """Those that pass the gates, with their vectors. Call it outside the transaction."""
+        """Return the insights that pass the gates, with vectors. Call it outside the transaction."""
         passed = []
         for insight in found:
             try:
@@ -174,7 +173,7 @@ class _Basis:
         return ready
 
     def still_so(self, ready: Sequence[ReadyInsight]) -> list[ReadyInsight]:
-        """Those whose grounds stand as they were read: nothing was reworded, archived or withheld meanwhile."""
+        """Return the insights whose basis is unchanged since it was read."""
         read = {each.pk: each.version for each in self.memories}
         now = dict(Memory.objects.active().filter(pk__in=read).values_list("pk", "version"))
         texts = {each.pk: each.content for each in self.messages}
@@ -193,7 +192,7 @@ def _words(message: Message) -> str:
 
 
 def _last_words(principal: Principal, user_id: UUID) -> list[Message]:
-    """The person's own last messages of their latest talk that is not private and about no legacy, the oldest first."""
+    """Return the person's last messages of their latest conversation (not private, about no legacy), oldest first."""
     open_ones = Message.objects.visible_to(principal).recallable(None).filter(user_id=user_id, role=Message.Role.USER)
     open_ones = open_ones.exclude(pk__in=Message.objects.set_apart(timezone.now()).filter(user_id=user_id))
     latest = open_ones.order_by("-created_at", "-index").values_list("conversation_id", flat=True).first()

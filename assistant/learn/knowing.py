@@ -1,4 +1,4 @@
-"""What a model is shown of what is remembered already, before it says what to remember."""
+"""The existing memories shown to an extraction model."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ QUERY_CHARACTERS = 2_000
 
 
 def known_memories(principal: Principal, said: Iterable[str]) -> list[Known]:
-    """The person's memories that count, as far as they may matter to what was said.
+    """Return the person's active memories that may be relevant to a part of a conversation.
 
-    First those that stand in every prompt, in the order of the memory block, and within its budget; then, of those that
-    are only recalled, the nearest to what was said. Nothing that waits, was held back or archived, or has expired.
+    First those of the memory block, in its order and budget, then the most similar recalled-only ones. Without
+    proposed, quarantined, archived and expired memories.
     """
     in_use = Memory.objects.visible_to(principal).in_use(principal).unexpired(timezone.now())
     rows = in_use.filter(kind=Kind.SEMANTIC)
@@ -53,8 +53,8 @@ def _nearest(principal: Principal, rows: MemoryQuerySet, said: Iterable[str]) ->
 
 
 def _read(rows: MemoryQuerySet) -> list[tuple[Known, datetime, int]]:
-    """Each as the model is shown it, when it was first noted, and what its line costs."""
-    noted = F("versions__recorded_from")  # Of the current version: the others have ended.
+    """Return each memory as shown to the model, with its creation time and the tokens of its line."""
+    noted = F("versions__recorded_from")  # Of the current version only.
     found = rows.filter(versions__recorded_to__isnull=True).annotate(noted=noted)
     columns = ("id", "category", "subject", "content", "field", "noted", "version", "kind", "created_at", "tokens")
     return [

@@ -1,4 +1,4 @@
-"""Reading a part of a conversation for what to remember: what may teach something, who chooses, what comes of it."""
+"""Extraction of memories from a part of a conversation: which messages may be used, the tool loop, the findings."""
 
 from __future__ import annotations
 
@@ -40,28 +40,28 @@ _CALLS_A_CHANGE = 3
 
 
 def learns_memories(principal: Principal, conversation: Conversation) -> bool:
-    """Whether anything said there may become a memory."""
+    """Whether memories may be extracted from a conversation."""
     return principal.has_memory and not conversation.private
 
 
 def learns_facts(principal: Principal, conversation: Conversation) -> bool:
-    """Whether facts are learned from a conversation: the person wants memory and is a member of the legacy."""
+    """Whether facts may be extracted: memory is on, and the person is a member of the legacy."""
     if not principal.has_memory or conversation.private or conversation.legacy_id is None:
         return False
     return Member.objects.filter(legacy_id=conversation.legacy_id, user_id=conversation.user_id).exists()
 
 
 def as_read(message: Message) -> str:
-    """A message as a model reads it: without what came out of memory, and without secrets, which it would retell."""
+    """Return a message's text for a model, without recalled text and secrets."""
     return mask_sensitive(without_fences(message.content))
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a conversation as it is read.
+    """A part of a conversation to read.
 
-    ``said`` holds by index the user's messages that may teach something, ``others`` why others can't, ``at`` when each
-    was said, ``read`` what was read. A part that only says again what came out of memory has no messages.
+    ``said``: the usable messages of the user by index; ``others``: why others are not usable; ``at``: when each was
+    said; ``read``: the texts as read. A part that only repeats recalled text has no messages.
     """
 
     messages: tuple[Utterance, ...]
@@ -73,7 +73,7 @@ class Part:
 
     @classmethod
     def of(cls, conversation: Conversation, messages: Sequence[Message], teaches: Callable[[Message], bool]) -> Part:
-        """Read messages that are open. ``teaches`` says which of the user's may teach something."""
+        """Create a part from open messages. ``teaches`` decides which of the user's are usable."""
         read = [Utterance(m.index, m.role, m.speaker, as_read(m), m.at) for m in messages]
         teaching = {m.index for m in messages if m.role == Message.Role.USER and teaches(m)}
         return cls(
@@ -90,18 +90,18 @@ class Part:
         )
 
     def still_so(self, messages: Mapping[int, Message]) -> dict[int, Message]:
-        """Those of the messages that read as they did: nothing was withheld of them meanwhile."""
+        """Return the messages whose text is unchanged, without those withheld meanwhile."""
         return {index: each for index, each in messages.items() if self.read.get(index) == as_read(each)}
 
     @property
     def most(self) -> int:
-        """How many changes can come of it; those that are over the cap wait."""
+        """Maximum number of changes; those over the cap wait."""
         return _CALLS_A_CHANGE * settings.EXTRACTED_PER_USER_MESSAGE * len(self.said)
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What was found in a part: ready to be carried out, and how often the checks refused something, by reason."""
+    """Findings of a part, ready to write, and the number of refused calls by reason."""
 
     written_by: str
     ready: tuple[Ready, ...] = ()
@@ -118,10 +118,10 @@ def find_memories(
     episodes: Sequence[EpisodeCandidate] = (),
     keep: Callable[[], object],
 ) -> Found:
-    """Find what to remember, change or forget in a part, and make it ready. Call it outside any transaction.
+    """Find what to add, change or delete, and prepare the writes. Call it outside any transaction.
 
-    The model chooses by tools, seeing what is remembered; where the person has that switched off, what it found
-    without them (``candidates``) is only ever added. ``keep`` is called before each further question to the model.
+    The model calls tools, and sees existing memories. If the person has switched that off, its findings without tools
+    (``candidates``) are only added. ``keep`` is called before each further model call.
     Raises ModelUnavailable, ModelAnswerInvalid, and what ``keep`` raises.
     """
     now = timezone.now()
@@ -144,10 +144,9 @@ def plan_changes(
     near: Collection[str] | None = None,
     keep: Callable[[], object],
 ) -> tuple[Plan, Usage]:
-    """What a model would change for a part, checked but not written, and what it used to say so.
+    """Return the validated but unwritten changes of a model for a part, and its usage.
 
-    Of what is remembered it is shown only the memories with the ids ``near``, and those with a field, where these are
-    given. Raises as ``find_memories`` does.
+    With ``near`` it is shown only memories with these ids, and those with a field. Raises like ``find_memories``.
     """
     plan = Plan(principal, part.said, (), part.most, timezone.now(), part.others)
     if principal.agentic_memory:
@@ -160,16 +159,16 @@ def plan_changes(
 
 
 def note_refusals(conversation: Conversation, found: Found) -> None:
-    """Log how often the checks refused what a model would have stored."""
+    """Log the numbers of refused model calls."""
     for why in found.refused:
         note_operation("extract", why[:20], "skipped", user_id=conversation.user_id, thread_id=conversation.pk)
 
 
 @contextmanager
 def working_on(conversation: Conversation, kind: str) -> Iterator[Lease | None]:
-    """Take the job of a kind about a conversation, or yield None where somebody else has it. Ending it is the caller's.
+    """Lease the job of a kind about a conversation, or yield None if another worker has it. The caller ends it.
 
-    A model or an embedder that is away, or a person who is gone, is logged, and the job is tried again later.
+    An unavailable model or embedder, or an erased person, is logged, and the job is retried later.
     """
     job = claim_job(
         open_job(kind, conversation.pk, user_id=conversation.user_id).pk, lease_seconds=settings.BATCH_LEASE_SECONDS
@@ -187,7 +186,7 @@ def working_on(conversation: Conversation, kind: str) -> Iterator[Lease | None]:
 
 
 def _choose(principal: Principal, model: LanguageModel, part: Part, plan: Plan, keep: Callable[[], object]) -> Usage:
-    """Let the model call tools until it has no more calls, or its rounds are over. Returns what that took."""
+    """Run the tool loop until the model makes no more calls, or its rounds are used up. Returns the usage."""
     categories = sorted(load_categories().by_name)
     request = ToolRequest(
         messages=part.messages,

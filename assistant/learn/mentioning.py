@@ -1,4 +1,4 @@
-"""Noting which messages name which of the person's places."""
+"""Detection of mentions of places in messages."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ SHORTEST_NAME = 3
 
 
 def mention_places(write: LedgerWrite, principal: Principal, messages: Sequence[Message]) -> int:
-    """Note which messages name which of the person's places, inside a transaction that holds their ledger.
+    """Store mentions of the person's places in messages, in a transaction that holds their ledger lock.
 
-    A name is found as whole words, whatever case and accents. Returns how many mentions were new. One that the memory
-    block has no room for is left out.
+    Names match as whole words, ignoring case and accents. Returns the number of new mentions. A mention whose line
+    would exceed the memory block's budget is skipped.
     """
     if not messages:
         return 0

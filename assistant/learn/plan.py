@@ -1,6 +1,6 @@
-"""What is to come of a part of a conversation: each call of a model is checked and answered, nothing is written yet.
+"""The plan of an extraction: validates and answers each tool call of a model, without writing.
 
-What only shows under the ledger's lock (a suppression, the budget, somebody else's change) is left to the writing.
+Conflicts that show only under the lock (suppressions, budget, concurrent changes) are handled by ``writing``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MOST_EPISODES = 2
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A memory that the model is shown, and the version it was shown in."""
+    """A memory shown to the model, with its version."""
 
     id: str
     category: str
@@ -42,13 +42,13 @@ class Known:
     kind: str
 
     def shown(self) -> KnownMemory:
-        """As the model sees it."""
+        """The representation for the model."""
         return KnownMemory(self.id, self.category, self.subject, self.content, self.field, self.noted)
 
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """Words of a user's message of the part, by its index."""
+    """A quote from a message of the user, with its index."""
 
     index: int
     words: str
@@ -56,7 +56,7 @@ class Quote:
 
 @dataclass(frozen=True, slots=True)
 class Adding:
-    """Something to be remembered, admitted by the gates that need no database; ``held_back`` says by which not."""
+    """A new memory that passed the gates without database; ``held_back``: the reason for quarantine."""
 
     new: NewMemory
     held_back: str
@@ -67,7 +67,7 @@ class Adding:
 
 @dataclass(frozen=True, slots=True)
 class Rewording:
-    """Another wording of a known memory."""
+    """A new wording of an existing memory."""
 
     known: Known
     content: str
@@ -79,7 +79,7 @@ class Rewording:
 
 @dataclass(frozen=True, slots=True)
 class Removing:
-    """A known memory that is to be archived."""
+    """An existing memory to archive."""
 
     known: Known
     consent: bool
@@ -91,7 +91,7 @@ Step = Adding | Rewording | Removing
 
 
 class NotTaken(Exception):
-    """A call that the plan does not take, with a sentence that a model can act on, and a short word for the log."""
+    """A refused call: a message for the model, and a short code for the log."""
 
     def __init__(self, detail: str, why: str) -> None:
         super().__init__(detail)
@@ -101,10 +101,10 @@ class NotTaken(Exception):
 
 @dataclass
 class Plan:
-    """Collects what is to be done.
+    """Collects the changes.
 
-    ``said`` holds the user's messages that may teach something, as they were read, by index; ``others`` says of further
-    indices why they can't. At most ``most`` steps are taken.
+    ``said``: the usable messages of the user by index, as read; ``others``: why other indices are not usable. At most
+    ``most`` steps are accepted.
     """
 
     principal: Principal
@@ -117,7 +117,7 @@ class Plan:
     refused: list[str] = field(default_factory=list)
 
     def answer(self, call: ToolCall) -> ToolResult:
-        """Take a call, or say what is wrong with it."""
+        """Accept a call, or return what is wrong with it."""
         try:
             self._take(call)
         except NotTaken as error:
@@ -126,7 +126,7 @@ class Plan:
         return ToolResult(call.id, "Taken. Don't repeat it.", ok=True)
 
     def add_candidate(self, candidate: MemoryCandidate) -> bool:
-        """Take something that was found without tools. Returns whether it was taken."""
+        """Accept a finding made without tools. Returns whether it was accepted."""
         new = NewMemory(
             candidate.content,
             candidate.category,
@@ -143,7 +143,7 @@ class Plan:
         return True
 
     def add_episode(self, candidate: EpisodeCandidate, at: Mapping[int, datetime]) -> bool:
-        """Take what was discussed, decided or done; it stands in no block. ``at``: when each message was said."""
+        """Accept an episode (what was discussed, decided or done). ``at``: when each message was said."""
         indices = [index for index in dict.fromkeys(candidate.indices) if index in self.said]
         try:
             if not indices:
@@ -199,7 +199,7 @@ class Plan:
         return admitted, held_back
 
     def _check_subject(self, new: NewMemory, words: list[str]) -> None:
-        """Name the memory that the model may mean to update, unless it says the very same."""
+        """Refuse a second memory about a subject, naming the existing one, unless the texts are equal."""
         for known in self.known:
             if list_words(known.content) == words and not filing.are_apart(known.subject, new.subject):
                 return
@@ -248,7 +248,7 @@ class Plan:
             raise NotTaken("What it tells is something sensitive that was removed. Such data is not stored.", "gate")
 
     def _quotes(self, indices: Sequence[int], quote: str) -> tuple[Quote, ...]:
-        """The evidence, if it holds: messages of the user's own that may teach something, and words that are there."""
+        """Validate the evidence: usable messages of the user, and quotes contained in them."""
         if not indices:
             raise NotTaken("It rests on no message of the user's.", "evidence")
         for index in indices:

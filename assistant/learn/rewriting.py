@@ -1,4 +1,4 @@
-"""Writing summaries anew when words were taken out of what they sum up, or put back. Nothing is learned by it."""
+"""Rewriting of summaries after words were withheld or restored, without extraction."""
 
 from __future__ import annotations
 
@@ -27,11 +27,10 @@ TASK = "assistant.rewrite_chunks"
 
 
 def rewrite_chunks(conversation_id: UUID) -> int:
-    """Write the hidden summaries of a conversation from what is left of its messages. Returns how many.
+    """Rewrite the hidden summaries of a conversation from the remaining messages. Returns how many.
 
-    One worker at a time does so; the others return 0. With the model away the sentences go that have words in common
-    with what is withheld, and the summary is written anew when it is there again; with the embedder away the summaries
-    stay hidden and are tried again later.
+    One worker at a time; others return 0. While the model is unavailable, sentences that share words with the withheld
+    text are removed, and the summary is rewritten later. While the embedder is unavailable, summaries stay hidden.
     """
     conversation = Conversation.objects.filter(pk=conversation_id).first()
     if conversation is None or not _unfinished(conversation_id).exists():
@@ -52,7 +51,7 @@ def rewrite_chunks(conversation_id: UUID) -> int:
             written += 1
             lease.renew(written)
         finish_job(lease.job, chunks=written)
-    # What was hidden while the job ended is found by the next one.
+    # Summaries hidden meanwhile are found by the next job.
     if written and _hidden(conversation_id).exists():
         enqueue(TASK, conversation_id)
     return written
@@ -67,7 +66,7 @@ def _hidden(conversation_id: UUID) -> ChunkQuerySet:
 
 
 def _rewrite(principal: Principal, conversation: Conversation, chunk: ConversationChunk) -> None:
-    """Write one summary. It stays hidden when something was withheld or put back again meanwhile."""
+    """Rewrite one summary. It stays hidden if words were withheld or restored meanwhile."""
     try:
         summary, written_by = _by_model(principal, conversation, chunk)
     except LanguageError:
@@ -77,7 +76,7 @@ def _rewrite(principal: Principal, conversation: Conversation, chunk: Conversati
 
 
 def _mend(principal: Principal, conversation: Conversation, chunk: ConversationChunk) -> bool:
-    """Write a summary that was cut. Returns False while no model is there: it stays as it is."""
+    """Rewrite a shortened summary. Returns False while no model is available."""
     try:
         summary, written_by = _by_model(principal, conversation, chunk)
     except LanguageError:
@@ -87,7 +86,7 @@ def _mend(principal: Principal, conversation: Conversation, chunk: ConversationC
 
 
 def _by_model(principal: Principal, conversation: Conversation, chunk: ConversationChunk) -> tuple[str, str]:
-    """What a model says in place of a summary, and its name. Raises ModelUnavailable, ModelAnswerInvalid."""
+    """Return a model's new summary, and its name. Raises ModelUnavailable, ModelAnswerInvalid."""
     start, end = chunk.message_range_start, chunk.message_range_end
     messages = open_messages(conversation, start, end, timezone.now())
     part = Part.of(conversation, list(messages.values()), lambda message: False)
@@ -111,7 +110,7 @@ def _store(
 
 
 def _without_withheld(conversation: Conversation, chunk: ConversationChunk) -> str:
-    """The summary without the sentences that have words in common with what is withheld of its messages."""
+    """Return the summary without sentences that share words with the withheld text."""
     rows = Withheld.objects.filter(conversation=conversation).kept().passages()
     within = rows.filter(message__index__gte=chunk.message_range_start, message__index__lt=chunk.message_range_end)
     names = [conversation.legacy.name] if conversation.legacy else []

@@ -1,8 +1,7 @@
-"""Summarising and extraction: what happens to a conversation after it was said.
+"""Summarising and extraction of conversations in batches.
 
-A batch goes through four steps: take it by lease, ask the model, embed, write everything in one transaction. Only the
-last one touches rows, and it checks first that the lease and the range are still as they were, so a batch that runs
-twice, or half, changes nothing twice.
+Steps of a batch: lease, call the model, embed, write in one transaction. The last step first checks that the lease and
+the range are unchanged, so a batch that runs twice, or is interrupted, writes once.
 """
 
 from __future__ import annotations
@@ -71,11 +70,11 @@ NOTHING_NEW = "These messages hold nothing new: they repeat what was recalled, o
 
 
 def maybe_summarize(conversation_id: UUID, *, progress: Callable[[int], object] = lambda count: None) -> int:
-    """Summarise what is due in a conversation and return how many chunks were written.
+    """Summarise the due batches of a conversation. Returns the number of chunks written.
 
-    Due is the oldest batch of 20 while more than 30 messages are unsummarised; in a finished conversation everything.
-    Only one worker at a time works on a conversation; the others return 0. A failure leaves the messages for a later
-    try and shows on the job. ``progress`` is called after each batch with the number of messages in it.
+    Due: the oldest 20 messages while more than 30 are unsummarised; all messages of a finished conversation. One worker
+    at a time; others return 0. After a failure, shown on the job, messages are retried later. ``progress`` is called
+    after each batch with its number of messages.
     """
     conversation = Conversation.objects.filter(pk=conversation_id).first()
     if conversation is None or _is_cancelled(conversation):
@@ -88,7 +87,7 @@ def maybe_summarize(conversation_id: UUID, *, progress: Callable[[int], object] 
         if lease is None:
             return 0
         candidates_write(conversation.user_id)
-        # Between being read and being ours it may have been worked on to the end.
+        # Another worker may have finished it before this one got the lease.
         conversation.refresh_from_db()
         while (due := _due(conversation)) is not None:
             with acting_as(principal_for_job(conversation.user_id)) as principal:
@@ -97,16 +96,16 @@ def maybe_summarize(conversation_id: UUID, *, progress: Callable[[int], object] 
             progress(due[1] - due[0])
             conversation.refresh_from_db()
             lease.renew(lease.job.done + written)
-    # Also when only the range has moved, which leaves the job ours. One that was lost or failed stays as it is.
+    # Also if only the range has moved while the lease is held. A lost or failed job stays unchanged.
     finish_job(lease.job, chunks=written)
-    # Messages that came while the last batch was written found the job taken; look once more.
+    # Messages that arrived meanwhile found the job taken: look again.
     if written and _due(Conversation.objects.get(pk=conversation_id)) is not None:
         enqueue("assistant.maybe_summarize", conversation_id)
     return written
 
 
 def _is_cancelled(conversation: Conversation) -> bool:
-    """Whether staff called off the work on what was said so far; the next message starts it again."""
+    """Whether staff cancelled the work on the messages so far; the next message starts it again."""
     cancelled = JobRun.objects.filter(kind=JOB, subject_id=str(conversation.pk), state=JobRun.State.CANCELLED)
     return cancelled.filter(finished_at__gte=conversation.last_message_at or conversation.created_at).exists()
 
@@ -123,9 +122,9 @@ def _due(conversation: Conversation) -> tuple[int, int] | None:
 
 @dataclass(frozen=True, slots=True)
 class _Batch:
-    """Messages ``start`` … ``end - 1`` that are being summarised under a job's lease, as they were read at ``now``.
+    """Messages ``start`` … ``end - 1`` being summarised under a lease, as read at ``now``.
 
-    Of the user's messages in ``part`` those teach memories that are not read by themselves.
+    Memories are extracted from the user's messages in ``part`` that are not read singly.
     """
 
     lease: Lease
@@ -143,13 +142,13 @@ class _Batch:
         return cls(lease, conversation, start, end, now, Part.of(conversation, list(messages.values()), _teaches))
 
     def still_open(self) -> dict[int, Message]:
-        """Those of the messages that were read from which something may still be learned."""
+        """Return the read messages that may still be used for extraction."""
         return self.part.still_so(open_messages(self.conversation, self.start, self.end, self.now))
 
 
 @dataclass(frozen=True, slots=True)
 class _Computed:
-    """All that a batch needs a model and the embedder for."""
+    """The results of the model and the embedder for a batch."""
 
     extraction: Extraction
     vector: Vectors
@@ -182,7 +181,7 @@ def _summarize_batch(lease: Lease, principal: Principal, conversation: Conversat
 
 
 def _compute(principal: Principal, batch: _Batch, *, reads: bool) -> _Computed:
-    """Ask the model and the embedder about a batch; ``reads`` says whether for memories too. Raises LanguageError."""
+    """Call the model and the embedder; ``reads``: extract memories, too. Raises LanguageError."""
     conversation = batch.conversation
     extraction = summarize_part(principal, conversation, batch.part)
     embedder = get_embedder()
@@ -206,14 +205,14 @@ def _compute(principal: Principal, batch: _Batch, *, reads: bool) -> _Computed:
 
 
 def _write(principal: Principal, batch: _Batch, computed: _Computed) -> tuple[int, Counter[str]]:
-    """Store the summary and all that was found, or nothing. Returns how many facts, and what became of memories."""
+    """Write the summary and all findings atomically. Returns the number of facts, and the counts of memories."""
     conversation, start, end = batch.conversation, batch.start, batch.end
     owners = [conversation.user_id]
     if conversation.legacy_id and computed.facts:
         owners.append(conversation.legacy_id)
     with ledger_write(principal.actor, *owners) as write:
         batch.lease.lock()
-        # The model took its time: what the person has decided meanwhile counts, and can't change under the lock.
+        # Decisions of the person during the model call count. They can't change under the lock.
         principal = principal_for_job(conversation.user_id)
         locked = Conversation.objects.select_for_update().get(pk=conversation.pk)
         if locked.summarized_upto != start or locked.message_count < end:
@@ -229,7 +228,7 @@ def _write(principal: Principal, batch: _Batch, computed: _Computed) -> tuple[in
             end=end,
         )
         messages = batch.still_open()
-        if len(messages) < len(batch.part.at):  # The summary may tell what was withheld meanwhile.
+        if len(messages) < len(batch.part.at):  # The summary may contain words withheld meanwhile.
             chunks_hide(ConversationChunk.objects.filter(conversation=locked, message_range_start=start))
         said = [message for message in messages.values() if message.role == Message.Role.USER]
         left = min(
@@ -253,7 +252,7 @@ def _write(principal: Principal, batch: _Batch, computed: _Computed) -> tuple[in
 
 
 def _let_wait(facts: Sequence[PreparedFact], messages: Mapping[int, Message]) -> None:
-    """Keep the facts that are over a cap, to be written next."""
+    """Store the facts over a cap as candidates."""
     for fact in facts:
         message = messages.get(fact.indices[0])
         if message is not None:
@@ -263,18 +262,18 @@ def _let_wait(facts: Sequence[PreparedFact], messages: Mapping[int, Message]) ->
 
 
 def open_messages(conversation: Conversation, start: int, end: int, now: datetime) -> dict[int, Message]:
-    """The messages of a range that may be summed up, by index."""
+    """Return the messages of a range that may be summarised, by index."""
     found = Message.objects.filter(conversation=conversation, index__gte=start, index__lt=end).without_vectors()
     return {message.index: message for message in found.order_by("index") if message.is_open(now)}
 
 
 def _teaches(message: Message) -> bool:
-    """Whether a message's memories are the batch's business: it was not read by itself, and doesn't wait for that."""
+    """Whether the batch extracts memories from a message: it is not read singly."""
     return not message.processed and message.reading_due is None
 
 
 def summarize_part(principal: Principal, conversation: Conversation, part: Part) -> Extraction:
-    """Ask the model about a batch and keep of its answer what the messages support.
+    """Call the model for a batch, and keep what the messages support.
 
     Raises ModelUnavailable, ModelAnswerInvalid (also for an answer that is formally right but unusable).
     """
@@ -288,7 +287,7 @@ def summarize_part(principal: Principal, conversation: Conversation, part: Part)
     if not request.messages:
         return Extraction(summary=NOTHING_NEW, model=get_model().name)
     extraction = get_model().extract(request)
-    # Told apart, in a question and its answer, a secret may be one only in the summary, which is recalled for years.
+    # A secret spread over a question and its answer may be recognisable in the summary only.
     summary = mask_sensitive(extraction.summary.strip())
     if not summary:
         msg = "the summary is empty"
@@ -302,7 +301,7 @@ def summarize_part(principal: Principal, conversation: Conversation, part: Part)
 
 
 def _is_borne_out(fact: FactCandidate, said: dict[int, str]) -> bool:
-    """Whether a candidate rests on the user's own words: known messages of theirs, and a quote that is really there."""
+    """Whether a candidate has valid evidence: known messages of the user, and a quote contained in one."""
     if not fact.indices or any(index not in said for index in fact.indices):
         return False
     quote = fact.quote.strip()
@@ -310,20 +309,20 @@ def _is_borne_out(fact: FactCandidate, said: dict[int, str]) -> bool:
 
 
 def conversation_finish(principal: Principal, conversation_id: UUID) -> JobRun | None:
-    """End a conversation: what no chunk covers is summarised as one batch in the background.
+    """Finish a conversation: the rest is summarised as one batch in the background.
 
-    Returns the job, or None when nothing was left to do. Appending reopens the conversation.
+    Returns the job, or None if nothing is left. Appending reopens the conversation.
     """
     if not conversation_close(principal, conversation_id):
         return None
     job = open_job(JOB, conversation_id, user_id=principal.user_id)
-    # A worker may have been done with the conversation before this job was there; it then ends the job.
+    # If a worker has finished the conversation already, the job ends here.
     enqueue("assistant.maybe_summarize", conversation_id)
     return job
 
 
 def finish_idle() -> int:
-    """Finish conversations that nobody has written in for an hour. Returns how many."""
+    """Finish conversations that have been idle for an hour. Returns how many."""
     idle_before = timezone.now() - timedelta(seconds=settings.IDLE_FINISH_SECONDS)
     idle = Conversation.objects.idle_since(idle_before).filter(finished_at__isnull=True, user__is_active=True)
     idle = idle.not_being_imported().order_by("last_message_at")
@@ -331,7 +330,7 @@ def finish_idle() -> int:
     for conversation_id, user_id in idle.values_list("pk", "user_id")[:SWEEP_LIMIT]:
         try:
             principal = principal_for_job(user_id)
-        except NotFound:  # The person was deactivated; their conversations stay as they are.
+        except NotFound:  # Conversations of deactivated people stay unchanged.
             continue
         with acting_as(principal):
             closed += conversation_close(principal, conversation_id, idle_before=idle_before)
@@ -339,9 +338,9 @@ def finish_idle() -> int:
 
 
 def sweep() -> dict[str, int]:
-    """Find work whose task was lost and start it again: rows without a vector, batches and messages due and not taken.
+    """Restart work whose task was lost: rows without a vector, due batches and messages.
 
-    Everything here is found by its durable state, so running it twice, or beside the tasks themselves, is harmless.
+    Work is found by the rows' state, so concurrent and repeated runs are harmless.
     """
     now = timezone.now()
     taken = JobRun.objects.filter(kind=JOB, subject_id=OuterRef("subject")).filter(

@@ -1,4 +1,4 @@
-"""The tools by which a model says what to remember, change or forget, and how its arguments are read."""
+"""Tools of the extraction model, and parsing of their arguments."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ADD, UPDATE, DELETE = "add_to_memory", "update_memory", "delete_memory"
 
 
 def _bare_id(sent: Any) -> Any:
-    """An id as it stands in a memory block, without what stands around it there."""
+    """Strip the decoration of a memory block from an id."""
     return (
         sent.strip().removeprefix("[").removesuffix("]").removeprefix("id:").strip() if isinstance(sent, str) else sent
     )
@@ -24,7 +24,7 @@ MemoryId = Annotated[str, BeforeValidator(_bare_id), Field(description="The id o
 
 
 class _Arguments(BaseModel):
-    """What a model sent. What it sent besides is passed over; null is how models leave something out."""
+    """Arguments of a tool. Unknown ones are ignored; null means omitted."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -35,7 +35,7 @@ class _Arguments(BaseModel):
 
 
 class Evidence(_Arguments):
-    """The words that bear something out, and where they stand."""
+    """A quote as evidence, and its message."""
 
     index: int = Field(description="The index of the user message that says it.")
     quote: str = Field(description="The words of that message that say it, copied letter by letter.")
@@ -78,14 +78,14 @@ _TOOLS: dict[str, tuple[type[Addition | Change | Removal], str]] = {
 
 
 def specs(categories: list[str]) -> tuple[ToolSpec, ...]:
-    """The tools as a model is shown them."""
+    """Return the tool definitions for the model."""
     return tuple(
         ToolSpec(name, description, _schema(arguments, categories)) for name, (arguments, description) in _TOOLS.items()
     )
 
 
 def read(name: str, sent: Mapping[str, object]) -> Addition | Change | Removal:
-    """The arguments of a call. Raises ValueError with a sentence for the model."""
+    """Parse the arguments of a call. Raises ValueError with a message for the model."""
     if name not in _TOOLS:
         msg = f"There is no tool of that name; there are {', '.join(_TOOLS)}."
         raise ValueError(msg)
@@ -97,7 +97,7 @@ def read(name: str, sent: Mapping[str, object]) -> Addition | Change | Removal:
 
 
 def _schema(arguments: type[BaseModel], categories: list[str]) -> dict[str, object]:
-    """The JSON schema of a tool's arguments, in the part of JSON schema that models take."""
+    """Return the JSON schema of a tool's arguments, in the subset that models support."""
     made = arguments.model_json_schema()
     properties = {name: _described(each) for name, each in made["properties"].items()}
     properties["evidence"] = {

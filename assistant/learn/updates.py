@@ -1,7 +1,7 @@
-"""Telling whoever listens to a conversation that its person's memory is being updated, and that it was.
+"""Events about updates of a person's memory, for subscribers of a conversation.
 
-The events go through Valkey, which keeps them for some minutes, so that who comes a moment late misses none. They hold
-counts, no text. Nothing depends on them: without Valkey they are in the log alone.
+Valkey keeps the events for some minutes, so late subscribers miss none. They contain counts, no text. Without Valkey
+they are only logged.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ STARTED, COMPLETED = "memory_update_started", "memory_update_completed"
 
 @contextmanager
 def telling(conversation: Conversation, messages: int) -> Iterator[Counter[str]]:
-    """Tell that these many messages are being read for what to remember, and in the end what came of it.
+    """Publish the start of an extraction from ``messages`` messages, and its result at exit.
 
-    The counts that are yielded are told by the names of the log of operations. Enter it outside any transaction.
+    Fill the yielded counts, named as in the operation log. Enter it outside any transaction.
     """
     _tell(conversation, STARTED, {"messages": messages})
     note_operation("extract", "update_started", user_id=conversation.user_id, thread_id=conversation.pk)
@@ -57,15 +57,15 @@ def _publish(conversation_id: UUID, event: str, data: Mapping[str, int | bool]) 
 
 
 def last_update(conversation_id: UUID) -> str:
-    """The id of the latest update that is kept. Raises RedisError or OSError when Valkey is away."""
+    """Return the id of the latest stored update. Raises RedisError or OSError if Valkey is unavailable."""
     found: Any = valkey_client().xrevrange(_key(conversation_id), count=1)
     return found[0][0].decode() if found else BEGINNING
 
 
 def updates(conversation_id: UUID, after: str, seconds: float) -> AsyncGenerator[Told | None]:
-    """What happens in a conversation after an update, as it happens, for so long; None now and then in between.
+    """Yield the events of a conversation after an update, for ``seconds``; None as a heartbeat.
 
-    Make sure first that the caller may see the conversation. Raises RedisError or OSError when Valkey is away, or goes.
+    Check first that the caller may see the conversation. Raises RedisError or OSError if Valkey is unavailable.
     """
     return told_after(_key(conversation_id), after, seconds)
 

@@ -1,4 +1,4 @@
-"""What was found and is over a cap: it waits in rows of its own, and is written next, what matters most first."""
+"""Writing of candidates: findings over a cap, stored as rows, most important first."""
 
 from __future__ import annotations
 
@@ -36,10 +36,9 @@ _AGAIN = timedelta(hours=1)
 
 
 def candidates_write(user_id: UUID) -> int:
-    """Write what waits of a person, as much as is left of the day. Returns how many of them wait no longer.
+    """Write a person's candidates within the daily cap. Returns how many do not wait any more.
 
-    With the model away they wait for another hour. Doing it twice at once, or again after it broke off, writes nothing
-    twice.
+    If the model is unavailable, they wait for another hour. Concurrent and repeated runs write nothing twice.
     """
     if not Candidate.objects.due(user_id).exists():
         return 0
@@ -47,7 +46,7 @@ def candidates_write(user_id: UUID) -> int:
         with acting_as(principal_for_job(user_id)) as principal:
             return _write_all(principal, user_id)
     except NotFound:
-        return 0  # The person was erased or kept out meanwhile.
+        return 0  # The person was erased or blocked meanwhile.
 
 
 def _write_all(principal: Principal, user_id: UUID) -> int:
@@ -74,7 +73,7 @@ def _write(principal: Principal, conversation: Conversation, waiting: Sequence[C
         telling(conversation, len({row.message_id for row in waiting})) as told,
         ledger_write(principal.actor, *owners) as write,
     ):
-        # Withheld meanwhile, or written by somebody else, it waits no more.
+        # Withheld meanwhile, or written by another worker.
         there = {row.pk: row for row in Candidate.objects.filter(pk__in=[row.pk for row in waiting])}
         principal = principal_for_job(conversation.user_id)
         locked = Conversation.objects.select_for_update(of=("self",)).select_related("legacy").get(pk=conversation.pk)

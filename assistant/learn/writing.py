@@ -1,4 +1,4 @@
-"""Writes a plan: all that it needs the embedder and a model for first, then the rows under the ledger's lock."""
+"""Executes a plan: first calls of the embedder and the model, then writes under the ledger lock."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ RUN_CHARACTERS = 100
 
 @dataclass(frozen=True, slots=True)
 class ReadyAddition:
-    """Something to be remembered as it will be stored. ``verdicts``: what it is to the wordings near it, if asked."""
+    """A prepared new memory. ``verdicts``: the model's comparison with similar wordings, if asked."""
 
     step: Adding
     prepared: PreparedMemory
@@ -63,7 +63,7 @@ class ReadyAddition:
 
 @dataclass(frozen=True, slots=True)
 class ReadyRewording:
-    """Another wording of a memory with its vector."""
+    """A prepared new wording of a memory, with its vector."""
 
     step: Rewording
     text: Embedded
@@ -71,7 +71,7 @@ class ReadyRewording:
 
 @dataclass(frozen=True, slots=True)
 class ReadyRemoval:
-    """A memory that is to be archived."""
+    """A memory to archive."""
 
     step: Removing
 
@@ -84,12 +84,12 @@ Ready = ReadyAddition | ReadyRewording | ReadyRemoval
 def make_ready(
     principal: Principal, model: LanguageModel, steps: Sequence[Step], said: Mapping[int, str], *, decides: bool
 ) -> list[Ready]:
-    """Do everything that the steps need the embedder and the model for. Call it outside any transaction.
+    """Call the embedder and the model for the steps. Call it outside any transaction.
 
-    ``said`` holds the messages by index. With ``decides`` the model judges what a new statement is to those near it,
-    where their grammar doesn't tell, so that it can become another wording of one or take its place; otherwise it
-    stands beside them. What is held back no model reads. With the embedder away the vectors come later, and what needs
-    them. Raises ModelUnavailable, ModelAnswerInvalid.
+    ``said``: messages by index. With ``decides`` the model compares new statements with similar ones where grammar
+    can't decide, so that one can reword or replace another; else they are added beside them. Quarantined text is not
+    shown to a model. If the embedder is unavailable, vectors and what depends on them follow later. Raises
+    ModelUnavailable, ModelAnswerInvalid.
     """
     user_id = must_act_for(principal)
     texts = iter(Embedded.of_each([_content(step) for step in steps if not isinstance(step, Removing)]))
@@ -113,7 +113,7 @@ def _content(step: Adding | Rewording) -> str:
 def _judged(
     principal: Principal, user_id: UUID, model: LanguageModel, ready: Sequence[Ready], *, decides: bool
 ) -> list[Ready]:
-    """Compare each new statement with the wordings near it, and ask the model once where their grammar doesn't tell."""
+    """Compare each new statement with similar wordings by grammar, and ask the model once about the undecided ones."""
     told: dict[int, dict[str, Comparison]] = {}
     earlier: list[ReadyAddition] = []
     unsure: list[tuple[dict[str, Comparison], str, str]] = []
@@ -140,7 +140,7 @@ def _judged(
 def _surroundings(
     principal: Principal, user_id: UUID, ready: ReadyAddition, earlier: Sequence[ReadyAddition]
 ) -> list[str]:
-    """The wordings that something new has to be compared with: what is near of the stored, and of what comes before."""
+    """Return the similar wordings, stored or earlier in the plan, that a new statement must be compared with."""
     text, new = ready.prepared.text, ready.step.new
     found = queries.neighbours(principal, user_id, text, kind=new.kind, subject=new.subject)
     contents = [neighbour.content for neighbour in found if not neighbour.apart]
@@ -162,14 +162,13 @@ def _cosine(one: Embedded, other: Embedded) -> float:
 
 @dataclass
 class PlanWriter:
-    """Carries out what is ready, inside a transaction that holds the person's ledger.
+    """Executes the prepared steps in a transaction that holds the person's ledger lock.
 
-    ``principal`` was built inside it too, so what the person has decided meanwhile counts. ``messages`` are those that
-    may still teach something, by index. At most ``most`` things are learned, what matters most first; what is over that
-    waits, and forgetting counts for nothing. Left out by itself is what is refused now: suppressed, over the budget,
-    changed by somebody else. ``counts`` says what became
-    of all of it, by the names of the log of operations; ``remembered`` holds the ids of the new memories. ``asked`` are
-    the messages that may ask for something to be remembered, ``agreed`` those that the person said yes about.
+    ``principal`` was built inside the transaction, so recent decisions count. ``messages``: usable messages by index.
+    At most ``most`` additions and changes, most important first; others wait; deletions don't count. A refused step
+    (suppressed, over budget, concurrent change) is skipped. ``counts``: results, named as in the operation log.
+    ``remembered``: ids of new memories. ``asked``: messages that may request remembering. ``agreed``: messages that the
+    person was asked about and confirmed.
     """
 
     write: LedgerWrite
@@ -189,24 +188,24 @@ class PlanWriter:
         return sum(self.counts[op] for op in WRITES)
 
     def consents(self, step: Step) -> bool:
-        """Whether the person asked for it in so many words, or said yes to being asked.
+        """Whether the person requested it explicitly, or confirmed it when asked.
 
-        What they said elsewhere or before, and what came in as one of many, asks for nothing now. Nor does what an
-        agent says that they said, unless in the turns of a conversation that it holds (``Message.voice``).
+        Earlier, imported and bulk messages don't count, nor messages reported by an agent, except in the turns of its
+        own conversation (``Message.voice``).
         """
         message = self.messages[step.quotes[0].index]
         return message.index in (self.asked if step.consent else self.agreed)
 
     def has_agreed(self, step: Step) -> bool:
-        """Whether the person was asked about it, word for word, and said yes themselves."""
+        """Whether the person was asked about this wording and confirmed it."""
         return self.messages[step.quotes[0].index].index in self.agreed and not self.is_relayed(step)
 
     def is_relayed(self, step: Step) -> bool:
-        """Whether an agent told what the person said: that lifts nothing that they rejected."""
+        """Whether an agent reported the message: it can't lift a rejection."""
         return self.messages[step.quotes[0].index].voice != Message.Voice.OWN
 
     def weigh_consent(self, ready: Sequence[Ready]) -> None:
-        """Find out which messages may ask for something, and which the person was asked about and said yes."""
+        """Determine which messages may contain requests, and which the person confirmed."""
         asking = {each.step.quotes[0].index for each in ready if each.step.consent}
         held = {index for index, message in self.messages.items() if message.held_until is not None}
         said = {index: self.messages[index] for index in (asking | held) & self.messages.keys()}
@@ -218,7 +217,7 @@ class PlanWriter:
                 self.agreed.add(index)
 
     def write_all(self, ready: Sequence[Ready]) -> None:
-        """Carry out what can be, the most urgent first, and relate what is new to what is near it."""
+        """Execute the steps, most important first, and relate new memories to similar ones."""
         self.weigh_consent(ready)
         before = self.writes
         for each in sorted(ready, key=_urgency):
@@ -237,7 +236,7 @@ class PlanWriter:
         memories_relate(self.write, self.conversation.user_id, self.remembered)
 
     def _try(self, ready: Ready) -> tuple[str, str]:
-        """Carry one out. Returns the name of what happened, and the memory that it happened to."""
+        """Execute one step. Returns the outcome, and the memory."""
         said = self._said(ready.step)
         if not said:
             return "unsupported", ""
@@ -305,7 +304,7 @@ class PlanWriter:
         return "propose" if archived.proposal else "archive", known.id
 
     def _wait(self, step: Step) -> str:
-        """Let a statement wait to be written. An account of a talk doesn't: its summary tells it."""
+        """Store a statement as a candidate, except episodes, which the summary covers."""
         if isinstance(step, Adding) and step.new.kind == Kind.SEMANTIC:
             new, content = step.new, step.new.content
         elif isinstance(step, Rewording):
@@ -328,13 +327,13 @@ class PlanWriter:
         return WAITING
 
     def _attributed(self, new: NewMemory, step: Adding) -> NewMemory:
-        """The same with who said it, in which role, and in which run: the conversation, by its id at the client."""
+        """Return the memory with speaker, role, and run (the conversation's external id)."""
         message = self.messages[step.quotes[0].index]
         run_id = self.conversation.external_id or str(self.conversation.pk)
         return replace(new, role=message.role, actor_id=message.speaker, run_id=run_id[:RUN_CHARACTERS])
 
     def _said(self, step: Step) -> list[Said]:
-        """The evidence, the words that say it first; none when their message may not teach anything any more."""
+        """Return the evidence, best quote first; none if its message is not usable any more."""
         needed = step.quotes if isinstance(step, Adding) and step.new.kind == Kind.EPISODIC else step.quotes[:1]
         if any(quote.index not in self.messages for quote in needed):
             return []
