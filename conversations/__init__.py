@@ -1,1 +1,1 @@
-"""What was said: conversations, messages, chunks."""
+"""Conversations, messages, chunks (summaries) and agents' checkpoints."""

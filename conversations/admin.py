@@ -1,4 +1,4 @@
-"""Conversations for staff: how long, how far summarised. What was said opens for a reason, which is logged."""
+"""Admin pages of conversations. Texts are hidden; opening one needs a reason, which is logged."""
 
 from __future__ import annotations
 
@@ -57,26 +57,26 @@ class ConversationAdmin(OwnedAdmin):
     ]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Conversation]:
-        """All conversations, without their titles: people write them, or models out of what was said."""
+        """Return all conversations without their titles, which are private text."""
         return Conversation.objects.visible_to(moderator(request)).defer("title")
 
     import_link = linked(ConversationImport, "brought_by_id", "brought by")
 
     @admin.display(description="private", ordering="private")
     def secrecy(self, conversation: Conversation) -> str:
-        """Whether it stays out of everything but itself."""
+        """Whether the conversation is private."""
         return "yes" if conversation.private else "no"
 
     @admin.display(description="summarised")
     def summarised(self, conversation: Conversation) -> str:
-        """How many of its messages a summary covers."""
+        """Render how many of its messages are summarised."""
         return render_to_string(
             "admin/progress.html", {"done": conversation.summarized_upto, "total": conversation.message_count}
         )
 
 
 class _SaidAdmin(OwnedAdmin):
-    """Messages and summaries: all but the text, which opens in a dialog."""
+    """Messages and summaries without their text, which opens in a dialog."""
 
     list_select_related = ["user"]
     list_filter = ["private", ("embedding", EmptyFieldListFilter)]
@@ -89,7 +89,7 @@ class _SaidAdmin(OwnedAdmin):
 
     @admin.display(description="private", ordering="private")
     def secrecy(self, row: Any) -> str:
-        """Whether it stays out of everything but its conversation."""
+        """Whether the conversation is private."""
         return "yes" if row.private else "no"
 
     @button(
@@ -110,13 +110,13 @@ class _SaidAdmin(OwnedAdmin):
         return opened(request, "admin/said_opened.html", {"said": said, "title": str(said)})
 
     def read(self, request: HttpRequest, row: Any, reason: str) -> Any:
-        """The action that opens the text and logs it."""
+        """Call the action that returns the text and logs the access."""
         raise NotImplementedError
 
 
 @admin.register(Message)
 class MessageAdmin(_SaidAdmin):
-    """Messages: who, when, how long, whether indexed."""
+    """Messages without text and speaker."""
 
     list_display = ["id", "talk", "index", "person", "labelled_role", "tokens", "at", "secrecy", "index_attempts"]
     list_filter = ["role", *_SaidAdmin.list_filter]
@@ -137,23 +137,23 @@ class MessageAdmin(_SaidAdmin):
     ]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Message]:
-        """All messages, without what was said and by whom."""
+        """Return all messages without content and speaker."""
         rows = Message.objects.visible_to(moderator(request)).without_vectors()
         return rows.defer("content", "speaker", "embedding", "search_text", "search")
 
     @display(description="role", ordering="role", label={"user": "primary", "assistant": "info"})
     def labelled_role(self, message: Message) -> tuple[str, str]:
-        """Who spoke."""
+        """Return the role and its label."""
         return message.role, message.get_role_display()
 
     def read(self, request: HttpRequest, row: Message, reason: str) -> Message:
-        """Open a message."""
+        """Return a message with its text and log the access."""
         return actions.message_open(moderator(request), row.pk, reason)
 
 
 @admin.register(ConversationChunk)
 class ChunkAdmin(_SaidAdmin):
-    """Summaries: which range, by which model."""
+    """Summaries without text."""
 
     list_display = ["id", "talk", "person", "message_range_start", "message_range_end", "written_by", "created_at"]
     list_filter = ["private"]
@@ -171,18 +171,18 @@ class ChunkAdmin(_SaidAdmin):
     ]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ConversationChunk]:
-        """All summaries, without their text."""
+        """Return all summaries without their text."""
         rows = ConversationChunk.objects.visible_to(moderator(request))
         return rows.defer("content", "embedding", "search_text", "search")
 
     def read(self, request: HttpRequest, row: ConversationChunk, reason: str) -> ConversationChunk:
-        """Open a summary."""
+        """Return a summary with its text and log the access."""
         return actions.chunk_open(moderator(request), row.pk, reason)
 
 
 @admin.register(ConversationImport)
 class ImportAdmin(OwnedAdmin):
-    """Files with people's histories: how far each is. Its name and what the person is told about it are theirs."""
+    """Imports and their progress, without file names, notes and errors, which are private."""
 
     list_display = ["id", "person", "about", "form", "labelled_state", "position", "size", "created_at", "ended_at"]
     list_filter = ["state", "created_at"]
@@ -196,20 +196,20 @@ class ImportAdmin(OwnedAdmin):
     ]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ConversationImport]:
-        """All imports, without what people call them and are told about them."""
+        """Return all imports without their private columns."""
         return ConversationImport.objects.visible_to(moderator(request)).defer(
             "title", "file_name", "files", "notes", "error", "digest"
         )
 
     @display(description="state", ordering="state", label=IMPORT_COLOURS)
     def labelled_state(self, upload: ConversationImport) -> tuple[str, str]:
-        """How far it is."""
+        """Return the state and its label."""
         return upload.state, upload.get_state_display()
 
 
 @admin.register(ImportPart)
 class ImportPartAdmin(OwnedAdmin):
-    """Pieces of uploads that are still being read."""
+    """Pieces of uploads of unfinished imports."""
 
     list_display = ["id", "import_link", "file", "number"]
     id_fields = ("upload_id", "upload__user_id")
@@ -219,7 +219,7 @@ class ImportPartAdmin(OwnedAdmin):
     readonly_fields = ["import_link"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ImportPart]:
-        """All pieces, without what is in them."""
+        """Return all pieces without their data."""
         return super().get_queryset(request).only("upload_id", "file", "number")
 
     import_link = linked(ConversationImport, "upload_id", "import")
@@ -227,7 +227,7 @@ class ImportPartAdmin(OwnedAdmin):
 
 @admin.register(Withheld)
 class WithheldAdmin(OwnedAdmin):
-    """Words that people took out of the record: of what, since when and how long. Nobody but they reads them."""
+    """Words that people withheld, without the words themselves."""
 
     list_display = ["id", "person", "object_type", "cause_type", "created_at", "erase_at"]
     list_filter = ["object_type", "cause_type", "created_at"]
@@ -237,12 +237,12 @@ class WithheldAdmin(OwnedAdmin):
     readonly_fields = ["person"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Withheld]:
-        """All of them, without the words."""
+        """Return all rows without the words."""
         return super().get_queryset(request).defer("text", "digest")
 
 
 class _AgentStateAdmin(OwnedAdmin):
-    """What agents keep of their own work: whose, by whom, of which thread. Nobody but the agent reads the bytes."""
+    """Agents' checkpoints without their bytes."""
 
     legacy_field = ""
     id_fields = ("pk", "user_id", "agent_id")
@@ -251,25 +251,25 @@ class _AgentStateAdmin(OwnedAdmin):
     readonly_fields = ["person"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """All of them, without the bytes."""
+        """Return all rows without the bytes."""
         return super().get_queryset(request).visible_to(moderator(request)).defer("data")
 
 
 @admin.register(Checkpoint)
 class CheckpointAdmin(_AgentStateAdmin):
-    """The states of agents' threads."""
+    """States of agents' threads."""
 
     list_display = ["id", "person", "agent", "thread", "namespace", "version", "at"]
     fields = ["id", "person", "agent", "thread", "namespace", "checkpoint_id", "parent_id", "version", "type", "at"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Checkpoint]:
-        """All states, without what agents note beside them."""
+        """Return all states without their metadata."""
         return super().get_queryset(request).defer("metadata")
 
 
 @admin.register(CheckpointWrite)
 class CheckpointWriteAdmin(_AgentStateAdmin):
-    """What tasks of graphs wrote between two states."""
+    """Writes of graph tasks between two states."""
 
     list_display = ["id", "person", "agent", "thread", "checkpoint_id", "task_id", "index"]
     fields = ["id", "person", "agent", "thread", "namespace", "checkpoint_id", "task_id", "index", "channel", "type"]

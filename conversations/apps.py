@@ -1,16 +1,16 @@
-"""Registers the room with Django."""
+"""Register the room with Django."""
 
 from django.apps import AppConfig
 
 
 class ConversationsConfig(AppConfig):
-    """What was said, and what people took out of it."""
+    """Conversations, and the words withheld from them."""
 
     name = "conversations"
 
     def ready(self) -> None:
-        """Tell undo how words are taken out and given back."""
-        from journal.undo import register_undo  # noqa: PLC0415 - models are there only now
+        """Register the revert function of withheld words."""
+        from journal.undo import register_undo  # noqa: PLC0415 - models are loaded only now
 
         from .actions.withholding import messages_undo  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""What says again what is withheld: later turns of the assistant, and what was said, titled or kept elsewhere."""
+"""Find repetitions of withheld words: in the assistant's later replies, other messages, titles and other rooms."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from .passages import Original, Span
 Rows = TypeVar("Rows", bound=QuerySet[Any])
 
 AGAIN_SIMILARITY = 0.79
-"""From this cosine similarity on, a short message that shares a word with a statement may say the same.
+"""The least cosine similarity at which a short message that shares a word with a statement may repeat it.
 
-With the bundled embedder the vector alone tells little: of 15 paraphrases 10 were nearer than this, of 15 sentences
-about the same matter 5. So what is found by meaning is offered, and left to the person to choose.
+With the bundled embedder the vector alone is weak evidence: of 15 paraphrases 10 reached it, of 15 sentences on the
+same topic 5. So matches by meaning are only offered to the person.
 """
 SHORT_CHARACTERS = 300
-"""The vector of a longer message stands for too much else."""
+"""The longest message compared by vector: that of a longer one covers too many topics."""
 MOST_OFFERED = 20
 _MOST_LOOKED_AT = 200
 _OF_ASKING = ("remember",)
-"""Whoever asks for something to be kept, or says what is, has said nothing of it yet."""
+"""Words of asking to remember, which don't count as repetition."""
 _STEMS = """
 SELECT tsvector_to_array(to_tsvector(%s::regconfig, said.text))
 FROM unnest(%s::text[]) WITH ORDINALITY AS said (text, number) ORDER BY said.number
@@ -44,10 +44,10 @@ FROM unnest(%s::text[]) WITH ORDINALITY AS said (text, number) ORDER BY said.num
 
 @dataclass(frozen=True, slots=True)
 class SaidAgain:
-    """What says the same elsewhere: a message, a title, a memory, a fact or a place's notes.
+    """A repetition of a statement in a message, a title, a memory, a fact or a place's notes.
 
-    ``object_id`` is that of the row, for a title that of its conversation. ``index`` is a message's. ``quote`` holds
-    the words that do; ``surely``: in the same words.
+    ``object_id`` is the row's id, for a title the conversation's. ``index`` is the message's. ``quote`` is the matching
+    text; ``surely``: it matches in words, not only in meaning.
     """
 
     object_type: str
@@ -59,9 +59,9 @@ class SaidAgain:
 
 
 class Said:
-    """The words that are withheld, as stems of their language.
+    """The stems of withheld texts, to compare other texts with.
 
-    ``names`` don't count, since all else holds them too, nor do words of what is ``kept`` of the same messages.
+    Ignored are ``names``, which occur everywhere, and the words of ``kept``, texts that may still be said.
     """
 
     def __init__(self, texts: Sequence[str], names: Iterable[str] = (), kept: Iterable[str] = ()) -> None:
@@ -73,7 +73,7 @@ class Said:
         self.words = frozenset().union(*self.each)
 
     def stems(self, texts: Sequence[str]) -> list[frozenset[str]]:
-        """The words of each text that are not too common to count, stemmed; in one statement, for none in none."""
+        """Return the stems of each text without stop words. Runs one statement, or none for no texts."""
         if not texts:
             return []
         with connection.cursor() as cursor:
@@ -81,7 +81,7 @@ class Said:
             return [frozenset(row[0]) for row in cursor.fetchall()]
 
     def in_sentences(self, texts: Mapping[UUID, Original]) -> Iterator[tuple[UUID, Span, frozenset[str]]]:
-        """The sentences of texts with their words, stemmed: whose it is, where it stands, what it says."""
+        """Yield the id of the text, the span and the stems of each sentence, without stock phrases."""
         places = [
             (pk, span)
             for pk, text in texts.items()
@@ -92,26 +92,26 @@ class Said:
         return ((pk, span, words) for (pk, span), words in zip(places, stems, strict=True))
 
     def in_part(self, rows: Rows) -> Rows:
-        """Those of the rows, which have search vectors, that hold a word which begins as one of these does."""
+        """Filter rows with search vectors for those with a word that begins with one of the stems."""
         query = " | ".join(f"'{word}':*" for word in sorted(self.words))
-        # They are stemmed already, and the vectors of all languages are searched alike.
+        # "simple", since the words are stemmed already and the vectors are of several languages.
         return rows.filter(search=SearchQuery(query, config="simple", search_type="raw")) if query else rows.none()
 
     def is_echoed_by(self, words: frozenset[str]) -> bool:
-        """Whether a sentence of the assistant gives away a sentence that was withheld."""
+        """Whether a sentence of the assistant, given by its stems, reveals a withheld sentence."""
         return any(_gives_away(each, words) for each in self.each)
 
     def is_said_by(self, words: frozenset[str]) -> bool:
-        """Whether a sentence says one of them."""
+        """Whether a sentence, given by its stems, repeats a withheld sentence."""
         return any(_is_same(each, words) for each in self.each)
 
     def is_all_of(self, words: frozenset[str]) -> bool:
-        """Whether a statement says one of them and nothing else."""
+        """Whether a statement, given by its stems, equals a withheld sentence."""
         return words - self.names in self.each
 
 
 def _gives_away(said: frozenset[str], words: frozenset[str]) -> bool:
-    """Rather one too many than one too few: what an assistant says again is nobody's loss."""
+    """Whether ``words`` reveal ``said``. Prefers false positives: losing a sentence of a reply is harmless."""
     shared = len(said & words)
     if shared >= 2:
         return shared >= 0.3 * min(len(said), len(words))
@@ -127,7 +127,7 @@ def _is_same(said: frozenset[str], words: frozenset[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Sought:
-    """What is looked for elsewhere: the words, the vector of the statement, and the cause (type and id) it comes by."""
+    """A search for repetitions: the words, the statement's vector and its cause (type and id)."""
 
     said: Said
     cause: tuple[str, object]
@@ -140,14 +140,14 @@ _searches: list[Search] = []
 
 
 def says_again(search: Search) -> None:
-    """Have a room looked through for what says the same as something that is not to be kept."""
+    """Register a room's search for repetitions of a rejected statement."""
     _searches.append(search)
 
 
 def says_withheld(user_id: UUID, title: str) -> bool:
-    """Whether a title is one that its person had taken out, or says in the same words what they took out of messages.
+    """Whether a title was withheld before, or repeats words withheld from the person's messages.
 
-    The latest 200 passages that can still be given back are compared; of what was erased only the title as it was.
+    Compares the latest 200 passages that can still be restored. Erased titles are recognised only if identical.
     """
     if not title.strip():
         return False
@@ -171,11 +171,10 @@ def said_again(
     *,
     names: Iterable[str] = (),
 ) -> list[SaidAgain]:
-    """Where else is said what a statement says that is not to be kept: messages, titles, then what rooms keep.
+    """Return repetitions of a rejected statement: in messages, in titles, then in the registered rooms.
 
-    In the words of the statement or of what was withheld because of it (``cause``: its type and id), or in meaning.
-    ``names`` don't count as words. At most 20 messages and titles are found, the latest first, and as many in each room
-    that is looked through.
+    They match the words of the statement, the words withheld for it (``cause``: its type and id), or its meaning.
+    ``names`` don't count as words. Returns at most 20 messages and titles, the latest first, and 20 per room.
     """
     rows = Withheld.objects.visible_to(principal).because_of(cause[0], [cause[1]]).passages()
     withheld = list(rows.values_list("message_id", "text"))

@@ -1,4 +1,4 @@
-"""What this room's tables hold of a person. ``journal.holdings`` says what is meant."""
+"""Declares this room's tables for export and erasure; see ``journal.holdings``."""
 
 from django.db.models import Q
 
@@ -22,7 +22,7 @@ _PLACE = {"thread": "", "namespace": "", "checkpoint_id": ""}
 
 
 def _import_ended(upload: ConversationImport, language: str) -> None:
-    """The file of an import that was under way is not there any more."""
+    """Mark an unfinished import as cancelled: an export does not contain its file."""
     if upload.state in {*OPEN_IMPORTS, ConversationImport.State.STORING}:
         upload.state = ConversationImport.State.CANCELLED
 
@@ -45,7 +45,7 @@ HOLDINGS = (
         made={"digest": ""},
         remake=_import_ended,
     ),
-    # What was uploaded, while it is being read: a file that the person has.
+    # Not exported: a piece of a file that the person has.
     Holding(model=ImportPart, owner="upload__user_id", words={"data": b""}),
     Holding(
         model=Conversation,
@@ -105,7 +105,7 @@ HOLDINGS = (
         },
         terms=("type",),
     ),
-    # In no export: what the person does not want kept is in none.
+    # Not exported: the person does not want it kept.
     Holding(
         model=Withheld,
         owner="user_id",

@@ -1,6 +1,6 @@
-"""Texts out of which passages were taken: where words stand, and how the text reads without them. No database.
+"""Redacted texts: positions of words, and the text with passages withheld. No database access.
 
-Positions are those of the text as it was said, whatever was taken out of it since.
+All positions refer to the original text.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from language.reading.sentences import split_sentences
 
 MARK = "[withheld]"
-"""What stands in the place of words that were taken out."""
+"""The text shown in place of withheld words."""
 _UNKNOWN = "\0"
-"""Stands for a character that was erased; no stored text holds it."""
+"""Placeholder for an erased character; no stored text contains it."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -25,12 +25,12 @@ class Span:
     end: int
 
     def overlaps(self, other: Span) -> bool:
-        """Whether the two have characters in common."""
+        """Whether the spans share characters."""
         return self.start < other.end and other.start < self.end
 
 
 def merged(spans: Iterable[Span]) -> list[Span]:
-    """The same characters as spans that are in order and neither overlap nor touch."""
+    """Merge spans into sorted ones that neither overlap nor touch."""
     found: list[Span] = []
     for span in sorted(spans):
         if found and span.start <= found[-1].end:
@@ -41,10 +41,9 @@ def merged(spans: Iterable[Span]) -> list[Span]:
 
 
 class Original:
-    """A text as it was said, as far as it is still known.
+    """The original of a redacted text, as far as it was not erased.
 
-    ``shown`` is how it reads now, and ``taken`` what was taken out, with the words, which are empty where they were
-    erased since.
+    ``shown`` is the current text; ``taken`` are the redacted spans with their words, empty if they were erased.
     """
 
     def __init__(self, shown: str, taken: Iterable[tuple[Span, str]] = ()) -> None:
@@ -62,26 +61,26 @@ class Original:
 
     @property
     def whole(self) -> Span:
-        """All of it."""
+        """The span of the whole text."""
         return Span(0, len(self.text))
 
     def words(self, span: Span) -> str:
-        """What stands there; empty when any of it was erased."""
+        """Return the text of a span, or '' when any of it was erased."""
         words = self.text[span.start : span.end]
         return "" if _UNKNOWN in words else words
 
     def known(self, span: Span) -> list[Span]:
-        """The parts of a span that hold words and were not erased."""
+        """Return the parts of a span that were not erased and are not blank."""
         parts = re.finditer(f"[^{_UNKNOWN}]+", self.text[span.start : span.end])
         found = [Span(span.start + each.start(), span.start + each.end()) for each in parts]
         return [each for each in found if self.text[each.start : each.end].strip()]
 
     def without(self, spans: Iterable[Span]) -> str:
-        """How it reads when these are taken out."""
+        """Return the text with these spans replaced by the mark."""
         return MARK.join(self.pieces(spans))
 
     def pieces(self, spans: Iterable[Span]) -> list[str]:
-        """What is left of it when these are taken out: what stands before, between and after them."""
+        """Return the text before, between and after these spans."""
         pieces, at = [], 0
         for span in merged(spans):
             pieces.append(self.text[at : span.start])
@@ -89,18 +88,21 @@ class Original:
         return [*pieces, self.text[at:]]
 
     def sentences(self) -> Iterator[Span]:
-        """Where its sentences stand."""
+        """Yield the spans of its sentences."""
         return (Span(each.start, each.end) for each in split_sentences(self.text))
 
     def holding(self, quote: str) -> list[Span]:
-        """The sentences that hold a quotation; all of the text when it is nowhere, since then any may say it."""
+        """Return the spans of the sentences that hold a quotation, or the whole text when it is not found."""
         found = [Span(*match.span()) for match in find_all(quote, self.text, any_case=True)]
         around = [each for each in self.sentences() if any(each.overlaps(one) for one in found)]
         return merged([*around, *found]) or [self.whole]
 
 
 def find_all(quote: str, content: str, *, any_case: bool = False) -> list[re.Match[str]]:
-    """Where a text has these words; as they are spelled, if it has them so anywhere, else or always in any case."""
+    """Find all matches of a quotation, with any white space between its words.
+
+    Matches in the same case are preferred; without any, or with ``any_case``, case is ignored.
+    """
     words = r"\s+".join(re.escape(word) for word in quote.split())
     if not words:
         return []

@@ -1,4 +1,4 @@
-"""Pure decisions about what may be said in a conversation. No database."""
+"""Rules for messages and conversations: validation, who may do what, search headings. No database access."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from .models import Conversation, Message
 ROLES = tuple(Message.Role.values)
 SPEAKER_MAX_CHARACTERS = 100
 ASSISTANT_CHANNEL = "assistant"
-"""The channel of conversations with an assistant that is to remember from one message to the next."""
+"""Conversations in this channel are read message by message unless the person's preference says otherwise."""
 _NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 def check_message(role: str, content: str, speaker: str = "") -> None:
-    """Raise Refused (400) unless a message like this may be stored."""
+    """Raise Refused (400) unless this message can be stored."""
     if role not in ROLES:
         raise Refused(_("the role is one of %(roles)s.") % {"roles": ", ".join(ROLES)}, code="bad_role")
     if not content.strip():
@@ -47,14 +47,14 @@ def check_message(role: str, content: str, speaker: str = "") -> None:
 
 
 def check_title(title: str, *, own_word: bool) -> None:
-    """Raise Gated (422) for a title with sensitive data, or, but in the person's own words, one aimed at a model."""
+    """Raise Gated (422) for a title with sensitive data or, unless it is the person's ``own_word``, instructions."""
     check_sensitive(title)
     if not own_word:
         check_instructions(title, _("The title was refused because it %(reason)s."))
 
 
 def passing_title(title: str) -> str:
-    """A title that a file brings; none where it does not pass."""
+    """Return an imported title, or '' if ``check_title`` rejects it."""
     try:
         check_title(title, own_word=False)
     except Gated:
@@ -65,10 +65,10 @@ def passing_title(title: str) -> str:
 def reads_each(
     principal: Principal, conversation: Conversation, *, answers: bool = False, corrects: bool = False
 ) -> bool:
-    """Whether what the person says there is read at once, message by message, for what to remember.
+    """Whether memories are extracted from each of the person's messages at once, not in batches.
 
-    The person's preference decides; without one the channel does, whether our own assistant ``answers`` it, and whether
-    it ``corrects`` something, which later prompts would go on saying.
+    The person's preference decides. Without one it is so in the assistant's channel, when our own assistant
+    ``answers``, and when the message ``corrects`` something that later prompts would otherwise repeat.
     """
     if conversation.private or not principal.has_memory:
         return False
@@ -78,9 +78,9 @@ def reads_each(
 
 
 def may_move(principal: Principal, conversation: Conversation) -> bool:
-    """Whether the caller's prompts move what a conversation is pinned to and what it was told.
+    """Whether the caller's prompts may change a conversation's pin and ``told_rev``.
 
-    Its person's do, and those of the agent that holds it. Others, and who asks in a narrower role, read only.
+    Its person may, and the agent that owns it. All others only read.
     """
     return principal.kind == "person" or (
         principal.agent_id is not None and principal.agent_id == conversation.agent_id
@@ -88,9 +88,9 @@ def may_move(principal: Principal, conversation: Conversation) -> bool:
 
 
 def voice(principal: Principal, conversation: Conversation, *, in_turn: bool) -> str:
-    """Whose word a message of the person's is that came in by itself when it was said: one of ``Message.Voice``.
+    """Return the ``Message.Voice`` of the person's message that arrives alone and live; '' for a mere record.
 
-    An agent relays it in the turns of a conversation that it holds. What else it says that its person said is a record.
+    An agent relays the person's word only in turns of a conversation that it owns.
     """
     if principal.speaks_as_person:
         return Message.Voice.OWN
@@ -99,24 +99,24 @@ def voice(principal: Principal, conversation: Conversation, *, in_turn: bool) ->
 
 
 def heading(speaker: str, at: datetime) -> str:
-    """Say when a message was said and by whom, for search: questions name both, and the words themselves lack them."""
+    """Return a message's day and speaker as text to search: questions name them, the content does not."""
     moment = at.astimezone(UTC)
     day = f"{moment.day} {moment:%B %Y}"
     return f"{day}, {speaker}" if speaker else day
 
 
 def passage(content: str, speaker: str, at: datetime) -> str:
-    """What is embedded of a message: its heading and its content."""
+    """Return the text of a message that is embedded: its heading and content."""
     return f"{heading(speaker, at)}: {content}"
 
 
 def digests(user_id: UUID, text: str) -> list[str]:
-    """The keyed digests by which a text that was withheld is known again: the current key's, then earlier keys'."""
+    """Return the keyed digests that identify a withheld text: with the current key first, then with earlier keys."""
     keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
     macs = (salted_hmac("conversations.withheld", f"{user_id}:{text}", secret=key, algorithm="sha256") for key in keys)
     return [each.hexdigest() for each in macs]
 
 
 def is_storable(text: str) -> bool:
-    """Whether PostgreSQL takes the text: it has neither NUL nor lone surrogates."""
+    """Whether PostgreSQL can store the text: it has neither NUL nor lone surrogates."""
     return _NOT_STORABLE.search(text) is None

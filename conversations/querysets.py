@@ -1,4 +1,4 @@
-"""Who may read which conversations, messages and chunks."""
+"""Querysets of the room's tables: who may read which rows, and named filters."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
     """Conversations of the person."""
 
     def visible_to(self, principal: Principal) -> ConversationQuerySet:
-        """All for staff; the person's own; for an agent those it holds itself.
+        """Return all for staff, the person's own for a person, and for an agent those that it owns.
 
-        Others that are not private too, for an agent that may read turns and where the person has earlier
-        conversations quoted.
+        An agent also gets the person's other conversations that are not private if its sources include turns and the
+        person allows earlier conversations to be quoted.
         """
         if principal.kind == "staff":
             return self
@@ -53,23 +53,23 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
         return own.filter(held | Q(private=False) if _reads_others(principal, "turns") else held)
 
     def must_find(self, conversation_id: UUID) -> Conversation:
-        """The conversation of this id. Raises NotFound when it is not among these."""
+        """Return the conversation with this id. Raises NotFound when it is not in the queryset."""
         conversation = self.filter(pk=conversation_id).first()
         if conversation is None:
             raise NotFound("There is no such conversation.")
         return conversation
 
     def with_unsummarized_over(self, threshold: int) -> ConversationQuerySet:
-        """Conversations that have more than ``threshold`` messages to be summed up; no private ones."""
+        """Filter for conversations with more than ``threshold`` unsummarised messages, without private ones."""
         beyond = F("summarized_upto") + threshold
         return self.filter(private=False, message_count__gt=F("summarized_upto")).filter(message_count__gt=beyond)
 
     def idle_since(self, at: datetime) -> ConversationQuerySet:
-        """Conversations with something to be summed up whose last message came before ``at``; no private ones."""
+        """Filter for unsummarised conversations whose last message came at or before ``at``, without private ones."""
         return self.filter(private=False, message_count__gt=F("summarized_upto"), last_message_at__lte=at)
 
     def not_being_imported(self) -> ConversationQuerySet:
-        """Conversations but those whose import still works on them, which reads them itself."""
+        """Exclude conversations whose import is still open: the import reads them itself."""
         return self.exclude(brought_by__state__in=OPEN_IMPORTS)
 
 
@@ -77,7 +77,7 @@ class ImportQuerySet(models.QuerySet["ConversationImport"]):
     """Imports of the person."""
 
     def visible_to(self, principal: Principal) -> ImportQuerySet:
-        """All for staff; the person's own for whoever decides for the person."""
+        """Return all for staff, and the person's own for callers that may decide for the person."""
         if principal.kind == "staff":
             return self
         if principal.user_id is None or not principal.may_decide:
@@ -85,7 +85,7 @@ class ImportQuerySet(models.QuerySet["ConversationImport"]):
         return self.filter(user_id=principal.user_id)
 
     def with_job(self) -> ImportQuerySet:
-        """Each with its latest job: ``job_id``, ``job_error_code``, and ``job_done`` of ``job_total``."""
+        """Annotate each with its latest job: ``job_id``, ``job_error_code``, ``job_done``, ``job_total``."""
         jobs = JobRun.objects.filter(
             user_id=models.OuterRef("user_id"),
             kind__in=["import", "import_undo"],
@@ -97,20 +97,20 @@ class ImportQuerySet(models.QuerySet["ConversationImport"]):
         return self.annotate(**columns)
 
     def open(self) -> ImportQuerySet:
-        """Imports about which something is still being done."""
+        """Filter for imports that have not ended."""
         return self.filter(state__in=OPEN_IMPORTS)
 
 
 class _SaidQuerySet(models.QuerySet[Said]):
-    """What messages and chunks share: they belong to a person and, through the conversation, to a legacy."""
+    """The filters that messages and chunks share."""
 
     source = ""
 
     def visible_to(self, principal: Principal) -> Self:
-        """All for staff; the person's own; for an agent what was said in conversations that it holds itself.
+        """Return all for staff, the person's own for a person, and for an agent those in conversations that it owns.
 
-        What was said in others that are not private too, when its sources include this one and where the person has
-        earlier conversations quoted.
+        An agent also gets those in the person's other conversations that are not private, if its sources include this
+        one and the person allows earlier conversations to be quoted.
         """
         if principal.kind == "staff":
             return self
@@ -121,17 +121,17 @@ class _SaidQuerySet(models.QuerySet[Said]):
             return own
         if not _reads_others(principal, self.source):
             return own.filter(conversation__agent_id=principal.agent_id)
-        # By id, of the few that are private: a join would be made for every row.
+        # A subquery for the few private conversations: a join would run for every row.
         held = Q(user_id=principal.user_id, agent_id=principal.agent_id, private=True)
         private = apps.get_model("conversations", "Conversation").objects.filter(held)
         return own.filter(Q(private=False) | Q(conversation__in=private.values("pk")))
 
     def without_vectors(self) -> Self:
-        """The rows without the columns that only a search reads."""
+        """Defer the columns that only search reads."""
         return self.defer("embedding", "search_text", "search")
 
     def recallable(self, legacy_id: UUID | None) -> Self:
-        """What may be recalled elsewhere: about this legacy (or about none), and not said in private."""
+        """Filter for rows that other conversations may recall: not private, of this legacy or of none."""
         scoped = self.filter(private=False)
         return scoped.filter(legacy_id=legacy_id) if legacy_id else scoped.filter(legacy__isnull=True)
 
@@ -142,15 +142,15 @@ class MessageQuerySet(_SaidQuerySet["Message"]):
     source = "turns"
 
     def set_apart(self, now: datetime) -> MessageQuerySet:
-        """What the person does not want remembered, what they are being asked about, what was said with memory off."""
+        """Filter for messages that are not recalled: declined, held, or said with memory switched off."""
         return self.filter(_apart(now))
 
     def unindexed(self, at: datetime) -> MessageQuerySet:
-        """Messages that wait for their vector and whose time to try has come."""
+        """Filter for messages without a vector whose next attempt is due."""
         return self.filter(embedding__isnull=True, index_not_before__lte=at)
 
     def to_be_read(self, at: datetime) -> MessageQuerySet:
-        """Messages that are to be read by themselves for what to remember, and whose time has come."""
+        """Filter for messages whose own extraction is due."""
         return self.filter(reading_due__lte=at)
 
 
@@ -160,25 +160,25 @@ class ChunkQuerySet(_SaidQuerySet["ConversationChunk"]):
     source = "chunks"
 
     def visible_to(self, principal: Principal) -> Self:
-        """The same, but none of which something was withheld since it was written."""
+        """Filter as the base class does, and exclude hidden summaries."""
         return super().visible_to(principal).filter(hidden_since__isnull=True)
 
     def hidden(self) -> ChunkQuerySet:
-        """Those that are to be written anew, since what they sum up has changed."""
+        """Filter for hidden summaries, which are to be rewritten because their messages changed."""
         return self.filter(hidden_since__isnull=False)
 
     def unfinished(self) -> ChunkQuerySet:
-        """Those, and what was cut while no model was there."""
+        """Filter for summaries to be rewritten: hidden ones, and those cut without a model."""
         return self.filter(models.Q(hidden_since__isnull=False) | models.Q(is_cut=True))
 
     def with_times(self) -> ChunkQuerySet:
-        """Each with ``first_at`` and ``last_at``, when the messages that it sums up were said."""
+        """Annotate each with ``first_at`` and ``last_at``: the earliest and latest time of its messages."""
         said = apps.get_model("conversations", "Message").objects.filter(
             conversation=models.OuterRef("conversation"),
             index__gte=models.OuterRef("message_range_start"),
             index__lt=models.OuterRef("message_range_end"),
         )
-        # Not the first and the last: what was brought in need not be in the order of its times.
+        # By time and not by index: imported messages need not be in chronological order.
         earliest, latest = said.order_by("at").values("at")[:1], said.order_by("-at").values("at")[:1]
         return self.annotate(first_at=models.Subquery(earliest), last_at=models.Subquery(latest))
 
@@ -188,29 +188,29 @@ def _reads_others(principal: Principal, source: str) -> bool:
 
 
 class WithheldQuerySet(models.QuerySet["Withheld"]):
-    """Words that people took out of the record."""
+    """Words that people withheld."""
 
     def visible_to(self, principal: Principal) -> WithheldQuerySet:
-        """Their person's own, for whoever decides for them; nobody else's, staff included."""
+        """Return the person's own for callers that may decide for them; none for others, staff included."""
         if principal.kind == "staff" or principal.user_id is None or not principal.may_decide:
             return self.none()
         return self.filter(user_id=principal.user_id)
 
     def kept(self) -> WithheldQuerySet:
-        """Those that can still be given back."""
+        """Filter for words that can still be restored."""
         return self.exclude(text="")
 
     def passages(self) -> WithheldQuerySet:
-        """What was said; not the titles and the quotations that went with it."""
+        """Filter for passages of messages, without titles and quotations."""
         return self.filter(object_type="message")
 
     def once(self) -> WithheldQuerySet:
-        """Of words that several causes keep out, one row."""
+        """Return one row per withheld span, even if several causes withhold it."""
         same = {name: models.OuterRef(name) for name in ("object_type", "object_id", "start", "end")}
         return self.exclude(models.Exists(self.model._default_manager.filter(**same, pk__lt=models.OuterRef("pk"))))
 
     def because_of(self, cause_type: str, ids: Iterable[object]) -> WithheldQuerySet:
-        """What was taken out because of these memories, facts or messages."""
+        """Filter for words withheld because of these memories, facts, proposals or messages."""
         return self.filter(cause_type=cause_type, cause_id__in=[str(each) for each in ids])
 
 
@@ -222,10 +222,10 @@ Kept = TypeVar("Kept", bound=models.Model)
 
 
 class _OfAgent(models.QuerySet[Kept]):
-    """What an agent keeps of its own work, for one person."""
+    """Checkpoints of an agent for one person."""
 
     def visible_to(self, principal: Principal) -> Self:
-        """All for staff; the person's own; for an agent those that it wrote."""
+        """Return all for staff, the person's own for a person, and for an agent those that it wrote."""
         if principal.kind == "staff":
             return self
         if principal.user_id is None:
@@ -234,7 +234,7 @@ class _OfAgent(models.QuerySet[Kept]):
         return own.filter(agent_id=principal.agent_id) if principal.kind == "agent" else own
 
     def written_by(self, principal: Principal) -> Self:
-        """Those that the principal writes: a person's are no agent's."""
+        """Filter for rows that this principal writes; a person's own rows have no agent."""
         return self.visible_to(principal).filter(agent_id=principal.agent_id)
 
 
@@ -242,13 +242,13 @@ class CheckpointQuerySet(_OfAgent["Checkpoint"]):
     """States of threads."""
 
     def states(self) -> Self:
-        """The simple ones."""
+        """Filter for simple states."""
         return self.filter(version__isnull=False)
 
     def of_graphs(self) -> Self:
-        """Those of graphs."""
+        """Filter for states of graphs."""
         return self.filter(version__isnull=True)
 
 
 class CheckpointWriteQuerySet(_OfAgent["CheckpointWrite"]):
-    """What tasks of graphs wrote."""
+    """Writes of graph tasks."""

@@ -1,7 +1,6 @@
-"""Which messages and summaries a search looks through, what it brings of them, and the bonuses in its ranking.
+"""Prepared queries over messages, summaries and conversations: which rows are searched, which columns are returned.
 
-Statements are compiled once for all who ask alike: what differs from call to call is compared with a stand-in of its
-type, in place of which the value is sent.
+Statements are compiled once per query shape (``retrieval.prepared``), with stand-ins for the values of each call.
 """
 
 from __future__ import annotations
@@ -54,10 +53,10 @@ CHUNK_LOOKUPS = {
 
 @dataclass(frozen=True, slots=True)
 class Recallable:
-    """What was said that may be recalled: about this legacy, or about none. None leaves the others open.
+    """A filter for rows to recall: about this legacy, or about none. Further fields filter unless None.
 
-    ``until`` is when it was said, at the latest, and ``recorded_until`` when it was recorded: what an import brings was
-    said before that.
+    ``until`` is the latest time that a row was said, ``recorded_until`` the latest time that it was stored. The two
+    differ for imports.
     """
 
     legacy_id: UUID | None = None
@@ -66,16 +65,16 @@ class Recallable:
     recorded_until: datetime | None = None
 
     def stand_in(self) -> Recallable:
-        """The same way of narrowing, whatever to."""
+        """Return the filter's shape: each given value replaced by its stand-in."""
         given = {name: value for name, value in _STAND_INS.items() if getattr(self, name) is not None}
         return replace(self, filters=self.filters.stand_in(), **given)
 
     def values(self) -> dict[Any, Any]:
-        """What each stand-in stands for."""
+        """Return the value of each stand-in."""
         return self.filters.values() | {stand_in: getattr(self, name) for name, stand_in in _STAND_INS.items()}
 
     def condition(self, at: str, lookups: Mapping[str, str]) -> Q:
-        """The same as a condition on rows that say in a column when it was."""
+        """Return the filter as a condition. ``at`` is the column with the time that the row was said."""
         wanted = ((f"{at}__lte", self.until), ("created_at__lte", self.recorded_until))
         narrowed = self.filters.condition(lookups)
         return narrowed & Q(*(Q((name, value)) for name, value in wanted if value is not None))
@@ -83,7 +82,7 @@ class Recallable:
 
 @dataclass(frozen=True, slots=True)
 class InPrompt:
-    """What a prompt shows of its own conversation: messages from ``first`` on, and no summary that ends later."""
+    """What a prompt shows of its own conversation: the messages from ``first`` on, and summaries up to ``upto``."""
 
     conversation_id: UUID
     first: int
@@ -95,7 +94,7 @@ class InPrompt:
 
 @dataclass(frozen=True, slots=True)
 class TurnRow:
-    """A message as a prompt or a search shows it. ``tokens`` is what its text costs."""
+    """A message for a prompt or a search result. ``tokens`` is the token count of its text."""
 
     pk: UUID
     conversation_id: UUID
@@ -111,14 +110,14 @@ TURN_COLUMNS = ("conversation_id", "index", "role", "speaker", "content", "token
 
 
 def turns_shape(principal: Principal, wanted: Recallable, shown: InPrompt | None = None) -> Shaped:
-    """The person's messages that may be recalled, but those that are ``shown`` anyhow and those that are set apart.
+    """Return the person's messages that may be recalled, without those ``shown`` in the prompt and those set apart.
 
-    Where nothing of other conversations may be quoted, those of the conversation that is shown alone.
+    Where other conversations must not be quoted, only messages of the shown conversation.
     """
     someone, somehow = principal.stand_in(), wanted.stand_in()
 
     def build() -> MessageQuerySet:
-        # By id: the index that searches read alone does not say what is set apart.
+        # Excluded by id: the vector index does not hold the columns that set messages apart.
         apart = Message.objects.filter(user_id=STAND_IN_USER).set_apart(STAND_IN_NOW)
         every = Message.objects.visible_to(someone).recallable(somehow.legacy_id).exclude(pk__in=apart.values("pk"))
         rows = every.filter(somehow.condition("at", TURN_LOOKUPS))
@@ -131,7 +130,7 @@ def turns_shape(principal: Principal, wanted: Recallable, shown: InPrompt | None
 
 
 def said_shape(principal: Principal, legacy_id: UUID | None, agent_id: UUID | None) -> Shaped:
-    """All messages that the person sees, set apart or not, or those about a legacy, or said to an agent."""
+    """Return all messages that the principal may see, also those set apart, optionally of a legacy or an agent."""
     someone, somehow = principal.stand_in(), Recallable(legacy_id, Filters(agent_id=agent_id)).stand_in()
 
     def build() -> MessageQuerySet:
@@ -144,19 +143,19 @@ def said_shape(principal: Principal, legacy_id: UUID | None, agent_id: UUID | No
 
 @Stepwise
 def read_turns(rows: Shaped, ids: Sequence[UUID]) -> Steps[dict[UUID, TurnRow]]:
-    """What some of the messages say, by id, in one statement."""
+    """Read messages by id, in one statement."""
     found = yield from read_columns.steps(rows, ids, TURN_COLUMNS)
     return {row[0]: TurnRow(*row) for row in found}
 
 
 def read_turns_at(rows: Shaped, places: Sequence[tuple[UUID, int]]) -> dict[tuple[UUID, int], TurnRow]:
-    """What the messages say that stand at these places of conversations, in one statement."""
+    """Read messages by conversation id and index, in one statement."""
     return {(row[1], row[2]): TurnRow(*row) for row in read_places(rows, places, TURN_COLUMNS)}
 
 
 @Stepwise
 def read_window(principal: Principal, conversation_id: UUID, first: int, upto: int, most: int) -> Steps[list[TurnRow]]:
-    """Messages ``first`` to ``upto - 1`` of a conversation, the newest first, ``most`` at most; in one statement."""
+    """Read messages ``first`` to ``upto - 1`` of a conversation, newest first, at most ``most``, in one statement."""
     someone = principal.stand_in()
 
     def build() -> MessageQuerySet:
@@ -173,9 +172,10 @@ def read_window(principal: Principal, conversation_id: UUID, first: int, upto: i
 
 @dataclass(frozen=True, slots=True)
 class ChunkRow:
-    """A summary as a prompt or a search shows it; ``first_at`` and ``last_at`` are when that was said, if it is there.
+    """A summary for a prompt or a search result.
 
-    Not when it was summed up: what was brought in from elsewhere may be years old.
+    ``first_at`` and ``last_at`` are the times of its messages, which for imports may be years before ``created_at``;
+    without messages they are ``created_at``.
     """
 
     pk: UUID
@@ -189,12 +189,12 @@ class ChunkRow:
 
     @property
     def first_at(self) -> datetime:
-        """When the first of it was said."""
+        """The time of the earliest message."""
         return self.said_first_at or self.created_at
 
     @property
     def last_at(self) -> datetime:
-        """When the last of it was said."""
+        """The time of the latest message."""
         return self.said_last_at or self.created_at
 
 
@@ -210,9 +210,9 @@ CHUNK_COLUMNS = (
 
 
 def chunks_shape(principal: Principal, wanted: Recallable, shown: InPrompt | None = None) -> Shaped:
-    """Summaries of what the person said that may be recalled, but those that are ``shown`` anyhow.
+    """Return the person's summaries that may be recalled, without those that overlap what is ``shown`` in the prompt.
 
-    Where nothing of other conversations may be quoted, those of the conversation that is shown alone.
+    Where other conversations must not be quoted, only summaries of the shown conversation.
     """
     someone, somehow = principal.stand_in(), wanted.stand_in()
 
@@ -229,7 +229,7 @@ def chunks_shape(principal: Principal, wanted: Recallable, shown: InPrompt | Non
 
 @Stepwise
 def read_latest_chunk(principal: Principal, conversation_id: UUID, upto: int) -> Steps[ChunkRow | None]:
-    """The summary of the last messages before ``upto`` of a conversation, in one statement."""
+    """Read the last summary of a conversation that ends at or before message ``upto``, in one statement."""
     someone = principal.stand_in()
 
     def build() -> ChunkQuerySet:
@@ -247,7 +247,7 @@ _FIELDS = tuple(field.attname for field in Conversation._meta.concrete_fields)
 
 
 def find_conversation(principal: Principal, conversation_id: UUID) -> Conversation:
-    """A conversation that the principal sees, with its legacy, in one statement. Raises NotFound."""
+    """Return a conversation visible to the principal, with its legacy, in one statement. Raises NotFound."""
     someone = principal.stand_in()
     rows = Shaped(
         key=("conversation", someone),
@@ -276,25 +276,25 @@ def _where(shown: InPrompt | None) -> dict[Any, Any]:
 PLACE = Said(talk="conversation_id", place="index", speaker="speaker")
 
 BEGINNING = 300
-"""Characters of a message in which it says what kind of message it is."""
+"""How many characters from the start of a message are matched with ``WISHES``."""
 
 WISHES = (
     r"^\W*(please,?\s+)?(always|never|whenever|going forward)\y"
     r"|\yi(.d| would)?\s+((much|really)\s+)?(prefer|rather)\y"
 )
-"""How people say what they want from now on ("Always give the dates", "I prefer e-books")."""
+"""Patterns of standing wishes ("Always give the dates", "I prefer e-books")."""
 
 WISH_WORDS = SearchQuery("always|alway|never|whenever|whenev|forward|prefer|rather", config="simple", search_type="raw")
-"""A word of each, as it is and as English stems it."""
+"""A word of each pattern, plain and as its English stem."""
 
 
 def message_prior(weights: Weights) -> Combinable:
-    """A bonus for what the person wants from now on, and a malus for what a nameless assistant, or a tool, said.
+    """Return the ranking bonus of a message: positive for standing wishes, negative for unnamed assistants and tools.
 
-    Such a wish bears on later questions that share hardly a word with it. An assistant's long answers are about
-    everything that was asked, and what is looked for is mostly what the person said themselves.
+    Standing wishes matter to later questions that share hardly a word with them. An assistant's long answers match
+    everything that was asked, but searches mostly look for what the person said.
     """
-    # The words are looked for first: they are there already, and a pattern costs many times as much.
+    # The search vector is tested first: the regular expression is many times as slow.
     wishes = Q(_Holds(F("search"), WISH_WORDS)) & Q(IRegex(Left("content", BEGINNING), WISHES))
     return Case(
         When(Q(role=Message.Role.USER) & wishes, then=Value(weights.standing)),

@@ -1,4 +1,4 @@
-"""Shapes of conversations, messages and chunks over REST, and of the states of agents' work."""
+"""REST serializers of conversations, messages, chunks, withheld words and checkpoints."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class ConversationSerializer(ExactSerializer, serializers.ModelSerializer[Conver
             "last_message_at",
             "created_at",
         ]
-        # Uniqueness per person is the action's business: the same external id answers with the same conversation.
+        # The action handles uniqueness: a known external id returns its conversation.
         validators: list[Any] = []
 
 
@@ -94,7 +94,7 @@ class AppendSerializer(ExactSerializer):
         return attrs
 
     def new_messages(self) -> list[NewMessage]:
-        """The validated body as the action takes it."""
+        """Return the validated messages for the action."""
         data = self.validated_data
         if "messages" in data:
             return [NewMessage(**message) for message in data["messages"]]
@@ -183,7 +183,7 @@ class _AnyJson(serializers.JSONField):
     """Any JSON. Null is such a value, and no lack of one."""
 
     def validate_empty_values(self, data: Any) -> tuple[bool, Any]:
-        """Take null for what it is."""
+        """Accept null as a value."""
         return (True, None) if data is None else super().validate_empty_values(data)
 
 

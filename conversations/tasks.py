@@ -1,4 +1,4 @@
-"""Celery wrappers: ids in, one action called."""
+"""Celery tasks: each calls one action with ids."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from . import actions
 
 @shared_task(name="conversations.index_messages")
 def index_messages(conversation_id: str | None = None) -> None:
-    """Give the conversation's messages their vectors; without an id those of all, for a while: the sweep goes on.
+    """Embed the messages of a conversation, or without an id of all, for at most ``INDEX_SLICE_SECONDS``.
 
-    A worker that indexed a whole history in one go would keep everybody else's messages waiting.
+    The limit lets other people's messages through; the next sweep continues.
     """
     if conversation_id:
         actions.messages_index(UUID(conversation_id))
@@ -24,5 +24,5 @@ def index_messages(conversation_id: str | None = None) -> None:
 
 @shared_task(name="conversations.erase_withheld")
 def erase_withheld() -> None:
-    """Erase withheld words whose days are over."""
+    """Erase withheld words whose retention has ended."""
     actions.withheld_erase()

@@ -1,7 +1,7 @@
 """Changes to conversations.
 
-The record itself in ``record``; vectors, chunks and staff's reading in ``derived``; what people take out of the record
-in ``withholding``; what they say in talk not to keep in ``hearing``; the states of agents' work in ``checkpoints``.
+``record``: conversations and messages. ``derived``: vectors, chunks, reading by staff. ``withholding``: redacting
+passages and restoring them. ``hearing``: refusals in what the person says. ``checkpoints``: agents' states.
 """
 
 from .checkpoints import (

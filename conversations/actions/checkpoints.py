@@ -1,4 +1,4 @@
-"""Keeping the states of agents' work: simple ones by version, those of graphs by the graphs' own ids."""
+"""Save, copy and delete agents' checkpoints: simple states by version, graph states by the graph's own ids."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Strategy = Literal["keep_latest", "delete"]
 
 @dataclass(frozen=True, slots=True)
 class Blob:
-    """Bytes, and what sort of bytes their writer says they are."""
+    """Bytes with the serialisation type that the writer named."""
 
     type: str
     data: bytes
@@ -35,7 +35,7 @@ class Blob:
 
 @dataclass(frozen=True, slots=True)
 class GraphState:
-    """The state of a graph's thread at one moment, under the graph's own ids. ``channels`` have a value in it."""
+    """A checkpoint of a graph's thread, under the graph's own ids. ``channels`` names the channels stored in it."""
 
     thread: str
     namespace: str
@@ -48,7 +48,7 @@ class GraphState:
 
 @dataclass(frozen=True, slots=True)
 class GraphWrite:
-    """What a task wrote to a channel: one below 0 takes the place of what was written there, others don't."""
+    """A task's write to a channel. A negative ``index`` overwrites an earlier write, others are kept once."""
 
     index: int
     channel: str
@@ -56,11 +56,11 @@ class GraphWrite:
 
 
 def checkpoint_save(principal: Principal, thread: str, state: Any, *, version: int | None = None) -> Checkpoint:
-    """Make ``state``, any JSON, the state of a thread. The last ``CHECKPOINT_STATES`` of it are kept.
+    """Save ``state`` (any JSON) as the newest version of a thread. Only the last ``CHECKPOINT_STATES`` are kept.
 
-    ``version`` is the one that the caller saw last, 0 for none. Raises NotAllowed without the scope, Refused (413 for
-    more than ``CHECKPOINT_MAX_BYTES``, 400 ``too_deep`` for what can't be sent back), Conflict (409
-    ``version_conflict`` with the ``current`` one).
+    ``version`` is the version that the caller loaded, 0 for none; None skips the check. Raises NotAllowed without the
+    scope, Refused (413 above ``CHECKPOINT_MAX_BYTES``, 400 ``too_deep`` for JSON nested too deeply to be returned),
+    Conflict (409 ``version_conflict`` with the ``current`` version).
     """
     user_id = must_write(principal)
     data = as_json(state)
@@ -86,9 +86,9 @@ def checkpoint_save(principal: Principal, thread: str, state: Any, *, version: i
 
 
 def thread_delete(principal: Principal, thread: str, *, agent_id: UUID | None = None) -> None:
-    """Delete all states of a thread and what was written to it; the person names the agent whose it is.
+    """Delete all states and writes of a thread. A person names the agent that owns it in ``agent_id``.
 
-    Raises NotAllowed without the scope, NotFound when there is nothing of it.
+    Raises NotAllowed without the scope, NotFound when the thread has neither.
     """
     user_id = must_write(principal)
     with ledger_write(principal.actor, user_id):
@@ -100,7 +100,7 @@ def thread_delete(principal: Principal, thread: str, *, agent_id: UUID | None = 
 
 
 def graph_save(principal: Principal, state: GraphState) -> None:
-    """Keep a state of a graph, in the place of one with the same ids.
+    """Save a graph's state, replacing one with the same ids.
 
     Raises NotAllowed without the scope, Refused (413) for more than ``CHECKPOINT_MAX_BYTES``.
     """
@@ -124,7 +124,7 @@ def graph_write(
     task_id: str,
     task_path: str = "",
 ) -> None:
-    """Keep what a task wrote after a state of a graph; the same again changes nothing.
+    """Save a task's writes that follow a graph's state. Saving the same writes again changes nothing.
 
     Raises NotAllowed without the scope, Refused (413) for more than ``CHECKPOINT_MAX_BYTES``.
     """
@@ -156,7 +156,7 @@ ON CONFLICT DO NOTHING
 
 
 def graph_copy(principal: Principal, thread: str, to: str) -> None:
-    """Copy all states of a thread, and what was written to them, to another thread. What that has of them stays.
+    """Copy all states and writes of a thread to the thread ``to``. Rows that ``to`` already has are kept.
 
     Raises NotAllowed without the scope.
     """
@@ -170,15 +170,15 @@ def graph_copy(principal: Principal, thread: str, to: str) -> None:
 
 
 def graphs_prune(principal: Principal, threads: Collection[str], strategy: Strategy) -> None:
-    """Delete all states of graphs' threads, or all but the newest of each namespace and what that is rebuilt from.
+    """Delete all graph states of the threads, or all but the newest of each namespace and the states it depends on.
 
-    A state may name channels of which only what was added since an earlier one is kept: then those back to the one that
-    has the channel's value stay, with what was written to them. Raises NotAllowed without the scope.
+    A state may store a channel as a delta only. Then the states back to the one with the channel's full value are kept,
+    with their writes. Raises NotAllowed without the scope.
     """
     user_id = must_write(principal)
     with ledger_write(principal.actor, user_id):
         states = Checkpoint.objects.written_by(principal).of_graphs().filter(thread__in=threads)
-        if strategy == "delete":  # Also what was written to states that never came.
+        if strategy == "delete":  # Writes, too, whose state was never saved.
             for rows in (states, CheckpointWrite.objects.written_by(principal).filter(thread__in=threads)):
                 rows.delete()
             return
@@ -188,7 +188,7 @@ def graphs_prune(principal: Principal, threads: Collection[str], strategy: Strat
 
 
 def graphs_delete_runs(principal: Principal, runs: Collection[str]) -> None:
-    """Delete the states that runs of graphs made, and what was written to them. Raises NotAllowed without the scope."""
+    """Delete the states that these graph runs saved, with their writes. Raises NotAllowed without the scope."""
     user_id = must_write(principal)
     with ledger_write(principal.actor, user_id):
         states = Checkpoint.objects.written_by(principal).of_graphs().filter(metadata__run_id__in=list(runs))
@@ -199,7 +199,7 @@ _Key = tuple[str, str, str]
 
 
 def _needed(states: CheckpointQuerySet) -> set[_Key]:
-    """The newest state of each namespace, and those before it that its channels are rebuilt from."""
+    """Return the keys of each namespace's newest state and of the earlier states that its delta channels need."""
     columns = ("thread", "namespace", "checkpoint_id", "parent_id", "metadata", "channels")
     rows = {row[:3]: row[3:] for row in states.values_list(*columns)}
     newest: dict[tuple[str, str], str] = {}
@@ -220,7 +220,7 @@ def _needed(states: CheckpointQuerySet) -> set[_Key]:
 
 
 _DELTAS = "counters_since_delta_snapshot"
-"""Where LangGraph names the channels of a state that are rebuilt from earlier ones."""
+"""The metadata key under which LangGraph names a state's delta channels."""
 
 
 def _delete_states(principal: Principal, states: CheckpointQuerySet, gone: Sequence[_Key]) -> None:

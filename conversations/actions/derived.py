@@ -1,4 +1,4 @@
-"""Changes to what follows from a conversation: chunks that sum it up, and vectors for search; and staff's reading."""
+"""Changes to data derived from messages (chunks, vectors), and the logged reading of texts by staff."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ INDEX_LEASE_SECONDS = 120
 
 
 def message_open(principal: Principal, message_id: UUID, reason: str) -> Message:
-    """Read a message's text as staff, for a reason that its person finds in their log of changes.
+    """Return a message with its text for staff, and log the access with its reason as a change of the person's.
 
     Raises NotAllowed for anybody but staff, Refused (400) without a reason, NotFound.
     """
@@ -42,7 +42,7 @@ def message_open(principal: Principal, message_id: UUID, reason: str) -> Message
 
 
 def chunk_open(principal: Principal, chunk_id: UUID, reason: str) -> ConversationChunk:
-    """Read a summary's text as staff, for a reason that its person finds in their log of changes.
+    """Return a summary with its text for staff, and log the access with its reason as a change of the person's.
 
     Raises NotAllowed for anybody but staff, Refused (400) without a reason, NotFound.
     """
@@ -76,10 +76,10 @@ def chunk_write(
     start: int,
     end: int,
 ) -> ConversationChunk:
-    """Store the summary of messages ``start`` … ``end - 1`` and move ``summarized_upto``.
+    """Store the summary of messages ``start`` … ``end - 1`` and set ``summarized_upto`` to ``end``.
 
-    Runs inside the batch's transaction; the caller holds the conversation's lock. Constraints refuse a range that
-    repeats or overlaps.
+    Runs inside the batch's transaction; the caller holds the conversation's lock. Database constraints reject a range
+    that repeats or overlaps.
     """
     chunk = ConversationChunk.objects.create(
         conversation=conversation,
@@ -106,9 +106,10 @@ def chunk_rewrite(
     embedding_model: str,
     is_cut: bool = False,
 ) -> bool:
-    """Let a hidden summary be read again, in other words. Returns False when what it sums up has changed since.
+    """Replace a hidden summary's text and unhide it. Returns False when its messages have changed since.
 
-    ``chunk`` is how the summary was read when the words were worked out. What is cut is written once more by a model.
+    ``chunk`` is the row as it was read before ``content`` was written. With ``is_cut`` the text was made without a
+    model, and a model rewrites it later.
     """
     worded = _worded(content, written_by, embedding, embedding_model)
     with ledger_write(principal.actor, chunk.user_id) as write:
@@ -122,7 +123,7 @@ def chunk_rewrite(
 
 
 def _worded(content: str, written_by: str, embedding: Vectors, embedding_model: str) -> dict[str, Any]:
-    """The columns of a summary that its words decide."""
+    """Return a summary's columns that depend on its text."""
     prepared = prepare(content)
     return {
         "content": content,
@@ -154,13 +155,13 @@ def messages_index(
     progress: Callable[[int], object] = lambda count: None,
     seconds: float | None = None,
 ) -> int:
-    """Give messages without a vector one, of one conversation or of all. Returns how many were indexed.
+    """Embed the messages without a vector, of one conversation or of all. Returns how many were indexed.
 
-    ``progress`` is called after each batch with the number of messages in it. No batch is begun after ``seconds``.
+    ``progress`` is called after each batch with its number of messages. No batch starts after ``seconds``.
 
-    A batch is taken by moving its time to try again forward, which is its lease: two workers never embed the same
-    message, and what a killed worker held is taken up when the lease is over. With the embedder away the messages
-    wait longer each time, up to an hour; they are found by keyword meanwhile.
+    A batch is leased by moving ``index_not_before`` forward, so two workers never embed the same message, and a killed
+    worker's batch is retried when its lease expires. While the embedder is unavailable the retry delay doubles, up to
+    an hour; keyword search finds the messages meanwhile.
     """
     embedder = get_embedder()
     indexed = 0
@@ -179,7 +180,7 @@ def messages_index(
             Message(pk=each.pk, embedding=vector, embedding_model=embedder.name)
             for each, vector in zip(batch, vectors, strict=True)
         ]
-        # What was withheld meanwhile has another time to try, and is embedded as it reads now.
+        # Withholding resets index_not_before, so a message redacted meanwhile is skipped here and embedded again.
         as_taken = Message.objects.filter(index_not_before=batch[0].lease_until)
         as_taken.bulk_update(rows, ["embedding", "embedding_model"])
         indexed += len(rows)
@@ -188,7 +189,7 @@ def messages_index(
 
 
 class _Unindexed(NamedTuple):
-    """A message that was taken: what is to be embedded of it, and how often that was tried."""
+    """A leased message: the text to embed, and the number of attempts including this one."""
 
     pk: UUID
     passage: str
@@ -197,7 +198,7 @@ class _Unindexed(NamedTuple):
 
 
 def _take_unindexed(conversation_id: UUID | None) -> list[_Unindexed]:
-    """Take a batch of messages, all until the same moment."""
+    """Lease a batch of messages. All leases end at the same time."""
     values: dict[str, str | int | datetime | None] = {
         "now": timezone.now(),
         "conversation": str(conversation_id) if conversation_id else None,

@@ -1,7 +1,7 @@
-"""A person's no in talk, heard when it is saved: what it means is withheld in the same transaction, whoever asked.
+"""Refusals in new messages ("don't remember that"): what they refer to is withheld in the transaction that saves them.
 
-Most messages have no word of refusing, and cost nothing. Of the others what they mean is worked out before any lock is
-taken, by patterns and a parse, without a model.
+Most messages hold no refusing word and cost nothing. The others are interpreted before any lock is taken, with patterns
+and a parser, without a model.
 """
 
 from __future__ import annotations
@@ -22,18 +22,19 @@ from .withheld_rows import Cause
 from .withholding import words_withhold
 
 LIVE = timedelta(minutes=5)
-"""A message that was said longer before it came in is a record of what was said, and consents to nothing."""
+"""A message whose ``at`` is further from its arrival is an old record: it changes nothing that is known elsewhere."""
 MOST_BEFORE = 100
-"""Messages, the latest, in which that is looked for which a refusal means."""
+"""How many of the latest messages are searched for what a refusal refers to."""
 
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What a message asks not to be kept.
+    """A message's refusal: what it asks not to be kept.
 
-    ``passages`` are sentences with the ids of their messages, the first of which was said at ``since``. ``named``: what
-    it names them by, for what is known from elsewhere; not where it came in with an import. ``denied``: whether that
-    is a denial, where it is a clause. ``held``: messages about which the person was being asked.
+    ``passages``: pairs of message id and sentence; ``since`` is when the earliest of those messages was stored.
+    ``named``: the words that it names the matter by, to match what is known from elsewhere; empty for imports and old
+    records. ``denied``: whether a named clause is a denial, None if it is no clause. ``held``: messages about which the
+    person was being asked whether to remember them.
     """
 
     message_id: UUID
@@ -48,7 +49,7 @@ class Heard:
 
     @property
     def cause(self) -> Cause:
-        """Why words are withheld for it."""
+        """The cause under which the words are withheld."""
         return Cause(Withheld.Cause.MESSAGE, str(self.message_id))
 
     @property
@@ -62,16 +63,17 @@ _follows: list[Follow] = []
 
 
 def follows_refusals(follow: Follow) -> None:
-    """Have a room told, inside the transaction, what a person asks not to be kept, once the words are withheld."""
+    """Register a listener for refusals. It is called inside the transaction, after the words were withheld."""
     _follows.append(follow)
 
 
 def refusals_in(
     principal: Principal, conversation_id: UUID, new: Sequence[Message], *, brought: bool = False
 ) -> list[Heard]:
-    """What messages that are about to be appended ask not to be kept. Call it outside any transaction.
+    """Return the refusals in messages that are about to be appended. Call it outside any transaction.
 
-    Heard is the person, and the agent that talks with them there. ``brought``: they come in with an import.
+    Only callers that decide for the person and the agent that owns the conversation can refuse; others get an empty
+    list. ``brought``: the messages come from an import.
     """
     if not any(row.role == Message.Role.USER and may_refuse(row.content) for row in new):
         return []
@@ -110,9 +112,9 @@ def _is_held(row: Message, now: datetime) -> bool:
 
 
 def refusals_follow(write: LedgerWrite, user_id: UUID, heard: Iterable[Heard]) -> None:
-    """Withhold what was asked not to be kept, inside the transaction that stores the messages which ask for it.
+    """Withhold what the refusals refer to, inside the transaction that stores their messages, and call the listeners.
 
-    A message about which the person was being asked is declined.
+    Messages about which the person was being asked are marked as declined.
     """
     for each in heard:
         said = [(pk, "" if pk in each.held else quote) for pk, quote in each.passages]
@@ -124,7 +126,7 @@ def refusals_follow(write: LedgerWrite, user_id: UUID, heard: Iterable[Heard]) -
 
 
 def refusals_heard(messages: Collection[Message]) -> list[dict[str, object]]:
-    """Which of stored messages asked that something be not kept: their indices, and of what words were withheld."""
+    """Return stored messages that refuse something: ``[{"index", "withheld": indices redacted for it}]``."""
     said = (row for row in messages if row.role == Message.Role.USER)
     asked = {str(row.pk): row.index for row in said if MARK in row.content or may_refuse(row.content)}
     if not asked:

@@ -1,4 +1,4 @@
-"""Changes to the record itself: open a conversation, append to it, close or remove it, note where its prompts stand."""
+"""Changes to conversations and messages: create, append, close, delete, and pin the revision of the prompts."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from .withholding import brought_withhold, replies_withhold
 
 @dataclass(frozen=True, slots=True)
 class NewMessage:
-    """A message to be appended. ``at`` is when it was said; now, when it is left out."""
+    """A message to append. ``at`` is when it was said, by default now."""
 
     role: str
     content: str
@@ -42,9 +42,9 @@ class NewMessage:
 
 @dataclass(frozen=True, slots=True)
 class Pin:
-    """Where a conversation's prompts stay: the moment of the facts block, and the revision of the memory block.
+    """What a conversation's prompts are pinned to: the time of the facts block, the revision of the memory block.
 
-    The digests are of the two texts, so that a change shows; empty where nobody was shown them yet.
+    The digests are of the two blocks' texts, to detect changes; empty until the blocks were shown.
     """
 
     at: datetime
@@ -63,12 +63,12 @@ def conversation_create(
     external_id: str = "",
     brought_by_id: UUID | None = None,
 ) -> Conversation:
-    """Open a conversation, about a legacy if one is named. ``brought_by_id`` is the import that it comes with.
+    """Create a conversation, about a legacy if one is given. ``brought_by_id`` is the import that creates it.
 
-    With an ``external_id`` (unique per person, agent and channel) that is known already, that conversation is
-    returned, so that an import can be repeated. Raises NotFound when the person is no member of the legacy, Conflict
-    when the known conversation is about another legacy or not as private, NotAllowed without the scope, Gated (422) for
-    a title that does not pass, or that says what the person had taken out of the record (``rejected_before``).
+    If the ``external_id`` (unique per person, agent and channel) exists, its conversation is returned, so that an
+    import can be repeated. Raises NotFound when the person is no member of the legacy, Conflict (409,
+    ``external_id_taken``) when the existing conversation has another legacy or privacy, NotAllowed without the scope,
+    Gated (422) for a title that the gates reject or that repeats withheld words (``rejected_before``).
     """
     user_id = must_write(principal)
     policy.check_title(title, own_word=principal.speaks_as_person)
@@ -111,17 +111,18 @@ def messages_append(
     brought_by_id: UUID | None = None,
     read_from: datetime | None = None,
 ) -> list[Message]:
-    """Append messages in one transaction; their indices follow the last one without a hole, whoever appends beside.
+    """Append messages in one transaction and return them. Indices stay gapless under concurrent appends.
 
-    Returns the stored messages. Indexing, summarising and, where that is wanted, reading each for what to remember
-    start when the transaction has committed, unless ``follow_up`` is False, for a caller that sees to it. Appending
-    reopens a finished conversation. With ``after`` they are appended only while the conversation has that many
-    messages. With its first message a conversation is pinned to the present, unless a turn has done so.
-    ``brought``: they come out of a file, and what the person had withheld of the same messages is withheld again.
-    ``brought_by_id`` is the import that writes them: if the conversation came with it and nobody else has said anything
-    there, they are noted as brought. ``in_turn``: a turn saves them, so that an agent relays what was just said. What
-    the person says there not to keep is withheld at once, also of the messages that are returned. Our own assistant,
-    which answers them, says from when on they are to be read: ``read_from``; ``messages_read_now`` has it done before.
+    Appending reopens a finished conversation; the first message pins it to the present unless a turn already has.
+    Refusals in the messages are applied at once, also to the returned rows.
+
+    ``after``: the number of messages that the conversation must still have.
+    ``follow_up``: enqueue indexing, summarising and extraction on commit; False when the caller does so.
+    ``in_turn``: a turn saves them, so an agent that owns the conversation relays what the person just said.
+    ``brought``: they come from a file, so passages withheld in identical messages are withheld again.
+    ``brought_by_id``: the import that writes them; counted in ``brought_messages`` if the conversation came with that
+    import and holds nothing else.
+    ``read_from``: when extraction may read them, set by our own assistant; ``messages_read_now`` makes it earlier.
 
     Raises Refused (400) for a bad message, NotFound, NotAllowed, Conflict (409, ``conversation_moved``).
     """
@@ -131,7 +132,7 @@ def messages_append(
     new = [_made(user_id, message, principal.language, now) for message in messages]
     by_itself = not brought and sum(row.role == Message.Role.USER for row in new) == 1
     heard = refusals_in(principal, conversation_id, new, brought=brought)
-    # What a refusal takes along may be facts of a legacy.
+    # A refusal may reject facts of a legacy, so the legacy's ledger is locked too.
     legacies = {each.legacy_id for each in heard if each.legacy_id is not None}
     with ledger_write(principal.actor, user_id, *legacies) as write:
         conversation = _lock(principal, conversation_id)
@@ -173,7 +174,7 @@ def messages_append(
 
 
 def _place(row: Message, conversation: Conversation, index: int, *, memory_off: bool) -> None:
-    """Give a message its place, and what it takes over from its conversation."""
+    """Set a message's conversation and index, and the columns copied from the conversation."""
     row.conversation, row.index = conversation, index
     row.legacy_id, row.private, row.memory_off = conversation.legacy_id, conversation.private, memory_off
 
@@ -181,7 +182,7 @@ def _place(row: Message, conversation: Conversation, index: int, *, memory_off: 
 def _note(
     conversation: Conversation, new: Sequence[Message], now: datetime, brought_by_id: UUID | None, *, rev: int
 ) -> None:
-    """Note the messages in their conversation, which opens again and is pinned with its first."""
+    """Update the conversation's counts and times for new messages, reopen it, and pin it with its first message."""
     if brought_by_id is not None and brought_by_id == conversation.brought_by_id and conversation.is_as_brought:
         conversation.brought_messages += len(new)
     conversation.message_count += len(new)
@@ -189,23 +190,23 @@ def _note(
     if conversation.block_at is None and brought_by_id is None:
         conversation.block_at, conversation.block_rev = now, rev
     if any(row.role == Message.Role.ASSISTANT for row in new):
-        # What the reply's prompt told of is known from now on; what changed since the prompt is told by the next.
+        # The reply has seen the changes that its prompt reported; later changes are reported by the next prompt.
         conversation.seen_rev = max(conversation.seen_rev, conversation.told_rev)
     counts = ["message_count", "brought_messages", "last_message_at", "finished_at"]
     conversation.save(update_fields=[*counts, "block_at", "block_rev", "seen_rev"])
 
 
 def _puts_right(new: Sequence[Message], now: datetime) -> bool:
-    """Whether the person has just corrected something in so many words."""
+    """Whether a message that the person has just sent explicitly corrects something."""
     said = (row for row in new if row.role == Message.Role.USER and abs(now - row.at) < LIVE)
     return any(puts_right(row.content) for row in said)
 
 
 def _read_before(conversation: Conversation, now: datetime, *, wanted: bool) -> None:
-    """Where wanted, have what the person said there, and nobody has read, read first: it may be what is corrected.
+    """If ``wanted``, schedule extraction of the person's unread messages before a correction: one may be the error.
 
-    The batch that it would have been read in would learn it as it was said, after the correction. What is being read in
-    one just now is left to this reading, since a batch looks at the marks again when it writes.
+    Otherwise a later batch would learn the wrong statement after its correction. A batch that is running now skips
+    these messages, because it checks the marks again when it writes.
     """
     waiting = Message.objects.filter(
         conversation=conversation,
@@ -221,7 +222,7 @@ def _read_before(conversation: Conversation, now: datetime, *, wanted: bool) -> 
 
 
 def _made(user_id: UUID, message: NewMessage, language: str, now: datetime) -> Message:
-    """A message as it is stored, but for its place."""
+    """Build a message's row, still without conversation and index."""
     at = message.at or now
     prepared = prepare(message.content, language, heading=policy.heading(message.speaker, at))
     return Message(
@@ -231,7 +232,7 @@ def _made(user_id: UUID, message: NewMessage, language: str, now: datetime) -> M
         content=message.content,
         tokens=count_tokens(message.content),
         at=at,
-        created_at=now,  # One moment for one call: what came in together is told by it.
+        created_at=now,  # The same for all messages of one call, which identifies them as one batch.
         search_text=prepared.text,
         search_config=prepared.config,
         search_length=prepared.length,
@@ -245,9 +246,9 @@ def _read_again(rows: Sequence[Message]) -> None:
 
 
 def messages_read_now(conversation_id: UUID, index: int) -> bool:
-    """Have a message that waits to be read by itself read at once. Returns whether it waits.
+    """Start the extraction of a message whose own reading is scheduled. Returns whether one was scheduled.
 
-    It is no change of the person's, so it takes no revision.
+    Takes no revision: it is no change of the person's.
     """
     now = timezone.now()
     waiting = Message.objects.filter(conversation_id=conversation_id, index=index, reading_due__isnull=False)
@@ -258,9 +259,9 @@ def messages_read_now(conversation_id: UUID, index: int) -> bool:
 
 
 def conversation_pin(principal: Principal, conversation: Conversation, pin: Pin) -> None:
-    """Note where a conversation's prompts stay from now on. Of two turns at once the later pin stays.
+    """Store a conversation's pin. Of two concurrent turns the later pin wins.
 
-    It is no change of the person's, so it takes no revision. ``policy.may_move`` says who does so.
+    Takes no revision: it is no change of the person's. The caller checks ``policy.may_move``.
     """
     values = asdict(pin)
     pinned = {"at": "block_at", "rev": "block_rev"}
@@ -271,9 +272,9 @@ def conversation_pin(principal: Principal, conversation: Conversation, pin: Pin)
 
 
 def conversation_told(principal: Principal, conversation: Conversation, rev: int) -> None:
-    """Note up to which revision a conversation was told what changed. It counts once a reply is saved.
+    """Store the revision up to which changes were reported to a conversation. It takes effect when a reply is saved.
 
-    It is no change of the person's, so it takes no revision; of two at once the later revision stays.
+    Takes no revision: it is no change of the person's. Of two concurrent calls the later revision wins.
     """
     if conversation.told_rev < rev:
         own = Conversation.objects.visible_to(principal).filter(pk=conversation.pk)
@@ -281,9 +282,9 @@ def conversation_told(principal: Principal, conversation: Conversation, rev: int
 
 
 def messages_mark(conversation: Conversation, indices: Sequence[int], **marks: bool | datetime | None) -> None:
-    """Set the marks that say what may be learned from messages, inside a transaction that holds their person's ledger.
+    """Set columns that control what may be learned from messages. Runs in a transaction that holds the ledger.
 
-    ``marks`` are columns of Message: ``processed``, ``declined``, ``held_until``, ``reading_due``.
+    ``marks``: ``processed``, ``declined``, ``held_until``, ``reading_due``.
     """
     Message.objects.filter(conversation=conversation, index__in=indices).update(**marks)
 
@@ -308,17 +309,17 @@ def check_messages(messages: Sequence[NewMessage]) -> None:
 
 
 def _lock(principal: Principal, conversation_id: UUID) -> Conversation:
-    """Lock a conversation the principal may see. The owner's ledger is locked already: that is the order everywhere."""
+    """Lock a conversation that the principal may see, always after the owner's ledger. Raises NotFound."""
     return Conversation.objects.visible_to(principal).select_for_update().must_find(conversation_id)
 
 
 def conversation_close(
     principal: Principal, conversation_id: UUID, *, idle_before: datetime | None = None, follow_up: bool = True
 ) -> bool:
-    """Mark a conversation as finished, so that what is left of it is summarised. Returns whether anything is left.
+    """Mark a conversation as finished and enqueue its summary. Returns whether messages are left to summarise.
 
-    With ``idle_before`` only if its last message is older; what was appended meanwhile keeps it open. ``follow_up`` is
-    False for a caller that summarises it itself.
+    With ``idle_before`` only if its last message is not newer. ``follow_up`` is False for a caller that summarises it
+    itself. Raises NotFound, NotAllowed.
     """
     user_id = must_write(principal)
     with ledger_write(principal.actor, user_id) as write:
@@ -336,11 +337,12 @@ def conversation_close(
 
 
 def conversation_remove(write: LedgerWrite, conversation: Conversation) -> None:
-    """Delete a conversation with its messages and summaries, inside a transaction that holds its person's ledger.
+    """Delete a conversation with its messages and summaries. Runs in a transaction that holds its person's ledger.
 
-    What was learned from it is its rooms' business, before this is called. Of words that were withheld there only
-    digests are left, so that no import brings them back.
+    Callers first handle what was learned from it. Of withheld messages only the digests are kept, so that no import
+    brings the words back.
     """
+
     Withheld.objects.filter(conversation=conversation).passages().update(text="")
     Withheld.objects.filter(conversation=conversation).exclude(object_type="message").delete()
     terms = Coalesce(Sum("search_length"), 0)

@@ -1,6 +1,6 @@
-"""Rows of the record from which words are taken or to which they are given back: read as they stand, and rewritten.
+"""Read and rewrite the rows from which words are withheld or to which they are restored.
 
-``withheld_texts`` works out what is to be stored, before the person's ledger is locked where it can; this stores it.
+``withheld_texts`` plans what to store, before the person's ledger is locked where possible; this module stores it.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from ..passages import Span
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Why words are withheld: a memory, a fact or a proposal that is not to be kept, or a message that was declined."""
+    """Why words are withheld: a rejected memory, fact or proposal, or a declined message."""
 
     type: str
     id: str
 
 
 class Taken(NamedTuple):
-    """Words that are out of a text, and why."""
+    """A span that is redacted in a text, and its cause."""
 
     object_type: str
     object_id: str
@@ -40,18 +40,18 @@ class Taken(NamedTuple):
 
     @property
     def key(self) -> tuple[str, str]:
-        """Which text they are of."""
+        """The text's type and id."""
         return self.object_type, self.object_id
 
     @property
     def span(self) -> Span:
-        """Where they stand in it."""
+        """The redacted characters."""
         return Span(self.start, self.end)
 
 
 @cache
 def columns() -> dict[str, tuple[type[Model], str]]:
-    """The texts that words are taken out of: the record, and every model that quotes a message."""
+    """Return the model and column of each redactable text type: messages, titles, every model that quotes messages."""
     related = (each for each in Message._meta.get_fields(include_hidden=True) if each.one_to_many)
     models = [each.related_model for each in related if isinstance(each.related_model, type)]
     quoting = [model for model in models if any(column.name == "quote" for column in model._meta.concrete_fields)]
@@ -63,7 +63,7 @@ Stood = set[tuple[Any, ...]]
 
 
 def stood(user_id: UUID, ids: Collection[UUID]) -> Stood:
-    """All that is read of messages, as rows that are the same where nothing has changed."""
+    """Return a snapshot of everything a plan reads of these messages; equal snapshots mean that nothing changed."""
     said = Message.objects.filter(user_id=user_id, pk__in=ids)
     of_each = ("pk", "content", "search_length", "conversation__title", "conversation__legacy__name")
     rows: Stood = set(said.values_list(*of_each))
@@ -74,14 +74,18 @@ def stood(user_id: UUID, ids: Collection[UUID]) -> Stood:
 
 
 def of_messages(ids: Collection[UUID]) -> Q:
-    """What is withheld of messages, and of the titles of their conversations."""
+    """Return the condition for ``Withheld`` rows of these messages and of their conversations' titles."""
     where = Message.objects.filter(pk__in=ids).values_list("conversation_id", flat=True).distinct()
     return Q(message__in=ids) | Q(object_type="title", object_id__in=[str(each) for each in where])
 
 
 @dataclass
 class Rewriting:
-    """What is to be stored: by message what was and what is taken out of it, the rows that say so, and the texts."""
+    """The planned writes.
+
+    ``changes``: by message, the redactions before and after. ``gone`` and ``new``: ``Withheld`` rows to delete and to
+    insert. ``messages`` and ``others``: new texts. ``terms``: change in the number of search terms.
+    """
 
     changes: dict[UUID, tuple[set[Taken], set[Taken]]]
     gone: list[UUID]
@@ -92,14 +96,14 @@ class Rewriting:
     terms: int = 0
 
     def insert_new(self) -> None:
-        """Keep the words; those that are kept already stay as they are."""
+        """Insert the new ``Withheld`` rows; existing ones are left unchanged."""
         if self.new:
             values = {name: [getattr(row, name) for row in self.new] for name in _COLUMNS}
             with connection.cursor() as cursor:
                 cursor.execute(_INSERT, values)
 
     def store(self) -> None:
-        """Rewrite texts. Messages get another vector in the background, if anything is left of them."""
+        """Store the new texts. Messages with any text left are embedded again in the background."""
         if self.messages:
             values = dict(zip(_REWRITTEN, map(list, zip(*self.messages, strict=True)), strict=True))
             with connection.cursor() as cursor:

@@ -1,4 +1,4 @@
-"""Messages with all that repeats them, as words are taken out of them or put back. ``withholding`` says when."""
+"""Plan and apply the redaction of messages and of the texts that repeat them. ``withholding`` calls it."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ _NEVER = datetime(9999, 1, 1, tzinfo=UTC)
 
 
 def message_of(row: Withheld) -> UUID:
-    """The message that words were said in, where it is there still."""
+    """Return the row's message id. The row's message must still exist."""
     assert row.message_id is not None
     return row.message_id
 
 
 def taken_of(row: Withheld) -> Taken:
-    """What a row says is taken out."""
+    """Return a row's span and cause."""
     return Taken(row.object_type, row.object_id, row.start, row.end, row.cause_type, row.cause_id)
 
 
 @dataclass
 class Texts:
-    """Messages with all that repeats them: what each text said, and what is taken out of it, by message."""
+    """Messages with their titles and quotations: current text, original text and redactions of each."""
 
     user_id: UUID
     watched: bool = False
@@ -61,14 +61,14 @@ class Texts:
 
     @classmethod
     def around(cls, user_id: UUID, ids: Collection[UUID], *, watched: bool = False) -> Texts:
-        """Read them; ``watched``: so that it can be asked later whether all is still so."""
+        """Load the texts of these messages. ``watched`` takes a snapshot for ``still_so``."""
         texts = cls(user_id, watched)
         texts.read(ids)
         return texts
 
     def read(self, ids: Collection[UUID]) -> None:
-        """Read messages, with their conversations' titles and what quotes them, and what is withheld of all that."""
-        if self.watched:  # First: what is written meanwhile shows later.
+        """Load messages, their conversations' titles, the rows that quote them, and the redactions of all these."""
+        if self.watched:  # Before the reads, so that a write in between makes the snapshot differ.
             self.stood |= stood(self.user_id, ids)
             self.read_ids |= set(ids)
         found = Message.objects.filter(user_id=self.user_id, pk__in=ids).select_related("conversation__legacy")
@@ -92,7 +92,7 @@ class Texts:
 
     @property
     def taken(self) -> defaultdict[UUID, set[Taken]]:
-        """What is taken out now, by message."""
+        """The current redactions by message."""
         found: defaultdict[UUID, set[Taken]] = defaultdict(set)
         for row in self.rows.values():
             found[message_of(row)].add(taken_of(row))
@@ -100,16 +100,16 @@ class Texts:
 
     @property
     def names(self) -> set[str]:
-        """The names of whom the conversations are about."""
+        """The names of the legacies that the conversations are about."""
         return {row.conversation.legacy.name for row in self.messages.values() if row.conversation.legacy}
 
     def spans(self, message_id: UUID, quotes: Iterable[str]) -> list[Span]:
-        """The sentences of a message that hold quotations; not what of them was erased."""
+        """Return the spans of a message's sentences that hold the quotations, without erased parts."""
         original = self.originals["message", str(message_id)]
         return [part for quote in quotes for span in original.holding(quote) for part in original.known(span)]
 
     def words(self, spans: Mapping[UUID, Sequence[Span]]) -> list[str]:
-        """What stands in spans of messages, sentence by sentence."""
+        """Return the sentences of messages that overlap the spans."""
         originals = {pk: self.originals["message", str(pk)] for pk in spans}
         sentences = {pk: list(original.sentences()) for pk, original in originals.items()}
         return [
@@ -120,7 +120,7 @@ class Texts:
         ]
 
     def first_in_each(self, ids: Iterable[UUID]) -> dict[UUID, Message]:
-        """The earliest of the messages in each conversation."""
+        """Return the earliest of the messages by conversation id."""
         first: dict[UUID, Message] = {}
         for pk in ids:
             message = self.messages[pk]
@@ -129,7 +129,7 @@ class Texts:
         return first
 
     def saying(self, ids: Iterable[UUID], says: Callable[[frozenset[str]], bool], said: Said) -> dict[UUID, list[Span]]:
-        """The sentences of messages of which that holds, by message, without what of them was erased."""
+        """Return the spans of sentences whose stems satisfy ``says``, by message, without erased parts."""
         texts = {pk: self.originals["message", str(pk)] for pk in ids}
         found: dict[UUID, list[Span]] = defaultdict(list)
         for pk, span, words in said.in_sentences(texts):
@@ -138,30 +138,30 @@ class Texts:
         return found
 
     def echoes(self, said: Said, first: Mapping[UUID, Message]) -> dict[UUID, list[Span]]:
-        """What the assistant said of it later in each conversation, by message."""
+        """Return the spans in which the assistant repeated it after the ``first`` message of each conversation."""
         ids = self.answers(said, first)
         self.sought.append((said, first, ids))
         self.read(ids)
         return self.saying(ids, said.is_echoed_by, said)
 
     def answers(self, said: Said, first: Mapping[UUID, Message]) -> set[UUID]:
-        """The later messages of the assistant that share a word with it, and those of which something is withheld."""
+        """Return the ids of the assistant's later messages that share a word with it or are redacted already."""
         later = [Q(conversation_id=each, index__gt=message.index) for each, message in first.items()]
         answers = Message.objects.filter(reduce(or_, later, Q(pk__in=[])), user_id=self.user_id, role="assistant")
         ids = set(said.in_part(answers).values_list("pk", flat=True))
-        # What is withheld already is searched by nothing, and is withheld for this too.
+        # Redacted words are in no search index, so these messages are checked in any case.
         withheld = Withheld.objects.filter(conversation__in=first, message__role="assistant").passages()
         for pk, where, index in withheld.values_list("message_id", "conversation_id", "message__index"):
             ids |= {pk} if index > first[where].index else set()
         return ids
 
     def still_so(self) -> bool:
-        """Whether all that was read stands as it did: asked under the lock of what was worked out before it."""
+        """Whether everything read before the lock is unchanged. Called under the lock."""
         same = all(self.answers(said, first) == ids for said, first, ids in self.sought)
         return same and stood(self.user_id, self.read_ids) == self.stood
 
     def titles(self, said: Said, first: Mapping[UUID, Message]) -> dict[UUID, str]:
-        """The titles that say it: the conversation's id, by its first message that does."""
+        """Return the conversations whose titles repeat it: the conversation's id by its ``first`` message."""
         texts = [self.originals["title", str(each)].text for each in first]
         stems = said.stems(texts)
         return {
@@ -171,9 +171,9 @@ class Texts:
         }
 
     def taken_from(self, message_id: UUID, spans: Sequence[Span], cause: Cause, before: Iterable[Taken]) -> set[Taken]:
-        """What withholding spans of a message takes out of it, and out of what quotes it.
+        """Return the redactions of a message and its quotations for withholding the spans.
 
-        ``before`` is what is taken out already. What would be too long with its marks is withheld whole.
+        ``before`` are the current redactions. If the marks would make the message too long, all of it is withheld.
         """
         key = ("message", str(message_id))
         original, out = self.originals[key], [each.span for each in before if each.key == key]
@@ -183,25 +183,25 @@ class Texts:
         left = original.pieces([*spans, *out])
         for quote in self.quoted[message_id]:
             whole, words = self.originals[quote].whole, self.originals[quote].words(self.originals[quote].whole)
-            # Whoever quotes what is left may go on; a quotation that is nowhere may be of anything.
+            # A quotation that still occurs in the rest is kept; one found nowhere may quote the redacted words.
             if words and not any(find_all(words, piece) for piece in left):
                 taken.add(Taken(*quote, 0, whole.end, cause.type, cause.id))
         return taken
 
     def is_declined(self, message_id: UUID, taken: Iterable[Taken]) -> bool:
-        """Whether all of a message is taken out because of itself."""
+        """Whether all of a message's words are redacted with the message itself as the cause."""
         own = ("message", str(message_id))
         spans = [each.span for each in taken if each.key == own == (each.cause_type, each.cause_id)]
         return bool(spans) and not list_words(" ".join(self.originals[own].pieces(spans)))
 
     def put(self, write: LedgerWrite, wanted: Mapping[UUID, set[Taken]]) -> None:
-        """Let just this be taken out of messages."""
+        """Make ``wanted`` the redactions of its messages: withhold what is missing and restore the rest."""
         self.rewrite(write, self.rewriting(wanted))
 
     def rewriting(self, wanted: Mapping[UUID, set[Taken]]) -> Rewriting:
-        """Work out what letting just this be taken out of messages comes to."""
+        """Plan the writes that make ``wanted`` the redactions of its messages."""
         before = self.taken
-        # What quoted a message may be gone since.
+        # A row that quoted a message may have been deleted since.
         there = {pk: {each for each in taken if each.key in self.originals} for pk, taken in wanted.items()}
         wanted = {pk: taken for pk, taken in there.items() if taken != before[pk]}
         after = {**before, **wanted}
@@ -225,7 +225,7 @@ class Texts:
         return made
 
     def row(self, message_id: UUID, taken: Taken) -> Withheld:
-        """Words as they are kept."""
+        """Build the ``Withheld`` row of a redaction."""
         original = self.originals[taken.key]
         return Withheld(
             user_id=self.user_id,
@@ -239,11 +239,11 @@ class Texts:
         )
 
     def add_message(self, made: Rewriting, pk: UUID, text: str, out: set[Span]) -> None:
-        """Note how a message reads now, with what follows from that: its search text and its tokens."""
+        """Add a message's new text, search text and token count to the plan."""
         row = self.messages[pk]
         words = list_words(" ".join(self.originals["message", str(pk)].pieces(out)))
         search_text = " ".join([*list_words(policy.heading(row.speaker, row.at)), *words]) if words else ""
-        # Nothing is left to be found by a vector of a message that is withheld whole.
+        # A message withheld as a whole is never embedded again.
         due = self.now if words else _NEVER
         length = len(search_text.split())
         made.messages.append((pk, text, count_tokens(text), search_text, length, due))
@@ -251,7 +251,7 @@ class Texts:
         made.conversations.add(row.conversation_id)
 
     def rewrite(self, write: LedgerWrite, made: Rewriting) -> None:
-        """Store what was worked out, log it, and hide what sums the messages up; some statements for any number."""
+        """Store the plan, log the changes and hide the summaries of the messages, in a fixed number of statements."""
         if not made.changes:
             return
         Withheld.objects.filter(pk__in=made.gone).delete()
@@ -263,12 +263,12 @@ class Texts:
                 enqueue("conversations.index_messages", conversation_id)
         for pk, (before, after) in made.changes.items():
             self.log(write, pk, before, after)
-        if made.new:  # A file that was made before holds the words.
+        if made.new:  # A full export made earlier still holds the words.
             Export.objects.of_user(self.user_id).whole(self.now).delete()
         self.hide_chunks(made.changes)
 
     def log(self, write: LedgerWrite, message_id: UUID, before: set[Taken], after: set[Taken]) -> None:
-        """Tell agents that keep a copy, and keep the way back."""
+        """Record the change, which notifies agents that keep copies, and the undo step."""
         event = "GIVE_BACK" if after < before else "WITHHOLD"
         where = self.messages[message_id].conversation_id
         index = self.messages[message_id].index
@@ -277,7 +277,7 @@ class Texts:
         write.keep_undo_step(self.user_id, "message", message_id, stood)
 
     def hide_chunks(self, ids: Collection[UUID]) -> None:
-        """Let nobody read what sums the messages up until it is written anew."""
+        """Hide the summaries of these messages until they are rewritten."""
         changed = Message.objects.filter(
             pk__in=ids,
             conversation=OuterRef("conversation"),
@@ -289,7 +289,7 @@ class Texts:
 
 
 def chunks_hide(chunks: ChunkQuerySet) -> None:
-    """Let nobody read summaries until a job has written them anew, inside a transaction that holds the ledger."""
+    """Hide summaries until a job has rewritten them. Runs in a transaction that holds the person's ledger."""
     where = set(chunks.values_list("conversation_id", flat=True))
     if where:
         chunks.update(hidden_since=timezone.now())

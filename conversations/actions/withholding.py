@@ -1,8 +1,8 @@
-"""Taking words out of the record, and giving them back.
+"""Withhold (redact) passages of messages, and restore them.
 
-What is withheld leaves its row, so that nothing that reads the record has to know of it. ``Withheld`` keeps the words
-for a while, each with its cause. Everything here runs inside a transaction that holds the person's ledger, and takes as
-many statements for many messages as for one.
+The words are removed from their row, so code that reads messages needs no filter. ``Withheld`` keeps the words for some
+days, each with its cause. All writes run in a transaction that holds the person's ledger. The number of statements does
+not depend on the number of messages.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _follows: list[Follow] = []
 
 
 def follows_withholding(follow: Follow) -> None:
-    """Have a room told, inside the transaction, of which messages words were withheld, and why."""
+    """Register a listener. It is called in the transaction with the ids of the redacted messages and the cause."""
     _follows.append(follow)
 
 
@@ -51,9 +51,9 @@ _keeps: list[Keeps] = []
 
 
 def keeps_of_messages(keeps: Keeps) -> None:
-    """Have a room say what it goes on keeping that rests on messages of which words are withheld for another cause.
+    """Register a function that returns the texts a room still keeps of these messages, apart from the cause.
 
-    The assistant may have said that too, and goes on saying it.
+    Words of those texts don't count when echoes are searched: the assistant may go on saying them.
     """
     _keeps.append(keeps)
 
@@ -65,11 +65,11 @@ def words_withhold(
     quotes: Iterable[tuple[UUID, str]],
     titled: Collection[UUID] = (),
 ) -> None:
-    """Take the sentences that hold quotations out of their messages, and what the assistant said of it later.
+    """Withhold the sentences that hold the quotations, and the assistant's later sentences that repeat them.
 
-    A quotation that its message does not hold takes the whole message, and so does an empty one. Titles and quotations
-    that say it go along, and the titles of the conversations of which messages are named as ``titled``. Rooms that
-    follow are told, also where there is no message.
+    ``quotes``: pairs of message id and quotation. An empty quotation, or one not found in its message, withholds the
+    whole message. Titles and evidence that repeat the words are withheld too, and so are the titles of the
+    conversations of the messages in ``titled``. Listeners are called even when no message was affected.
     """
     asked = _Asked.of(quotes, titled)
     with write.nested_change():
@@ -80,7 +80,7 @@ def words_withhold(
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What is to be withheld: quotations by message, and the messages whose conversations' titles are."""
+    """A request: quotations by message, and the messages whose conversations' titles are withheld."""
 
     by_message: Mapping[UUID, Sequence[str]]
     titled: frozenset[UUID]
@@ -95,7 +95,7 @@ class _Asked:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """What withholding comes to: in which messages, and what is stored. ``asked`` is what it was worked out for."""
+    """The result of planning the request ``asked``: the affected messages and the writes."""
 
     asked: _Asked
     texts: Texts
@@ -112,9 +112,10 @@ def withholding_ahead(
     wanted: Mapping[Cause, Collection[tuple[UUID, str]]],
     titled: Mapping[Cause, Collection[UUID]] = MappingProxyType({}),
 ) -> Iterator[None]:
-    """Work out before the lock what ``words_withhold`` does inside: looking for echoes takes long where much was said.
+    """Plan ``words_withhold`` before the lock is taken: searching echoes is slow for long histories.
 
-    Under the lock it is only looked whether all still stands so; what does not is worked out anew.
+    ``wanted``: quotations by cause; ``titled``: messages by cause. Inside the block ``words_withhold`` only checks that
+    the texts are unchanged, and plans again if they are not.
     """
     asked = {
         cause: _Asked.of(wanted.get(cause, ()), titled.get(cause, ()))
@@ -141,7 +142,7 @@ def _planned(user_id: UUID, cause: Cause, asked: _Asked, *, watched: bool = Fals
     by_message = asked.by_message
     texts = Texts.around(user_id, {*by_message, *asked.titled}, watched=watched)
     spans = {pk: texts.spans(pk, by_message[pk]) for pk in by_message if pk in texts.messages}
-    # A message that is declined takes with it what was learned from it.
+    # A declined message withholds what was learned from it, too, so nothing is exempt.
     kept = [] if cause.type == Withheld.Cause.MESSAGE or not by_message else list(_kept(user_id, by_message, cause))
     said = Said([each for each in texts.words(spans) if each], texts.names, kept)
     first = texts.first_in_each(spans)
@@ -163,9 +164,9 @@ def _kept(user_id: UUID, ids: Collection[UUID], cause: Cause) -> Iterator[str]:
 
 
 def replies_withhold(write: LedgerWrite, conversation: Conversation, ids: Collection[UUID]) -> None:
-    """Take out of the assistant's new messages what gives away words that are withheld there already.
+    """Withhold sentences of the assistant's new messages that repeat words already withheld in the conversation.
 
-    A reply may have been on its way when the person said no.
+    The reply may have been generated before the person refused.
     """
     said: dict[Cause, list[str]] = defaultdict(list)
     rows = Withheld.objects.filter(conversation=conversation, message__role="user").kept().passages()
@@ -184,7 +185,7 @@ def replies_withhold(write: LedgerWrite, conversation: Conversation, ids: Collec
 
 
 def brought_withhold(write: LedgerWrite, user_id: UUID, messages: Sequence[Message]) -> None:
-    """Take out of messages that a file brings what is withheld of the same messages, or was until they were deleted."""
+    """Withhold again, in imported messages, the passages that are withheld in identical messages, deleted ones too."""
     by_digest: dict[str, list[UUID]] = defaultdict(list)
     known = Withheld.objects.filter(user_id=user_id).passages()
     if not known.exists():
@@ -205,9 +206,9 @@ def brought_withhold(write: LedgerWrite, user_id: UUID, messages: Sequence[Messa
 
 
 def words_give_back(write: LedgerWrite, user_id: UUID, cause_type: str, ids: Iterable[object]) -> None:
-    """Put back what was withheld because of these, where nothing else withholds it; not what was erased meanwhile.
+    """Restore words withheld for these causes, unless another cause still withholds them or they were erased.
 
-    Of messages that are gone an import may bring the words again from then on.
+    For deleted messages the row is deleted, so that an import may bring the words again.
     """
     because = Withheld.objects.filter(user_id=user_id).because_of(cause_type, ids)
     rows = list(because.filter(~Q(text="") | Q(message__isnull=True)))
@@ -227,7 +228,7 @@ def words_give_back(write: LedgerWrite, user_id: UUID, cause_type: str, ids: Ite
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where words were said; without an index the conversation's title is meant."""
+    """A quotation in a message, or with index None the conversation's title."""
 
     conversation_id: UUID
     index: int | None
@@ -235,10 +236,10 @@ class Place:
 
 
 def passages_withhold(principal: Principal, places: Sequence[Place], cause: Cause | None = None) -> list[UUID]:
-    """Take what the person points at out of the record; with a ``cause`` that is gone it comes back with that.
+    """Withhold passages that the person chose. Returns the ids of their messages.
 
-    Returns the messages. Raises NotYoursToDecide, NotFound where there is no such message, Refused (400) for none or
-    more than 20.
+    With a ``cause`` they are restored when that cause is undone. Raises NotYoursToDecide, NotFound when a message does
+    not exist, Refused (400) for no passages or more than 20.
     """
     user_id = must_decide(principal)
     if not 0 < len(places) <= MOST_PASSAGES:
@@ -258,8 +259,8 @@ def passages_withhold(principal: Principal, places: Sequence[Place], cause: Caus
 def _where(
     principal: Principal, places: Sequence[Place], cause: Cause | None
 ) -> tuple[dict[Cause, list[tuple[UUID, str]]], dict[Cause, list[UUID]], list[UUID]]:
-    """The quotations and the titles that are meant, by cause, and all their messages."""
-    # A title goes with the first message of its conversation.
+    """Resolve places to quotations by cause, messages with titles by cause, and all message ids. Raises NotFound."""
+    # A title is withheld through the first message of its conversation.
     wanted = [Q(conversation_id=each.conversation_id, index=each.index or 0) for each in places]
     rows = Message.objects.visible_to(principal).filter(reduce(or_, wanted))
     found = {(row.conversation_id, row.index): row.pk for row in rows.only("conversation_id", "index")}
@@ -278,7 +279,7 @@ def _where(
 
 
 def as_said(rows: QuerySet[Any]) -> list[tuple[UUID, str]]:
-    """What evidence quotes of which message, as it was said; nothing of what was erased since."""
+    """Return the message id and original quotation of each evidence row, without erased quotations."""
     label = rows.model._meta.label_lower
     quotes = list(rows.values_list("pk", "message_id", "quote"))
     kept = Withheld.objects.filter(object_type=label, object_id__in=[str(pk) for pk, _, _ in quotes])
@@ -287,9 +288,9 @@ def as_said(rows: QuerySet[Any]) -> list[tuple[UUID, str]]:
 
 
 def withheld_give_back(principal: Principal, withheld_id: UUID) -> None:
-    """Put back words that the person had taken out, and all that went with them.
+    """Restore withheld words, and everything withheld for the same causes.
 
-    Raises NotYoursToDecide, NotFound, also once they are erased.
+    Raises NotYoursToDecide, NotFound (also once the words were erased).
     """
     user_id = must_decide(principal)
     with ledger_write(principal.actor, user_id) as write:
@@ -305,7 +306,7 @@ def withheld_give_back(principal: Principal, withheld_id: UUID) -> None:
 
 
 def messages_undo(write: LedgerWrite, principal: Principal, wanted: Sequence[UndoTarget]) -> Mapping[str, str]:
-    """Let messages read as they did, for undo. Returns those that were left, by id with the code of why."""
+    """Restore messages' earlier redactions, for undo. Returns the messages not restored, by id, with an error code."""
     user_id = must_decide(principal)
     texts = Texts.around(user_id, [UUID(each.object_id) for each in wanted])
     erased: defaultdict[UUID, set[Taken]] = defaultdict(set)
@@ -322,7 +323,7 @@ def messages_undo(write: LedgerWrite, principal: Principal, wanted: Sequence[Und
             back[pk] = stood
     texts.put(write, back)
     for declined in (True, False):
-        # A message that is withheld for its own sake was declined.
+        # A message that is its own cause is a declined one.
         ids = [pk for pk, stood in back.items() if texts.is_declined(pk, stood) == declined]
         marks = {"declined": True, "reading_due": None} if declined else {"declined": False}
         Message.objects.filter(pk__in=ids).exclude(declined=declined).update(**marks)
@@ -330,5 +331,5 @@ def messages_undo(write: LedgerWrite, principal: Principal, wanted: Sequence[Und
 
 
 def withheld_erase() -> int:
-    """Erase words that were withheld for so long that they are not given back any more. Returns how many rows."""
+    """Erase withheld words whose retention has ended. Returns the number of rows."""
     return Withheld.objects.kept().filter(erase_at__lte=timezone.now()).update(text="")

@@ -1,4 +1,4 @@
-"""REST for conversations: open, list, append, read. That of the states of agents' work is in ``checkpoints``."""
+"""REST endpoints of conversations, messages, chunks and withheld words. Those of checkpoints are in ``checkpoints``."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Conversations(WritesOnce[Principal], ListAPIView):
     queryset = Conversation.objects.none()
 
     def get_queryset(self) -> ConversationQuerySet:
-        """Those the principal may see."""
+        """Return the conversations that the principal may see."""
         return Conversation.objects.visible_to(principal_of(self.request)).order_by("-created_at", "id")
 
     @extend_schema(request=ConversationSerializer, responses={201: ConversationSerializer})
@@ -53,7 +53,7 @@ class Conversations(WritesOnce[Principal], ListAPIView):
         return Response(ConversationSerializer(conversation).data, status=201)
 
     def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
-        """The conversation that was opened."""
+        """Return the created conversation."""
         return ConversationSerializer(_visible(principal, UUID(object_ids[0]))).data
 
 
@@ -67,7 +67,7 @@ class ConversationDetail(WritesOnce[Principal]):
 
 
 class ByIndex(Cursor):
-    """Messages are read by cursor in the order in which they were said."""
+    """Cursor pagination of messages by index."""
 
     ordering = "index"
     max_page_size = 500
@@ -81,7 +81,7 @@ class Messages(WritesOnce[Principal], ListAPIView):
     queryset = Message.objects.none()
 
     def get_queryset(self) -> MessageQuerySet:
-        """Those of a conversation that the principal may see."""
+        """Return the messages of a conversation that the principal may see."""
         conversation = _visible(principal_of(self.request), self.kwargs["conversation_id"])
         return Message.objects.visible_to(principal_of(self.request)).filter(conversation=conversation)
 
@@ -98,7 +98,7 @@ class Messages(WritesOnce[Principal], ListAPIView):
         return Response(_appended(messages), status=201)
 
     def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
-        """The messages that were appended."""
+        """Return the appended messages."""
         messages = list(Message.objects.visible_to(principal).filter(pk__in=object_ids).order_by("index"))
         return _appended(messages)
 
@@ -110,7 +110,7 @@ class Chunks(ListAPIView):
     queryset = ConversationChunk.objects.none()
 
     def get_queryset(self) -> ChunkQuerySet:
-        """Those of a conversation that the principal may see."""
+        """Return the summaries of a conversation that the principal may see."""
         principal = principal_of(self.request)
         conversation = _visible(principal, self.kwargs["conversation_id"])
         chunks = ConversationChunk.objects.visible_to(principal).filter(conversation=conversation)
@@ -124,7 +124,7 @@ class WithheldList(WritesOnce[Principal], ListAPIView):
     queryset = Withheld.objects.none()
 
     def get_queryset(self) -> WithheldQuerySet:
-        """Those that can still be given back, the latest first."""
+        """Return the words that can still be restored, the latest first."""
         return _withheld(principal_of(self.request)).order_by("-created_at", "id")
 
     @extend_schema(request=WithholdSerializer, responses={201: WithheldPassagesSerializer})
@@ -142,7 +142,7 @@ class WithheldList(WritesOnce[Principal], ListAPIView):
         return Response(self.render_result(principal, [str(pk) for pk in ids]), status=201)
 
     def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
-        """What is withheld of the messages."""
+        """Return what is withheld of the messages."""
         rows = _withheld(principal).filter(message_id__in=object_ids).order_by("message__index", "start")
         return WithheldPassagesSerializer({"withheld": rows}).data
 

@@ -1,4 +1,4 @@
-"""REST for the states of agents' work: one JSON state a thread, and the states of graphs."""
+"""REST endpoints of agents' checkpoints: JSON states of threads, and states of graphs."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Threads(ListAPIView):
     queryset = Checkpoint.objects.none()
 
     def get_queryset(self) -> Any:
-        """Threads, each once."""
+        """Return one row per thread."""
         principal = principal_of(self.request)
         must_read(principal)
         states = Checkpoint.objects.visible_to(principal)
@@ -108,7 +108,7 @@ def _check_thread(thread: str) -> None:
 
 
 def _states(request: Request, thread: str) -> list[Checkpoint]:
-    """The simple states of a thread, the newest first. Raises NotFound when there is none."""
+    """Return the simple states of a thread, the newest first. Raises NotFound when there is none."""
     principal = principal_of(request)
     must_read(principal)
     whose = principal.agent_id if principal.agent_id is not None else _queried(request, AgentQuerySerializer)["agent"]
@@ -120,7 +120,7 @@ def _states(request: Request, thread: str) -> list[Checkpoint]:
 
 
 class FewAtOnce(Pages):
-    """Pages of 10, or of ``per_page`` up to 20: each state may have a megabyte."""
+    """Pages of 10, or ``per_page`` up to 20, since a state may have a megabyte."""
 
     page_size = 10
     max_page_size = 20
@@ -142,7 +142,7 @@ class GraphStates(ListAPIView):
         return self.get_paginated_response(GraphStateSerializer(self._with_writes(page), many=True).data)
 
     def get_queryset(self) -> CheckpointQuerySet:
-        """Those that are asked for."""
+        """Return the states that match the query parameters."""
         principal = principal_of(self.request)
         must_read(principal)
         asked = _queried(self.request, GraphQuerySerializer)
@@ -157,7 +157,7 @@ class GraphStates(ListAPIView):
         return rows.order_by("-checkpoint_id", "thread", "namespace")
 
     def _with_writes(self, states: Sequence[Checkpoint]) -> list[dict[str, Any]]:
-        """States of a page, each with what was written to it."""
+        """Return the states of a page, each with its writes."""
         places = {(each.thread, each.namespace, each.checkpoint_id): list[CheckpointWrite]() for each in states}
         if places:
             rows = CheckpointWrite.objects.written_by(principal_of(self.request))

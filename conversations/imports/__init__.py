@@ -1,4 +1,4 @@
-"""Conversations from files: pure readers for each form. What they read is written by ``assistant.imports``."""
+"""Parsers of conversation files, one per format. ``assistant.imports`` stores what they return."""
 
 from .datasets import parse_beam, parse_locomo
 from .forms import EXPORTS, FORMS, KEEPSAKE, Form, Survey, form_named, importable, recognised, survey_of

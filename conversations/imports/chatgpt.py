@@ -1,4 +1,4 @@
-"""ChatGPT exports: a tree of messages for each conversation, in one JSON list or in several."""
+"""Parser of ChatGPT exports: each conversation is a tree of messages, in one JSON list or several."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .records import Node, ParsedConversation
 
 CHANNEL = "chatgpt"
 MARK = "mapping"
-# What a message is, by its kind of content, when it is nothing that somebody says to somebody.
+# The reason to skip a message, by its content type.
 _KINDS = {
     "user_editable_context": "instructions",
     "model_editable_context": "instructions",
@@ -37,7 +37,7 @@ _ASSETS = {
 
 
 def chatgpt_conversation(conversation: Node) -> ParsedConversation:
-    """Read one conversation, along the path that was shown last. Raises ImportFileError."""
+    """Parse one conversation, following the branch that was shown last. Raises ImportFileError."""
     nodes = _nodes(conversation)
     leaf = conversation["current_node"].as_text_or_nothing()
     if leaf not in nodes:
@@ -48,13 +48,13 @@ def chatgpt_conversation(conversation: Node) -> ParsedConversation:
         _take(nodes[key]["message"], gathering)
     elsewhere = (nodes[key]["message"] for key in nodes.keys() - set(path))
     gathering.skip("branches", sum(_is_said(message) for message in elsewhere))
-    # Old exports have one of them, newer ones both, with the same value.
+    # Old exports have one of the two keys, newer ones both with the same value.
     own_id = conversation["conversation_id" if conversation["conversation_id"].value else "id"]
     return gathering.finished(own_id, conversation["title"])
 
 
 def _nodes(conversation: Node) -> dict[str, Node]:
-    """The nodes of the tree by id. Deleted ones are null or missing."""
+    """Return the tree's nodes by id, without deleted ones, which are null or missing."""
     mapping = conversation["mapping"]
     if mapping.value is None:
         mapping.fail("is missing")
@@ -62,13 +62,13 @@ def _nodes(conversation: Node) -> dict[str, Node]:
 
 
 def _latest_leaf(nodes: dict[str, Node], conversation: Node) -> str:
-    """The last message that nothing follows, for a conversation that does not say which one was shown."""
+    """Return the id of the latest leaf, for a conversation that does not name its current one; '' without nodes."""
     parents = {node["parent"].as_text_or_nothing() for node in nodes.values()}
     leaves = [key for key in nodes if key not in parents]
     if nodes and not leaves:
         conversation.fail("its messages follow each other in a circle")
     times = {key: unix_time(nodes[key]["message"].get("create_time")) for key in leaves}
-    # Of those that have no time the one that stands last in the file.
+    # Among leaves without a time the last one in the file wins.
     order = sorted(enumerate(leaves), key=lambda each: (at.timestamp() if (at := times[each[1]]) else 0.0, each[0]))
     return order[-1][1] if order else ""
 
@@ -78,7 +78,7 @@ def _is_said(message: Node) -> bool:
 
 
 def _why_not(message: Node) -> str:
-    """Why a message is left out; empty for what the person or the assistant said."""
+    """Return the reason to skip a message, or '' for one of the person or the assistant."""
     kind = message.get("content").get("content_type").as_text_or_nothing()
     if kind in _KINDS:
         return _KINDS[kind]
@@ -90,7 +90,7 @@ def _why_not(message: Node) -> str:
     if role not in {"user", "assistant"} or kind not in _SPOKEN:
         return "unknown"
     if role == "assistant" and message["recipient"].as_text_or_nothing() not in {"", "all"}:
-        return "tool"  # Said to a tool: a search, a program, a document for the canvas.
+        return "tool"  # Addressed to a tool: a search, a program, a document for the canvas.
     return "reasoning" if message["channel"].as_text_or_nothing() == "analysis" else ""
 
 
@@ -98,7 +98,7 @@ def _take(message: Node, gathering: Gathering) -> None:
     if message.value is None:
         return
     if reason := _why_not(message):
-        # The first node of every conversation is an empty one of the system.
+        # Every conversation begins with an empty system message, which is not counted.
         gathering.skip(reason, int(reason != "system" or bool(_texts(message["content"]))))
         return
     texts = _texts(message["content"])
@@ -107,7 +107,7 @@ def _take(message: Node, gathering: Gathering) -> None:
 
 
 def _texts(content: Node) -> list[str]:
-    """What was written, and what was spoken as it was understood."""
+    """Return the written texts and the transcripts of speech."""
     told = [content.get("text").as_text_or_nothing()] if content.get("parts").value is None else []
     for part in content.get("parts").as_items_or_nothing():
         if isinstance(part.value, str):
@@ -118,7 +118,7 @@ def _texts(content: Node) -> list[str]:
 
 
 def _files(message: Node, texts: list[str]) -> list[str]:
-    """The names of the files that came with a message, and what else it showed or let hear."""
+    """Return the names of a message's attachments, and the kinds of its other media."""
     attachments = [node for node in message["metadata"].get("attachments").as_items_or_nothing() if node.value]
     names = [node["name"].as_text_or_nothing() for node in attachments]
     known = [str(node["id"].value) for node in attachments if node["id"].value]
@@ -127,7 +127,7 @@ def _files(message: Node, texts: list[str]) -> list[str]:
         if kind not in _ASSETS:
             continue
         pointer = part["asset_pointer"].as_text_or_nothing()
-        # Of what was spoken there is the text; a picture may stand among the attachments already.
+        # Audio with a transcript is not listed, nor is media that is among the attachments already.
         if (_ASSETS[kind] != "audio" or not texts) and not any(each in pointer for each in known):
             names.append(_ASSETS[kind])
     return names

@@ -1,4 +1,4 @@
-"""Claude exports: a list of messages for each conversation, each with the message that it answers."""
+"""Parser of Claude exports: each conversation is a list of messages that name their parent."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def claude_conversation(conversation: Node) -> ParsedConversation:
-    """Read one conversation, along the path that was shown last. Raises ImportFileError."""
+    """Parse one conversation, following the branch that was shown last. Raises ImportFileError."""
     messages = [node for node in conversation["chat_messages"].as_items() if node.value is not None]
     gathering = Gathering(conversation, iso_time(conversation["created_at"]))
     path = _path(messages, conversation)
@@ -28,10 +28,10 @@ def claude_conversation(conversation: Node) -> ParsedConversation:
 
 
 def _path(messages: list[Node], conversation: Node) -> list[Node]:
-    """The messages from the first to the latest one, each with the one that it answers before it.
+    """Return the messages of the current branch, each after its parent.
 
-    Older exports don't say what a message answers: it is the one before it. What answers a message that is not there,
-    which the first one does, begins the conversation.
+    In older exports, which name no parent, it is the message before. A message whose parent is missing, as the first
+    one's is, begins the conversation.
     """
     by_id: dict[str, Node] = {}
     parents: dict[str, Node] = {}
@@ -79,13 +79,13 @@ def _take(message: Node, gathering: Gathering) -> None:
         else:
             gathering.skip("reasoning" if kind in _REASONING else "tool" if kind.startswith("tool_") else "unknown")
     if not blocks:
-        # Newer exports repeat the blocks here, with a remark in place of each that is no text.
+        # Read only without blocks: newer exports repeat them here, with a placeholder for each that is not text.
         texts.append(message["text"].as_text_or_nothing())
     gathering.add(message, _ROLES[sender], texts, _files(message), iso_time(message["created_at"]))
 
 
 def _files(message: Node) -> list[str]:
-    """The names of the files that came with a message; a long text that was pasted comes as one without a name."""
+    """Return the names of a message's attachments. A file without a name is a long text that was pasted."""
     names = []
     for key in ("attachments", "files"):
         for file in message[key].as_items_or_nothing():

@@ -1,4 +1,4 @@
-"""BEAM: long chats with an assistant, all in one JSON file."""
+"""Parsers of the BEAM and LoCoMo datasets, each one JSON file."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ NOON = 12
 
 
 def parse_beam(text: str) -> ParsedFile:
-    """Read a BEAM file: a conversation for each chat.
+    """Parse a BEAM file: a conversation for each chat.
 
-    A message has the day alone; those of one day follow each other from noon UTC on, which is that day in nearly every
-    time zone. One without a day belongs to the day before it. A message's ``source_id`` is its ``id``. What is longer
-    than a message may be is cut, and the notes say so. Raises ImportFileError.
+    Messages have a day only. Those of a day get times from noon UTC on, which is the same day in nearly every time
+    zone. A message without a day gets that of the message before. ``source_id`` is the message's ``id``. Too long
+    messages are cut, with a note. Raises ImportFileError.
     """
     chats = Node(parse_json(text))["chats"].as_items()
     if not chats:
@@ -56,7 +56,7 @@ def _id(node: Node) -> str:
 
 
 def _day(node: Node) -> datetime | None:
-    """Read a day such as ``March-15-2024`` as its noon, or None when there is none."""
+    """Parse a day such as ``March-15-2024`` to its noon in UTC; None when it is missing."""
     if node.value is None:
         return None
     try:
@@ -69,11 +69,10 @@ _SESSION = re.compile(r"session_(\d+)")
 
 
 def parse_locomo(text: str, *, user_speaker: str = "") -> ParsedFile:
-    """Read a LoCoMo file: a conversation for each sample, its sessions one after the other.
+    """Parse a LoCoMo file: a conversation for each sample, with its sessions in order.
 
-    ``speaker_a`` is the user and everybody else the assistant, unless ``user_speaker`` names ``speaker_b``. What a
-    picture shows is added in brackets to the text beside it. The times are taken as UTC. A message's ``source_id`` is
-    its ``dia_id``. Raises ImportFileError.
+    The user is ``user_speaker``, by default ``speaker_a``; the other speaker is the assistant. Captions of pictures are
+    appended in brackets. Times are taken as UTC. ``source_id`` is the message's ``dia_id``. Raises ImportFileError.
     """
     samples = Node(parse_json(text)).as_items()
     if not samples:
@@ -105,7 +104,7 @@ def _parse_sample(sample: Node, user_speaker: str) -> ParsedConversation:
 
 
 def _sessions(said: Node) -> list[Node]:
-    """The sessions in order of their numbers; a date without a session is none."""
+    """Return the sessions in order of their numbers."""
     numbered = [(int(match[1]), key) for key in said.as_object() if (match := _SESSION.fullmatch(key))]
     return [said[key] for _, key in sorted(numbered)]
 
@@ -116,7 +115,7 @@ def _content(turn: Node) -> str:
 
 
 def _time(node: Node) -> datetime:
-    """Read a time such as ``1:56 pm on 8 May, 2023``."""
+    """Parse a time such as ``1:56 pm on 8 May, 2023`` as UTC. Raises ImportFileError."""
     try:
         return datetime.strptime(node.as_text(), "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""The forms that conversations come in, how each is recognised, and how a whole file is checked."""
+"""The import formats: registry, detection, and the survey (validation) of a whole file."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ _PEEKED_BYTES = 65_536
 
 
 class Read(Protocol):
-    """Reads the conversations of some files, one after the other, without the first ``skip`` of them."""
+    """A reader: yields the conversations of files in order, without the first ``skip``."""
 
     def __call__(self, members: Sequence[Member], skip: int = 0) -> Iterator[ParsedConversation]:
-        """Yield them. Raises ImportFileError."""
+        """Yield the conversations. Raises ImportFileError."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One form: its name, which is the channel of its conversations, and what reads files of it, time and again."""
+    """An import format. ``name`` is the channel of its conversations; ``read`` can be called repeatedly."""
 
     name: str
     title: str
@@ -40,7 +40,7 @@ class Form:
 
 
 def _each(conversation: Callable[[Node], ParsedConversation]) -> Read:
-    """Read lists of conversations."""
+    """Return a reader for JSON lists of conversations."""
 
     def read_all(members: Sequence[Member], skip: int = 0) -> Iterator[ParsedConversation]:
         number = 0
@@ -55,7 +55,7 @@ def _each(conversation: Callable[[Node], ParsedConversation]) -> Read:
 
 
 def _whole(parse: Callable[[str], ParsedFile]) -> Read:
-    """Read datasets, each one document."""
+    """Return a reader for datasets, each of which is one document."""
 
     def read_all(members: Sequence[Member], skip: int = 0) -> Iterator[ParsedConversation]:
         for member in members:
@@ -75,9 +75,9 @@ def _lines(members: Sequence[Member], skip: int = 0) -> Iterator[ParsedConversat
 
 
 KEEPSAKE = "keepsake"
-"""Everything about a person, as Keepsake wrote it. It is no list of conversations; ``assistant.takeout`` reads it."""
+"""Keepsake's own export of everything about a person; not a list of conversations. ``assistant.takeout`` reads it."""
 MEM0 = "mem0"
-"""What mem0 remembered: memories too. ``interop`` reads it."""
+"""An export of mem0's memories; not a list of conversations. ``interop`` reads it."""
 _OF_MEMORIES = re.compile(rb'\{\s*"(memories|results)"\s*:')
 FORMS = {
     form.name: form
@@ -92,11 +92,11 @@ FORMS = {
     )
 }
 EXPORTS = (chatgpt.CHANNEL, claude.CHANNEL, jsonl.CHANNEL, KEEPSAKE, MEM0)
-"""What a person has of their own. The others are datasets, for whoever runs the deployment."""
+"""Formats of people's own exports. The others are datasets, for operators of a deployment."""
 
 
 def form_named(name: str, *, user_speaker: str = "") -> Form:
-    """A form, for LoCoMo with the speaker who is the user."""
+    """Return a format by name. ``user_speaker`` is for LoCoMo only: the speaker who is the user."""
     form = FORMS[name]
     return (
         Form(form.name, form.title, _whole(partial(parse_locomo, user_speaker=user_speaker))) if user_speaker else form
@@ -104,7 +104,7 @@ def form_named(name: str, *, user_speaker: str = "") -> Form:
 
 
 def recognised(members: Sequence[Member]) -> Form:
-    """The form of some files, from how the first of them begins. Raises ImportFileError when it is none of them."""
+    """Detect the format of files from the beginning of the first. Raises ImportFileError when it is unknown."""
     member = members[0]
     if member.name == OWN_MANIFEST:
         return FORMS[KEEPSAKE]
@@ -148,7 +148,7 @@ def _of_object(stream: Readable, beginning: bytes) -> Form:
 
 @dataclass
 class Survey:
-    """What a file holds, found by reading all of it. ``skipped`` counts messages and whole conversations by reason."""
+    """Counts of what a file holds. ``skipped`` counts messages and whole conversations by reason."""
 
     conversations: int = 0
     messages: int = 0
@@ -157,7 +157,7 @@ class Survey:
     more_notes: int = 0
 
     def note(self, text: str) -> None:
-        """Keep a line for the person; beyond the first fifty they are only counted."""
+        """Add a note for the person; after the first 50 they are only counted."""
         if len(self.notes) < NOTES:
             self.notes.append(text)
         else:
@@ -167,10 +167,10 @@ class Survey:
 def importable(
     conversations: Iterator[ParsedConversation], survey: Survey | None = None, *, after: int = 0
 ) -> Iterator[tuple[int, ParsedConversation]]:
-    """The conversations that are to be imported: each once, and with something said. The others are only counted.
+    """Yield the conversations to import with their numbers in the file; skip repeated and empty ones.
 
-    Each comes with how many of the file's are gone through by then; ``after`` of them were skipped. Raises
-    ImportFileError when the reader does.
+    All are counted in ``survey``. The numbers begin at ``after + 1``: the reader has skipped ``after`` conversations.
+    Raises ImportFileError when the reader does.
     """
     survey = survey or Survey()
     seen: set[str] = set()
@@ -192,9 +192,9 @@ def importable(
 
 
 def survey_of(form: Form, members: Sequence[Member], progress: Callable[[Survey], object]) -> Survey:
-    """Read the whole file and say what is in it. ``progress`` is called after each conversation.
+    """Read the whole file and count what it holds. ``progress`` is called after each conversation.
 
-    Raises ImportFileError with the place of the first fault, or when nothing is in it to be imported.
+    Raises ImportFileError with the place of the first error, or when there is nothing to import.
     """
     survey = Survey()
     for _ in importable(form.read(members), survey):

@@ -1,4 +1,4 @@
-"""What readers of chat exports share: which text of a message is kept, how it is cleaned, and when it was said."""
+"""Shared parts of the parsers: collecting and cleaning messages, finding the active branch, parsing times."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from .records import ImportFileError, Node, ParsedConversation, ParsedMessage, c
 TITLE_CHARACTERS = 200
 PARTS = 10
 CUT_MARKER = " […the rest was cut when it was imported]"
-# Control characters but tabs and line ends, halves of surrogate pairs, and the marks that stand for a web page cited.
+# Control characters except tabs and line ends, lone surrogates, and ChatGPT's markers of web citations.
 _UNWANTED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]|\ue200[^\ue201]{0,2000}\ue201")
 _LINE_END = re.compile("\r\n?|[\u2028\u2029]")
 
 
 class Gathering:
-    """Gathers the messages of one conversation in order, and counts what is left out.
+    """Collects the messages of one conversation in order and counts what is skipped.
 
-    ``began`` is the time of a message that has none and comes before all that have one.
+    ``began`` is the time given to leading messages without one.
     """
 
     def __init__(self, conversation: Node, began: datetime | None) -> None:
@@ -34,15 +34,15 @@ class Gathering:
         self.skipped: Counter[str] = Counter()
 
     def skip(self, reason: str, count: int = 1) -> None:
-        """Count messages that are left out."""
+        """Count skipped messages."""
         if count:
             self.skipped[reason] += count
 
     def add(self, node: Node, role: str, texts: list[str], attachments: list[str], at: datetime | None) -> None:
-        """Take one message: its texts, and a line that names each file that came with it.
+        """Add a message: its texts, and a line for each attachment.
 
-        What is longer than a message may be becomes several, which follow each other. A message without a time was
-        said when the one before it was. Raises ImportFileError when it can't be stored.
+        Too long text is split into several messages. A message without a time gets that of the message before. Raises
+        ImportFileError when it can't be stored.
         """
         self._at = at or self._at
         named = [f"[attachment: {clean(name)[:200] or 'file'}]" for name in attachments]
@@ -64,7 +64,7 @@ class Gathering:
             self._messages.append(checked(node.path, ParsedMessage(role, part, at=self._at)))
 
     def finished(self, external_id: Node, title: Node) -> ParsedConversation:
-        """The conversation, perhaps without a message. Raises ImportFileError for a bad id or title."""
+        """Return the conversation, possibly without messages. Raises ImportFileError for a bad id or title."""
         name = clean(title.as_text_or_nothing()).replace("\n", " ")[:TITLE_CHARACTERS]
         return ParsedConversation(
             checked_name(external_id.path, external_id.as_text(), 255),
@@ -77,14 +77,14 @@ class Gathering:
 
 
 def clean(text: str) -> str:
-    """A text without what can't be stored or seen, and without blanks around it."""
+    """Return a text without unstorable and invisible characters, stripped, with ``\\n`` as line ends."""
     return _UNWANTED.sub("", _LINE_END.sub("\n", text)).strip()
 
 
 def split(text: str, longest: int) -> list[str]:
     """Cut a text into parts of at most ``longest`` characters, at the end of a paragraph, line, sentence or word.
 
-    Blanks at the cuts are lost, nothing else.
+    Only white space at the cuts is lost.
     """
     parts = []
     while len(text) > longest:
@@ -99,9 +99,9 @@ def split(text: str, longest: int) -> list[str]:
 def active_path(
     leaf: str, parent_of: Callable[[str], Node], known: Callable[[str], bool], conversation: Node
 ) -> list[str]:
-    """The ids from the first message of a conversation to ``leaf``, found by going from each to its parent.
+    """Return the ids from a conversation's first message to ``leaf``, by following the parents from ``leaf``.
 
-    It begins where a parent is missing: its message was deleted. Raises ImportFileError when it goes round in a circle.
+    The path begins where a parent is missing, e.g. deleted. Raises ImportFileError for a cycle.
     """
     path: dict[str, None] = {}
     at = leaf
@@ -114,7 +114,7 @@ def active_path(
 
 
 def unix_time(node: Node) -> datetime | None:
-    """Read seconds since 1970, with a fraction or without; None when there are none."""
+    """Parse seconds since 1970 (int or float) to a time in UTC; None when missing. Raises ImportFileError."""
     if node.value is None:
         return None
     if isinstance(node.value, bool) or not isinstance(node.value, int | float):
@@ -126,7 +126,7 @@ def unix_time(node: Node) -> datetime | None:
 
 
 def iso_time(node: Node) -> datetime | None:
-    """Read an ISO 8601 time, UTC unless it says otherwise; None when there is none."""
+    """Parse an ISO 8601 time, without an offset as UTC; None when missing. Raises ImportFileError."""
     if node.value is None:
         return None
     try:
@@ -137,15 +137,15 @@ def iso_time(node: Node) -> datetime | None:
 
 
 def spaced(start: datetime, place: int) -> datetime:
-    """The time of the message that comes ``place`` messages after the one at ``start``: a second for each.
+    """Return ``start`` plus one second for each of ``place`` messages.
 
-    So small a step keeps the order without leaving the day, or reaching the next session.
+    The small step keeps the order without reaching the next day or session.
     """
     return start + timedelta(seconds=place)
 
 
 class Collector:
-    """Gathers the messages of one conversation, cuts what is too long, leaves out what is empty, and says so."""
+    """Collects the messages of one dataset conversation; cuts long ones and skips empty ones, with notes."""
 
     def __init__(self, conversation: str) -> None:
         self.conversation = conversation
@@ -153,7 +153,7 @@ class Collector:
         self.notes: list[str] = []
 
     def add(self, node: Node, message: ParsedMessage) -> None:
-        """Take one message. Raises ImportFileError when it can't be stored for another reason."""
+        """Add a message. Raises ImportFileError when it can't be stored for another reason."""
         if not message.content.strip():
             self.notes.append(f"{self.conversation}: message {message.source_id} is empty and was left out")
             return
@@ -166,7 +166,7 @@ class Collector:
         self.messages.append(checked(node.path, message))
 
     def some(self, node: Node) -> tuple[ParsedMessage, ...]:
-        """What was gathered. Raises ImportFileError when it is nothing."""
+        """Return the messages. Raises ImportFileError when there are none."""
         if not self.messages:
             raise ImportFileError(node.path, "holds no message")
         return tuple(self.messages)

@@ -1,4 +1,4 @@
-"""Keepsake's own form: one message a line, each a JSON object."""
+"""Parser of Keepsake's JSON Lines format: one message per line, each a JSON object."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ OPTIONAL = ("speaker", "at", "title")
 
 
 def read_jsonl(members: Sequence[Member]) -> Iterator[ParsedConversation]:
-    """Yield the conversations of JSON lines; those of one may stand apart, their order counts. Empty ones are skipped.
+    """Yield the conversations of JSON lines. The lines of one conversation need not be adjacent; their order counts.
 
-    A conversation comes when its last line was read, so only those that are not at their end are in memory. The title
-    is the first that any line of it gives. A message's ``source_id`` is the number of its line, from 1. Raises
-    ImportFileError, also for a member that is not known: it would be lost.
+    A conversation is yielded after its last line, so only unfinished ones are in memory. The title is the first one
+    given. ``source_id`` is the line number, from 1. Blank lines are skipped. Raises ImportFileError, also for an
+    unknown key, which would be lost.
     """
     for member in members:
         last = {name: number for number, name, _, _ in _messages(member)}
@@ -36,7 +36,7 @@ def read_jsonl(members: Sequence[Member]) -> Iterator[ParsedConversation]:
 
 
 def _messages(member: Member) -> Iterator[tuple[int, str, str, ParsedMessage]]:
-    """Each line's number, conversation, title and message."""
+    """Yield each line's number, conversation, title and message."""
     with member.open() as stream:
         for number, line in read_lines(stream):
             yield number, *_message(line, number)

@@ -1,4 +1,4 @@
-"""What the parsers hand over: conversations as a file has them, checked, with nothing written anywhere."""
+"""What the parsers return: validated conversations and messages; and ``Node``, a JSON value that knows its path."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..policy import check_message, is_storable
 
 
 class ImportFileError(Exception):
-    """A file that can't be imported. ``place`` says where in it: a line, or a path like ``[0].conversation``."""
+    """A file can't be imported. ``place`` is the place of the error: a line, or a path like ``[0].conversation``."""
 
     def __init__(self, place: str, reason: str) -> None:
         super().__init__(f"{place}: {reason}" if place else reason)
@@ -25,13 +25,13 @@ class ImportFileError(Exception):
 
     @property
     def told(self) -> str:
-        """What is wrong, as it follows on words about the file."""
+        """The error as the continuation of a sentence about the file."""
         return f"it {self.reason}" if not self.place and self.reason.startswith(("is ", "holds ")) else str(self)
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedMessage:
-    """One message. ``source_id`` is what the file calls it; ``at`` is None where the file gives no time."""
+    """One message. ``source_id`` is its id in the file; ``at`` is None where the file gives no time."""
 
     role: str
     content: str
@@ -42,10 +42,10 @@ class ParsedMessage:
 
 @dataclass(frozen=True, slots=True)
 class ParsedConversation:
-    """One conversation. ``external_id`` names it for good, so that a second import finds it again.
+    """One conversation. ``external_id`` is stable, so that a second import recognises it.
 
-    ``skipped`` counts by reason what the file holds of it and is not imported. ``notes`` tells, a line each, where what
-    is stored differs from what the file holds. ``place`` says where in the file it stands.
+    ``skipped`` counts by reason what is not imported. ``notes`` are lines on differences between the file and what is
+    stored. ``place`` is its place in the file.
     """
 
     external_id: str
@@ -58,19 +58,19 @@ class ParsedConversation:
 
 @dataclass(frozen=True, slots=True)
 class ParsedFile:
-    """A whole file of a form that is read at once."""
+    """A whole file of a format that is parsed at once."""
 
     channel: str
     conversations: tuple[ParsedConversation, ...]
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the conversations have to tell, together."""
+        """The notes of all conversations."""
         return tuple(note for conversation in self.conversations for note in conversation.notes)
 
 
 def checked(place: str, message: ParsedMessage) -> ParsedMessage:
-    """The message, if it may be stored. Raises ImportFileError that names its place."""
+    """Return the message if it can be stored. Raises ImportFileError with its place."""
     try:
         check_message(message.role, message.content, message.speaker)
     except Refused as error:
@@ -79,7 +79,7 @@ def checked(place: str, message: ParsedMessage) -> ParsedMessage:
 
 
 def checked_name(place: str, name: str, limit: int) -> str:
-    """A title or an id, if it fits. Raises ImportFileError that names its place."""
+    """Return a title or id of at most ``limit`` characters. Raises ImportFileError with its place."""
     if len(name) > limit:
         raise ImportFileError(place, f"has more than {limit} characters")
     if not is_storable(name):
@@ -88,7 +88,7 @@ def checked_name(place: str, name: str, limit: int) -> str:
 
 
 def distinct(conversations: list[ParsedConversation], place: Callable[[int], str]) -> tuple[ParsedConversation, ...]:
-    """The conversations, if no two have the same id. Raises ImportFileError that names the second one's place."""
+    """Return the conversations if their ids are distinct. Raises ImportFileError with the second one's place."""
     seen: set[str] = set()
     for number, conversation in enumerate(conversations):
         if conversation.external_id in seen:
@@ -98,9 +98,9 @@ def distinct(conversations: list[ParsedConversation], place: Callable[[int], str
 
 
 class Node:
-    """A value in a JSON document that knows its path, so that whatever is wrong with it can be found.
+    """A value in a JSON document that knows its path, for error messages.
 
-    The ``as_…`` methods return the value as that type, or raise ImportFileError with the path.
+    The ``as_…`` methods return the value as that type or raise ImportFileError with the path.
     """
 
     __slots__ = ("_step", "_within", "value")
@@ -112,45 +112,45 @@ class Node:
 
     @property
     def path(self) -> str:
-        """Where the value stands, such as ``[0].conversation``. Put together when somebody asks: hardly ever."""
+        """The value's path, such as ``[0].conversation``. Built on access, since only errors need it."""
         if self._within is None:
             return self._step
         before = self._within.path
         return before + self._step if before else self._step.removeprefix(".")
 
     def __getitem__(self, key: str) -> Node:
-        """A member of an object; its value is None when it is missing."""
+        """Return a member of an object; its value is None when it is missing."""
         return Node(self.as_object().get(key), "." + key[:60], self)
 
     def get(self, key: str) -> Node:
-        """The same, with None too when the object itself is missing."""
+        """Return a member of an object; its value is None, too, when the object itself is missing."""
         return Node(None, "." + key, self) if self.value is None else self[key]
 
     def as_object(self) -> dict[str, Any]:
-        """The object itself."""
+        """Return the object."""
         if not isinstance(self.value, dict):
             self.fail("is not an object")
         members: dict[str, Any] = self.value
         return members
 
     def as_items(self) -> list[Node]:
-        """The items of a list."""
+        """Return the items of a list."""
         if not isinstance(self.value, list):
             self.fail("is missing" if self.value is None else "is not a list")
         return [Node(item, f"[{number}]", self) for number, item in enumerate(self.value)]
 
     def as_items_or_nothing(self) -> list[Node]:
-        """The items of a list, none when it is missing."""
+        """Return the items of a list, none when it is missing."""
         return [] if self.value is None else self.as_items()
 
     def as_text(self) -> str:
-        """A string with something in it."""
+        """Return a string that is not blank."""
         if not isinstance(self.value, str) or not self.value.strip():
             self.fail("is missing" if self.value is None else "is not text")
         return str(self.value)
 
     def as_text_or_nothing(self) -> str:
-        """A string, or the empty one when it is missing."""
+        """Return a string, or '' when it is missing."""
         if self.value is not None and not isinstance(self.value, str):
             self.fail("is not text")
         return self.value or ""
@@ -169,7 +169,7 @@ def read_text(path: Path) -> str:
 
 
 def decode(content: bytes, place: str = "") -> str:
-    """Return the text that bytes are in UTF-8, without a byte order mark. Raises ImportFileError with ``place``."""
+    """Decode UTF-8 without a byte order mark. Raises ImportFileError with ``place``."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -177,7 +177,7 @@ def decode(content: bytes, place: str = "") -> str:
 
 
 def parse_json(text: str, place: str = "") -> Any:
-    """Return what a JSON text says. Raises ImportFileError with the line, or with ``place`` if that is given."""
+    """Parse JSON. Raises ImportFileError with the line, or with ``place`` if that is given."""
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:

@@ -1,4 +1,4 @@
-"""The files that conversations are read from: one as it is, or those that matter in a zip archive."""
+"""The files to read in an upload: the file itself, or the relevant members of a zip archive."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from .streams import Readable
 _ZIP, _EMPTY_ZIP = b"PK\x03\x04", b"PK\x05\x06"
 _OTHER_ARCHIVES = {b"\x1f\x8b": "gzip", b"Rar!": "RAR", b"7z\xbc\xaf": "7z", b"BZh": "bzip2", b"\xfd7zX": "xz"}
 OWN_MANIFEST = "manifest.json"
-"""The file in an archive that says it is an export of Keepsake's own; the rows of each kind stand in ``data/``."""
+"""The archive member that marks Keepsake's own export; its rows are in ``data/``."""
 _OWN_ROWS = re.compile(r"data/[a-z_]{1,40}\.jsonl")
 _WANTED = re.compile(r"conversations(-\d{1,6})?\.json", re.IGNORECASE)
 _END_RECORD, _END_RECORD_BYTES = b"PK\x05\x06", 22
 _LONGEST_COMMENT = 65_535
-# A directory as large has half a million names in it, all of which would be read before the first can be looked at.
+# A larger directory has over half a million names, and zipfile reads them all before the first can be checked.
 _DIRECTORY_MAX_BYTES = 32 * 1_048_576
 _RATIO_COUNTS_FROM = 10 * 1_048_576
 _METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
@@ -35,7 +35,7 @@ _METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One file to read: its name, how many bytes it has unpacked, and how to read it from its beginning."""
+    """One file to read: its name, unpacked size in bytes, and a function that opens it at its beginning."""
 
     name: str
     size: int
@@ -43,10 +43,10 @@ class Member:
 
 
 def members_of(file: BinaryIO, name: str) -> list[Member]:
-    """The files with conversations in what somebody has saved as ``name``: itself, or some of a zip archive.
+    """Return the files with conversations in an upload called ``name``: itself, or members of a zip archive.
 
-    Nothing is unpacked to disk, and what has nothing to do with conversations is not looked at. The open file has to
-    stay open. Raises ImportFileError for an archive that is broken, locked, too large or not an export.
+    Nothing is unpacked to disk, and other members are not read. ``file`` must stay open. Raises ImportFileError for an
+    archive that is broken, encrypted, too large or not an export.
     """
     file.seek(0)
     beginning = file.read(4)
@@ -67,7 +67,7 @@ def members_of(file: BinaryIO, name: str) -> list[Member]:
 
 
 def counted(members: Sequence[Member], on_read: Callable[[int], object]) -> list[Member]:
-    """The same files; ``on_read`` is told of each piece that is read how many bytes it has."""
+    """Return the same files; ``on_read`` is called with the number of bytes of each read."""
 
     def counting(member: Member) -> Member:
         @contextmanager
@@ -86,7 +86,7 @@ class _Counted:
         self._on_read = on_read
 
     def read(self, size: int = -1, /) -> bytes:
-        """Read on, and tell."""
+        """Read and call ``on_read``."""
         read = self._stream.read(size)
         self._on_read(len(read))
         return read
@@ -106,7 +106,7 @@ def _archived(file: BinaryIO) -> list[Member]:
 
 
 def _check_directory(file: BinaryIO) -> None:
-    """Refuse an archive whose list of files would fill the memory. Such a list stands at the end."""
+    """Reject an archive whose directory, at its end, is too large for memory. Raises ImportFileError."""
     size = file.seek(0, 2)
     file.seek(max(0, size - _LONGEST_COMMENT - _END_RECORD_BYTES))
     end = file.read()
@@ -117,7 +117,7 @@ def _check_directory(file: BinaryIO) -> None:
 
 
 def _chosen(infos: Sequence[zipfile.ZipInfo]) -> list[zipfile.ZipInfo]:
-    """The files with conversations: the numbered ones, or else the one without a number."""
+    """Return the members of Keepsake's own export, else the numbered conversation files, else the unnumbered one."""
     files = [info for info in infos if not info.is_dir() and "__MACOSX" not in info.filename]
     own = {info.filename: info for info in files if info.filename == OWN_MANIFEST or _OWN_ROWS.fullmatch(info.filename)}
     if OWN_MANIFEST in own and len(own) > 1:
@@ -163,7 +163,7 @@ def _check_size(size: int) -> None:
 
 @contextmanager
 def _open(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[Readable]:
-    """Read one file of an archive. What it turns out to hold beyond its stated size is never unpacked."""
+    """Open one member of an archive. It is never unpacked beyond its stated size."""
     try:
         with archive.open(info) as stream:
             yield stream

@@ -1,8 +1,7 @@
-"""Reads exports a piece at a time: whatever a file's size, one conversation of it is in memory.
+"""Streaming readers of JSON lists and of lines: only one conversation is in memory, whatever the file's size.
 
-Parsers that build objects as they read remember a path for each level they are in, so that a few kilobytes of opening
-brackets take gigabytes. Here brackets are only counted, to cut a list into its items; each item is then parsed for
-itself.
+Streaming JSON parsers keep a path per nesting level, so that a few kilobytes of opening brackets take gigabytes. Here
+brackets are only counted, to cut a list into items; each item is then parsed separately.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ from .records import ImportFileError
 MAX_DEPTH = 200
 CHUNK_BYTES = 262_144
 BOM = b"\xef\xbb\xbf"
-# Whatever is no bracket, with whole strings, which may hold some. Possessive: nothing is ever tried again.
+# Everything before the next bracket, with whole strings, which may contain brackets. Possessive: no backtracking.
 _UP_TO_A_BRACKET = re.compile(rb'[^"\[\]{}]*+(?:"[^"\\]*+(?:\\.[^"\\]*+)*+"[^"\[\]{}]*+)*+', re.DOTALL)
 _OPENING = b"[{"
 _BLANKS = b" \t\r\n"
 
 
 class Readable(Protocol):
-    """Something that bytes can be read from."""
+    """A binary stream that can be read."""
 
     def read(self, size: int = -1, /) -> bytes:
         """Return at most ``size`` bytes, none at the end."""
@@ -37,18 +36,18 @@ class Readable(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """An item of a JSON list: where it stands, ``FILE, conversation N``, from which byte on, and its bytes."""
+    """An item of a JSON list: its place (``FILE, conversation N``), its offset in the file and its bytes."""
 
     place: str
     begins: int
     content: bytes
 
     def parsed(self) -> Any:
-        """What it says. Raises ImportFileError with the byte of the file when it is not JSON."""
+        """Parse it. Raises ImportFileError with the offset in the file when it is not JSON."""
         try:
             return orjson.loads(self.content)
         except orjson.JSONDecodeError:
-            # It refuses half a surrogate pair, which is what a text cut in the middle of an emoji ends with.
+            # orjson rejects lone surrogates, with which a text ends that was cut in the middle of an emoji.
             return self._parsed_leniently()
 
     def _parsed_leniently(self) -> Any:
@@ -69,7 +68,7 @@ class Item:
 def read_list(stream: Readable, name: str) -> Iterator[Item]:
     """Yield the items of a JSON list of objects. ``name`` is the file's.
 
-    Raises ImportFileError at the first fault, with the byte of the file.
+    Raises ImportFileError at the first error, with the offset in the file.
     """
     return iter(_List(stream, name))
 
@@ -79,15 +78,15 @@ class _List:
         self._stream = stream
         self._name = name
         self._buffer = b""
-        self._begins = 0  # Where in the file the buffer begins.
+        self._begins = 0  # The buffer's offset in the file.
         self._number = 0
 
     def __iter__(self) -> Iterator[Item]:
-        kept = at = depth = 0  # In the buffer: what is still needed begins at ``kept``, what is new at ``at``.
+        kept = at = depth = 0  # Offsets in the buffer: the current item begins at ``kept``, unread bytes at ``at``.
         while True:
             match = _UP_TO_A_BRACKET.match(self._buffer, at)
             at = match.end() if match else at
-            if self._buffer[at : at + 1] in (b"", b'"'):  # A string without an end yet.
+            if self._buffer[at : at + 1] in (b"", b'"'):  # The buffer ends, or a string is incomplete.
                 at, kept = at - kept, self._read_on(kept, depth)
                 continue
             if self._buffer[at] in _OPENING:
@@ -112,12 +111,12 @@ class _List:
         return f"{self._name}, conversation {self._number}" if self._number else self._name
 
     def _read_on(self, kept: int, depth: int) -> int:
-        """Drop what is before ``kept`` and read on. Returns where what was kept begins now: 0."""
+        """Drop the buffer before ``kept`` and read more. Returns the new value of ``kept``: 0."""
         held = len(self._buffer) - kept
         if held > settings.IMPORT_MAX_CONVERSATION_BYTES:
             limit = settings.IMPORT_MAX_CONVERSATION_BYTES // 1_048_576
             self._fail(kept, f"a conversation of more than {limit} MB begins here")
-        # As much again as is there, so that a long text is not gone over again and again.
+        # Double the buffer, so that a long string is not scanned again for every small read.
         more = self._stream.read(max(CHUNK_BYTES, held))
         if not more:
             told = "the file ends in the middle: it was not saved whole" if depth else "is not a list of conversations"
@@ -127,7 +126,7 @@ class _List:
         return 0
 
     def _open(self, kept: int, at: int, depth: int) -> None:
-        """Check what stands before an opening bracket."""
+        """Check the bytes before an opening bracket."""
         between = self._buffer[kept:at].strip(_BLANKS)
         if depth == 1:
             if between not in (b"", BOM) or self._buffer[at : at + 1] != b"[":
@@ -139,7 +138,7 @@ class _List:
             self._number += 1
 
     def _close(self, kept: int, at: int, depth: int) -> None:
-        """Check that nothing is left between the last item and the end of the list, and after it."""
+        """Check that nothing follows the last item before the end of the list, nor the list itself."""
         if depth < 0 or self._buffer[at : at + 1] != b"]" or self._buffer[kept:at].strip(_BLANKS):
             self._fail(at, "is not a list of conversations")
         rest, begins = self._buffer[at + 1 :], at + 1
@@ -159,7 +158,8 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def read_lines(stream: Readable) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines that are not empty, each with its number from 1. Raises ImportFileError for one too long."""
+    """Yield the non-blank lines with their numbers from 1. Raises ImportFileError for a line that is too long."""
+
     limit = settings.IMPORT_MAX_CONVERSATION_BYTES
     rest, number = b"", 0
     while chunk := stream.read(max(CHUNK_BYTES, len(rest))):

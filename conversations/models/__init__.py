@@ -1,4 +1,4 @@
-"""What was said, and the states that agents keep of their work."""
+"""Tables of conversations and of agents' checkpoints."""
 
 from .checkpoints import Checkpoint, CheckpointWrite
 from .record import (

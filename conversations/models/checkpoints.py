@@ -1,4 +1,4 @@
-"""The states of agents' work, by thread: what a graph or a supervisor goes on from after it stopped."""
+"""Agents' checkpoints by thread: the state from which a graph or a supervisor resumes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..querysets import CheckpointQuerySet, CheckpointWriteQuerySet
 
 
 class _Blob(models.Model):
-    """Bytes that only their writer reads, and what sort of bytes it says they are."""
+    """Opaque bytes of the writer, with the serialisation type that it named."""
 
     type = models.CharField(max_length=40)
     data = models.BinaryField()
@@ -25,11 +25,11 @@ class _Blob(models.Model):
 
 
 class Checkpoint(_Blob):
-    """The state of one thread at one moment.
+    """The state of a thread at one moment.
 
-    With a ``version`` it is a simple state: JSON, the newest version is the thread's state. Without one it is a
-    graph's: ``namespace``, ``checkpoint_id`` and ``parent_id`` are the graph's own, ``channels`` names those whose
-    values stand in the data.
+    With a ``version`` it is a simple state: JSON, and the newest version is current. Without one it is a graph's state:
+    ``namespace``, ``checkpoint_id`` and ``parent_id`` are the graph's own, ``channels`` names the channels whose values
+    are in ``data``.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -67,7 +67,7 @@ class Checkpoint(_Blob):
 
 
 class CheckpointWrite(_Blob):
-    """What a task of a graph wrote after a checkpoint, before the next; it may come before the checkpoint does."""
+    """A graph task's write between two checkpoints. It may be saved before the checkpoint that it follows."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+", db_index=False)

@@ -1,4 +1,4 @@
-"""What was said, the record only: conversations, messages and the chunks that sum them up."""
+"""Tables of conversations, messages, their summaries (chunks), redactions (``Withheld``) and imports."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ _IMPORT_STATES = ["storing", "waiting", "checking", "writing", "reading", "done"
 
 
 class ConversationImport(models.Model):
-    """A file with a person's history that is being brought in, or was. Its job does the work and holds the lease.
+    """The import of a file with a person's history. Its job does the work and holds the lease.
 
-    ``digest`` is the file's SHA-256. ``position`` is how many conversations of the file were brought in or found there
-    already. ``survey`` says what the file holds, ``outcome`` what became of it, both in numbers; ``notes`` and
-    ``error`` are for the person alone.
+    ``digest`` is the file's SHA-256. ``position`` is the number of the file's conversations imported or found already
+    there. ``survey`` counts what the file holds, ``outcome`` what became of it. Only the person sees ``notes`` and
+    ``error``.
     """
 
     class State(models.TextChoices):
@@ -84,14 +84,14 @@ class ConversationImport(models.Model):
 
     @property
     def is_open(self) -> bool:
-        """Whether something is still being done about it."""
+        """Whether the import has not ended yet."""
         return self.state in OPEN_IMPORTS
 
 
 class ImportPart(models.Model):
-    """A piece of what was uploaded, compressed; gone when the import has ended. ``file`` counts its files from 0.
+    """A compressed piece of an upload, deleted when the import ends. ``file`` counts the upload's files from 0.
 
-    The database keeps it, because the worker that reads it may run on another machine than the web server.
+    It is in the database because the worker may run on another machine than the web server.
     """
 
     upload = models.ForeignKey(ConversationImport, on_delete=models.CASCADE, related_name="parts", db_index=False)
@@ -107,14 +107,14 @@ class ImportPart(models.Model):
 
 
 class Conversation(models.Model):
-    """A talk of one person with an agent, about a legacy or about nobody in particular.
+    """A conversation of one person with an agent, optionally about a legacy.
 
-    ``message_count`` and ``summarized_upto`` are counts: messages 0 … summarized_upto-1 are summed up in chunks.
-    ``block_at`` is the moment that the facts block of its prompts is pinned to, ``block_rev`` the person's revision
-    then, which the memory block is pinned to; the two digests tell which text was shown to whom, so that a change of
-    what is pinned is found. ``seen_rev`` is the revision up to which it was told what changed, and a reply was given
-    since; ``told_rev`` is the one up to which it was told last. ``brought_messages`` is how many of its first messages
-    came with the import that it was ``brought_by``.
+    ``message_count`` and ``summarized_upto`` are counts: chunks cover the messages 0 … summarized_upto-1.
+    ``block_at`` is the time that the prompts' facts block is pinned to, ``block_rev`` the person's revision at that
+    time, which the memory block is pinned to. The two digests are of the texts shown, to detect changes to a pinned
+    block. ``told_rev`` is the revision up to which changes were reported to the conversation, ``seen_rev`` its value at
+    the last reply. ``brought_messages`` is the number of its first messages that came from the import
+    ``brought_by``.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -174,16 +174,16 @@ class Conversation(models.Model):
 
     @property
     def is_as_brought(self) -> bool:
-        """Whether every message came with the import that brought the conversation."""
+        """Whether every message came from the import that created the conversation."""
         return self.message_count == self.brought_messages
 
     @property
     def unsummarized(self) -> int:
-        """How many messages wait to be summed up in a chunk: none of a private conversation ever."""
+        """The number of messages not yet summarised; always 0 for a private conversation."""
         return 0 if self.private else self.message_count - self.summarized_upto
 
     def is_pinned(self, now: datetime) -> bool:
-        """Whether its prompts stay with ``block_at`` and ``block_rev``: for an hour, and one after the last message."""
+        """Whether the pin is valid: until IDLE_FINISH_SECONDS after the pin and after the last message."""
         if self.block_at is None or self.block_rev is None:
             return False
         last = max(self.block_at, self.last_message_at or self.block_at)
@@ -191,13 +191,13 @@ class Conversation(models.Model):
 
 
 class Message(Searchable):
-    """One thing said. ``user``, ``legacy``, ``private`` repeat the conversation's, so that a search reads one index.
+    """A message. ``user``, ``legacy``, ``private`` repeat the conversation's, so that a search reads one index.
 
-    ``processed`` says that memories were extracted from it by itself, ``declined`` that the person does not want it
-    remembered. Until ``held_until`` the person is being asked whether they do. ``reading_due`` is when it is to be read
-    by itself for what to remember; while that is empty its batch reads it. ``memory_off`` says that it was said while
-    the person had memory switched off: nothing is ever learned from it, also once they have switched it on again.
-    ``voice`` says who told what the person said there and then: they, or their agent in a turn. A record has none.
+    ``processed``: memories were extracted from this message alone. ``declined``: the person does not want it
+    remembered. ``held_until``: until then the person is being asked whether to remember it. ``reading_due``: when
+    memories are to be extracted from this message alone; while null, its batch does it. ``memory_off``: it was said
+    while the person had memory switched off, so nothing is ever learned from it. ``voice``: who sent a live message of
+    the person's, they or their agent in a turn; empty for messages recorded later.
     """
 
     class Role(models.TextChoices):
@@ -249,7 +249,7 @@ class Message(Searchable):
             ),
         ]
         indexes = [
-            # Nearest neighbours and centres are found in this index alone: vectors, and what says who may see them.
+            # Vector search is an index-only scan: the index holds the vectors and the columns of access control.
             models.Index(
                 fields=["user", "legacy", "embedding_model"],
                 include=["id", "conversation", "search_config", "embedding"],
@@ -270,9 +270,9 @@ class Message(Searchable):
         return f"message {self.index} of {self.conversation_id}"
 
     def is_open(self, now: datetime, *, asked: bool = False) -> bool:
-        """Whether anything at all may be summed up or learned from it; with ``asked``, once the person says yes.
+        """Whether it may be summarised and learned from: not declined, not held, not said with memory switched off.
 
-        Nobody declined it, nobody is being asked, and it was not said with memory switched off.
+        ``asked``: the person has agreed, so a hold does not count.
         """
         is_held = self.held_until is not None and self.held_until > now
         return not self.declined and not self.memory_off and (asked or not is_held)
@@ -281,8 +281,8 @@ class Message(Searchable):
 class ConversationChunk(Searchable):
     """A summary of messages ``message_range_start`` (included) to ``message_range_end`` (excluded).
 
-    Never stored without its vector. Ranges of a conversation can neither repeat nor overlap. Since ``hidden_since``
-    something is withheld, or given back, of what it sums up: nobody reads it until a job has written or cut it anew.
+    Always stored with its vector. The ranges of a conversation neither repeat nor overlap. ``hidden_since`` is when
+    words of its messages were withheld or restored: it is hidden until a job has rewritten it.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -347,13 +347,13 @@ class ConversationChunk(Searchable):
 
 
 class Withheld(models.Model):
-    """Words that a person took out of the record: ``text`` is ``start`` to ``end`` of a text as it was said.
+    """Words that a person withheld: ``text`` is the characters ``start`` to ``end`` of the original text.
 
-    The text is that of a message, of a conversation's title, or a quotation of a message; ``object_type`` says which,
-    ``object_id`` whose. Several causes may take the same words; they stand again when none is left. ``message`` is the
-    one that they were said in; a title is withheld with a message that it repeats. ``digest`` is the keyed digest of
-    the whole text, by which an import knows it again. After ``erase_at``, or with the message, the text is gone for
-    good; the row stays for the digest and for the positions of what else is withheld there.
+    ``object_type`` and ``object_id`` name the text's row: a message, a conversation's title or a quotation of a
+    message. Several causes may withhold the same words; they are restored when no cause is left. ``message`` is the
+    message that holds the words, for a title a message that it repeats. ``digest`` is the keyed digest of the whole
+    text, by which an import recognises it. After ``erase_at``, or when the message is deleted, ``text`` is emptied; the
+    row stays for the digest and for the positions of the text's other redactions.
     """
 
     class Cause(models.TextChoices):
