@@ -1,7 +1,7 @@
-"""The app of the wiring, that of the staff's site, and two database roles: the owner migrates, the application serves.
+"""App configurations of the project and of the admin site, and the grants of the two database roles.
 
-Before anything is migrated the owner decides that whatever it creates from then on can be used by the application.
-A migration that takes such a right back from one table is therefore left alone.
+The owner role migrates, the application role serves. Default privileges are set before the first migration, so a
+migration may revoke one on a table, and it stays revoked.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _GRANTS = (
 
 
 def let_application_in(using: str, **_: Any) -> None:
-    """Receive ``pre_migrate``: give the application role its rights on everything the owner will create."""
+    """Handle ``pre_migrate``: grant the application role its rights on everything the owner will create."""
     connection = connections[using]
     role = connections["default"].settings_dict["USER"]
     if connection.settings_dict["USER"] == role:
@@ -35,19 +35,19 @@ def let_application_in(using: str, **_: Any) -> None:
 
 
 class MemoryProjectConfig(AppConfig):
-    """The wiring's own app: it has no tables."""
+    """The project's own app, without tables."""
 
     name = "memory_project"
 
     def ready(self) -> None:
-        """Have the database roles set up before the first migration, and spans sent where that is wanted."""
-        # The signal comes once for each app with models; once is enough.
+        """Grant database rights before the first migration, and start tracing if it is enabled."""
+        # The signal is sent once per app with models; one receiver call is enough.
         pre_migrate.connect(let_application_in, sender=apps.get_app_config("journal"))
         if settings.TRACES:
             begin_tracing()
 
 
 class StaffAdminConfig(AdminConfig):
-    """Django's admin with the staff's site as its default."""
+    """Django's admin with StaffSite as the default site."""
 
     default_site = "memory_project.staff.site.StaffSite"

@@ -18,8 +18,8 @@ from memory_project.serving import Application  # noqa: E402 - it needs the mode
 
 application = Application()
 
-# All views, before the processes part: what is loaded later is each process's own.
+# Import all views before the workers fork, so that they share the memory.
 get_resolver().resolve("/health/live")
-# The web server runs no system checks: a faulty file stops it here, by name.
+# The web server runs no system checks, so a faulty categories.yaml has to stop it here.
 categories.load()
 preload()

@@ -1,4 +1,4 @@
-"""The Celery application. Tasks are thin and take ids only; the durable rows they start from are in the database."""
+"""The Celery application. Tasks take ids only; their state is in database rows."""
 
 import os
 from typing import Any
@@ -12,10 +12,10 @@ from accounts.scope import working_for
 
 
 class ScopedTask(Task):
-    """A task that works for the whole deployment until an action enters the scope of a person."""
+    """A task whose access scope is the whole deployment until an action enters a person's scope."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Run it in a scope of its own."""
+        """Run the task in a new scope."""
         with working_for(None, self.name):
             return super().__call__(*args, **kwargs)
 
@@ -27,7 +27,7 @@ app.autodiscover_tasks()
 
 @worker_init.connect
 def _preload(**_: Any) -> None:
-    """Load the models once, before the worker's processes part."""
+    """Load the models once, before the worker forks."""
     from memory_project.preloading import preload  # noqa: PLC0415
 
     preload()
@@ -35,7 +35,7 @@ def _preload(**_: Any) -> None:
 
 @task_postrun.connect
 def _beat(**_: Any) -> None:
-    """Let staff see that a worker is there."""
+    """Record that a worker is alive, for the dashboard."""
     from .pulse import note_work  # noqa: PLC0415
 
     note_work()

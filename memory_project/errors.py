@@ -1,4 +1,4 @@
-"""What a request gets when no view could answer it: JSON for programs, a plain page elsewhere, never a trace."""
+"""Error handlers for requests that no view answered: JSON for the API, else a plain page; never a traceback."""
 
 from __future__ import annotations
 
@@ -12,37 +12,37 @@ from web.errors import RETRY_SECONDS, is_outage
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """400: the request can't be read, or names a host that this deployment does not serve."""
+    """Return 400: the request is malformed or names an unknown host."""
     return _answer(request, 400, "invalid", _("The request could not be understood."))
 
 
 def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """403: signed in, but not for this."""
+    """Return 403: the user lacks the permission."""
     return _answer(request, 403, "not_allowed", _("You may not do this."))
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """403: a form came without the token that shows it is ours."""
+    """Return 403: the CSRF token is missing or wrong."""
     return _answer(request, 403, "csrf", _("The form had expired. Go back, reload the page and send it again."))
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """404: there is nothing here, or nothing that the caller may know of."""
+    """Return 404: nothing here that the caller may see."""
     return _answer(request, 404, "not_found", _("There is nothing at this address."))
 
 
 def too_large(request: HttpRequest, most: int) -> HttpResponse:
-    """413: more was sent than ``most`` bytes."""
+    """Return 413: the body has more than ``most`` bytes."""
     return _answer(request, 413, "too_large", _("The body is larger than %(size)s MB.") % {"size": most // 1_048_576})
 
 
 def too_slow(request: HttpRequest) -> HttpResponse:
-    """408: the body did not come in time."""
+    """Return 408: the body did not arrive in time."""
     return _answer(request, 408, "too_slow", _("The body did not come in time."))
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """503 with Retry-After when a server that Keepsake needs is away, 500 for everything else."""
+    """Return 503 with Retry-After when a server that Keepsake needs is unavailable, else 500."""
     if is_outage(sys.exc_info()[1]):
         answer = _answer(
             request, 503, "unavailable", _("A service that Keepsake needs is away. Try again in a moment.")
@@ -55,6 +55,6 @@ def server_error(request: HttpRequest) -> HttpResponse:
 def _answer(request: HttpRequest, status: int, code: str, detail: str) -> HttpResponse:
     if request.path_info.startswith(("/api/", "/mem0/")):
         return JsonResponse({"detail": detail, "code": code}, status=status)
-    # Without the request no context processor runs: one of them would ask the database, which may be what is away.
+    # Rendered without the request, so no context processor queries the database, which may be unavailable.
     page = loader.render_to_string("error.html", {"status": status, "detail": detail})
     return HttpResponse(page, status=status)

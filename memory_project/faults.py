@@ -1,4 +1,4 @@
-"""Settings that can't be right, or not together: a start with one of them stops and says so."""
+"""Validation of settings, alone and in combination. An invalid one stops the start with a message."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from retrieval.weights import fault_in
 
 _SHORTEST_KEY = 32
 _FEWEST_CHARACTERS = 10
-# What must hold of some settings, and what to say where it does not.
+# Pairs of a condition and the message for when it does not hold.
 _Checks = Iterable[tuple[object, str]]
 _EXAMPLES = re.compile(r"django-insecure|change.?me|secret.?key|example|password|keepsake|default", re.IGNORECASE)
 
 
 def fault_in_secret_keys(keys: Iterable[str], *, debug: bool) -> str:
-    """Why one of the keys could be guessed, which signs sessions and fingerprints agents' keys; empty if none can be.
+    """Return why one of the keys is weak, or ''. The keys sign sessions and fingerprint agents' keys.
 
-    It says which it is by its place (0 is SECRET_KEY, the others are the fallbacks), never what it is.
+    ``keys`` are SECRET_KEY and its fallbacks. The message names the key's position, never its value.
     """
     for number, key in enumerate(() if debug else keys):
         weak = (
@@ -41,14 +41,14 @@ def fault_in_secret_keys(keys: Iterable[str], *, debug: bool) -> str:
 
 
 def must_have_strong_secret_keys() -> None:
-    """Stop a process that would serve with a key that can be guessed. Raises ImproperlyConfigured."""
+    """Raise ImproperlyConfigured if a secret key is weak."""
     if fault := _fault_in_secret_keys():
         raise ImproperlyConfigured(fault)
 
 
 @register(Tags.security)
 def check_secret_keys(**_: Any) -> list[CheckMessage]:
-    """The same for commands and workers, which run Django's checks when they start."""
+    """Report weak secret keys as a Django system check, which commands and workers run at their start."""
     fault = _fault_in_secret_keys()
     return [Error(fault, id="memory_project.E001")] if fault else []
 
@@ -60,7 +60,7 @@ def _fault_in_secret_keys() -> str:
 
 
 def faults_in(settings: Mapping[str, Any]) -> Iterator[str]:
-    """What is wrong with them, a sentence each."""
+    """Yield a message for each invalid setting."""
     s = SimpleNamespace(**settings)
     for checks in (_of_serving, _of_the_model, _of_replies, _of_memory, _of_the_embedder):
         for holds, fault in checks(s):
@@ -69,7 +69,7 @@ def faults_in(settings: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _of_serving(s: SimpleNamespace) -> _Checks:
-    """Those of the server and its database."""
+    """Return the checks of the web server and its database."""
     return (
         (
             0.001 <= s.MIGRATION_LOCK_TIMEOUT_SECONDS <= 86_400,
@@ -83,7 +83,7 @@ def _of_serving(s: SimpleNamespace) -> _Checks:
 
 
 def _of_the_model(s: SimpleNamespace) -> _Checks:
-    """Those of the model that reads and judges."""
+    """Return the checks of the models that extract and judge."""
     return (
         (
             s.KEEPSAKE_MODEL == "offline" or s.ANTHROPIC_API_KEY,
@@ -117,7 +117,7 @@ def _of_the_model(s: SimpleNamespace) -> _Checks:
 
 
 def _of_replies(s: SimpleNamespace) -> _Checks:
-    """Those of the assistant's replies."""
+    """Return the checks of the assistant's replies."""
     return (
         (
             s.KEEPSAKE_REPLY_MODEL == "offline" or s.ANTHROPIC_API_KEY,
@@ -144,7 +144,7 @@ def _of_replies(s: SimpleNamespace) -> _Checks:
 
 
 def _of_memory(s: SimpleNamespace) -> _Checks:
-    """Those of what is learned, compared, recalled and brought in."""
+    """Return the checks of extraction, comparison, recall and imports."""
     return (
         (1 <= s.EXTRACTION_ROUNDS <= 10, "EXTRACTION_ROUNDS must be from 1 to 10"),
         (s.EXTRACTED_PER_USER_AND_DAY >= 0, "EXTRACTED_PER_USER_AND_DAY must not be negative"),
@@ -170,7 +170,7 @@ def _of_memory(s: SimpleNamespace) -> _Checks:
 
 
 def _of_the_embedder(s: SimpleNamespace) -> _Checks:
-    """Those of the embedder and the reranker."""
+    """Return the checks of the embedder and the reranker."""
     return (
         (
             0 < s.KEEPSAKE_EMBEDDER_TIMEOUT_SECONDS <= s.EMBEDDER_TIMEOUT_MAX_SECONDS,

@@ -1,4 +1,4 @@
-"""Whether this process lives, and whether it can serve."""
+"""Health checks: liveness and readiness."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ log = structlog.get_logger(__name__)
 @never_cache
 @require_safe
 def live(request: HttpRequest) -> JsonResponse:
-    """200 as long as the process answers. Asks nothing of any other server."""
+    """Return 200 as long as the process answers; no other server is asked."""
     return JsonResponse({"status": "live"})
 
 
 @never_cache
 @require_safe
 def ready(request: HttpRequest) -> JsonResponse:
-    """200 when a request can be served, 503 with Retry-After when the database is away or not migrated.
+    """Return 200 when requests can be served, 503 with Retry-After when the database is unavailable or not migrated.
 
-    A broker that is away is told as ``degraded`` with 200: requests are served, and the sweep does the background
-    work when the broker is back.
+    Without the broker it returns 200 with ``degraded``: requests are served, and the sweep runs the background work
+    when the broker is back.
     """
     checks = {"database": _check_database(), "broker": _check_broker()}
     if checks["database"] != "ok":
@@ -47,7 +47,7 @@ def _check_database() -> str:
     try:
         applied = set(MigrationRecorder.Migration.objects.values_list("app", "name"))
     except ProgrammingError:
-        return "not migrated"  # There is no table of migrations yet.
+        return "not migrated"  # The table of migrations does not exist yet.
     except (DatabaseError, InterfaceError, PoolTimeout) as error:
         log.warning("database_away", error=type(error).__name__)
         return "away"

@@ -12,21 +12,21 @@ import structlog
 
 CUT = " […]"
 _LEVELS = {
-    # The line of each request says it (middleware.py), with its exception.
+    # The request line logs errors with their exception (middleware.py).
     "django.request": "CRITICAL",
-    # That a task comes; that it ended, and how, stays.
+    # Drops the line for a received task; the one for its end is kept.
     "celery.worker.strategy": "WARNING",
     "celery.beat": "WARNING",
-    # Its servers are made for one request each.
+    # It creates a server per request and would log each.
     "mcp": "WARNING",
 }
-# How PostgreSQL goes on after the first line of an error, also where the text stands in a repr. The rest may hold a
-# whole row, and rows hold whatever people wrote, line ends included: nothing after this is trusted.
+# The continuation of a PostgreSQL error after its first line, also within a repr. It may quote a whole row with private
+# text and line ends, so everything after this is cut.
 _ON_ROWS = re.compile(r"(?:\n|\\n)\s*(?:DETAIL|HINT|QUERY|CONTEXT|LINE \d+):.*", re.DOTALL)
 
 
 def without_rows(logger: Any, name: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """Cut what a database error quotes of its rows and statements out of every text of an event."""
+    """Cut rows and statements that database errors quote from every text of an event (structlog processor)."""
     for key, value in event.items():
         if isinstance(value, str | BaseException):
             event[key] = _ON_ROWS.sub(CUT, value if isinstance(value, str) else repr(value))
@@ -34,7 +34,7 @@ def without_rows(logger: Any, name: str, event: MutableMapping[str, Any]) -> Mut
 
 
 def _formatted(exc_info: tuple[type[BaseException], BaseException, TracebackType | None]) -> str:
-    """A traceback in which database errors have only their first line, so that what comes after them is still there."""
+    """Format a traceback with only the first line of each database error; the lines after an error are kept."""
     text = "".join(traceback.format_exception(*exc_info)).rstrip("\n")
     for error in _chain(exc_info[1]):
         told = str(error)
@@ -44,7 +44,7 @@ def _formatted(exc_info: tuple[type[BaseException], BaseException, TracebackType
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """An error, and those that it came of."""
+    """Yield an error and its causes."""
     seen: list[BaseException] = []
     before: BaseException | None = error
     while before is not None and before not in seen:

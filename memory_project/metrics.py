@@ -1,6 +1,6 @@
-"""``/metrics`` for Prometheus, worked out of the database, so that every process of every machine says the same.
+"""``/metrics`` for Prometheus, computed from the database, so that all processes report the same.
 
-It names no person and holds no text. Answers are kept for a few seconds, so that scraping costs little.
+It names no person and holds no text. Answers are cached for some seconds, so that scraping costs little.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ _PROXIES_SEND = frozenset(
 
 
 class _Stored(Collector):
-    """What the database holds, read once a scrape."""
+    """Collector of the figures in the database, read once per scrape."""
 
     def collect(self) -> Iterator[Metric]:
-        """All families, each with its samples."""
+        """Yield all metric families with their samples."""
         yield self._operations()
         yield self._jobs()
         yield from self._models()
@@ -70,7 +70,7 @@ class _Stored(Collector):
 @never_cache
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
-    """The figures, for signed-in staff and whoever has ``METRICS_TOKEN``; without one for this machine. Else 404."""
+    """Return the metrics to staff and to holders of ``METRICS_TOKEN``; if that is unset, to this machine. Else 404."""
     if not _may_read(request):
         raise Http404
     text = cache.get(_KEY)
@@ -88,7 +88,7 @@ def _may_read(request: HttpRequest) -> bool:
     if settings.METRICS_TOKEN:
         given = request.headers.get("Authorization", "")
         return hmac.compare_digest(given.encode(), f"Bearer {settings.METRICS_TOKEN}".encode())
-    # Behind a proxy on this machine everybody seems to be here.
+    # Behind a local proxy every client has a loopback address.
     if settings.BEHIND_PROXY or not _PROXIES_SEND.isdisjoint(each.lower() for each in request.headers):
         return False
     try:

@@ -1,4 +1,4 @@
-"""What holds for every request: a limit on its size, who may keep its answer, and a line in the log."""
+"""Middleware of every request: body size limit, cache headers, request log."""
 
 from __future__ import annotations
 
@@ -26,41 +26,40 @@ def takes_uploads(view: Callable[..., object]) -> bool:
 
 
 class BodyLimit:
-    """Refuse bodies over ``MAX_BODY_BYTES`` before anything reads them.
+    """Reject bodies over ``MAX_BODY_BYTES`` with 413 before anything reads them.
 
-    Django's own limit covers forms only: a JSON parser reads the stream itself. What comes in chunks is counted where
-    it is read (serving.py). A view that takes uploads gets what an import may have, unless it is a
-    page and nobody is signed in.
+    Django's own limit covers forms only: a JSON parser reads the stream itself. Chunked bodies are counted where they
+    are read (serving.py). A view with uploads accepts the size of an import, except a page without a signed-in user.
     """
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Pass the request on; what is too large is known once its view is."""
+        """Pass the request on; the limit depends on the view, so ``process_view`` checks it."""
         return self.get_response(request)
 
     def process_view(
         self, request: HttpRequest, view: Callable[..., HttpResponse], args: object, kwargs: object
     ) -> HttpResponse | None:
-        """Answer 413, or let the view run."""
+        """Return 413, or None to run the view."""
         length = request.META.get("CONTENT_LENGTH") or "0"
         most = settings.MAX_BODY_BYTES
         if takes_uploads(view):
-            # A key is checked before the body is read; a page's form token stands in the body.
+            # The API checks the key before it reads the body; a page's CSRF token is in the body.
             is_known = request.path_info.startswith("/api/") or request.user.is_authenticated
             most = settings.IMPORT_MAX_BYTES + settings.MAX_BODY_BYTES if is_known else most
         return too_large(request, most) if not length.isdigit() or int(length) > most else None
 
 
 class PrivateAnswers:
-    """Tell whatever stands between to keep no answer that depends on who asks, unless its view says how long."""
+    """Set ``Cache-Control: private, no-cache`` on answers that depend on the caller, unless the view sets it."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Mark the answer."""
+        """Set the header."""
         response = self.get_response(request)
         if not response.has_header("Cache-Control") and (
             request.headers.get("Authorization") or has_vary_header(response, "Cookie")
@@ -70,20 +69,20 @@ class PrivateAnswers:
 
 
 class RequestLog(RequestMiddleware):
-    """Log how each request ended, without its query string: people search for what others told them.
+    """Log the end of each request without its query string, which may hold private search words.
 
-    Nothing is logged of what programs ask every few seconds and are answered well. Static files don't come so far.
+    Successful polls (``_POLLED``) are not logged. Static files are served before this middleware.
     """
 
     _POLLED = {"live", "ready", "import-page", "tidy-plan", "job", "changes", "metrics"}
 
     def prepare(self, request: HttpRequest) -> None:
-        """Begin to measure."""
+        """Start the timer."""
         request.META["keepsake.began_at"] = time.perf_counter()
         super().prepare(request)
 
     def handle_response(self, request: HttpRequest, response: HttpResponse) -> None:
-        """Log the line, unless the request was one of many."""
+        """Log the request unless it was a successful poll."""
         match = request.resolver_match
         is_polled = request.method in {"GET", "HEAD"} and match is not None and match.view_name in self._POLLED
         if is_polled and response.status_code < HTTPStatus.BAD_REQUEST:
@@ -96,5 +95,5 @@ class RequestLog(RequestMiddleware):
 
     @staticmethod
     def format_request(request: HttpRequest) -> str:
-        """The method and the path, without codes of invitations and of links in mails, which let in who has them."""
+        """Return method and path without the secret codes of invitations and password resets."""
         return f"{request.method} {_CODE.sub('[code]', request.path)}"

@@ -1,4 +1,4 @@
-"""What a server loads once, before its processes part, so that they share it and no first request waits for it."""
+"""Preload models before the server forks, so that its processes share them and no first request waits for them."""
 
 import gc
 
@@ -9,10 +9,10 @@ from retrieval.text import prepare
 
 
 def preload() -> None:
-    """Load the vocabularies and models, which takes some seconds, and keep the garbage collector away from them.
+    """Load the vocabularies and models, which takes some seconds, and exclude them from garbage collection.
 
-    It would walk all that lives here, a few hundred thousand objects, at every full collection: 0.2 to 0.4 s in which
-    no thread of the process runs, every few hundred requests. And each process would then have a copy of the pages.
+    Otherwise every full collection would walk a few hundred thousand objects: 0.2 to 0.4 s in which no thread of the
+    process runs, every few hundred requests. It would also make each process copy the shared pages.
     """
     prepare("")
     count_tokens("")

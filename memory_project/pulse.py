@@ -1,7 +1,7 @@
-"""How the deployment did in the last 24 hours: requests, how long they took, which broke; when a worker last worked.
+"""Statistics of the last 24 hours: requests, durations, errors; and the last sign of life of a worker.
 
-Each process counts for itself and adds its counts to those in Valkey every few seconds, so that no request waits for
-that. Where Valkey is away, they are lost and nothing else happens.
+Each process counts in memory and adds its counts to Valkey every few seconds. Without Valkey the counts are lost, and
+requests are not affected.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ HOURS = 24
 FLUSH_SECONDS = 10.0
 BEAT_SECONDS = 5.0
 LATE_AFTER_SECONDS = 180
-"""A worker that has ended no task for so long is away: its clock gives it one every five seconds."""
+"""The worker counts as down after this time without a finished task: beat schedules one every five seconds."""
 _GROWTH = 1.25
 _KEPT_SECONDS = (HOURS + 1) * 3_600
 _BROKEN, _WORKED = "broken", "pulse:worked"
@@ -31,7 +31,7 @@ _BROKEN, _WORKED = "broken", "pulse:worked"
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """Requests of the last 24 hours: how many, how many ended with a 5xx, and in how many milliseconds at most."""
+    """Requests of the last 24 hours: their number, those with a 5xx, and percentiles of the duration in ms."""
 
     requests: int
     broken: int
@@ -40,7 +40,7 @@ class Day:
 
 
 class _Counts:
-    """What this process has counted and not yet told."""
+    """The counts of this process that are not yet in Valkey."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -52,7 +52,7 @@ class _Counts:
             self._counts[key].update(names)
 
     def tell(self) -> None:
-        """Add the counts to those of the other processes, unless that was just done."""
+        """Add the counts to Valkey, at most every ``FLUSH_SECONDS``."""
         with self._lock:
             if time.monotonic() - self._told < FLUSH_SECONDS:
                 return
@@ -67,7 +67,7 @@ _beaten = 0.0
 
 
 def note_request(seconds: float, status: int) -> None:
-    """Count a request that was answered."""
+    """Count a finished request."""
     names = [str(_step(seconds))]
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         names.append(_BROKEN)
@@ -76,7 +76,7 @@ def note_request(seconds: float, status: int) -> None:
 
 
 def note_work() -> None:
-    """Say that a worker has just ended a task; told once in a few seconds."""
+    """Record that a worker has just finished a task, at most every ``BEAT_SECONDS``."""
     global _beaten  # noqa: PLW0603 - one process, one pulse
     if time.monotonic() - _beaten >= BEAT_SECONDS:
         _beaten = time.monotonic()
@@ -84,7 +84,7 @@ def note_work() -> None:
 
 
 def last_day() -> Day:
-    """What all processes have counted. A duration is told as the upper end of its step, which is a quarter wide."""
+    """Return the counts of all processes. Durations are rounded up to a histogram bucket (25 % wide)."""
     hour = int(time.time()) // 3_600
     found = valkey().sum_counts([_key(hour - back) for back in range(HOURS)])
     broken = found.pop(_BROKEN, 0)
@@ -94,20 +94,20 @@ def last_day() -> Day:
 
 
 def last_worked() -> datetime | None:
-    """When a worker last ended a task, within the last day."""
+    """Return when a worker last finished a task; None if not within the last day."""
     at = valkey().get(_WORKED)
     return None if at is None else datetime.fromtimestamp(at, UTC)
 
 
 def queue_depth() -> int | None:
-    """How many tasks wait in the broker; None when it is away."""
+    """Return the number of tasks waiting in the broker; None when it is unavailable."""
     try:
         with current_app.connection_for_read() as connection:
             connection.ensure_connection(max_retries=1, interval_start=0, timeout=1)
             queue = current_app.conf.task_default_queue
             return int(connection.default_channel.queue_declare(queue, passive=True).message_count)
     except connection.channel_errors:
-        return 0  # Nothing was ever put into it.
+        return 0  # The queue does not exist yet.
     except (BrokerError, OSError):
         return None
 
@@ -117,7 +117,7 @@ def _key(hour: int) -> str:
 
 
 def _step(seconds: float) -> int:
-    """The number of the step of the scale, from 0 for a millisecond and less, in which a duration lies."""
+    """Return the histogram bucket of a duration: 0 up to a millisecond, then growing by a factor of 1.25."""
     return max(0, math.ceil(math.log(max(1_000 * seconds, 1), _GROWTH)))
 
 

@@ -1,6 +1,6 @@
-"""The API's documentation: pages of its operations, written from the OpenAPI schema. They work without scripts.
+"""Pages of API documentation, rendered from the OpenAPI schema without scripts.
 
-They are in English like the schema, whatever language the person reads.
+They are in English like the schema, whatever the person's language.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _PREFIX = "#/components/schemas/"
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A parameter, or a field of a body or an answer; ``where`` is what carries a parameter."""
+    """A parameter or a field of a body. ``where`` is a parameter's location: path, query or header."""
 
     name: str
     kind: str
@@ -39,7 +39,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a status means, and the shape of its body; empty where it has none."""
+    """A response: status, description and type of the body ('' without one)."""
 
     status: str
     says: SafeString
@@ -48,7 +48,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """An object of a body or an answer, or the values that a word may have."""
+    """A schema component: an object with fields, or an enumeration with values."""
 
     name: str
     says: SafeString
@@ -57,7 +57,7 @@ class Shape:
 
 
 class Operation:
-    """One operation of the schema, as its page shows it."""
+    """One operation of the schema, for its page."""
 
     def __init__(self, path: str, method: str, node: Node, shapes: Mapping[str, Node]) -> None:
         self.path, self.method, self._node, self._shapes = path, method.upper(), node, shapes
@@ -66,23 +66,23 @@ class Operation:
         self.summary: str = node.get("summary") or self.name
 
     def is_about(self, words: list[str]) -> bool:
-        """Whether all words, in small letters, stand in its address or its description."""
+        """Whether its path, summary and description contain all words, given in lower case."""
         text = f"{self.method} {self.path} {self.summary} {self._node.get('description', '')}".lower()
         return all(word in text for word in words)
 
     @property
     def summary_line(self) -> SafeString:
-        """The summary, with what stands in backticks as code."""
+        """The summary as HTML, with backticks as code."""
         return coded(self.summary)
 
     @property
     def description(self) -> SafeString:
-        """What it does, as paragraphs."""
+        """The description as HTML paragraphs."""
         return prose(self._node.get("description", ""))
 
     @property
     def parameters(self) -> list[Field]:
-        """What goes along in its path, query and headers."""
+        """The parameters in path, query and headers."""
         return [
             Field(
                 each["name"],
@@ -96,18 +96,18 @@ class Operation:
 
     @cached_property
     def body(self) -> Node:
-        """The schema of what is sent; empty where nothing is."""
+        """The schema of the request body; empty without one."""
         content = self._node.get("requestBody", {}).get("content", {})
         return next((each["schema"] for each in content.values()), {})
 
     @property
     def body_kind(self) -> str:
-        """What is sent, in words; empty where nothing is."""
+        """The type of the request body in words; '' without one."""
         return kind_of(self.body) if self.body else ""
 
     @property
     def answers(self) -> list[Answer]:
-        """What it answers, by status."""
+        """The responses by status."""
         return [
             Answer(status, prose(each.get("description", "")), kind_of(_content(each)) if _content(each) else "")
             for status, each in sorted(self._node["responses"].items())
@@ -115,7 +115,7 @@ class Operation:
 
     @property
     def shapes(self) -> list[Shape]:
-        """What is sent and answered, and all that is inside, each once."""
+        """The components used by the request and the responses, nested ones included, each once."""
         found: dict[str, None] = {}
         waiting = [self.body, *(_content(each) for each in self._node["responses"].values())]
         while waiting:
@@ -126,7 +126,7 @@ class Operation:
         return [_shape(name, self._shapes[name]) for name in found]
 
     def curl(self, address: str) -> str:
-        """A command that calls it on the server at ``address``; what is to be filled in stands as shell variables."""
+        """Return a curl command that calls it on the server at ``address``, with shell variables as placeholders."""
         path = re.sub(r"\{(\w+)\}", lambda each: f"${{{each[1].upper()}}}", self.path)
         asked = [
             f"{each['name']}=${{{each['name'].upper()}}}"
@@ -189,7 +189,7 @@ def _shape(name: str, node: Node) -> Shape:
 
 
 def kind_of(node: Node) -> str:
-    """What values a schema takes, in words: "list of Memory", "integer, 1 to 100", "string or nothing"."""
+    """Return a schema's type in words: "list of Memory", "integer, 1 to 100", "string or nothing"."""
     if "$ref" in node:
         return str(node["$ref"]).removeprefix(_PREFIX)
     for several in ("oneOf", "anyOf", "allOf"):
@@ -218,19 +218,19 @@ def _bounds(node: Node) -> str:
 
 
 def prose(text: str) -> SafeString:
-    """A description as paragraphs, with what stands in backticks as code."""
+    """Render a description as HTML paragraphs, with backticks as code."""
     paragraphs = [each for each in re.split(r"\n\s*\n", text.strip()) if each]
     return format_html_join("", "<p>{}</p>", ((coded(each),) for each in paragraphs))
 
 
 def coded(text: str) -> SafeString:
-    """A text with what stands in backticks as code."""
+    """Render a text as HTML, with backticks as code."""
     return mark_safe(re.sub(r"(`{1,2})(.+?)\1", r"<code>\2</code>", escape(text)))  # noqa: S308 -- escaped
 
 
 @cache
 def _schema() -> Mapping[str, Any]:
-    """The schema, made once in each process: that takes half a second, and anybody may ask for it."""
+    """Return the schema, cached per process: generating it takes half a second, and the pages are public."""
     with override("en"):
         made: Mapping[str, Any] = SchemaGenerator().get_schema(request=None, public=True)
         return made
@@ -238,14 +238,14 @@ def _schema() -> Mapping[str, Any]:
 
 @cache
 def _rendered(name: str) -> str | bytes:
-    """The schema in the words of one of the view's renderers, by its name."""
+    """Return the schema rendered by one of the view's renderers, named by its class."""
     renderer = next(each for each in Schema.renderer_classes if each.__name__ == name)
     rendered: str | bytes = renderer().render(_schema(), renderer_context={})
     return rendered
 
 
 class Schema(SpectacularAPIView):
-    """The schema as a file."""
+    """The schema as a file to download."""
 
     def _get_schema_response(self, request: Request) -> HttpResponse:
         renderer = request.accepted_renderer
@@ -255,7 +255,7 @@ class Schema(SpectacularAPIView):
 
 @cache
 def operations() -> dict[str, Operation]:
-    """All operations by their ids, in the order of the schema."""
+    """Return all operations by id, in the order of the schema."""
     schema = _schema()
     shapes = schema["components"]["schemas"]
     found = (
@@ -267,7 +267,7 @@ def operations() -> dict[str, Operation]:
 
 
 def index(request: HttpRequest) -> HttpResponse:
-    """All operations by what they are about, or those that hold the words of ``search``."""
+    """Render the list of operations by tag, filtered by the words of ``search``."""
     search = " ".join(request.GET.get("search", "").split())[:200]
     groups: dict[str, list[Operation]] = {}
     for each in operations().values():
@@ -277,7 +277,7 @@ def index(request: HttpRequest) -> HttpResponse:
 
 
 def operation(request: HttpRequest, operation_id: str) -> HttpResponse:
-    """One operation: what it does, what it takes and answers, and a command that calls it."""
+    """Render the page of one operation. Raises Http404 for an unknown one."""
     found = operations().get(operation_id)
     if found is None:
         raise Http404

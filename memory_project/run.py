@@ -1,7 +1,7 @@
-"""``make run``: everything that Keepsake needs on one machine, as children of this one process.
+"""``make run``: everything that Keepsake needs on one machine, as child processes of this one.
 
-First the embedded servers, migrations and static files, then the web server, the worker and its clock, then the demo.
-A child that dies is started again; Ctrl-C stops them all.
+It starts the embedded servers, migrates, collects static files, then starts the web server, the worker and beat, and
+loads the demo. A child that dies is restarted; Ctrl-C stops them all.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .running_copy import publish, withdraw
 from .supervisor import Stop, Supervisor, raise_stop_on_signals, say
 
 BASE = Path(__file__).resolve().parent.parent
-# Marks the environment of the children with their copy, so that a later start knows what is its own.
+# The environment variable that names the copy of a child process, so that a later start finds its leftovers.
 MARK = "KEEPSAKE_CHILD_OF"
 _READY_SECONDS = 60.0
 
@@ -45,9 +45,9 @@ def main() -> int:
 
 
 def run(var: Path, given: Mapping[str, str]) -> None:
-    """Run one copy with everything it keeps in ``var``, until Stop is raised.
+    """Run one copy with its data in ``var`` until Stop is raised. ``given`` is the environment.
 
-    Raises ServerError when the copy runs already, the port is taken, or something can't be started.
+    Raises ServerError when the copy is running already, the port is taken, or something can't be started.
     """
     began = time.monotonic()
     port = _port(given)
@@ -69,7 +69,7 @@ def run(var: Path, given: Mapping[str, str]) -> None:
             "PORT": str(port),
             "KEEPSAKE_VAR": str(var),
             MARK: str(var),
-            # Browsers don't tell ports apart in cookies: two copies would sign each other's people out.
+            # Cookies ignore the port: with one name, two copies would sign each other's users out.
             "SESSION_COOKIE_NAME": given.get("SESSION_COOKIE_NAME") or f"keepsake_{port}",
         }
         with _step("Preparing the database"):
@@ -82,7 +82,7 @@ def run(var: Path, given: Mapping[str, str]) -> None:
         supervisor.start(web)
         supervisor.start(worker)
         with _step("Loading the demo, if there is nothing yet"):
-            # The demo's passwords are known to everybody: they have no place in a database of the operator's own.
+            # The demo's passwords are public, so it is never loaded into an operator's own database.
             demo = "--if-loaded" if given.get("DATABASE_URL") else "--if-empty"
             sign_ins = _manage(["seed_demo", demo], environment, var)
         with _step("Waiting for the web server"):
@@ -138,7 +138,7 @@ def _check_free(port: int) -> None:
 
 @contextmanager
 def _step(what: str) -> Iterator[None]:
-    """Say what is happening and how long it took."""
+    """Print a step and its duration."""
     began = time.monotonic()
     say(f"{what} ... ", end="")
     try:
@@ -163,7 +163,7 @@ def _manage(arguments: list[str], environment: Mapping[str, str], var: Path) -> 
 
 
 def _collect_static(environment: Mapping[str, str], var: Path) -> None:
-    """Collect the static files when they, or the packages that bring some, changed since the last time."""
+    """Collect the static files if they or the installed packages changed since the last time."""
     found = hashlib.sha256((BASE / "requirements.txt").read_bytes())
     rooms = [path.parent for path in BASE.glob("*/apps.py")]
     for path in sorted(file for folder in (BASE, *rooms) for file in (folder / "static").rglob("*")):
@@ -177,7 +177,7 @@ def _collect_static(environment: Mapping[str, str], var: Path) -> None:
 
 
 def _children(environment: Mapping[str, str], var: Path) -> tuple[Child, Child, Child]:
-    """Return the web server, the worker and its clock."""
+    """Return the web server, the worker and beat."""
     logs = var / "log"
     python = [sys.executable, "-m"]
     celery = [*python, "celery", "--app", "memory_project"]

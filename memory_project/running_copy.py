@@ -1,7 +1,7 @@
-"""How ``manage.py`` in a second terminal finds the servers of the copy that ``make run`` keeps running.
+"""Lets ``manage.py`` in a second terminal use the servers of a running ``make run``.
 
-The running copy publishes its addresses and secret key in a private file; settings take what is in it unless the
-environment names a database of its own.
+The running copy publishes its addresses and secret key in a private file. Settings read it unless the environment
+names a database.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _NAME = "environment.json"
 
 
 def publish(var: Path, environment: Mapping[str, str]) -> None:
-    """Write what a command needs to use the servers of this copy, for its owner's eyes only."""
+    """Write the environment variables of this copy's servers to a file that only its owner can read."""
     draft = var / (_NAME + ".new")
     draft.unlink(missing_ok=True)
     with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
@@ -24,15 +24,15 @@ def publish(var: Path, environment: Mapping[str, str]) -> None:
 
 
 def withdraw(var: Path) -> None:
-    """Remove what was published: the servers stop."""
+    """Delete the published file, before the servers stop."""
     (var / _NAME).unlink(missing_ok=True)
 
 
 def use_running_copy(var: Path) -> None:
-    """Complete this process's environment from what the copy published, if it runs.
+    """Add the environment variables published by a running copy to this process's environment.
 
-    Nothing is mixed: with a DATABASE_URL of its own the environment stays as it is. A file that came along when the
-    checkout was copied names other servers and is left alone.
+    Does nothing if DATABASE_URL is set. A file that belongs to another directory, since the checkout was copied, is
+    ignored.
     """
     if os.environ.get("DATABASE_URL"):
         return

@@ -1,8 +1,8 @@
-"""How requests are served: bodies and streams on the event loop, everything else on a few threads.
+"""The ASGI handler: bodies and streams on the event loop, views on a small thread pool.
 
-A request takes a thread, and with it a connection to the database, once its body has come, and gives both back before
-its answer is sent. So a slow client costs a buffer, and a stream costs a coroutine. One caller has few threads at once:
-who sends a hundred requests waits for their own, and nobody else does.
+A request takes a thread and a database connection only when its body is complete, and releases both before its answer
+is sent. So a slow client costs a buffer, and a stream costs a coroutine. Threads per caller are limited, so a caller
+with a hundred requests makes nobody else wait.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _END = object()
 
 
 class TooLarge(Exception):
-    """More was sent than the ``most`` bytes that the address takes."""
+    """The body has more than the ``most`` bytes that its URL accepts."""
 
     def __init__(self, most: int) -> None:
         super().__init__(most)
@@ -56,10 +56,9 @@ class TooLarge(Exception):
 
 
 class Application(ASGIHandler):
-    """Django on gunicorn's event loop, with its views and middleware on threads of our own.
+    """Django's ASGI handler with views and middleware on a fixed thread pool.
 
-    Django's handler would take a new thread for every request and go to and fro between it and the loop once for each
-    middleware.
+    Django's own handler starts a thread per request and switches between it and the loop for each middleware.
     """
 
     def __init__(self) -> None:
@@ -68,7 +67,7 @@ class Application(ASGIHandler):
         self._threads = ThreadPoolExecutor(settings.WEB_THREADS, "request")
         self._probes = ThreadPoolExecutor(1, "probe")
         self._turns = Turns(settings.WEB_THREADS_PER_CALLER)
-        # Callers are what requests claim, so one address leaves threads to others whatever it claims.
+        # A caller is an unverified claim, so each address is limited, too.
         self._addresses = Turns(max(1, settings.WEB_THREADS - settings.WEB_THREADS_PER_CALLER))
         self._uploads = Turns(settings.UPLOADS_PER_CALLER)
 
@@ -76,7 +75,7 @@ class Application(ASGIHandler):
         """Serve one request."""
         if scope["type"] == "websocket":
             await receive()
-            await send({"type": "websocket.close"})  # Before it is accepted: the server answers 403.
+            await send({"type": "websocket.close"})  # Before accepting, so the server answers 403.
             return
         if scope["type"] != "http":
             raise ValueError(f"Keepsake speaks HTTP only, not {scope['type']}.")
@@ -107,10 +106,11 @@ class Application(ASGIHandler):
             await self._send(response, receive, send)
 
     async def _read(self, scope: Message, receive: Receive, body: Any, limit: asyncio.Timeout) -> None:
-        """Read the body.
+        """Read the request's body into ``body``.
 
-        A body over ``MAX_BODY_BYTES`` is read only where files are taken, from somebody who is known; else the view
-        refuses the request without it. It has longer, and each caller sends few at once. Raises TooLarge, TimeoutError.
+        A body over ``MAX_BODY_BYTES`` is read only from an authenticated caller of a view with uploads; otherwise it is
+        skipped, and the view rejects the request. An upload has a longer timeout, and uploads per caller are limited.
+        Raises TooLarge, TimeoutError.
         """
         most, declared = settings.MAX_BODY_BYTES, int(_header(scope, b"content-length") or 0)
         if declared <= most and not (_header(scope, b"transfer-encoding") and _takes_files(scope)):
@@ -124,8 +124,8 @@ class Application(ASGIHandler):
             return
         most += settings.IMPORT_MAX_BYTES
         if declared > most:
-            return  # The view says so.
-        async with self._uploads.take(caller[:2]):  # By now it is known that the key or the session is one.
+            return  # BodyLimit answers 413.
+        async with self._uploads.take(caller[:2]):  # The key or session is verified by now.
             await self._take_in(receive, body, most)
 
     async def _take_in(self, receive: Receive, body: Any, most: int) -> None:
@@ -149,19 +149,19 @@ class Application(ASGIHandler):
 
     @asynccontextmanager
     async def _turn(self, caller: tuple[str, str, str]) -> AsyncIterator[None]:
-        """A turn of the caller's, and of the address's."""
+        """Hold a slot of the caller and one of its address."""
         async with self._turns.take(caller), self._addresses.take(caller[0]):
             yield
 
     async def _in_thread(self, function: Callable[..., T], *arguments: Any) -> T:
         loop = asyncio.get_running_loop()
-        # In the thread's own context, where Django keeps what it has opened to the cache.
+        # Runs in the thread's own context, where Django keeps its connections to the cache.
         return await loop.run_in_executor(self._threads, function, *arguments)
 
     async def _answered(self, scope: Message, body: Any) -> HttpResponseBase:
-        """What the views answer.
+        """Run the view in a thread and return its response.
 
-        A thread can't be stopped: when the client has left, its turn stays taken and the body open until it ends.
+        A thread can't be cancelled: if the client disconnects, its slot and the body are kept until the thread ends.
         """
         working = asyncio.ensure_future(self._in_thread(self._answer, scope, body))
         try:
@@ -173,7 +173,7 @@ class Application(ASGIHandler):
             raise
 
     def _answer(self, scope: Message, body: Any) -> HttpResponseBase:
-        """What the views answer. The connection to the database is given back before it is sent."""
+        """Run middleware and view. The database connection is released before the response is sent."""
         set_script_prefix(get_script_prefix(scope))
         signals.request_started.send(sender=self.__class__, scope=scope)
         request, error = self.create_request(scope, body)
@@ -191,7 +191,7 @@ class Application(ASGIHandler):
     async def _hand_over(
         self, response: HandedOver, caller: tuple[str, str, str], scope: Message, receive: Receive, send: Send
     ) -> None:
-        """Let another application answer. Each of its hops to the database takes a turn of the caller's."""
+        """Let another ASGI application answer. Each of its database calls takes a slot of the caller."""
 
         async def hop(function: Callable[[], T]) -> T:
             async with self._turn(caller):
@@ -219,13 +219,13 @@ class Application(ASGIHandler):
             raise ended[0]
 
     async def _parts(self, parts: Iterator[bytes]) -> AsyncIterator[bytes]:
-        """The parts of a file, each read in a thread."""
+        """Yield the parts of a file, each read in a thread."""
         while (part := await self._in_thread(next, parts, _END)) is not _END:
             yield part
 
 
 class Turns:
-    """Lets each caller do so much at once; what else they send waits for their own."""
+    """Limits the concurrent requests of each caller; further ones wait."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -234,7 +234,7 @@ class Turns:
 
     @asynccontextmanager
     async def take(self, caller: object) -> AsyncIterator[None]:
-        """Wait for a turn, and have it until the block ends."""
+        """Wait for a slot and hold it until the block ends."""
         turns = self._turns.setdefault(caller, asyncio.Semaphore(self._most))
         self._here[caller] += 1
         try:
@@ -254,16 +254,16 @@ def _header(scope: Message, name: bytes) -> bytes:
 
 
 def _with_length(scope: Message, length: int) -> Message:
-    """The request with its length, which views go by, also where it came in chunks."""
+    """Return the scope with a Content-Length, which views rely on, also for a chunked body."""
     if _header(scope, b"content-length"):
         return scope
     return {**scope, "headers": [*scope["headers"], (b"content-length", str(length).encode())]}
 
 
 def _caller(scope: Message) -> tuple[str, str, str]:
-    """What tells callers apart before anybody knows who asks: address, key and whom it acts for, or session.
+    """Identify the caller before authentication: address, key or session, and the person the key acts for.
 
-    The last two are claims that nobody has checked: what one address gets in all is bounded as well.
+    The last two are unverified claims, so each address has a limit, too.
     """
     request = _bare(scope)
     claims = claimed_by(request) if request.path_info.startswith(("/api/", "/mcp")) else ("", "")
@@ -273,7 +273,7 @@ def _caller(scope: Message) -> tuple[str, str, str]:
 
 
 def _bare(scope: Message) -> ASGIRequest:
-    """The request without its body."""
+    """Return the request without its body and query string."""
     headers = [each for each in scope["headers"] if each[0] != b"content-length"]
     return ASGIRequest({**scope, "headers": headers, "query_string": b""}, BytesIO())
 
@@ -286,9 +286,10 @@ def _takes_files(scope: Message) -> bool:
 
 
 def _may_upload(scope: Message) -> bool:
-    """Whether the address takes files, and the caller is somebody: only then is a large body read.
+    """Whether the view accepts uploads and the caller is authenticated: only then is a large body read.
 
-    Not while the database is away: the view says so. Whom it acted for, the thread forgets.
+    False while the database is unavailable; the view reports it. Runs in a copied context, so that the thread does not
+    keep the caller's scope.
     """
     return _takes_files(scope) and copy_context().run(_is_somebody, scope)
 

@@ -1,4 +1,4 @@
-"""Keeps children running until somebody asks this process to end."""
+"""Supervises child processes: restarts them until this process is asked to stop."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _HURRY_SECONDS = 2.0
 
 
 class Stop(BaseException):
-    """Somebody asked this process to end."""
+    """This process was asked to stop."""
 
 
 def say(text: str, *, end: str = "\n") -> None:
@@ -33,10 +33,10 @@ def say(text: str, *, end: str = "\n") -> None:
 
 
 def raise_stop_on_signals() -> None:
-    """Raise Stop at the first Ctrl-C, termination or hang-up; a second one ends this process at once.
+    """Raise Stop at the first SIGINT, SIGTERM or SIGHUP; a second one exits at once.
 
-    The kernel then tells the children. Within two seconds a second signal counts as the first: one Ctrl-C or kill can
-    arrive twice, from the terminal or caller and from make. A hang-up that is ignored (nohup) stays ignored.
+    After that exit the kernel signals the children. A second signal within two seconds is ignored: one Ctrl-C or kill
+    can arrive twice, from the terminal and from make. An ignored SIGHUP (nohup) stays ignored.
     """
     signals = [signal.SIGINT, signal.SIGTERM]
     if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
@@ -65,9 +65,9 @@ class _Watched:
 
 
 class Supervisor:
-    """Starts children and watches them, the given running servers too; starts those again that die, later each time.
+    """Starts children and watches them and the given running servers; restarts dead ones with growing delays.
 
-    One that dies six times without a minute's steady run between ends the watch with a ServerError.
+    ``watch`` raises ServerError when a child dies six times without running for a minute in between.
     """
 
     def __init__(self, servers: Sequence[Child]) -> None:
@@ -75,20 +75,20 @@ class Supervisor:
         self._started: list[Child] = []
 
     def start(self, child: Child) -> None:
-        """Start a child and watch it from now on."""
+        """Start a child and watch it."""
         self._started.append(child)
         child.start()
         self._watched.append(_Watched(child))
 
     def stop(self) -> None:
-        """Stop the children that this supervisor started, side by side."""
+        """Stop the children that this supervisor started, in parallel."""
         for child in self._started:
             child.ask_to_stop()
         for child in self._started:
             child.stop()
 
     def watch(self, until: Callable[[], bool] = lambda: False, seconds: float = float("inf")) -> bool:
-        """Keep the children running until ``until`` holds (True) or the time is over (False)."""
+        """Keep the children running. Returns True when ``until`` holds, False when the time is over."""
         deadline = time.monotonic() + seconds
         while not until():
             if time.monotonic() > deadline:

@@ -1,6 +1,6 @@
-"""OpenTelemetry: a span for each request and each task, where ``TRACES`` switches it on. None holds a text.
+"""OpenTelemetry: a span for each request and task if ``TRACES`` is set. Spans hold no private text.
 
-Without it the API's own tracer does nothing, and nobody is called. Where spans go says OpenTelemetry's own environment
+Otherwise the API's default tracer does nothing. The exporter is configured by OpenTelemetry's own variables
 (``OTEL_EXPORTER_OTLP_ENDPOINT``, ``OTEL_SERVICE_NAME``, ``OTEL_TRACES_SAMPLER``).
 """
 
@@ -22,7 +22,7 @@ _RUNNING: dict[str, tuple[Span, Any]] = {}
 
 
 def begin_tracing() -> None:
-    """Send spans from now on. Raises ImproperlyConfigured where the packages for it are not installed."""
+    """Start exporting spans. Raises ImproperlyConfigured if the packages for it are not installed."""
     try:
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter  # noqa: PLC0415
         from opentelemetry.sdk.trace import TracerProvider  # noqa: PLC0415
@@ -37,20 +37,20 @@ def begin_tracing() -> None:
 
 
 def trace_tasks() -> None:
-    """Give each task that this process runs a span."""
+    """Create a span for each task that this process runs."""
     task_prerun.connect(_task_begins, weak=False)
     task_postrun.connect(_task_ends, weak=False)
 
 
 class Traced:
-    """Middleware: a span for a request, by its route. Path and query, which may tell what is whose, stay out."""
+    """Middleware: a span per request, named by its route. Path and query are left out, since they may be private."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Answer the request within its span."""
-        # What an exception says may quote a row; its class stands in the log.
+        # An exception's message may quote a row, so it is not recorded; its class is in the log.
         with trace.get_tracer(_MODULE).start_as_current_span(
             str(request.method), kind=SpanKind.SERVER, record_exception=False, set_status_on_exception=False
         ) as span:

@@ -1,4 +1,4 @@
-"""Which address leads to which room."""
+"""The root URL configuration."""
 
 from django.contrib import admin
 from django.templatetags.static import static
@@ -24,7 +24,7 @@ urlpatterns = [
     path("health/ready", health.ready, name="ready"),
     path("metrics", metrics.metrics, name="metrics"),
     path("admin/", admin.site.urls),
-    # Browsers ask for it on pages that don't name an icon, which the admin's don't.
+    # Browsers request it on pages without an icon link, such as the admin's.
     path("favicon.ico", RedirectView.as_view(url=lazy(static, str)("favicon.svg"))),
     path("", include("desk.urls")),
 ]

@@ -1,8 +1,8 @@
-"""Make the virtual environment fit a lock file: ``python3 -I memory_project/venv.py requirements.txt``.
+"""Sync the virtual environment with a lock file: ``python3 -I memory_project/venv.py requirements.txt``.
 
-It runs before anything is installed, so it uses the standard library alone, and says so clearly when Python is too
-old. The environment is made anew when Python changes, and packages are installed only when the lock file changed;
-two runs at once take turns.
+It runs before anything is installed, so it uses only the standard library, and reports a too old Python clearly. The
+environment is recreated when Python changes, and packages are installed only when the lock file changed. Concurrent
+runs wait for each other.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PYTHON = VENV / "bin" / "python"
 
 
 def main() -> None:
-    """Make or repair the environment in the current directory for the lock file named on the command line."""
+    """Create or repair the environment in the current directory for the lock file named on the command line."""
     if sys.version_info[:2] < OLDEST:
         run_with_newer_python()
     try:
@@ -36,7 +36,7 @@ def main() -> None:
 
 
 def fit_environment(lock_file: Path) -> None:
-    """Make the environment if it is missing or unfit, and install what the lock file names unless that was done."""
+    """Create the environment if it is missing or unusable, and install the lock file unless that was done."""
     Path("var").mkdir(mode=0o711, exist_ok=True)
     with Path("var", "venv.lock").open("w", encoding="utf-8") as turn:
         try:
@@ -55,13 +55,13 @@ def fit_environment(lock_file: Path) -> None:
 
 
 def say(text: str) -> None:
-    """Write to the console at once."""
+    """Print and flush."""
     sys.stdout.write(text)
     sys.stdout.flush()
 
 
 def run_with_newer_python() -> None:
-    """Go on with a newer Python of this machine, or end with what to do."""
+    """Re-execute with a newer Python of this machine, or exit with an explanation."""
     for minor in range(19, OLDEST[1] - 1, -1):
         program = shutil.which(f"python3.{minor}")
         if program and runs(program):
@@ -71,7 +71,7 @@ def run_with_newer_python() -> None:
 
 
 def runs(program: str | Path) -> bool:
-    """Tell whether a Python starts at all."""
+    """Whether a Python interpreter starts."""
     try:
         return subprocess.run([program, "-c", ""], capture_output=True, check=False).returncode == 0
     except OSError:
@@ -79,12 +79,12 @@ def runs(program: str | Path) -> bool:
 
 
 def this_python() -> list[str]:
-    """Return what makes an environment unfit when it changes."""
+    """Return the version and prefix of Python; the environment is recreated when they change."""
     return [sys.version, sys.base_prefix]
 
 
 def read_stamp() -> dict:
-    """Return what was installed, or nothing when that is unknown."""
+    """Return what was installed, or {} when that is unknown."""
     try:
         return json.loads(STAMP.read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):
@@ -92,7 +92,7 @@ def read_stamp() -> dict:
 
 
 def make_venv() -> dict:
-    """Make an empty environment, in place of one that no longer fits."""
+    """Create an empty environment, replacing an existing one."""
     say(f"Making .venv for Python {sys.version.split()[0]}\n")
     base = getattr(sys, "_base_executable", sys.executable)
     made = subprocess.run([base, "-m", "venv", "--clear", VENV], capture_output=True, text=True, check=False)
@@ -105,12 +105,12 @@ def make_venv() -> dict:
 
 
 def install(lock_file: Path) -> None:
-    """Install exactly the packages that a lock file names, checked by their hashes."""
+    """Install exactly the packages of a lock file, checked by their hashes."""
     STAMP.unlink(missing_ok=True)
     say(f"Installing the packages of {lock_file} (the first time takes about a minute) ... ")
     began = time.monotonic()
-    # The lock names every package. Left to look for what they need, older versions of pip take a package asked for
-    # with an extra at its newest version, which no hash of the lock fits.
+    # The lock names every package. When resolving dependencies, older versions of pip take the newest version of a
+    # package with an extra, and no hash of the lock matches it.
     options = ["--quiet", "--quiet", "--no-input", "--disable-pip-version-check", "--require-hashes", "--no-deps"]
     environment = {**os.environ, "PIP_USER": "0"}
     done = subprocess.run(

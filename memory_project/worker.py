@@ -1,4 +1,4 @@
-"""gunicorn's ASGI worker, except that a client has so long to say what it wants, and to take what it gets."""
+"""gunicorn's ASGI worker with timeouts for receiving a request and for sending the answer."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ from gunicorn.workers import gasgi
 
 
 class PatientProtocol(ASGIProtocol):
-    """Closes a connection whose first request line and headers have not come after ``REQUEST_SECONDS``.
+    """Closes a connection whose first request line and headers have not arrived after ``REQUEST_SECONDS``.
 
-    gunicorn times bodies and what comes between requests, but waits for the first for ever. So it does for a client
-    that reads nothing of its answer: such a connection is cut after ``ANSWER_SECONDS``, with what is buffered for it.
+    gunicorn has timeouts for bodies and between requests, but not for the first request, nor for a client that does not
+    read its answer: such a connection is aborted after ``ANSWER_SECONDS``, with its buffer.
     """
 
     _stuck: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
-        """Begin to wait."""
+        """Start the timer for the first request."""
         super().connection_made(transport)
         self._late = self.worker.loop.call_later(settings.REQUEST_SECONDS, self._hang_up)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait no longer."""
+        """Cancel both timers."""
         self._late.cancel()
         self._goes_on()
         super().connection_lost(exc)
 
     def pause_writing(self) -> None:
-        """The buffer is full: begin to wait for the client."""
+        """Start the timer for the answer: the buffer is full."""
         super().pause_writing()
         self._goes_on()
         self._stuck = self.worker.loop.call_later(settings.ANSWER_SECONDS, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """The client reads again."""
+        """Cancel the timer: the client reads again."""
         self._goes_on()
         super().resume_writing()
 
@@ -51,9 +51,9 @@ class PatientProtocol(ASGIProtocol):
 
 
 class PatientWorker(gasgi.ASGIWorker):
-    """Speaks that protocol; the worker names the class that it makes for each connection in its module."""
+    """A worker that uses PatientProtocol, by replacing the class in gunicorn's module."""
 
     def init_process(self) -> None:
-        """Serve until asked to stop."""
+        """Install the protocol and serve until asked to stop."""
         gasgi.ASGIProtocol = PatientProtocol
         super().init_process()

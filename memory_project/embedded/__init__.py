@@ -1,7 +1,7 @@
-"""The embedded PostgreSQL and Valkey: the one module that creates, starts and stops them.
+"""The embedded PostgreSQL and Valkey: create, start and stop them.
 
-It uses the wheels' programs only. ``EmbeddedServers`` runs whichever of the two the environment does not already
-name an address for, with everything they keep in one directory.
+Only the wheels' programs are used. ``EmbeddedServers`` runs each of the two whose address is not set in the
+environment, with all data in one directory.
 """
 
 from .account import ServerError

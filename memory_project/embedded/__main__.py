@@ -1,9 +1,9 @@
-"""Throw-away servers: ``python -m memory_project.embedded [COMMAND ...]``.
+"""Temporary servers: ``python -m memory_project.embedded [COMMAND ...]``.
 
-With a command, run it with the addresses of new servers in its environment, and end with its status.
+With a command, run it with the addresses of new servers in its environment, and exit with its status.
 
-Without one, write one line of JSON that names those environment variables, and serve until standard input closes.
-Whoever reads it keeps the pipe open; when that process ends, however it ends, the servers stop and their data goes.
+Without one, print these environment variables as one line of JSON, and serve until standard input closes. The reader
+keeps the pipe open; when it ends, even if killed, the servers stop and their data is deleted.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .servers import throw_away_servers
 
 
 def main(command: list[str]) -> int:
-    """Serve for as long as the command runs, or until standard input closes; return the exit status."""
+    """Serve until the command ends, or without one until standard input closes; return the exit status."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())
     try:
         with throw_away_servers(os.environ) as environment:

@@ -1,7 +1,7 @@
 """The system user that PostgreSQL and Valkey run as.
 
-PostgreSQL refuses to run as root. Started by root, both servers run as a system user of their own; started by
-anybody else, they run as that person.
+PostgreSQL refuses to run as root. Started by root, both servers run as a system user; otherwise they run as the
+current user.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SYSTEM_USER = "keepsake"
 
 
 class ServerError(Exception):
-    """A server can't be started or kept running; the text says why and what helps."""
+    """A server can't be started or kept running; the message says why and what helps."""
 
 
 @dataclass(frozen=True)
@@ -72,9 +72,9 @@ class Account:
         return {"user": self.uid, "group": self.gid, "extra_groups": []}
 
     def can(self, command: Sequence[str | Path]) -> bool:
-        """Tell whether this account can run ``command`` successfully.
+        """Whether this account can run ``command`` successfully.
 
-        Asked of the kernel by doing it: mode bits alone miss access lists, mount options and parent directories.
+        It is run to find out: mode bits miss access lists, mount options and parent directories.
         """
         try:
             done = subprocess.run(command, capture_output=True, cwd="/", check=False, **self.process_options)
@@ -83,9 +83,9 @@ class Account:
         return done.returncode == 0
 
     def make_directory(self, path: Path) -> None:
-        """Make ``path`` a directory that this account alone can enter.
+        """Create ``path`` as a directory that only this account can enter.
 
-        Raises ServerError when something there belongs to somebody else.
+        Raises ServerError when it exists and belongs to another user.
         """
         path.mkdir(mode=0o700, exist_ok=True)
         if os.geteuid() == 0 and path.lstat().st_uid == 0:
@@ -99,11 +99,11 @@ class Account:
         path.chmod(0o700)
 
     def owns(self, path: Path) -> bool:
-        """Tell whether ``path`` itself, not what a link points to, is a directory of this account."""
+        """Whether ``path`` is a directory of this account, and no symbolic link."""
         return path.is_dir() and not path.is_symlink() and path.lstat().st_uid == self.uid
 
     def write(self, path: Path, text: str) -> None:
-        """Write a file that this account alone can read, whole or not at all."""
+        """Write a file atomically that only this account can read."""
         draft = path.with_name(path.name + ".new")
         draft.unlink(missing_ok=True)
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
@@ -114,7 +114,7 @@ class Account:
 
 
 def _create_system_user() -> pwd.struct_passwd:
-    """Create the system user; another copy may be doing the same, so only the outcome counts."""
+    """Create the system user. Another copy may create it at the same time, so only its existence is checked."""
     program = shutil.which("useradd", path=os.environ.get("PATH", os.defpath) + ":/usr/sbin:/sbin")
     complaint = "useradd was not found"
     if program:

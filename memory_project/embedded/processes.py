@@ -1,4 +1,4 @@
-"""Child processes that never outlive this one, and the ones an earlier start left behind."""
+"""Child processes that never outlive this one, and cleanup of those left by an earlier start."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _C_LIBRARY = ctypes.CDLL(None)
 
 
 class Child:
-    """One program: it runs in a session of its own, writes to a log file and ends when this process does.
+    """A program that runs in its own session, writes to a log file and ends when this process does.
 
-    ``stop_signals`` are (signal, seconds to wait for its end) pairs, gentlest first; a kill follows the last one.
-    ``orphan_signal`` is what the kernel sends it when this process is killed outright. The thread that starts it
-    has to live as long as the child, so start children from the main thread.
+    ``stop_signals`` are pairs of a signal and the seconds to wait for the end, gentlest first; SIGKILL follows.
+    ``orphan_signal`` is sent by the kernel when this process dies. The thread that starts the child has to live as
+    long, so start children from the main thread.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Child:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Start the program. Raises ServerError when it can't be started at all."""
+        """Start the program. Raises ServerError when it can't be executed."""
         self.shorten_log()
         self.started_at = time.monotonic()
         with open(os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab") as log:
@@ -93,10 +93,10 @@ class Child:
         return self._process.pid if self._process and self.running() else None
 
     def running(self) -> bool:
-        """Tell whether the program runs.
+        """Whether the program runs.
 
-        What an ended one left behind in its session is killed here, before its exit status is collected: only
-        until then is the session's id certain to be its own.
+        If it has ended, the rest of its session is killed before its exit status is collected: only until then the
+        session id can't have been reused.
         """
         process = self._process
         if process is None or process.returncode is not None:
@@ -114,12 +114,12 @@ class Child:
         return f"killed by {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
 
     def ask_to_stop(self) -> None:
-        """Send the first stop signal without waiting, so that several can stop side by side."""
+        """Send the first stop signal without waiting, so that several can stop in parallel."""
         if self._process and self.running():
             self._process.send_signal(self.stop_signals[0][0])
 
     def stop(self) -> None:
-        """Stop the program, with the next harder signal each time its wait is over."""
+        """Stop the program; when a signal's wait is over, send the next one."""
         for signum, seconds in (*self.stop_signals, _LAST_RESORT):
             if self._process is None or not self.running():
                 return
@@ -128,12 +128,12 @@ class Child:
 
 
 class Server(Child):
-    """A child that has to answer before anything can use it."""
+    """A child that can be used only once it answers."""
 
     start_seconds = 60.0
 
     def answers(self) -> bool:
-        """Tell whether the server answers now."""
+        """Whether the server answers now."""
         raise NotImplementedError
 
     def wait_ready(self) -> None:
@@ -156,7 +156,7 @@ def tail(path: Path, lines: int = 12) -> str:
 
 
 def wait_until(condition: Callable[[], bool], seconds: float) -> bool:
-    """Ask ``condition`` every twentieth of a second until it holds; return whether it did in time."""
+    """Poll ``condition`` every 0.05 s until it holds; return whether it did in time."""
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:
@@ -166,15 +166,15 @@ def wait_until(condition: Callable[[], bool], seconds: float) -> bool:
 
 
 def serves(process: psutil.Process, program: str, argument: str, account: Account) -> bool:
-    """Tell whether the process is ``program`` started by the servers' account with exactly this argument."""
+    """Whether the process is ``program``, run by the servers' account with exactly this argument."""
     return process.name() == program and process.uids().real == account.uid and argument in process.cmdline()
 
 
 def stop_leftovers(is_ours: Callable[[psutil.Process], bool], signals: Signals = ()) -> int:
-    """Stop processes that an earlier start of this very copy left running; return how many there were.
+    """Stop processes left by an earlier start of this copy; return how many there were.
 
-    ``is_ours`` has to prove it; a process that can't be read is left alone. The caller holds this copy's lock, so
-    no living supervisor owns them. psutil checks at each signal that the process id was not given away meanwhile.
+    ``is_ours`` identifies them; unreadable processes are left alone. The caller holds this copy's lock, so no living
+    supervisor owns them. psutil checks before each signal that the process id was not reused.
     """
     found = [process for process in psutil.process_iter() if _holds(is_ours, process)]
     for signum, seconds in (*signals, _LAST_RESORT) if found else ():
@@ -198,9 +198,9 @@ def _holds(question: Callable[[psutil.Process], bool], process: psutil.Process) 
 
 
 def _tied_to_this_process(signum: signal.Signals) -> Callable[[], None]:
-    """Return what the child does just before it becomes the program: ask for ``signum`` at its parent's death.
+    """Return a ``preexec_fn`` that requests ``signum`` at the parent's death, and exits if the parent has died.
 
-    That comes after the change of user, which would undo the request. A child whose parent died even earlier ends.
+    It runs after the change of user, which would reset the request.
     """
     parent = os.getpid()
 

@@ -1,4 +1,4 @@
-"""Both embedded servers of one copy: set up, started and stopped together."""
+"""Both embedded servers of one copy: configured, started and stopped together."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from .valkey import Valkey
 
 
 class EmbeddedServers:
-    """The servers that the environment names no address for, with their data below ``var``.
+    """The servers whose addresses are not in the environment ``given``, with their data below ``var``.
 
-    ``given`` is the environment: a ``DATABASE_URL`` or ``REDIS_URL`` in it replaces that server. ``environment``
-    holds what programs need to use the servers, the given addresses included. The caller holds the lock of ``var``.
-    Raises ServerError when there is no account or no place for them.
+    A ``DATABASE_URL`` or ``REDIS_URL`` in ``given`` replaces the embedded server. ``environment`` holds the variables
+    that programs need, given addresses included. The caller holds the lock of ``var``.
+    Raises ServerError when there is no account or no directory for them.
     """
 
     def __init__(self, var: Path, given: Mapping[str, str], *, throw_away: bool = False) -> None:
@@ -93,7 +93,7 @@ class EmbeddedServers:
 
 @contextmanager
 def throw_away_servers(given: Mapping[str, str]) -> Iterator[dict[str, str]]:
-    """Run servers with a directory of their own that is removed at the end; yield the environment to use them."""
+    """Run servers in a temporary directory that is removed at the end; yield their environment variables."""
     account = Account.for_servers()
     directory = temporary_directory("keepsake-tests-", account)
     directory.chmod(0o711)
@@ -109,7 +109,7 @@ def throw_away_servers(given: Mapping[str, str]) -> Iterator[dict[str, str]]:
 
 
 def _secrets(path: Path) -> dict[str, str]:
-    """Return this copy's secret key and role passwords, made up at its first start."""
+    """Return this copy's secret key and role passwords, generated at its first start."""
     known: dict[str, str] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     for name in ("secret_key", OWNER_ROLE, APPLICATION_ROLE):
         known.setdefault(name, secrets.token_urlsafe(48))

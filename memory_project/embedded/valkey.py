@@ -1,4 +1,4 @@
-"""The embedded Valkey: the wheel's program, run as a plain child on a private Unix socket."""
+"""The embedded Valkey: the wheel's program, run as a child process on a private Unix socket."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Valkey(Server):
         )
 
     def start(self) -> None:
-        """Start the server, after anything that an earlier one left behind; it may not answer yet."""
+        """Stop leftovers of an earlier start and start the server; it may not answer yet."""
         is_ours = functools.partial(
             serves, program="valkey-server", argument=str(self.configuration), account=self.account
         )
@@ -68,7 +68,7 @@ class Valkey(Server):
         return f"unix://{self.socket}?db=0"
 
     def answers(self) -> bool:
-        """Tell whether the server answers: it doesn't while it reads its file back."""
+        """Whether the server answers: it doesn't while it loads its file."""
         try:
             with redis.Redis(unix_socket_path=str(self.socket), socket_timeout=2) as client:
                 return bool(client.ping())

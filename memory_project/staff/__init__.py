@@ -1,1 +1,1 @@
-"""The staff's side: the admin site with its door, its sidebar and its first page."""
+"""The admin site for staff: login, sidebar, dashboard, moderation queue."""

@@ -1,4 +1,4 @@
-"""The admin's first page: what waits, what runs, how much is written, and which models are in use."""
+"""The admin's dashboard: queues, jobs, writes per day, models in use."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TODAY_SECONDS = 60
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """Something that waits: how much of it, since when, and where it is dealt with."""
+    """A queue: its size, the time of its oldest item, and the link to its page."""
 
     title: str
     count: int
@@ -41,7 +41,7 @@ class Queue:
 
 
 def read_dashboard(request: HttpRequest) -> dict[str, Any]:
-    """What the page shows. A handful of queries, none of which reads more than what it shows or counts."""
+    """Return the context of the dashboard. Runs a few queries that read only what is shown or counted."""
     facts, queue = reverse("admin:facts_legacyfact_changelist"), reverse("admin:waiting")
     jobs = reverse("admin:journal_jobrun_changelist")
     waiting = count_waiting(request)
@@ -71,7 +71,7 @@ def read_dashboard(request: HttpRequest) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """How the deployment does. ``queued`` is None while the broker is away, ``worked`` when no worker was there."""
+    """The deployment's health. ``queued`` is None without the broker, ``worked`` without a sign of a worker."""
 
     worked: datetime | None
     is_late: bool
@@ -82,7 +82,7 @@ class Health:
 
 
 def read_health() -> Health:
-    """The worker's last sign of life, the queue, the jobs that are open, and a day of requests."""
+    """Return the worker's last sign of life, the queue, open jobs and a day of requests."""
     worked = pulse.last_worked()
     late = worked is None or timezone.now() - worked > timedelta(seconds=pulse.LATE_AFTER_SECONDS)
     jobs = JobRun.objects.filter(state__in=["waiting", "running"]).aggregate(
@@ -92,14 +92,14 @@ def read_health() -> Health:
 
 
 def _since(model: type[LegacyFact] | type[Memory]) -> datetime | None:
-    """Since when the oldest of what is held back waits."""
+    """Return since when the oldest quarantined row waits."""
     return model.objects.filter(state="quarantined").aggregate(at=Min("updated_at"))["at"]
 
 
 def writes_per_day(days: int = DAYS) -> list[tuple[date, int]]:
-    """How many changes the log holds for each of the last days, today last, in the deployment's time zone.
+    """Return the number of logged changes for each of the last days, today last, in the deployment's time zone.
 
-    Days that are over don't change, so each is counted once and kept; with the cache away all are counted.
+    Past days don't change, so their counts are cached; without the cache all days are counted.
     """
     today = timezone.localdate()
     wanted = [today - timedelta(days=back) for back in reversed(range(days))]
@@ -117,13 +117,13 @@ def writes_per_day(days: int = DAYS) -> list[tuple[date, int]]:
 
 
 def operations_of_day() -> list[OperationCount]:
-    """What was attempted in the last 24 hours by node, operation and status, as ``/metrics`` says; kept a minute."""
+    """Return the operations of the last 24 hours by node, operation and status, as ``/metrics``; cached a minute."""
     since = timezone.now() - timedelta(seconds=PAST_DAY_SECONDS)
     return cache.get_or_set("staff:operations", lambda: count_operations(since), TODAY_SECONDS) or []
 
 
 def _chart(written: list[tuple[date, int]]) -> str:
-    """The days as the theme's bar chart takes them."""
+    """Return the data of the theme's bar chart as JSON."""
     return json.dumps(
         {
             "labels": [day.strftime("%d %b") for day, _ in written],
@@ -139,11 +139,9 @@ def _chart(written: list[tuple[date, int]]) -> str:
 
 
 def count_waiting(request: HttpRequest) -> Counter[str]:
-    """How many facts are ``hidden`` and ``quarantined``, how many jobs are ``running`` and ``failing``.
+    """Count ``hidden`` and ``quarantined`` facts, quarantined ``memories``, ``running`` and ``failing`` jobs.
 
-    ``memories`` says how many memories are quarantined.
-
-    One query over partial indexes that hold these rows alone; asked again for the same request, none.
+    One query over partial indexes of these rows; cached per request.
     """
     known: Counter[str] | None = getattr(request, "_waiting_for_staff", None)
     if known is None:

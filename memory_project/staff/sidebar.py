@@ -1,4 +1,4 @@
-"""The sidebar: eight entries, named by what staff do, and the tables of records behind the last of them."""
+"""The admin's sidebar, and the tables on the Records page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from .dashboard import count_waiting
 
-# Title, icon, the page's name, and what counts on its badge with the badge's kind.
+# Title, icon, the page's URL name, the counts added up in its badge, and the badge's variant.
 ENTRIES: list[tuple[str, str, str, tuple[str, ...], str]] = [
     ("Board", "monitoring", "index", (), ""),
     ("Moderation", "gpp_maybe", "waiting", ("quarantined", "memories"), "danger"),
@@ -25,7 +25,7 @@ ENTRIES: list[tuple[str, str, str, tuple[str, ...], str]] = [
     ("Records", "folder_open", "records", (), ""),
 ]
 
-# What the last of them leads to: the group's title, and of each list the title and the name.
+# The Records page: each group's title with the title and model of its lists.
 RECORDS: list[tuple[str, list[tuple[str, str]]]] = [
     (
         "Facts",
@@ -115,7 +115,7 @@ RECORDS: list[tuple[str, list[tuple[str, str]]]] = [
 
 
 def groups(request: HttpRequest) -> list[dict[str, Any]]:
-    """The sidebar's one group in the form that the theme draws, with what waits as badges."""
+    """Return the sidebar's only group for the theme, with badges."""
     paths = [reverse(f"admin:{name}") for _, _, name, _, _ in ENTRIES]
     first, *others, records = paths
     here = first if request.path == first else next((path for path in others if request.path.startswith(path)), records)
@@ -130,13 +130,13 @@ def groups(request: HttpRequest) -> list[dict[str, Any]]:
 
 
 def environment(request: HttpRequest) -> list[str] | None:
-    """A label beside the page's name on anything but a deployment that serves people."""
+    """Return the label and colour that mark a development deployment; None otherwise."""
     return ["Development", "info"] if settings.DEBUG else None
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A list of records, with what one sentence says of it."""
+    """A list of records with a one-sentence description."""
 
     title: str
     about: str
@@ -144,7 +144,7 @@ class Table:
 
 
 def tables() -> list[tuple[str, list[Table]]]:
-    """All lists by group."""
+    """Return all lists by group."""
     return [(title, [_table(*entry) for entry in entries]) for title, entries in RECORDS]
 
 

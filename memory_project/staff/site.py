@@ -1,4 +1,4 @@
-"""The admin site: who gets in, what its pages may load, and what they have in common."""
+"""The admin site: access, content security policy, extra pages."""
 
 from __future__ import annotations
 
@@ -27,9 +27,8 @@ from accounts.scope import enter
 from .dashboard import read_dashboard
 from .sidebar import tables
 
-# Everything comes from this server. Alpine, which moves the pages, turns attributes into functions, and that is what
-# the browser calls eval; it also writes widths into style attributes. Scripts and style sheets written into a page are
-# refused all the same.
+# Everything is loaded from this server. Alpine compiles attributes to functions, which needs 'unsafe-eval', and sets
+# widths in style attributes. Inline scripts and style sheets are still blocked.
 POLICY = {
     "default-src": ["'none'"],
     "script-src": ["'self'", "'unsafe-eval'"],
@@ -44,7 +43,7 @@ POLICY = {
 }
 
 register = template.Library()
-"""The tags of the staff's templates: settings name this module for them."""
+"""Template tags of the admin pages; settings register this module."""
 _MARKED = {
     '<div id="main" ': '<div id="main" role="main" ',
     '<div id="nav-sidebar-apps" ': '<div id="nav-sidebar-apps" data-simplebar-aria-label="Pages" ',
@@ -53,23 +52,23 @@ _MARKED = {
 
 @register.filter
 def landmarks(page: SafeString) -> SafeString:
-    """A page with what the theme lacks: a main landmark, and a name for the part of its frame that scrolls."""
+    """Add the accessibility markup that the theme lacks: a main landmark, and a label of the scrollable sidebar."""
     for plain, marked in _MARKED.items():
         page = SafeString(page.replace(plain, marked, 1))
     return page
 
 
 class StaffSite(UnfoldAdminSite):
-    """Django's admin for moderators, entered by the sign-in page that everybody uses."""
+    """Django's admin for moderators, with the common sign-in page."""
 
     index_title = "Board"
 
     def search(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
-        """Nothing: the theme would search the names of models, and the sidebar shows them all."""
+        """Raise Http404: the theme would search the names of models, which the Records page lists."""
         raise Http404
 
     def get_urls(self) -> list[Any]:
-        """The queue and the page of all records beside the theme's addresses."""
+        """Return the theme's URLs with the moderation queue and the Records page."""
         from .waiting import waiting  # noqa: PLC0415 - the rooms' admins need this site first
 
         return [
@@ -79,14 +78,14 @@ class StaffSite(UnfoldAdminSite):
         ]
 
     def records(self, request: HttpRequest) -> TemplateResponse:
-        """Every table of records."""
+        """Render the Records page."""
         context = {**self.each_context(request), "title": "Records", "groups": tables()}
         return TemplateResponse(request, "admin/records.html", context)
 
     def admin_view(
         self, view: Callable[..., HttpResponseBase], cacheable: bool = False
     ) -> Callable[..., HttpResponseBase]:
-        """Give the admin's pages their own content security policy, and let each act for the moderator who asks."""
+        """Wrap an admin view: set the content security policy and enter the moderator's access scope."""
 
         @wraps(view)
         def entered(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
@@ -97,7 +96,7 @@ class StaffSite(UnfoldAdminSite):
         return guarded
 
     def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """Lead moderators on, who is signed in but no moderator home, and everybody else to the sign-in page."""
+        """Redirect moderators to the wanted page, other signed-in users home, and everybody else to sign in."""
         wanted = request.GET.get(REDIRECT_FIELD_NAME, "")
         if not url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure()):
             wanted = reverse("admin:index")
@@ -109,13 +108,13 @@ class StaffSite(UnfoldAdminSite):
         return redirect_to_login(wanted)
 
     def logout(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """Sign out, and on to the sign-in page."""
+        """Sign out and redirect to the sign-in page."""
         return LogoutView.as_view(next_page=resolve_url(settings.LOGOUT_REDIRECT_URL))(request)
 
     def each_context(self, request: HttpRequest) -> dict[str, Any]:
-        """What every page needs. The colours are in the stylesheet: the policy allows none in the page."""
+        """Return the context of every page. Colours are in the style sheet, since the policy forbids inline ones."""
         return {**super().each_context(request), "colors": None}
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
-        """The first page."""
+        """Render the dashboard."""
         return super().index(request, {**read_dashboard(request), **(extra_context or {})})

@@ -1,8 +1,7 @@
-"""What gates and moderators hold back, one by one: why at the left, the decision at the right, the next one at once.
+"""The moderation queue: quarantined facts and memories, reviewed one by one.
 
-What a moderator gives as a reason is kept for the sitting, that is in their session: with it the next text opens by
-itself once the one before is decided. Each opening and each decision goes through the rooms' actions, which log it with
-that reason for the person to read.
+The moderator's reason is kept in the session, so that the next text opens once the one before is decided. Each opening
+and decision goes through the rooms' actions, which log it with that reason for the person to read.
 """
 
 from __future__ import annotations
@@ -33,20 +32,20 @@ from web.admin.dialogs import REASON_CHARACTERS
 MOST_AT_ONCE = 100
 MOST_UNDONE = 10
 HELD_BACK = "Held back "
-"""How reasons of gates begin, and what the heading above the reasons says already."""
+"""The prefix of the gates' reasons, cut because the heading says it already."""
 SITTING = "staff_sitting"
 _HELD = "quarantined"
 _SAID = {"release": "released", "refuse": "refused"}
 _BACK = {"release": "quarantine", "refuse": "hold_again"}
-"""What takes a decision back."""
+"""The action that undoes each decision."""
 
 Decided = tuple[str, str, str, str]
-"""The kind and id of a row, what was decided, and for which reason it had been held back."""
+"""The kind and id of a row, the decision, and the reason of its quarantine."""
 
 
 @dataclass(frozen=True, slots=True)
 class Why:
-    """One of the reasons for which rows are held back, and how many of them."""
+    """A reason of quarantine with the number of its rows."""
 
     reason: str
     count: int
@@ -56,7 +55,7 @@ class Why:
 
 @dataclass
 class _Sitting:
-    """What a moderator's session keeps while they work through the queue."""
+    """The state of a moderator's review in their session."""
 
     request: HttpRequest
     reason: str = ""
@@ -73,7 +72,7 @@ class _Sitting:
 
 @never_cache
 def waiting(request: HttpRequest) -> HttpResponse:
-    """Show one that waits; on a POST open it, decide about it or about all of its reason, undo, or end the sitting."""
+    """Show a quarantined row. POST opens it, decides it or all rows of its reason, undoes, or ends the review."""
     why, wanted = request.GET.get("why"), request.GET.get("item", "")
     sitting = _Sitting.of(request)
     if request.method != "POST":
@@ -113,7 +112,7 @@ def _admins() -> dict[str, StatementAdmin]:
 
 
 def _rows(request: HttpRequest, why: str | None) -> list[Any]:
-    """What is held back, for one reason or any, the longest wait first: as many as can be looked through at once."""
+    """Return quarantined rows, optionally of one reason, the oldest first, at most ``MOST_AT_ONCE`` per kind."""
     found: list[Any] = []
     for each in _admins().values():
         rows = each.get_queryset(request).filter(state=_HELD).select_related("user")
@@ -125,7 +124,7 @@ def _rows(request: HttpRequest, why: str | None) -> list[Any]:
 def _find(
     request: HttpRequest, why: str | None, item: str = "", *, exactly: bool = False, after: str = ""
 ) -> Any | None:
-    """The row that is named, the one after another, or, unless it has to be exactly that, the first."""
+    """Return the row ``item``, else the one after ``after``, else the first; with ``exactly`` only ``item`` or None."""
     kind, _, pk = item.partition("-")
     if item and kind in _admins():
         rows = _admins()[kind].get_queryset(request).filter(state=_HELD).select_related("user")
@@ -141,12 +140,12 @@ def _find(
 
 
 def key_of(row: Any) -> str:
-    """How the page names a row."""
+    """Return a row's key in the page: its kind and id."""
     return f"{row.noun}-{row.pk}"
 
 
 def _decide(request: HttpRequest, sitting: _Sitting, do: str, rows: Sequence[Any]) -> None:
-    """Release or refuse rows, each in a transaction of its own, and say how many were."""
+    """Release or refuse rows, each in its own transaction, and report how many succeeded."""
     if do not in _SAID:
         raise Http404
     done: list[Decided] = []
@@ -165,7 +164,7 @@ def _decide(request: HttpRequest, sitting: _Sitting, do: str, rows: Sequence[Any
 
 
 def _undo(request: HttpRequest, sitting: _Sitting) -> Any | None:
-    """Hold back again what was decided last; the first of it, to be looked at."""
+    """Undo the last decision. Returns its first row, or None."""
     if not sitting.decided:
         messages.warning(request, "There is nothing to undo in this sitting.")
         return None
@@ -173,7 +172,7 @@ def _undo(request: HttpRequest, sitting: _Sitting) -> Any | None:
     for noun, pk, did, reason in (last := sitting.decided.pop()):
         call = _admins()[noun].moderation[_BACK[did]]
         try:
-            # Held back for the reason of before, so that it stands among its like again.
+            # Quarantined for its earlier reason, so that it is in the same group again.
             call(moderator(request), pk, reason)
         except Refused as refusal:
             messages.error(request, refusal.detail)
@@ -184,7 +183,7 @@ def _undo(request: HttpRequest, sitting: _Sitting) -> Any | None:
 
 
 def _open(request: HttpRequest, sitting: _Sitting, row: Any | None) -> Any | None:
-    """The row with its text and what bears it out, logged as opened for the reason of this sitting."""
+    """Return the row with its text and evidence, and log the access with the moderator's reason."""
     if row is None:
         return None
     try:
@@ -226,7 +225,7 @@ def _why(reason: str, count: int, here: str, why: str | None) -> Why:
 
 
 def _quotes(opened: Any | None) -> list[str]:
-    """The words that bear a text out."""
+    """Return the quotations of the row's evidence."""
     if opened is None:
         return []
     versions = getattr(opened, "current", None)

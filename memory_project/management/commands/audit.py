@@ -1,4 +1,4 @@
-"""``manage.py audit``: check what has to be true of the stored rows, whatever was killed, lost or done twice."""
+"""``manage.py audit``: check the invariants of the stored rows."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ INVARIANTS = {
 
 
 class Command(BaseCommand):
-    """Read everything and change nothing."""
+    """Check the invariants, read-only."""
 
     help = (
         "Check that revisions and versions have no holes, that ledgers equal a recount, that summaries cover what they "

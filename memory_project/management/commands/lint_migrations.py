@@ -1,4 +1,4 @@
-"""``manage.py lint_migrations``: refuse migrations that block, or break, what runs while they are applied."""
+"""``manage.py lint_migrations``: reject migrations that block or break running processes while they are applied."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from django.db.migrations.loader import MigrationLoader
 
 _SQUAWK = [str(Path(sys.executable).with_name("squawk")), "--pg-version=18.0"]
 _NOT_APPLIED = {
-    # The owner's connection has a lock_timeout, and may run long (settings.py).
+    # The owner's connection sets lock_timeout, and its statements may run long (settings.py).
     *("require-lock-timeout", "require-statement-timeout"),
-    # Django knows which migrations were applied, and runs each in a transaction.
+    # Django tracks applied migrations and runs each in a transaction.
     *("prefer-robust-stmts", "require-table-schema"),
-    # How Django spells columns.
+    # Django chooses the column types.
     *("prefer-bigint-over-int", "prefer-bigint-over-smallint", "prefer-identity"),
     *("prefer-text-field", "prefer-timestamptz"),
 }
 
 
 class Command(BaseCommand):
-    """Give the SQL of each migration to squawk, but for the ``initial`` ones, whose tables are empty.
+    """Check the SQL of each migration with squawk, except ``initial`` ones, whose tables are empty.
 
-    ``allowed = {"ban-drop-column": "why this is safe here"}`` in a migration lets it break a rule.
+    A migration may set ``allowed = {"ban-drop-column": "why this is safe here"}`` to disable a rule.
     """
 
     help = __doc__
@@ -65,7 +65,7 @@ class Command(BaseCommand):
         self.stdout.write(f"{len(told)} migrations are safe, {len(migrations) - len(told)} make empty tables.")
 
     def _faults(self, migration: Migration, database: str) -> str:
-        """What squawk says about a migration, or nothing."""
+        """Return squawk's findings about a migration, or ''."""
         room, name = migration.app_label, migration.name
         statements = StringIO()
         call_command("sqlmigrate", room, name, database=database, stdout=statements, no_color=True)

@@ -1,7 +1,7 @@
-"""``manage.py messages``: gather the texts that people read, bring the catalogues up to date, and compile them.
+"""``manage.py messages``: extract translatable texts, update the catalogues and compile them.
 
-GNU gettext is not needed: Babel, a package for development, does it. What is new stands in the catalogue without a
-translation, what nobody says any more is dropped, and nothing is guessed from similar texts.
+It uses Babel instead of GNU gettext. New texts get no translation, unused ones are dropped, and there is no fuzzy
+matching.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Command(BaseCommand):
     help = "Bring the catalogues of what people read up to date, and compile them."
 
     def handle(self, *args: object, **options: object) -> None:
-        """Rewrite each catalogue, and say what it lacks."""
+        """Rewrite each catalogue and list its missing translations."""
         for path in catalogues():
             catalog = updated(path)
             path.write_bytes(written(catalog))
@@ -48,12 +48,12 @@ class Command(BaseCommand):
 
 
 def catalogues() -> list[Path]:
-    """The catalogue of each language but English, whose texts are the keys of the others."""
+    """Return the paths of the catalogues, one per language; English texts are the keys and need none."""
     return sorted(Path(settings.LOCALE_PATHS[0]).glob("*/LC_MESSAGES/django.po"))
 
 
 def updated(path: Path) -> Catalog:
-    """The catalogue at a path with the texts that there are now, and the translations that it has."""
+    """Return the catalogue at a path, updated to the current texts; existing translations are kept."""
     catalog = read(path)
     found = Catalog(charset="utf-8")
     for name, text, context in texts():
@@ -63,20 +63,20 @@ def updated(path: Path) -> Catalog:
 
 
 def written(catalog: Catalog) -> bytes:
-    """A catalogue as a file, without what changes each time that it is written."""
+    """Serialise a catalogue, without header fields that change on every write."""
     buffer = BytesIO()
     write_po(buffer, catalog, width=120, sort_output=True, include_lineno=False, ignore_obsolete=True)
     return b"".join(line for line in buffer.getvalue().splitlines(keepends=True) if not line.startswith(_NOISE))
 
 
 def read(path: Path) -> Catalog:
-    """A catalogue as it stands."""
+    """Read a catalogue."""
     with path.open("rb") as file:
         return read_po(file, locale=path.parent.parent.name, charset="utf-8")
 
 
 def compiled(path: Path) -> bytes:
-    """What the program reads of a catalogue."""
+    """Compile a catalogue to the binary .mo format."""
     buffer, catalog = BytesIO(), read(path)
     catalog.creation_date = catalog.revision_date = _AT_NO_TIME
     write_mo(buffer, catalog)
@@ -84,14 +84,14 @@ def compiled(path: Path) -> bytes:
 
 
 def is_whole(translation: str | tuple[str, ...] | list[str] | None) -> bool:
-    """Whether a translation is there, in each of its forms."""
+    """Whether a translation exists in all its plural forms."""
     if not translation or isinstance(translation, str):
         return bool(translation)
     return all(translation)
 
 
 def texts() -> Iterator[tuple[str, str | tuple[str, ...], str | None]]:
-    """Every text that is marked: its file, the text, or singular and plural, and its context."""
+    """Yield the file, the text (or singular and plural) and the context of each translatable text."""
     pages = (path for path in (settings.BASE_DIR / "templates").rglob("*") if path.suffix in {".html", ".txt"})
     for path in sorted([*settings.BASE_DIR.rglob("*.py"), *pages]):
         name = path.relative_to(settings.BASE_DIR)
@@ -99,7 +99,7 @@ def texts() -> Iterator[tuple[str, str | tuple[str, ...], str | None]]:
             continue
         source = path.read_text(encoding="utf-8")
         if path.suffix != ".py":
-            # What is no text becomes Xs; without indents they are a program that can be read.
+            # templatize replaces markup with Xs; without indents the result parses as Python.
             source = "\n".join(line.lstrip() for line in templatize(source, origin=str(name)).splitlines())
         for _line, text, _comments, context in extract("python", BytesIO(source.encode()), KEYWORDS):
             yield str(name), text, context

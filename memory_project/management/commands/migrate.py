@@ -1,4 +1,4 @@
-"""Django's ``migrate``, which says what to do when a migration gave up waiting for a lock."""
+"""Django's ``migrate`` with a helpful error when a migration times out waiting for a lock."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ _INVALID_INDEXES = "SELECT indexrelid::regclass::text FROM pg_index WHERE NOT in
 
 
 class Command(migrate.Command):
-    """Apply migrations; every statement waits ``MIGRATION_LOCK_TIMEOUT_SECONDS`` for a lock at most.
+    """Apply migrations; every statement waits at most ``MIGRATION_LOCK_TIMEOUT_SECONDS`` for a lock.
 
-    A statement that waits for a strong lock makes all later readers and writers of the table wait behind it.
+    While a statement waits for an exclusive lock, all later readers and writers of the table queue behind it.
     """
 
     _migration: Migration | None = None
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Raise CommandError where a lock was not to be had in time; nothing of that migration is left then."""
+        """Raise CommandError when a lock times out; that migration is rolled back, except concurrent indexes."""
         try:
             super().handle(*args, **options)
         except OperationalError as error:
@@ -31,7 +31,7 @@ class Command(migrate.Command):
             raise CommandError(self._told(options["database"])) from error
 
     def migration_progress_callback(self, action: str, migration: Migration | None = None, fake: bool = False) -> None:
-        """Remember which migration is at work."""
+        """Remember the running migration for the error message."""
         self._migration = migration or self._migration
         super().migration_progress_callback(action, migration, fake)
 
