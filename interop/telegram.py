@@ -1,8 +1,8 @@
-"""Telegram: the webhook of a bot to which people write ``/memory`` in a private chat.
+"""Telegram: the webhook of a bot for ``/memory`` commands in private chats.
 
-Telegram posts an update and shows what the answer's body asks for (https://core.telegram.org/bots/api). A chat is
-nobody's until a code from the person's preferences links it. An update that Telegram delivers again, because our answer
-was lost, does its work once: it takes the place of an Idempotency-Key.
+Telegram posts an update and executes the method in the answer's body (https://core.telegram.org/bots/api). A code from
+the person's preferences links a chat to them. The update's id serves as an idempotency key, so that an update delivered
+again takes effect once.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ log = structlog.get_logger(__name__)
 
 _HEADER = "HTTP_X_TELEGRAM_BOT_API_SECRET_TOKEN"
 LARGEST_UPDATE_BYTES = 262_144
-"""Far more than a text with its formatting takes. What Telegram is refused it sends again, so it must be."""
+"""Far more than a text with its formatting takes: Telegram resends rejected updates, so real ones must fit."""
 NOT_LINKED = (
     "This chat is not linked to anybody in Keepsake. "
     "Make a code there, under Preferences, Telegram, and send it here: /link <code>"
@@ -63,7 +63,7 @@ _Number = Annotated[int, Field(gt=-(2**63), lt=2**63)]
 
 
 class _Part(BaseModel):
-    """A part of an update: these keys with these types, nothing converted; what Telegram adds is left out."""
+    """A part of an update, parsed strictly without conversions; unknown keys are ignored."""
 
     model_config = ConfigDict(strict=True, frozen=True)
 
@@ -79,7 +79,7 @@ class _Message(_Part):
 
 
 class _Update(_Part):
-    """Something that happened. Edited messages, posts in channels and the like have other keys, and no ``message``."""
+    """An update. Edited messages, channel posts and the like have other keys and no ``message``."""
 
     update_id: _Number
     message: _Message | None = None
@@ -87,9 +87,10 @@ class _Update(_Part):
 
 @csrf_exempt
 def webhook(request: HttpRequest) -> HttpResponse:
-    """Answer an update: 200 with the message to send, or empty.
+    """Handle an update: return 200 with the message to send, or an empty body.
 
-    404 without a TELEGRAM_SECRET_TOKEN, 403 for another one, 400 for what is no update, 413 for what is too large.
+    Returns 404 if TELEGRAM_SECRET_TOKEN is not set, 403 for a wrong token, 400 for a malformed update, 413 for one that
+    is too large.
     """
     if not settings.TELEGRAM_SECRET_TOKEN:
         raise Http404
@@ -110,13 +111,13 @@ def webhook(request: HttpRequest) -> HttpResponse:
 
 
 def _say(chat_id: int, text: str) -> HttpResponse:
-    """Have Telegram send a text. Without a parse_mode it stays a text, whatever is stored; no link in it is visited."""
+    """Return an answer that makes Telegram send a text: unparsed (no parse_mode), and without link previews."""
     options: dict[str, Any] = {"link_preview_options": {"is_disabled": True}}
     return JsonResponse({"method": "sendMessage", "chat_id": chat_id, "text": text, **options})
 
 
 def _answer(update_id: int, message: _Message) -> str:
-    """What to say to a text, empty for nothing."""
+    """Return the reply to a message, or ''."""
     spoken = read_words(message.text) or Spoken("", "", ())
     if message.chat.type != "private":
         return _in_a_group(spoken) if _is_for_us(spoken) else ""
@@ -141,7 +142,7 @@ def _do(spoken: Spoken, update_id: int, chat: str, text: str) -> str:
 
 
 class _Stranger(Exception):
-    """The chat is linked to nobody."""
+    """The chat is not linked to a person."""
 
 
 def _principal(chat: str) -> Principal:
@@ -152,7 +153,7 @@ def _principal(chat: str) -> Principal:
 
 
 def _claimed(chat: str, update_id: int, text: str) -> Principal:
-    """The person behind a chat, for whom this update counts once."""
+    """Return the principal of a chat with the update's idempotency claim."""
     claim = IdempotencyClaim(f"{TELEGRAM_ISSUER}:{chat}", str(update_id), sha256(text.encode()).hexdigest())
     return _principal(chat).with_idempotency(claim)
 
@@ -179,12 +180,12 @@ def _unlink(principal: Principal) -> str:
     except NotFound as error:
         raise _Stranger from error
     except IdempotentReplay:
-        return ""  # It was done and said, and the chat has been linked again since.
+        return ""  # Unlinked and answered before; the chat has been linked again since.
     return UNLINKED
 
 
 def _is_for_us(spoken: Spoken) -> bool:
-    """Whether a command in a group is one of ours: other bots may read along, and commands can name the one meant."""
+    """Whether a command in a group is for this bot: a group may have several, and a command can name its bot."""
     meant = not spoken.bot or not settings.TELEGRAM_BOT_NAME
     return spoken.name in _COMMANDS and (meant or spoken.bot.lower() == settings.TELEGRAM_BOT_NAME.lower())
 
@@ -198,7 +199,7 @@ def _in_a_group(spoken: Spoken) -> str:
 
 @register()
 def check_telegram(**_: Any) -> list[CheckMessage]:
-    """Django system checks interop.E001 and interop.E002: token and name of the bot have the form of such."""
+    """Check the form of the bot's token (interop.E001) and name (interop.E002) as Django system checks."""
     faults: list[CheckMessage] = []
     if not re.fullmatch(r"[A-Za-z0-9_-]{0,256}", settings.TELEGRAM_SECRET_TOKEN):
         faults.append(Error("TELEGRAM_SECRET_TOKEN has 1 to 256 of A-Z, a-z, 0-9, _ and -.", id="interop.E001"))

@@ -1,4 +1,4 @@
-"""Who speaks the protocol, and how what they ask for gets from the event loop to the database and back."""
+"""The caller of an MCP connection: runs database work off the event loop and maps exceptions to MCP errors."""
 
 from __future__ import annotations
 
@@ -27,7 +27,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A connection's caller. ``session`` is the id under which an older client over HTTP subscribes, if it has one."""
+    """A connection's caller.
+
+    ``again`` authenticates anew and returns the principal; ``hop`` runs a function in a thread with the database.
+    ``session`` is the session id of a client with the older protocol version over HTTP, or ''.
+    """
 
     again: Again
     user_id: UUID
@@ -36,7 +40,10 @@ class Caller:
     session: str = ""
 
     async def run(self, function: Callable[[Principal], T], *, makes_person: bool = False) -> T:
-        """What the function returns for the principal. Raises MCPError, whose text is for the client."""
+        """Authenticate, run the function in the principal's scope and return its result. Raises MCPError only.
+
+        ``makes_person``: whether a service's key may create the person it names.
+        """
 
         def work() -> T:
             with acting_as(self.again(makes_person=makes_person)) as principal:
@@ -51,12 +58,12 @@ class Caller:
 
     @property
     def reader(self) -> Callable[[], Principal]:
-        """Makes the principal anew for reading."""
+        """A function that authenticates again for reading."""
         return partial(self.again, makes_person=False)
 
 
 def _as_told(error: Exception) -> MCPError:
-    """What the client is told of a failure: never what an unforeseen one says, which may be somebody's words."""
+    """Map an exception to an MCPError. Messages of unexpected ones are not passed on: they may hold private text."""
     if isinstance(error, Refused):
         code = INVALID_PARAMS if isinstance(error, NotFound) else INVALID_REQUEST
         return MCPError(code, error.detail, {"code": error.code})

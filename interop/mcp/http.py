@@ -1,7 +1,7 @@
-"""The protocol over streamable HTTP at ``/mcp``, let in by an agent's key, in both generations.
+"""MCP over streamable HTTP at ``/mcp``, authenticated by an agent's key, for both protocol versions.
 
-What is asked is asked in single requests, so any process answers any of them. An older client gets a session all the
-same: its id is where its subscriptions stand, and its stream tells of them.
+Requests are stateless, so any process can answer them. A client of the older version gets a session id all the same: it
+is the key of its subscriptions in Valkey, and its GET stream sends their notifications.
 """
 
 from __future__ import annotations
@@ -39,31 +39,31 @@ _LATER = "HTTP_LAST_EVENT_ID"
 
 
 class KeyOnly(AgentKeyAuthentication):
-    """An agent's key. Whoever sends none is told where it is said how to get one (RFC 9728)."""
+    """Authentication by an agent's key. A 401 answer links to the resource metadata (RFC 9728)."""
 
     def authenticate_header(self, request: Request) -> str:
-        """What a 401 answer asks for."""
+        """Return the WWW-Authenticate header of a 401 answer."""
         metadata = request.build_absolute_uri(reverse("mcp-metadata"))
         return f'Bearer resource_metadata="{metadata}"'
 
 
 @extend_schema(exclude=True)
 class Mcp(APIView):
-    """The endpoint of the protocol. Which tool needs which scope, the tools say."""
+    """The MCP endpoint. The tools check their scopes."""
 
     authentication_classes = [KeyOnly]
     renderer_classes = [OrjsonRenderer, EventStreamRenderer]
     reads_only = True
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Refuse pages of other sites, whose scripts a browser would let ask here."""
+        """Reject requests from other origins, against DNS rebinding. Raises NotAllowed."""
         super().initial(request, *args, **kwargs)
         origin = request.META.get("HTTP_ORIGIN")
         if origin and not validate_host(urlsplit(origin).hostname or "", settings.ALLOWED_HOSTS):
             raise NotAllowed("This origin is not let in.", code="not_allowed")
 
     def post(self, request: Request) -> HttpResponseBase:
-        """Answer a message."""
+        """Answer a JSON-RPC message."""
         begins = _begins(request.body)
         session = _session(request)
 
@@ -79,7 +79,7 @@ class Mcp(APIView):
         return handed_over
 
     def get(self, request: Request) -> HttpResponseBase:
-        """Follow what changes, for an older client: the lists, and the resources that it subscribed to."""
+        """Stream change notifications to an older client: lists, and the resources that it subscribed to."""
         principal = principal_of(request)
         later = request.META.get(_LATER, "")
         after = int(later) if later.isdecimal() and later.isascii() and len(later) < 19 else principal.rev
@@ -91,15 +91,15 @@ class Mcp(APIView):
         return StreamingHttpResponse(stream, content_type="text/event-stream", headers=headers)
 
     def delete(self, request: Request) -> HttpResponse:
-        """End a session: forget what it subscribed to."""
+        """End a session: delete its subscriptions."""
         valkey_client().unlink(subscriptions_key(_caller(request, _session(request), in_thread)))
         return HttpResponse(status=204)
 
 
 class Metadata(APIView):
-    """What a client can read before it has a key: OAuth's metadata of a protected resource (RFC 9728).
+    """OAuth protected resource metadata (RFC 9728), readable without a key.
 
-    No authorization server is named, since there is none: a person makes a key on a page and pastes it.
+    It names no authorization server, since there is none: a person creates a key on a page and pastes it.
     """
 
     authentication_classes = []
@@ -108,7 +108,7 @@ class Metadata(APIView):
 
     @extend_schema(exclude=True)
     def get(self, request: Request) -> Response:
-        """Where the resource is, how a key is sent, and where one is made."""
+        """Return the resource's URL, how a key is sent, and where to create one."""
         return Response(
             {
                 "resource": request.build_absolute_uri(reverse("mcp")),
@@ -127,7 +127,7 @@ def _caller(request: Request, session: str, hop: Hop) -> Caller:
 
 
 def _session(request: Request) -> str:
-    """The session that is named, or none. Raises Refused (400) for what is no id of one."""
+    """Return the session id of the request, or ''. Raises Refused (400) for a malformed one."""
     session = str(request.META.get(_SESSION, ""))
     if session and not (len(session) == 32 and session.isascii() and session.isalnum()):
         raise Refused("That is not the id of a session.", code="bad_session")
@@ -135,11 +135,11 @@ def _session(request: Request) -> str:
 
 
 def _begins(body: bytes) -> bool:
-    """Whether a message is the first of an older client."""
+    """Whether a message is ``initialize``, with which a client of the older version begins."""
     try:
         message = orjson.loads(body)
     except orjson.JSONDecodeError:
-        return False  # The protocol says so.
+        return False  # The SDK reports malformed JSON.
     return isinstance(message, dict) and message.get("method") == "initialize"
 
 

@@ -1,4 +1,4 @@
-"""What the protocol shows of memory: its tools, its resources, its prompts, and which of them a change concerns."""
+"""Memory as MCP tools, resources and prompts, and the notifications of a change."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ _TITLES = {
     "manage_user_memory": "Keep facts and places about the user",
     "update_user_memory": "Change what is remembered",
 }
-# Rewording keeps what a memory said before; these two can also take one away.
+# These two can delete memories. Rewording is not destructive: it keeps the earlier version.
 _TAKE_AWAY = frozenset({"manage_user_memory", "update_user_memory"})
 
 
 def tools(principal: Principal) -> list[types.Tool]:
-    """The tools that the caller has, with what a client may want to know before it lets one be called."""
+    """Return the caller's tools with their annotations."""
     return [_tool(each) for each in list_tools(principal)]
 
 
@@ -61,7 +61,7 @@ def _tool(definition: dict[str, Any]) -> types.Tool:
             title=_TITLES[name],
             read_only_hint=reads_only,
             destructive_hint=name in _TAKE_AWAY,
-            # The same words again are known already, and add nothing.
+            # Adding the same words again finds the existing memory.
             idempotent_hint=True,
             open_world_hint=False,
         ),
@@ -69,7 +69,7 @@ def _tool(definition: dict[str, Any]) -> types.Tool:
 
 
 def call_tool(principal: Principal, name: str, arguments: dict[str, Any]) -> types.CallToolResult:
-    """Run a tool. A refusal is a result, which the model can act on. Raises MCPError for a tool that is none."""
+    """Run a tool. A refusal is an error result, which the model can act on. Raises MCPError for an unknown tool."""
     try:
         answer = run_tool(principal, name, arguments)
     except NotFound as error:
@@ -89,9 +89,9 @@ def _result(text: str, data: dict[str, Any], *, is_error: bool) -> types.CallToo
 
 
 def resources(principal: Principal, after: str) -> types.ListResourcesResult:
-    """The block, then each active memory by its id, some at a time. ``after`` is the last id of the page before.
+    """List the block, then the active memories by id, ``PER_PAGE`` at a time. ``after``: last id of the page before.
 
-    What is listed is shown to the agent, and noted as such.
+    Listed memories are recorded as disclosed to the agent. Raises NotAllowed.
     """
     must_read(principal)
     must_act_for(principal)
@@ -141,7 +141,7 @@ TEMPLATES = types.ListResourceTemplatesResult(
 
 
 def read_resource(principal: Principal, uri: str) -> types.ReadResourceResult:
-    """The block, or a memory. Raises NotFound for anything else, as for what the caller may not see."""
+    """Read the block or a memory, and record the disclosure. Raises NotFound, also for what the caller may not see."""
     must_read(principal)
     if uri == BLOCK:
         block = memory_block(principal)
@@ -162,7 +162,7 @@ def _contents(uri: str, mime_type: str, text: str) -> types.ReadResourceResult:
 
 
 def concerned(changes: Iterable[Change]) -> list[ServerEvent]:
-    """Which resources changes concern, each named once."""
+    """Return the notifications for changes, each once."""
     events: dict[ServerEvent, None] = {}
     for change in changes:
         if change.object_type == "memory":
@@ -211,7 +211,7 @@ _REMEMBER = (
 
 
 def prompts() -> types.ListPromptsResult:
-    """The prompts that a client can offer its user."""
+    """List the prompts that a client can offer its user."""
     return types.ListPromptsResult(
         prompts=[
             types.Prompt(
@@ -228,7 +228,7 @@ def prompts() -> types.ListPromptsResult:
 
 
 def prompt(principal: Principal, name: str, arguments: dict[str, str]) -> types.GetPromptResult:
-    """A prompt as messages. Raises MCPError for one that is none, and for an argument that is missing."""
+    """Render a prompt as messages. Raises MCPError for an unknown prompt or a missing argument."""
     must_read(principal)
     if name not in _PROMPTS:
         raise MCPError(INVALID_PARAMS, f"Unknown prompt: {name[:100]}")

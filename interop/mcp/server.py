@@ -1,4 +1,4 @@
-"""The server of one caller: the SDK's, with a handler for each method, none of which works on the event loop."""
+"""The MCP server of one caller: the SDK's server with a handler per method. Handlers do no work on the event loop."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Page = types.PaginatedRequestParams | None
 
 
 class MemoryServer(Server[Any]):
-    """Says of itself that it tells of changes, also where the SDK asks for nothing."""
+    """A server that always declares the ``list_changed`` capabilities, which the SDK leaves out by default."""
 
     def create_initialization_options(
         self,
@@ -50,20 +50,20 @@ class MemoryServer(Server[Any]):
         experimental_capabilities: dict[str, dict[str, Any]] | None = None,
         extensions: dict[str, dict[str, Any]] | None = None,
     ) -> InitializationOptions:
-        """What is told at the beginning."""
+        """Return the options of the initialize result."""
         told = notification_options or NotificationOptions(resources_changed=True, tools_changed=True)
         return super().create_initialization_options(told, experimental_capabilities, extensions)
 
 
 class Handlers:
-    """What one caller's client asks for. Nothing is kept between two requests but what it subscribed to."""
+    """The handlers of one caller. The only state between requests are subscriptions."""
 
     def __init__(self, caller: Caller) -> None:
         self.caller = caller
         self.uris: set[str] = set()
 
     def server(self) -> MemoryServer:
-        """The server."""
+        """Create the server."""
         return MemoryServer(
             "keepsake",
             title="Keepsake",
@@ -83,45 +83,45 @@ class Handlers:
         )
 
     async def list_tools(self, _: Context, params: Page) -> types.ListToolsResult:
-        """The tools that the caller has."""
+        """List the caller's tools."""
         _must_begin(params)
         return types.ListToolsResult(tools=await self.caller.run(memory.tools))
 
     async def call_tool(self, _: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        """What a tool answers."""
+        """Run a tool."""
         call = partial(memory.call_tool, name=params.name, arguments=dict(params.arguments or {}))
         return await self.caller.run(call, makes_person=not is_reading(params.name))
 
     async def list_resources(self, _: Context, params: Page) -> types.ListResourcesResult:
-        """The block and the memories."""
+        """List the block and the memories."""
         after = (params and params.cursor) or ""
         if after and not (after.isalnum() and after.isascii() and len(after) == 8):
             raise MCPError(INVALID_PARAMS, "There is no such cursor.")
         return await self.caller.run(partial(memory.resources, after=after))
 
     async def list_templates(self, _: Context, params: Page) -> types.ListResourceTemplatesResult:
-        """How the address of a memory is made."""
+        """List the URI template of a memory."""
         _must_begin(params)
         return memory.TEMPLATES
 
     async def read_resource(self, _: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        """The block, or a memory."""
+        """Read the block or a memory."""
         return await self.caller.run(partial(memory.read_resource, uri=str(params.uri)))
 
     async def list_prompts(self, _: Context, params: Page) -> types.ListPromptsResult:
-        """The prompts."""
+        """List the prompts."""
         _must_begin(params)
         return memory.prompts()
 
     async def get_prompt(self, _: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        """A prompt."""
+        """Render a prompt."""
         asked = partial(memory.prompt, name=params.name, arguments=dict(params.arguments or {}))
         return await self.caller.run(asked)
 
     # --- Changes ----------------------------------------------------------------------------------------------------
 
     async def subscribe(self, context: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
-        """Tell the client when a resource changes: on its one connection, or on the stream of its session."""
+        """Subscribe to a resource: in memory for stdio, in Valkey for a session over HTTP."""
         uri = str(params.uri)[:200]
         if context.request is None:
             if len(self.uris) >= MOST_SUBSCRIPTIONS:
@@ -144,7 +144,7 @@ class Handlers:
             raise MCPError(INVALID_REQUEST, _TOO_MANY)
 
     async def unsubscribe(self, _: Context, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
-        """Tell it no longer."""
+        """Unsubscribe from a resource."""
         uri = str(params.uri)[:200]
         self.uris.discard(uri)
         if self.caller.session:
@@ -154,7 +154,7 @@ class Handlers:
     async def listen(
         self, context: Context, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
-        """Tell of changes in the answer to this one request, for some minutes; then the client asks again."""
+        """Stream changes in the answer to this request for CHANGES_STREAM_SECONDS; then the client asks again."""
         bus = InMemorySubscriptionBus()
         handler = ListenHandler(bus)
         seconds = settings.CHANGES_STREAM_SECONDS
@@ -176,9 +176,9 @@ class Handlers:
                 await self.caller.hop(place.close)
 
     async def changes(self, after: int) -> AsyncGenerator[tuple[int, ServerEvent | None]]:
-        """What changes after a revision, each with the revision to go on after, as long as the caller is let in.
+        """Yield notifications of changes after a revision, each with the revision to resume after.
 
-        For some minutes. None in silence.
+        Yields None as a keep-alive. Ends after CHANGES_STREAM_SECONDS, or when the caller's access or Valkey ends.
         """
         told = follow_changes(
             self.caller.reader, self.caller.user_id, after, settings.CHANGES_STREAM_SECONDS, _concerned
@@ -195,7 +195,7 @@ class Handlers:
                             yield reached, event
 
     async def tell(self, session: ServerSession) -> None:
-        """Tell a client of the older generation on its one connection, until that ends or it is let in no more."""
+        """Notify a client of the older version over stdio. Raises MCPError when its access ends."""
         reached = (await self.caller.run(lambda principal: principal)).rev
         while True:
             async with aclosing(self.changes(reached)) as told:
@@ -207,7 +207,7 @@ class Handlers:
             await self.caller.run(lambda principal: principal)
 
     async def session_events(self, after: int) -> AsyncIterator[bytes | None]:
-        """The stream of a session over HTTP, of the older generation: what changed, as it happens."""
+        """Yield the server-sent events of a session over HTTP (older version), or None as a keep-alive."""
         async with aclosing(self.changes(after)) as told:
             async for rev, event in told:
                 if event is None:
@@ -222,7 +222,7 @@ class Handlers:
 
 
 def subscriptions_key(caller: Caller) -> str:
-    """Where a session's subscriptions stand. Another key's session of the same id is another one."""
+    """Return the Valkey key of a session's subscriptions. It includes the caller, so ids of others don't collide."""
     return f"keepsake:mcp:{caller.caller_key}:{caller.session}"
 
 

@@ -1,1 +1,1 @@
-"""The API of mem0's platform, as its clients send it, over the same memories: they are given another host."""
+"""mem0's platform API over Keepsake's memories: its clients only need another host."""

@@ -1,4 +1,4 @@
-"""mem0's platform API: what its clients call, versions 1, 2 and 3, below ``/mem0/``."""
+"""The views of mem0's platform API, versions 1, 2 and 3, below ``/mem0/``."""
 
 from __future__ import annotations
 
@@ -45,20 +45,20 @@ EXPORT_MOST = 10_000
 
 
 class Ping(ForOnePerson):
-    """Whether the key counts."""
+    """Check the key."""
 
     def get(self, request: Request) -> Response:
-        """Say who is asking. There is one project, and no organisation."""
+        """Return the caller. Organisation and project are constants: Keepsake has neither."""
         principal = self.principal(request)
         ids = {"org_id": "keepsake", "project_id": "keepsake"}
         return Response({"status": "ok", **ids, "user_email": user_shown(principal, None)})
 
 
 class ByScope(ForOnePerson):
-    """What is about one person, whom the request names."""
+    """A view whose request names a scope: a person, and perhaps an agent, app and run."""
 
     def scoped(self, request: Request) -> dict[str, Any]:
-        """What was sent, with the names of agent, app and run that stand beside or in the filters."""
+        """Return the body, with names of agent, app and run in the filters moved to its top level."""
         sent = dict(body_of(request))
         filters = sent.get("filters")
         if isinstance(filters, Mapping):
@@ -69,16 +69,16 @@ class ByScope(ForOnePerson):
 
 
 class Memories(ByScope):
-    """Adding, by the first version; forgetting all of a scope."""
+    """Add memories (version 1); delete all of a scope."""
 
     adds = True
 
     def post(self, request: Request) -> Response:
-        """Add, with ``infer`` what is learned from it in the background."""
+        """Add memories. Unless ``infer`` is false, they are extracted in the background."""
         return Response(add(self.principal(request), self.scoped(request)))
 
     def delete(self, request: Request) -> Response:
-        """Forget all of a person, or what of it is of an agent, an app or a run. Without any of them it is refused."""
+        """Delete a person's memories, or those of an agent, app or run. Refused (400 ``unscoped``) without a name."""
         asked = request.query_params.dict()
         known = {*ENTITIES, "org_id", "project_id"}
         if set(asked) - known or not any(asked.get(name, "").strip() for name in ENTITIES):
@@ -88,18 +88,18 @@ class Memories(ByScope):
 
 
 class Add(Memories):
-    """Adding, by the third version."""
+    """Add memories (version 3)."""
 
     http_method_names = ["post", "options"]
 
 
 class Listed(ByScope):
-    """All memories of a scope, by pages."""
+    """List the memories of a scope (version 2)."""
 
     strict = False
 
     def post(self, request: Request) -> Response:
-        """List what is remembered, the latest first."""
+        """Return a page of memories, the latest first."""
         sent = body_of(request)
         no_entities(sent, self.strict)
         principal = self.principal(request)
@@ -113,7 +113,10 @@ class Listed(ByScope):
 def _page(
     request: Request, rows: Any, sent: Mapping[str, Any], size: int = PAGE_SIZE, most: int = MOST_ON_A_PAGE
 ) -> tuple[dict[str, Any], list[Any]]:
-    """What stands around the results of the page asked for, beside the address or in what was sent; its rows."""
+    """Return the envelope of the requested page (count, next, previous) and its rows.
+
+    ``page`` and ``page_size`` are read from the query string or from the body ``sent``.
+    """
     size = whole(request.query_params.get("page_size", sent.get("page_size")), size, most)
     number = whole(request.query_params.get("page", sent.get("page")), 1, 1_000_000)
     page = Paginator(rows, size).get_page(number)
@@ -127,18 +130,18 @@ def _page(
 
 
 class ListedStrictly(Listed):
-    """The same by the third version, which takes names in the filters alone."""
+    """List memories (version 3, which accepts names only within the filters)."""
 
     strict = True
 
 
 class Search(ByScope):
-    """What helps with a question."""
+    """Search memories (version 2)."""
 
     strict = False
 
     def post(self, request: Request) -> Response:
-        """Find what helps with a question, best first."""
+        """Return the best memories for a query, best first."""
         sent = body_of(request)
         no_entities(sent, self.strict)
         principal = self.principal(request)
@@ -162,7 +165,7 @@ class Search(ByScope):
 
 
 class SearchStrictly(Search):
-    """The same by the third version."""
+    """Search memories (version 3)."""
 
     strict = True
 
@@ -171,7 +174,7 @@ class One(ForOnePerson):
     """One memory."""
 
     def get(self, request: Request, memory_id: str) -> Response:
-        """Show it."""
+        """Return the memory."""
         principal = self.principal(request)
         must_read(principal)
         memory = present(principal, memory_id)
@@ -179,22 +182,22 @@ class One(ForOnePerson):
         return Response(shown(memory, user_shown(principal, None)))
 
     def put(self, request: Request, memory_id: str) -> Response:
-        """Give it another text, kept as it is, other metadata, or another day to expire on."""
+        """Change its text (stored verbatim), metadata or expiry."""
         principal = self.principal(request)
         memory = change(principal, memory_id, body_of(request))
         return Response(shown(memory, user_shown(principal, None)))
 
     def delete(self, request: Request, memory_id: str) -> Response:
-        """Put it away. It can be restored for 30 days."""
+        """Archive it. It can be restored for 30 days."""
         actions.memory_archive(self.principal(request), memory_id)
         return Response({"message": "Memory deleted successfully!"})
 
 
 class History(ForOnePerson):
-    """What became of a memory."""
+    """The history of a memory."""
 
     def get(self, request: Request, memory_id: str) -> Response:
-        """Its wordings, the first one first."""
+        """Return its versions, the first one first."""
         principal = self.principal(request)
         must_read(principal)
         memory = find_memory(principal, memory_id)
@@ -205,16 +208,16 @@ class History(ForOnePerson):
 
 
 class Batch(ForOnePerson):
-    """Many memories of one person, named by their ids."""
+    """Bulk operations on memories of one person, by id."""
 
     def memory_of(self, request: Request) -> str:
-        """The first of them: all have to be of the same person."""
+        """Return the id of the first memory: all must be of the same person."""
         listed = request.data.get("memories") if isinstance(request.data, Mapping) else None
         first = listed[0] if isinstance(listed, list) and listed else None
         return id_of(first) if isinstance(first, Mapping) else ""
 
     def put(self, request: Request) -> Response:
-        """Give each its text. The first that can't be changed ends it; what was done before stays done."""
+        """Update each memory. Stops at the first error; earlier updates are kept."""
         principal = self.principal(request)
         named = memories_named(body_of(request))
         for each in named:
@@ -222,7 +225,7 @@ class Batch(ForOnePerson):
         return Response({"message": f"Successfully updated {len(named)} memories"})
 
     def delete(self, request: Request) -> Response:
-        """Put all away, or none."""
+        """Archive all, or none if one does not exist."""
         principal = self.principal(request)
         ids = [each["memory_id"] for each in memories_named(body_of(request))]
         must_remember(principal)
@@ -233,13 +236,13 @@ class Batch(ForOnePerson):
 
 
 class Entities(ForOnePerson):
-    """Whom and what memories are of."""
+    """The entities that have memories: users, agents, apps, runs."""
 
     def get(self, request: Request) -> Response:
-        """List the people whom a service knows; the agents, apps and runs of the person whom the request is about."""
+        """List the users known to a service, and the agents, apps and runs of the request's person."""
         principal = self.principal(request)
         must_read(principal)
-        # Clients for Python ask for no page.
+        # Python clients request no page, so the default page is large.
         around, listed = _page(request, EntitiesOf(principal), {}, ENTITIES_ON_A_PAGE, ENTITIES_ON_A_PAGE)
         entities = [
             {"id": f"{kind}:{name}", "type": kind, "name": name, **({} if count is None else {"total_memories": count})}
@@ -249,16 +252,16 @@ class Entities(ForOnePerson):
 
 
 class Entity(ForOnePerson):
-    """A person, an agent, an app or a run."""
+    """A user, agent, app or run."""
 
     def user_of(self, request: Request) -> str | None:
-        """The person whose name is the entity's, if it is one."""
+        """Return the user's name from the URL if the entity is a user."""
         if self.kwargs["kind"] == "user":
             return next(users_named(self.kwargs["name"]))
         return super().user_of(request)
 
     def delete(self, request: Request, kind: str, name: str) -> Response:
-        """Forget all that is of it. A person's account stays."""
+        """Delete its memories. A person's account is kept."""
         if f"{kind}_id" not in ENTITIES:
             raise NotFound("There is no such sort of entity.")
         delete_all(self.principal(request), {f"{kind}_id": name})
@@ -266,14 +269,14 @@ class Entity(ForOnePerson):
 
 
 class Feedback(ForOnePerson):
-    """What a client's user thought of a memory."""
+    """Feedback of a client's user on a memory."""
 
     def memory_of(self, request: Request) -> str:
-        """The memory."""
+        """Return the memory's id."""
         return id_of(request.data) if isinstance(request.data, Mapping) else ""
 
     def post(self, request: Request) -> Response:
-        """Note it. What is said well of counts as a use; nothing goes: that is the person's to decide."""
+        """Record it. Positive feedback counts as a use. Nothing is deleted: only the person decides that."""
         principal = self.principal(request)
         user_id = must_remember(principal)
         sent = body_of(request)
@@ -289,10 +292,10 @@ class Feedback(ForOnePerson):
 
 
 class Exports(ByScope):
-    """Exports of a scope: its memories as they are. No model fits them to a schema."""
+    """Exports of a scope. Memories are returned as they are; no model converts them to a schema."""
 
     def post(self, request: Request) -> Response:
-        """Name what is to be exported."""
+        """Return a signed id that holds the export's filters."""
         principal = self.principal(request)
         must_read(principal)
         filters = with_beside(body_of(request))
@@ -302,16 +305,16 @@ class Exports(ByScope):
 
 
 class Exported(Exports):
-    """What was exported."""
+    """The content of an export."""
 
     def user_of(self, request: Request) -> str | None:
-        """The person whom the export is about."""
+        """Return the user of the export, else of the request."""
         named = super().user_of(request)
         told = self._told(request)
         return told["user"] if told else named
 
     def post(self, request: Request) -> Response:
-        """Show the memories that an export named, or that the filters name now; 10,000 at most."""
+        """Return the memories of an export id, or of the filters sent; 10,000 at most."""
         principal = self.principal(request)
         told = self._told(request)
         if told and told["of"] != str(principal.user_id):
@@ -333,10 +336,10 @@ class Exported(Exports):
 
 
 class Summary(ByScope):
-    """What is remembered, in short."""
+    """The summary of a person's memories."""
 
     def post(self, request: Request) -> Response:
-        """The memory block. Filters beside the person's name are refused: a block is of all."""
+        """Return the memory block. Filters other than user_id are refused: the block covers all memories."""
         principal = self.principal(request)
         must_read(principal)
         if conditions(with_beside(body_of(request))):
@@ -345,10 +348,10 @@ class Summary(ByScope):
 
 
 class Events(ForOnePerson):
-    """The work on what was added."""
+    """Background jobs of additions."""
 
     def get(self, request: Request) -> Response:
-        """List the latest of the person."""
+        """List the person's latest jobs."""
         principal = self.principal(request)
         must_read(principal)
         jobs = JobRun.objects.of_user(principal.user_id).filter(kind__in=LEARNING).order_by("-created_at")[:PAGE_SIZE]
@@ -360,10 +363,10 @@ class Events(ForOnePerson):
 
 
 class Event(ForOnePerson):
-    """The work on one addition."""
+    """The background job of one addition."""
 
     def get(self, request: Request, event_id: UUID) -> Response:
-        """How far it is, and what was learned by it."""
+        """Return its state and the memories that it created."""
         principal = self.principal(request)
         job = find_job(principal, event_id)
         if job.kind not in LEARNING:

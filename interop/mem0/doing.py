@@ -1,4 +1,4 @@
-"""What mem0's clients do with memories, by Keepsake's own actions and reads."""
+"""Operations of mem0's API, implemented with Keepsake's actions and querysets."""
 
 from __future__ import annotations
 
@@ -27,14 +27,17 @@ from .sent import MOST_AT_ONCE, day_of, metadata_of, object_of, text_of
 from .shapes import ENTITY_KEYS, texts_of
 
 CATEGORY = "knowledge"
-"""What is added as it is stands in no block: it is found by recall."""
+"""The category of memories added verbatim. It is not in the memory block, only found by recall."""
 
 CHANNEL = "mem0"
 LONGEST_RUN = 100
 
 
 def add(principal: Principal, sent: Mapping[str, Any]) -> dict[str, Any]:
-    """Keep each message as it is, or have what they say learned in the background. Raises as the actions do."""
+    """Add messages verbatim (``infer`` false), or store them and extract memories in the background.
+
+    Returns mem0's response body. Raises Refused (400) for a bad body, and what the actions raise.
+    """
     texts = texts_of(sent.get("messages"))
     metadata = metadata_of(sent)
     run_id = text_of(sent, "run_id")
@@ -75,7 +78,7 @@ def _added(outcome: Outcome | Refused) -> dict[str, Any]:
 
 
 def change(principal: Principal, memory_id: str, sent: Mapping[str, Any]) -> Memory:
-    """Change what is named. Raises Refused for a timestamp: when something was said does not change."""
+    """Change a memory's text, metadata or expiry. Raises Refused (400) for other keys, e.g. a timestamp, NotFound."""
     known = {"text", "memory_id", "metadata", "expiration_date", "org_id", "project_id"}
     if set(sent) - known or not set(sent) & {"text", "metadata", "expiration_date"}:
         raise Refused("Send text, metadata or expiration_date.", code="bad_update")
@@ -96,9 +99,9 @@ def change(principal: Principal, memory_id: str, sent: Mapping[str, Any]) -> Mem
 
 
 def delete_all(principal: Principal, scope: Mapping[str, str]) -> int:
-    """Put all of a person away that is of an agent, an app or a run, where those are named. Returns how many.
+    """Archive a person's memories, filtered by the scope's agent, app and run if given. Returns how many.
 
-    Raises Refused (400 ``unscoped``) for a name that is blank or anybody's.
+    Raises Refused (400 ``unscoped``) for a name that is blank or ``*``.
     """
     if not all(name.strip() not in {"", ANYBODY} for name in scope.values()):
         raise Refused("A scope names one of each.", code="unscoped")
@@ -112,7 +115,7 @@ def delete_all(principal: Principal, scope: Mapping[str, str]) -> int:
 
 
 def chosen(principal: Principal, filters: Any) -> MemoryQuerySet:
-    """What is remembered now and meets the filters. Raises Refused, NotAllowed."""
+    """Return the active, unexpired memories that match the filters. Raises Refused, NotAllowed."""
     must_read(principal)
     rows = Memory.objects.visible_to(principal).without_vectors().active().unexpired(timezone.now())
     condition = condition_of(principal, filters)
@@ -120,7 +123,7 @@ def chosen(principal: Principal, filters: Any) -> MemoryQuerySet:
 
 
 def present(principal: Principal, memory_id: str) -> Memory:
-    """A memory that is not gone. Raises NotFound."""
+    """Return a memory that is not deleted. Raises NotFound."""
     memory = find_memory(principal, memory_id)
     if memory.deleted_at is not None:
         raise NotFound("There is no such memory.")
@@ -128,8 +131,9 @@ def present(principal: Principal, memory_id: str) -> Memory:
 
 
 class EntitiesOf(Sequence[tuple[str, str, int | None]]):
-    """Whom and what memories are of, as sorts, names and counts: the people whom a service has named, else the owner of
-    a key; then the runs, agents and apps of the person. Only the people of a slice are read.
+    """A sequence of (kind, name, number of memories): users, then the person's runs, agents and apps.
+
+    For a service the users are those it has named (count None), else the key's owner. A slice reads only its users.
     """
 
     def __init__(self, principal: Principal) -> None:

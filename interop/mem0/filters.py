@@ -1,4 +1,4 @@
-"""Filters of mem0's clients as conditions on memories."""
+"""Translate mem0's filters to Keepsake's conditions."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from .shapes import ENTITY_KEYS
 _AS_THEY_ARE = {"run_id", "created_at", "updated_at", "metadata"}
 _CALLED = {"memory_ids": "id", "keywords": "content", "categories": "category", "expiration_date": "expires_at"}
 _HOLDS = {"contains": "eq", "icontains": "eq"}
-"""A list of categories has one here, so what it contains is what it is."""
+"""A memory has one category here, so "contains" means equality."""
 
 
 def condition_of(principal: Principal, filters: Any) -> Condition | None:
-    """What the filters ask of one person's memories; None for all. Raises Refused (400), NotAllowed."""
+    """Return the condition of mem0's filters on a person's memories, None for all. Raises Refused (400), NotAllowed."""
     sent = conditions(filters)
     return memory_condition(principal, sent) if sent else None
 
 
 def conditions(filters: Any) -> dict[str, Any]:
-    """The same in the form that Keepsake's own filters have. ``user_id`` names the person, so it holds for all rows.
+    """Translate mem0's filters to the form of Keepsake's own filters. ``user_id`` is dropped: it is true of all rows.
 
     Raises Refused (400 ``bad_filter``).
     """
@@ -42,7 +42,7 @@ def conditions(filters: Any) -> dict[str, Any]:
             kept = [each for each in parts if each]
             if name == "NOT" and len(kept) < len(parts):
                 raise Refused("NOT can't be about the user_id.", code="bad_filter")
-            # Whatever the person alone is asked of holds, and with it any OR.
+            # A part with user_id only is true, and so is an OR with such a part.
             if kept and (name != "OR" or len(kept) == len(parts)):
                 told[name] = kept
         elif name in ENTITY_KEYS:

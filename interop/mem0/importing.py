@@ -1,4 +1,4 @@
-"""Memories out of a file that mem0 exported, or that was made of what its ``get_all`` answers."""
+"""Import memories from a mem0 export, or from a file with the answer of ``get_all``."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _TEXTS = ("memory", "text", "data", "content")
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """A memory of the file, by mem0's name of its user."""
+    """A memory of the file with its user_id in mem0."""
 
     user: str
     new: NewMemory
 
 
 def read_export(data: bytes) -> list[Exported]:
-    """What a file holds: a list, or an object with ``memories`` or ``results``. Raises Refused (400)."""
+    """Parse a file: a JSON list, or an object with ``memories`` or ``results``. Raises Refused (400)."""
     try:
         read = orjson.loads(data)
     except orjson.JSONDecodeError as error:
@@ -78,7 +78,7 @@ def _exported(number: int, row: Any) -> Exported:
 
 
 def _category(named: Any) -> str:
-    """The first category that Keepsake has too."""
+    """Return the first category that Keepsake knows, else the default."""
     known = load_categories().by_name
     return next((each for each in named or () if isinstance(each, str) and each in known), CATEGORY)
 
@@ -90,10 +90,10 @@ def bring_over(
     *,
     import_id: UUID,
 ) -> Counter[str]:
-    """Remember what was exported, and count what became of it. ``import_id`` is the import that it belongs to.
+    """Add the exported memories and count the outcomes. ``import_id`` is the import that they belong to.
 
-    It passes the gates and waits for the person as an agent's does. What is in already is left as it is. Counted are
-    ``created``, ``proposed``, ``quarantined``, ``in already`` and, by the code of the gate, what was refused.
+    The gates and the review apply as to an agent's memories. Memories imported before are left unchanged. The counts
+    are ``expired``, ``created``, ``proposed``, ``quarantined``, ``in already`` and ``refused: CODE``.
     """
     counts: Counter[str] = Counter()
     now = timezone.now()
@@ -116,7 +116,7 @@ def _parts(exported: Sequence[Exported]) -> Iterator[Sequence[Exported]]:
 
 
 def of_user(exported: Sequence[Exported], user: str | None) -> list[Exported]:
-    """Those of one of mem0's users. Raises Refused (400) for nobody in it, and where several are and none is named."""
+    """Filter for one user's memories. Raises Refused (400) for an unknown user, or for several users and none named."""
     users = {each.user for each in exported}
     if user is not None and exported and user not in users:
         raise Refused(f"The file has no memory of {user[:50]!r}.", code="no_such_user")
@@ -127,12 +127,12 @@ def of_user(exported: Sequence[Exported], user: str | None) -> list[Exported]:
 
 
 def _read_for_page(data: bytes) -> list[Exported]:
-    """What a person's own file holds. Raises Refused (400)."""
+    """Parse a person's own file, which may hold one user only. Raises Refused (400)."""
     return of_user(read_export(data), None)
 
 
 def _bring_for_page(principal: Principal, exported: Sequence[Exported], import_id: UUID) -> Counter[str]:
-    """The counts as an import keeps them: by names that are keys."""
+    """Import the memories and return the counts under the keys of an import's outcome."""
     counts = bring_over(principal, exported, import_id=import_id)
     told: Counter[str] = Counter()
     for what, count in counts.items():

@@ -1,6 +1,6 @@
-"""Whom a request of mem0's clients is about: their ``user_id`` is what ``X-Keepsake-User`` is elsewhere.
+"""The person of a mem0 request: ``user_id`` is what ``X-Keepsake-User`` is elsewhere.
 
-Where a memory is named by its id alone, a service acts for the person whose memory it is, if it knows them.
+If a request names only a memory's id, a service acts for the memory's owner, if it knows that person.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ ANYBODY = "*"
 
 
 class KeyAuthentication(AgentKeyAuthentication):
-    """``Authorization: Token ks_…``. The view says whom it is about: ``user_of(request)``."""
+    """Authentication by ``Authorization: Token ks_…``. The view's ``user_of(request)`` names the person."""
 
     def authenticate(self, request: Request) -> tuple[Any, None] | None:
-        """The principal for the person named. Raises AuthenticationFailed also without a key."""
+        """Return the principal for the named person. Raises AuthenticationFailed, also without a key."""
         credential = get_authorization_header(request).decode("latin-1").partition(" ")[2]
         if not credential:
             raise AuthenticationFailed("Send Authorization: Token ks_<public>.<secret>.", "bad_key")
@@ -44,7 +44,7 @@ class KeyAuthentication(AgentKeyAuthentication):
 
 
 def _owner(principal: Principal, memory_id: str) -> str:
-    """By which name a service knows the person of a memory; empty where the key's owner is meant. Raises NotFound."""
+    """Return the service's name of a memory's owner, or '' for the key's own person. Raises NotFound."""
     if not memory_id or not principal.service:
         return ""
     user_id = Memory.objects.filter(pk=memory_id).values_list("user_id", flat=True).first()
@@ -64,7 +64,7 @@ def _known_as(user_id: UUID, issuer: str) -> str | None:
 
 
 def user_shown(principal: Principal, named: str | None) -> str:
-    """The user_id to answer with: as it was sent, else what the service calls the person, else their user name."""
+    """Return the user_id of answers: as sent, else the service's name of the person, else their user name."""
     if named is not None:
         return named
     user_id = must_act_for(principal)
@@ -73,31 +73,31 @@ def user_shown(principal: Principal, named: str | None) -> str:
 
 
 class ForOnePerson(APIView):
-    """A view of mem0's API. It takes keys alone, and is no part of Keepsake's own schema."""
+    """Base view of mem0's API. It accepts keys only and is not in Keepsake's schema."""
 
     authentication_classes = [KeyAuthentication]
     schema = None
     adds = False
-    """Whether a POST makes a person of a name that is new. Nothing else does."""
+    """Whether a POST creates a person for an unknown name."""
 
     def user_of(self, request: Request) -> str | None:
-        """The name of the person whom the request is about, None where it names none. Raises Refused for several."""
+        """Return the user_id of the request, or None. Raises Refused (400) for several."""
         named = {*_named(request.query_params.dict()), *_named(request.data if request.data else {})}
         if len(named) > 1:
             raise Refused("One request is about one user_id.", code="several_users")
         return named.pop() if named else None
 
     def memory_of(self, request: Request) -> str:
-        """The id of the memory that the request names alone, empty when it names none."""
+        """Return the memory id of the request, or ''."""
         return str(self.kwargs.get("memory_id", ""))
 
     def principal(self, request: Request) -> Principal:
-        """Who asks, for whom."""
+        """Return the authenticated principal."""
         return principal_of(request)
 
 
 def _named(sent: Any) -> Iterator[str]:
-    """The users that stand at the top of what was sent, and anywhere in its filters."""
+    """Yield the user ids at the top level of what was sent and anywhere in its filters."""
     if isinstance(sent, Mapping):
         yield from users_named(sent.get("user_id"))
         yield from _named_in(sent.get("filters"))
@@ -114,7 +114,7 @@ def _named_in(filters: Any) -> Iterator[str]:
 
 
 def users_named(value: Any) -> Iterator[str]:
-    """The users that a value names. Raises Refused (400) for nobody, anybody, and what is no name."""
+    """Yield the user ids of a filter value. Raises Refused (400) for a blank one, ``*`` or another type."""
     if isinstance(value, str):
         if value.strip() in {"", ANYBODY}:
             raise Refused("Name one user_id: no request is about everybody, or about nobody.", code="several_users")

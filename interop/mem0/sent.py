@@ -1,4 +1,4 @@
-"""What mem0's clients send, read. Everything here raises Refused (400)."""
+"""Parse requests of mem0's clients. All functions raise Refused (400) for bad input."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ MOST_AT_ONCE = 1_000
 
 
 def body_of(request: Request) -> Mapping[str, Any]:
-    """What was sent: an object."""
+    """Return the body, which must be an object."""
     if not isinstance(request.data, Mapping):
         raise Refused("Send an object.", code="bad_body")
     return request.data
 
 
 def no_entities(sent: Mapping[str, Any], strict: bool) -> None:
-    """Refuse names beside the filters, where the version takes none."""
+    """Raise Refused for user, agent, app and run outside the filters if the version is ``strict``."""
     if strict and any(sent.get(name) is not None for name in ENTITIES):
         raise Refused("Put user_id, agent_id, app_id and run_id into filters.", code="bad_filter")
 
 
 def with_beside(sent: Mapping[str, Any]) -> dict[str, Any]:
-    """The filters with what older clients put beside them. Raises Refused."""
+    """Return the filters, merged with the filters that older clients send at the top level."""
     filters = sent.get("filters") or {}
     if isinstance(filters, list):
         filters = {"AND": filters}
@@ -49,20 +49,20 @@ def with_beside(sent: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def metadata_of(sent: Mapping[str, Any]) -> dict[str, Any]:
-    """What is kept beside a memory: the client's metadata, and its names of an agent and an app."""
+    """Return the metadata to store: the client's own, and its names of agent and app."""
     entities = {key: text_of(sent, name) for name, key in ENTITY_KEYS.items() if sent.get(name) is not None}
     return {**object_of(sent.get("metadata") or {}), **entities}
 
 
 def object_of(value: Any) -> dict[str, Any]:
-    """An object."""
+    """Return a value that must be an object."""
     if not isinstance(value, Mapping):
         raise Refused("filters and metadata are objects.", code="bad_body")
     return dict(value)
 
 
 def text_of(sent: Mapping[str, Any], name: str) -> str:
-    """A text, empty when it is not there; a number is its digits."""
+    """Return a string, '' when missing; integers are converted."""
     value = sent.get(name)
     if value is not None and (not isinstance(value, str | int) or "\x00" in str(value)):
         raise Refused(f"{name} is a text.", code="bad_body")
@@ -70,7 +70,7 @@ def text_of(sent: Mapping[str, Any], name: str) -> str:
 
 
 def whole(value: Any, otherwise: int, most: int) -> int:
-    """A whole number from 1 on; the most, where it is more."""
+    """Return a positive integer, at most ``most``; ``otherwise`` when it is missing."""
     if value is None:
         return otherwise
     text = str(value)
@@ -80,7 +80,7 @@ def whole(value: Any, otherwise: int, most: int) -> int:
 
 
 def day_of(value: Any) -> datetime:
-    """The end of a day, or a moment. Raises Refused."""
+    """Parse a date to the end of that day in UTC, or a date and time as it is."""
     read: Sequence[Callable[[str], Any]] = (parse_date, parse_datetime)
     for reading in read:
         try:
@@ -95,7 +95,7 @@ def day_of(value: Any) -> datetime:
 
 
 def id_of(sent: Mapping[str, Any]) -> str:
-    """The id of the memory that is named, empty for none. Raises NotFound for what can be none."""
+    """Return the memory id, or ''. Raises NotFound for an id that can't exist."""
     named = str(sent.get("memory_id", ""))
     if "\x00" in named:
         raise NotFound("There is no such memory.")
@@ -103,7 +103,7 @@ def id_of(sent: Mapping[str, Any]) -> str:
 
 
 def memories_named(sent: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The memories that were sent, each with its id."""
+    """Return the listed memories, each of which must have an id."""
     listed = sent.get("memories")
     if not isinstance(listed, list) or not 1 <= len(listed) <= MOST_AT_ONCE:
         raise Refused(f"memories is a list of 1 to {MOST_AT_ONCE:,}.", code="bad_body")

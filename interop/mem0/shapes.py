@@ -1,4 +1,4 @@
-"""Memories and what happened to them as mem0's clients read them."""
+"""Convert memories, histories and jobs to mem0's response format, and its messages to texts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from memories.models import Memory, MemoryVersion
 from memories.policy.writing import State
 
 ENTITY_KEYS = {"agent_id": "mem0_agent_id", "app_id": "mem0_app_id"}
-"""Where in a memory's metadata stands what mem0 calls an agent and an app: names of the client's own."""
+"""The metadata keys that hold mem0's agent and app, which are names chosen by the client."""
 
 EVENT_STATES = {
     JobRun.State.WAITING: "PENDING",
@@ -21,7 +21,7 @@ EVENT_STATES = {
 
 
 def shown(memory: Memory, user: str, **more: Any) -> dict[str, Any]:
-    """A memory; ``user`` is the user_id by which it was asked for."""
+    """Convert a memory. ``user`` is the user_id to show, ``more`` are further keys."""
     metadata = {name: value for name, value in memory.metadata.items() if name not in ENTITY_KEYS.values()}
     return {
         "id": memory.pk,
@@ -40,7 +40,7 @@ def shown(memory: Memory, user: str, **more: Any) -> dict[str, Any]:
 
 
 def history_of(memory: Memory, versions: Iterable[MemoryVersion], user: str) -> Iterator[dict[str, Any]]:
-    """What became of a memory, the first wording first."""
+    """Yield the history of a memory, the first version first, a deletion last."""
     of = {"memory_id": memory.pk, "user_id": user, "input": None, "categories": [memory.category], "metadata": None}
     before: str | None = None
     for version in versions:
@@ -55,7 +55,7 @@ def history_of(memory: Memory, versions: Iterable[MemoryVersion], user: str) -> 
 
 
 def event_of(job: JobRun, learned: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """The work on what was added, and what was learned by it so far."""
+    """Convert a job with the memories that it has created so far."""
     return {
         "id": str(job.pk),
         "event_id": str(job.pk),
@@ -68,7 +68,7 @@ def event_of(job: JobRun, learned: Iterable[Mapping[str, Any]]) -> dict[str, Any
 
 
 def texts_of(messages: Any) -> list[tuple[str, str]]:
-    """Messages as roles and texts: a text is what the user says. Raises Refused (400)."""
+    """Return messages as pairs of role and text. A plain string is a message of the user. Raises Refused (400)."""
     if isinstance(messages, str):
         messages = [{"role": "user", "content": messages}]
     if isinstance(messages, Mapping):

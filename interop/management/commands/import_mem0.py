@@ -1,4 +1,4 @@
-"""``manage.py import_mem0``: bring memories over from mem0."""
+"""``manage.py import_mem0``: import memories from mem0."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ...mem0.importing import bring_over, of_user, read_export
 
 
 class Command(BaseCommand):
-    """Read the whole file, then remember what is not in yet."""
+    """Read the whole file, then add the memories that were not imported before."""
 
     help = (
         "Bring memories over from mem0: a JSON file of an export, or of what get_all answers. What is in already is "

@@ -21,7 +21,7 @@ from ...mcp.server import Context, Handlers
 
 
 class Command(BaseCommand):
-    """Let an assistant on this machine use the memory of the person whose key it has."""
+    """Serve MCP over stdio to an assistant on this machine, with an agent's key."""
 
     help = __doc__ + " The key stands in KEEPSAKE_KEY: on a command line others on this machine could read it."
 
@@ -49,7 +49,7 @@ async def _serve(caller: Caller) -> None:
     telling: set[asyncio.Task[None]] = set()
 
     async def begin(context: Context, _: NotificationParams) -> None:
-        # A client of the newer generation asks to be told; an older one is told unasked.
+        # Clients of the newer protocol version subscribe; older ones are notified without that.
         telling.add(asyncio.create_task(handlers.tell(context.session)))
 
     server.add_notification_handler("notifications/initialized", NotificationParams, begin)
