@@ -1,4 +1,4 @@
-"""What mem0's own client, unchanged, does against a server: run by its environment's pytest, for both its generations.
+"""Tests of mem0's own, unchanged client against a server; run with pytest in the environment of either version.
 
 ``KEEPSAKE_USER_ID`` is the user that it names; ``KEEPSAKE_OTHER`` another one, for a service's key.
 """
@@ -18,7 +18,7 @@ TEXT = "I keep forty hens,\n  and   a rooster"
 
 
 class Awaited:
-    """The client that is awaited, called like the one that waits."""
+    """The asynchronous client with synchronous methods."""
 
     def __init__(self):
         self.loop = asyncio.new_event_loop()

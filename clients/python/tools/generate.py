@@ -1,6 +1,6 @@
-"""Writes what follows from other files: ``shapes.py`` from Keepsake's schema, ``client.py`` from ``async_client.py``.
+"""Generate ``shapes.py`` from Keepsake's schema and ``client.py`` from ``async_client.py``.
 
-Run ``make client`` after either changed; a test says when that was forgotten.
+Run ``make client`` after a change of either; a test fails if the generated files are out of date.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ RESTS = {
     "ReplyRest": ("ReplyRequestRequest", {"content"}),
     "ToolCallRest": ("ToolCallRequest", {"arguments"}),
 }
-"""What may be given by name beside what a method takes by position."""
+"""Typed dictionaries of a method's keyword arguments: the request's component without its positional arguments."""
 
 WANTED = {"MemoriesWanted": "/api/v1/memories/"}
-"""The parameters of lists."""
+"""Typed dictionaries of lists' query parameters, by path."""
 
 _SYNC = [
     (r"from asyncio import sleep", "from time import sleep"),
@@ -39,7 +39,7 @@ _SYNC = [
 
 
 def shapes(schema: Mapping[str, Any]) -> str:
-    """The module of what is sent and answered, as typed dictionaries."""
+    """Return the source of ``shapes.py``: requests and responses as typed dictionaries."""
     components = schema["components"]["schemas"]
     source = (PACKAGE / "async_client.py").read_text()
     asked = set(re.findall(r"\bshapes\.(\w+)", source))
@@ -62,7 +62,7 @@ def shapes(schema: Mapping[str, Any]) -> str:
 
 
 def _reached(components: Mapping[str, Any], names: list[str]) -> Iterator[str]:
-    """Names, each after those that it is made of: aliases are evaluated where they stand."""
+    """Yield components after the ones they refer to, since type aliases are evaluated on import."""
     for name in names:
         inner = sorted(set(re.findall(r'"#/components/schemas/(\w+)"', json.dumps(components[name]))) - {name})
         yield from _reached(components, inner)
@@ -103,7 +103,7 @@ _PLAIN = {
 
 
 def _type(kind: Mapping[str, Any]) -> str:
-    """The annotation for a schema."""
+    """Return the type annotation of a schema."""
     if "$ref" in kind:
         return str(kind["$ref"]).rsplit("/", 1)[1]
     if isinstance(kind.get("type"), list):
@@ -119,7 +119,7 @@ def _type(kind: Mapping[str, Any]) -> str:
 
 
 def sync_client() -> str:
-    """The module of the client that waits."""
+    """Return the source of the synchronous client."""
     source = (PACKAGE / "async_client.py").read_text()
     _, _, rest = source.partition('"""\n')
     for pattern, instead in _SYNC:
@@ -129,7 +129,7 @@ def sync_client() -> str:
 
 
 def _formatted(source: str) -> str:
-    """As the repository's formatter has it."""
+    """Format a source with ruff."""
     for command in (["check", "--fix-only", "--select=I,F401", "-q"], ["format", "-q"]):
         done = subprocess.run(
             [sys.executable, "-m", "ruff", *command, "--stdin-filename", str(PACKAGE / "generated.py"), "-"],
@@ -140,7 +140,7 @@ def _formatted(source: str) -> str:
 
 
 def generated(schema: Mapping[str, Any]) -> dict[Path, str]:
-    """What the generated files have to hold."""
+    """Return the generated files with their sources."""
     return {PACKAGE / "shapes.py": shapes(schema), PACKAGE / "client.py": sync_client()}
 
 

@@ -1,19 +1,19 @@
-/** Keepsake over HTTP, typed by its own schema: `schema.ts` is written from that by `make client`. */
+/** A typed client of Keepsake's REST API; `make client` generates `schema.ts` from the OpenAPI schema. */
 import createClient, { type Client } from "openapi-fetch";
 import type { paths } from "./schema.js";
 
 export type { components, operations, paths } from "./schema.js";
 
-/** Where Keepsake is and who asks; a service's key takes the `user` whom it acts for. */
+/** Keepsake's URL and the key; `user` is the person that a service's key acts for. */
 export interface Access {
   url?: string;
   key?: string;
   user?: string;
-  /** How often a request is sent again that failed for a reason which passes: 3 unless said otherwise. */
+  /** How often a temporarily failed request is retried: 3 by default. */
   retries?: number;
 }
 
-/** An answer of 400 or more: `body` is all that it says, `code` names what is wrong. */
+/** A response with a status of 400 or more: `body` is the whole body, `code` the kind of error. */
 export class KeepsakeError extends Error {
   readonly status: number;
   readonly code: string;
@@ -30,9 +30,9 @@ export class KeepsakeError extends Error {
 }
 
 /**
- * A client whose `GET`, `POST`, `PUT`, `PATCH` and `DELETE` know every path, what it takes and what it answers.
+ * Create a client whose `GET`, `POST`, `PUT`, `PATCH` and `DELETE` are typed for every path.
  *
- * What is not given is read from KEEPSAKE_URL, KEEPSAKE_KEY and KEEPSAKE_USER. Every call throws KeepsakeError.
+ * Missing options are read from KEEPSAKE_URL, KEEPSAKE_KEY and KEEPSAKE_USER. Every call throws KeepsakeError.
  */
 export function keepsake(access: Access = {}): Client<paths> {
   const told = { ...fromEnvironment(), ...access };
@@ -54,9 +54,9 @@ const LOST = new Set([502, 503, 504]);
 const LONGEST_WAIT = 60_000;
 
 /**
- * A fetch that sends a request again when the connection broke or the answer was 429, 502, 503 or 504.
+ * Return a fetch that retries when the connection broke or the status was 429, 502, 503 or 504.
  *
- * A POST carries an Idempotency-Key, so it happens once; another write is sent again after a 429 alone.
+ * A POST carries an Idempotency-Key, so it is executed once; other writes are retried only after a 429.
  */
 function repeating(retries: number): (request: Request) => Promise<Response> {
   return async (request) => {
@@ -86,7 +86,7 @@ function fromEnvironment(): Access {
   return { url: set.KEEPSAKE_URL, key: set.KEEPSAKE_KEY, user: set.KEEPSAKE_USER };
 }
 
-/** A name as the UTF-8 bytes that a header carries. */
+/** Encode a name as UTF-8 bytes for a header. */
 function inBytes(name: string): string {
   return String.fromCharCode(...new TextEncoder().encode(name));
 }

@@ -1,4 +1,4 @@
-"""The client of Keepsake: ``Keepsake`` waits, ``AsyncKeepsake`` is awaited; what goes wrong is a ``KeepsakeError``."""
+"""Keepsake's client: ``Keepsake`` (synchronous) and ``AsyncKeepsake``. Their errors are ``KeepsakeError``."""
 
 from .async_client import AsyncKeepsake
 from .client import Keepsake

@@ -1,4 +1,4 @@
-"""agno's memories of its users, kept in Keepsake. Install ``keepsake[agno]``."""
+"""agno's database of user memories, stored in Keepsake. Install ``keepsake[agno]``."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from .requests import in_parts, segment
 _PATH = "memories/"
 _PER_PAGE = 100
 _MOST_NAMED = 50
-"""Ids of one request: they stand in its address."""
+"""The most ids per request, since they are in its URL."""
 _NOBODY = "default"
-"""Whom agno means where no user is named: here the owner of the key."""
+"""agno's name of the user when none is given: here the owner of the key."""
 
 _SORTED_BY = {"created_at", "updated_at"}
 _BESIDE = ("agent_id", "team_id", "feedback")
 
 
 class KeepsakeDb(InMemoryDb):
-    """The database of a ``MemoryManager``, or of an agent that has no other: user memories alone are kept.
+    """A database for a ``MemoryManager``, or for an agent without another one. It stores only user memories.
 
-    agno's ``user_id`` is the person: whom a service's key acts for; a personal key takes its owner's name, or none.
-    Everything else that agno stores, sessions above all, lives in this process as with ``InMemoryDb``. What is not
-    given is read from KEEPSAKE_URL and KEEPSAKE_KEY. Every method raises KeepsakeError.
+    agno's ``user_id`` is the person that a service's key acts for; with a personal key it is its owner's name, or none.
+    Everything else, such as sessions, is kept in memory as with ``InMemoryDb``. Missing arguments are read from
+    KEEPSAKE_URL and KEEPSAKE_KEY. Every method raises KeepsakeError.
     """
 
     def __init__(self, url: str = "", key: str = "", *, category: str = "knowledge") -> None:
@@ -43,7 +43,7 @@ class KeepsakeDb(InMemoryDb):
     def get_user_memory(
         self, memory_id: str, deserialize: bool | None = True, user_id: str | None = None
     ) -> UserMemory | dict[str, Any] | None:
-        """A memory, or None."""
+        """Return a memory, or None."""
         row = self._row(memory_id, user_id)
         return _as_wanted(_memory(row, user_id), deserialize) if row else None
 
@@ -60,9 +60,9 @@ class KeepsakeDb(InMemoryDb):
         sort_order: str | None = None,
         deserialize: bool | None = True,
     ) -> list[UserMemory] | tuple[list[dict[str, Any]], int]:
-        """What is remembered of a person, the oldest first; with ``topics`` what has any of them.
+        """Return a person's memories, the oldest first; with ``topics`` those with any of them.
 
-        What the person's other agents added is there too, as far as this one may see it.
+        Memories of the person's other agents are included, as far as this agent may see them.
         """
         beside = {"agno_agent_id": agent_id, "agno_team_id": team_id}
         metadata = {name: value for name, value in beside.items() if value is not None}
@@ -84,9 +84,9 @@ class KeepsakeDb(InMemoryDb):
     def upsert_user_memory(
         self, memory: UserMemory, deserialize: bool | None = True
     ) -> UserMemory | dict[str, Any] | None:
-        """Add a memory, or give that of the same id its text and its topics. It passes the gates, and may wait.
+        """Add a memory, or update text and topics of the one with its id. Gates apply, and it may wait for review.
 
-        Texts are kept byte for byte, 4,000 characters at most; ``input`` is not kept.
+        Texts are stored verbatim, at most 4,000 characters; ``input`` is not stored.
         """
         row = self._row(memory.memory_id, memory.user_id) if memory.memory_id else None
         beside = {f"agno_{name}": getattr(memory, name) for name in _BESIDE if getattr(memory, name) is not None}
@@ -109,34 +109,34 @@ class KeepsakeDb(InMemoryDb):
     def upsert_memories(
         self, memories: list[UserMemory], deserialize: bool | None = True, preserve_updated_at: bool = False
     ) -> list[UserMemory | dict[str, Any]]:
-        """The same for many, one after the other; what is refused ends it. Keepsake says when each was changed."""
+        """Upsert memories one after the other; stops at the first error. Times of change are set by Keepsake."""
         made = [self.upsert_user_memory(each, deserialize) for each in memories]
         return [each for each in made if each is not None]
 
     def delete_user_memory(self, memory_id: str, user_id: str | None = None) -> None:
-        """Put a memory away, if there is one of that id: it can be restored for 30 days."""
+        """Archive a memory if it exists. It can be restored for 30 days."""
         self.delete_user_memories([memory_id], user_id)
 
     def delete_user_memories(self, memory_ids: list[str], user_id: str | None = None) -> None:
-        """Put memories away."""
+        """Archive memories."""
         for part in in_parts(memory_ids, _MOST_NAMED):
             ids = [each["id"] for each in self._named(part, user_id)]
             if ids:
                 self._send("POST", f"{_PATH}bulk-delete/", user_id, body={"ids": ids})
 
     def clear_memories(self) -> None:
-        """Raise NotImplementedError: what is taken away is one person's."""
+        """Raise NotImplementedError: memories can be cleared for one person only."""
         raise NotImplementedError("Name whose memories to clear: MemoryManager.clear_user_memories(user_id).")
 
     def get_all_memory_topics(self, user_id: str | None = None) -> list[str]:
-        """What a person's memories are about."""
+        """Return the topics of a person's memories."""
         topics: list[str] = self._send("GET", f"{_PATH}topics/", user_id)["topics"]
         return topics
 
     def get_user_memory_stats(
         self, limit: int | None = None, page: int | None = None, user_id: str | None = None
     ) -> tuple[list[dict[str, Any]], int]:
-        """How much is remembered of one person, and when that last changed. Nobody reads everybody's."""
+        """Return the number of one person's memories and the time of the last change; not those of all users."""
         found, count = self._rows({"sort_by": "updated_at", "sort_order": "desc"}, user_id, 0, 1)
         of = {"user_id": user_id or _NOBODY, "total_memories": count}
         told = [{**of, "last_memory_updated_at": _epoch(each["updated_at"])} for each in found]
@@ -149,12 +149,12 @@ class KeepsakeDb(InMemoryDb):
         return self._keepsake.request(method, path, user=user, repeatable=True, **more)
 
     def _row(self, memory_id: str | None, user_id: str | None) -> dict[str, Any] | None:
-        """The memory of an id."""
+        """Return the memory with an id, or None."""
         found = self._named([str(memory_id)], user_id)
         return found[0] if found else None
 
     def _named(self, memory_ids: Sequence[str], user_id: str | None) -> list[dict[str, Any]]:
-        """The memories of ids: agno's own of what was added by them, else Keepsake's."""
+        """Return the memories with ids, which are agno's or Keepsake's own."""
         either = [{"external_id": {"in": [*map(_external, memory_ids)]}}, {"id": {"in": [*memory_ids]}}]
         params = {"filters": {"OR": either}, "per_page": _PER_PAGE}
         found: list[dict[str, Any]] = self._send("GET", _PATH, user_id, params=params)["results"]
@@ -163,7 +163,7 @@ class KeepsakeDb(InMemoryDb):
     def _rows(
         self, asked: Mapping[str, Any], user_id: str | None, first: int, limit: int | None
     ) -> tuple[list[dict[str, Any]], int]:
-        """So many memories from the first on, and how many there are."""
+        """Return up to ``limit`` memories from position ``first`` on, and the number of all."""
         wanted = None if limit is None else first + limit
         found: list[dict[str, Any]] = []
         number = 1

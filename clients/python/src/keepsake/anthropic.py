@@ -1,7 +1,7 @@
 """Anthropic's memory tool over the person's memory. Install ``keepsake[anthropic]``.
 
-Below ``/memories`` each category is a directory and each memory a file: what the tool made has the path that the model
-gave it, every other memory is ``/memories/<category>/<id>.txt``. What the model is told reads as Anthropic's own tool.
+Below ``/memories`` each category is a directory and each memory a file. Files created by the tool have the path that
+the model chose; other memories are ``/memories/<category>/<id>.txt``. Results use the texts of Anthropic's own tool.
 """
 
 from __future__ import annotations
@@ -35,9 +35,10 @@ T = TypeVar("T")
 
 
 class KeepsakeMemoryTool(BetaAbstractMemoryTool):
-    """The memory tool, for clients that wait. What is not given is read from KEEPSAKE_URL, KEEPSAKE_KEY, KEEPSAKE_USER.
+    """The memory tool for synchronous clients.
 
-    Every method raises ToolError, whose text is for the model: what a gate refuses, it is told too.
+    Missing arguments are read from KEEPSAKE_URL, KEEPSAKE_KEY and KEEPSAKE_USER. Every method raises ToolError, whose
+    message is for the model, also when a gate rejects a text.
     """
 
     def __init__(
@@ -56,11 +57,11 @@ class KeepsakeMemoryTool(BetaAbstractMemoryTool):
         return self._run(_view(command))
 
     def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
-        """Make a file that is not there yet."""
+        """Create a file that does not exist yet."""
         return self._run(_create(command))
 
     def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
-        """Replace words that a file has once."""
+        """Replace a text that occurs once in a file."""
         return self._run(_str_replace(command))
 
     def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
@@ -68,15 +69,15 @@ class KeepsakeMemoryTool(BetaAbstractMemoryTool):
         return self._run(_insert(command))
 
     def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
-        """Put a file away, or all of a directory."""
+        """Archive a file, or all files of a directory."""
         return self._run(_delete(command))
 
     def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
-        """Give a file or a directory another path."""
+        """Move a file or a directory to another path."""
         return self._run(_rename(command))
 
     def clear_all_memory(self) -> str:
-        """Put away every file that the tool made; what else is remembered stays. It is no command of the model's."""
+        """Archive every file created by the tool; other memories are kept. The model can't call it."""
         return self._run(_clear())
 
     def close(self) -> None:
@@ -88,7 +89,7 @@ class KeepsakeMemoryTool(BetaAbstractMemoryTool):
 
 
 class AsyncKeepsakeMemoryTool(BetaAsyncAbstractMemoryTool):
-    """The same, awaited."""
+    """The memory tool for asynchronous clients."""
 
     def __init__(
         self,
@@ -106,11 +107,11 @@ class AsyncKeepsakeMemoryTool(BetaAsyncAbstractMemoryTool):
         return await self._run(_view(command))
 
     async def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
-        """Make a file that is not there yet."""
+        """Create a file that does not exist yet."""
         return await self._run(_create(command))
 
     async def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
-        """Replace words that a file has once."""
+        """Replace a text that occurs once in a file."""
         return await self._run(_str_replace(command))
 
     async def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
@@ -118,15 +119,15 @@ class AsyncKeepsakeMemoryTool(BetaAsyncAbstractMemoryTool):
         return await self._run(_insert(command))
 
     async def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
-        """Put a file away, or all of a directory."""
+        """Archive a file, or all files of a directory."""
         return await self._run(_delete(command))
 
     async def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
-        """Give a file or a directory another path."""
+        """Move a file or a directory to another path."""
         return await self._run(_rename(command))
 
     async def clear_all_memory(self) -> str:
-        """Put away every file that the tool made; what else is remembered stays. It is no command of the model's."""
+        """Archive every file created by the tool; other memories are kept. The model can't call it."""
         return await self._run(_clear())
 
     async def aclose(self) -> None:
@@ -138,7 +139,7 @@ class AsyncKeepsakeMemoryTool(BetaAsyncAbstractMemoryTool):
 
 
 def _for_a_model(steps: Steps[T]) -> Steps[T]:
-    """The same steps, with what goes wrong in words for the model."""
+    """Run the steps and turn errors into ToolError with a message for the model."""
     try:
         return (yield from steps)
     except Conflict as error:
@@ -175,7 +176,7 @@ def _file(row: Mapping[str, Any]) -> _File:
 
 
 def _clean(path: str) -> str:
-    """A path without doubled and closing slashes. Raises ToolError outside ``/memories``."""
+    """Normalise a path. Raises ToolError for one outside ``/memories``."""
     parts = path.split("/")
     if not path.startswith(ROOT):
         raise ToolError(f"Path must start with {ROOT}, got: {path}")
@@ -185,7 +186,7 @@ def _clean(path: str) -> str:
 
 
 def _find(path: str) -> Steps[_File | None]:
-    """The file of a path."""
+    """Return the file at a path, or None."""
     page = yield Call("GET", _PATH, {"filters": {"metadata": {"path": path}}})
     if page["results"]:
         return _file(page["results"][0])
@@ -198,7 +199,7 @@ def _find(path: str) -> Steps[_File | None]:
 
 
 def _all(directory: str, **filters: Any) -> Steps[list[_File]]:
-    """The files below a directory."""
+    """Return the files below a directory, sorted by path."""
     found: list[_File] = []
     number: int | None = 1
     where = {"filters": filters} if filters else {}
@@ -220,7 +221,7 @@ def _must_find(path: str) -> Steps[_File]:
 
 
 def _write(file: _File, text: str) -> Steps[str]:
-    """Give a file another text, as a new version. What stands to be said when that waits."""
+    """Store a file's new text as a new version. Returns a note for the model if it waits for review, else ''."""
     body = {"content": text, "version": file.version, **({"verbatim": True} if file.verbatim else {})}
     answer = yield Call("PUT", f"{_PATH}{file.id}/", body=body)
     return f"\n{_WAITS}" if answer.get("proposal") else ""
@@ -247,7 +248,7 @@ def _view(command: BetaMemoryTool20250818ViewCommand) -> Steps[str]:
 
 
 def _listed(directory: str, files: Sequence[_File]) -> Iterator[tuple[str, int]]:
-    """Names below a directory, two levels deep, each with its size; that of a directory is what is in it."""
+    """Yield names below a directory, two levels deep, with their sizes; a directory's is the sum of its files."""
     sizes: dict[str, int] = {}
     for file in files:
         parts = file.path.removeprefix(directory).lstrip("/").split("/")
@@ -329,7 +330,7 @@ def _clear() -> Steps[str]:
 
 
 def _put_away(files: Sequence[_File]) -> Steps[str]:
-    """Archive files. What stands to be said when that waits for any."""
+    """Archive files. Returns a note for the model if any deletion waits for review, else ''."""
     waits = False
     for start in range(0, len(files), _MOST_AT_ONCE):
         ids = [each.id for each in files[start : start + _MOST_AT_ONCE]]
@@ -365,7 +366,7 @@ _UNITS: Sequence[tuple[str, Callable[[int], float]]] = (("B", float), ("K", lamb
 
 
 def _size(size: int) -> str:
-    """A size as Anthropic's tool shows it: 512B, 2K, 3.5K."""
+    """Format a size as Anthropic's tool does: 512B, 2K, 3.5K."""
     unit, of = _UNITS[size >= 1024]
     value = of(size)
     return f"{int(value)}{unit}" if value == int(value) else f"{value:.1f}{unit}"

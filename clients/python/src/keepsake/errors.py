@@ -1,4 +1,4 @@
-"""What can go wrong, a class for each way."""
+"""The errors of the client, one class per kind."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Any
 
 
 class KeepsakeError(Exception):
-    """A request that failed.
+    """A failed request.
 
-    ``status`` and ``code`` are the answer's, 0 and empty without one. ``body`` is all that it says: of a conflict the
-    ``memory`` or the ``current`` version, of a bad request the reasons by field.
+    ``status`` and ``code`` are the response's, 0 and '' without a response. ``body`` is its whole body: for a conflict
+    with the ``memory`` or the ``current`` version, for a bad request with the errors by field.
     """
 
     def __init__(
@@ -21,11 +21,11 @@ class KeepsakeError(Exception):
 
 
 class BadRequest(KeepsakeError):
-    """400: something that was sent can't be meant."""
+    """400: the request is invalid."""
 
 
 class NotAuthenticated(KeepsakeError):
-    """401: no key, or one that counts no more."""
+    """401: no key, or an invalid or revoked one."""
 
 
 class NotAllowed(KeepsakeError):
@@ -33,7 +33,7 @@ class NotAllowed(KeepsakeError):
 
 
 class NotFound(KeepsakeError):
-    """404: not there, or not for this key."""
+    """404: it does not exist, or this key may not see it."""
 
 
 class Conflict(KeepsakeError):
@@ -45,11 +45,11 @@ class Gone(KeepsakeError):
 
 
 class TooLarge(KeepsakeError):
-    """413: more than may be sent at once."""
+    """413: the request is too large."""
 
 
 class Refused(KeepsakeError):
-    """422: a gate refused it, ``detail`` says why."""
+    """422: a gate rejected it; ``detail`` says why."""
 
 
 class RateLimited(KeepsakeError):
@@ -57,11 +57,11 @@ class RateLimited(KeepsakeError):
 
 
 class Unavailable(KeepsakeError):
-    """5xx: Keepsake, or a service that it needs, is away or failed."""
+    """5xx: Keepsake, or a service that it needs, is unavailable or failed."""
 
 
 class Unreachable(KeepsakeError):
-    """No answer came. A write may have been done."""
+    """No response arrived. A write may have been done."""
 
 
 _BY_STATUS: dict[int, type[KeepsakeError]] = {
@@ -78,7 +78,7 @@ _BY_STATUS: dict[int, type[KeepsakeError]] = {
 
 
 def error_of(status: int, body: Any, text: str, after: float | None) -> KeepsakeError:
-    """The error that an answer of 400 or more stands for."""
+    """Return the error of a response with a status of 400 or more."""
     kind = _BY_STATUS.get(status, Unavailable if status >= 500 else BadRequest)
     told = body if isinstance(body, dict) else {}
     detail, code = told.get("detail"), told.get("code")

@@ -1,4 +1,4 @@
-"""Server-sent events, read from lines."""
+"""Parser of server-sent events."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that was told: its name, what it says, and the id to ask with for what comes after it."""
+    """A server-sent event. Resume a stream after its ``id``."""
 
     name: str
     data: dict[str, Any]
@@ -18,14 +18,14 @@ class Event:
 
 @dataclass(slots=True)
 class Reading:
-    """The event that is being read."""
+    """The state of the parser: the event being read."""
 
     name: str = ""
     id: str = ""
     data: list[str] = field(default_factory=list)
 
     def take(self, line: str) -> Event | None:
-        """Take a line; the event that it ends, if it ends one."""
+        """Parse a line. Returns an event if the line completes one."""
         if line:
             name, _, value = line.partition(":")
             value = value.removeprefix(" ")

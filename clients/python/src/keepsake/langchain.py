@@ -1,4 +1,4 @@
-"""LangChain: a retriever over what is remembered, and the messages of a chat. Install ``keepsake[langchain]``."""
+"""LangChain: a retriever of memories and a chat message history. Install ``keepsake[langchain]``."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _CHANNEL = "langchain"
 
 
 class KeepsakeRetriever(BaseRetriever):
-    """Finds what helps with a question, best first. Each document's metadata has what else there is of its memory.
+    """Retrieves what helps with a question, best first. A document's metadata holds the memory's other fields.
 
-    What is not given is read from KEEPSAKE_URL, KEEPSAKE_KEY and KEEPSAKE_USER. ``options`` are those of
+    Missing arguments are read from KEEPSAKE_URL, KEEPSAKE_KEY and KEEPSAKE_USER. ``options`` are those of
     ``POST memories/query/``, such as ``filters``, ``sources`` and ``threshold``. Raises KeepsakeError.
     """
 
@@ -40,7 +40,7 @@ class KeepsakeRetriever(BaseRetriever):
     _clients: Clients = PrivateAttr()
 
     def model_post_init(self, context: Any) -> None:
-        """Remember whom to ask."""
+        """Create the clients' holder."""
         super().model_post_init(context)
         self._clients = Clients(self.url, self.key, self.user)
 
@@ -64,10 +64,10 @@ def _document(result: Mapping[str, Any]) -> Document:
 
 
 class KeepsakeChatMessageHistory(BaseChatMessageHistory):
-    """The messages of a chat, kept as a conversation that Keepsake learns from.
+    """The messages of a chat, stored as a conversation that Keepsake learns from.
 
-    ``session_id`` is the client's own name of it. What is not given is read from KEEPSAKE_URL, KEEPSAKE_KEY and
-    KEEPSAKE_USER. Every method raises KeepsakeError.
+    ``session_id`` is its external id, chosen by the client. Missing arguments are read from KEEPSAKE_URL, KEEPSAKE_KEY
+    and KEEPSAKE_USER. Every method raises KeepsakeError.
     """
 
     def __init__(self, session_id: str, url: str = "", key: str = "", *, user: str = "") -> None:
@@ -77,29 +77,29 @@ class KeepsakeChatMessageHistory(BaseChatMessageHistory):
 
     @property
     def messages(self) -> list[BaseMessage]:
-        """All that was said, in order."""
+        """All messages in order."""
         return run(self._read(), self._clients.sync)
 
     async def aget_messages(self) -> list[BaseMessage]:
-        """All that was said, in order."""
+        """Return all messages in order."""
         return await arun(self._read(), self._clients.awaited)
 
     def add_messages(self, messages: Sequence[BaseMessage]) -> None:
-        """Add texts of the user, the assistant and the system. Raises ValueError, with nothing added, for others."""
+        """Add messages of user, assistant and system. Raises ValueError for others, and adds nothing then."""
         run(self._append(messages), self._clients.sync)
 
     async def aadd_messages(self, messages: Sequence[BaseMessage]) -> None:
-        """Add texts of the user, the assistant and the system. Raises ValueError, with nothing added, for others."""
+        """Add messages of user, assistant and system. Raises ValueError for others, and adds nothing then."""
         await arun(self._append(messages), self._clients.awaited)
 
     def clear(self) -> None:
-        """What was said is the person's to erase. Raises NotImplementedError."""
+        """Raise NotImplementedError: only the person can erase messages."""
         raise NotImplementedError(
             "What was said is erased by the person, on the page My data. Take another session_id."
         )
 
     def close(self) -> None:
-        """Close the connections of the calls that wait."""
+        """Close the synchronous client."""
         self._clients.close()
 
     async def aclose(self) -> None:
@@ -107,7 +107,7 @@ class KeepsakeChatMessageHistory(BaseChatMessageHistory):
         await self._clients.aclose()
 
     def _conversation(self) -> Steps[str]:
-        """The path of its messages; the same session is the same conversation."""
+        """Return the path of the conversation's messages; the conversation is created if it does not exist."""
         if not self._path:
             body = {"channel": _CHANNEL, "external_id": self._session_id}
             made = yield Call("POST", "conversations/", body=body)

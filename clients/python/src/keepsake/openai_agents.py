@@ -1,4 +1,4 @@
-"""A session of the OpenAI Agents SDK over a conversation. Install ``keepsake[openai-agents]``."""
+"""A session of the OpenAI Agents SDK, stored as a conversation. Install ``keepsake[openai-agents]``."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _TRIES = 20
 
 
 class KeepsakeSession:
-    """The history of a run: its texts are a conversation that Keepsake learns from, its other items a thread's state.
+    """The history of a run: its texts are a conversation that Keepsake learns from, the rest a thread's state.
 
-    ``session_id`` is the client's own name of both; they belong to the person and the agent of the key. What is not
-    given is read from KEEPSAKE_URL, KEEPSAKE_KEY and KEEPSAKE_USER. Every method raises KeepsakeError: TooLarge when
-    the state, which holds calls of tools and what they returned, has more than 1 MB.
+    ``session_id``, chosen by the client, names both; they belong to the key's person and agent. Missing arguments are
+    read from KEEPSAKE_URL, KEEPSAKE_KEY and KEEPSAKE_USER. Every method raises KeepsakeError: TooLarge when the state,
+    which holds tool calls and their results, exceeds 1 MB.
     """
 
     def __init__(
@@ -47,22 +47,22 @@ class KeepsakeSession:
         self._one_at_a_time = Lock()
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
-        """The items in order, or the last of them. What the person had withheld reads ``[withheld]``."""
+        """Return the items in order, or the last ``limit``. Words that the person withheld read ``[withheld]``."""
         settings = self.session_settings
         most = limit if limit is not None or settings is None else settings.limit
         return await self._run(self._items(most))
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
-        """Add items. When that fails half-way, what was said is in the conversation, and the history is as it was."""
+        """Add items. If it fails half-way, the conversation may hold the texts, but the history is unchanged."""
         if items:
             await self._run(self._add(items))
 
     async def pop_item(self) -> TResponseInputItem | None:
-        """Take the last item out of the history. What it says stays in the conversation: that is the person's."""
+        """Remove and return the last item of the history. Its text stays in the conversation, which is the person's."""
         return await self._run(self._pop())
 
     async def clear_session(self) -> None:
-        """Begin anew. What was said stays in the conversation."""
+        """Delete the history. The texts stay in the conversation."""
         await self._run(self._clear())
 
     def close(self) -> None:
@@ -72,7 +72,7 @@ class KeepsakeSession:
     # --- What is sent ---
 
     async def _run(self, steps: Steps[Any]) -> Any:
-        """Carry out steps in a thread, so that one session serves any event loop."""
+        """Run steps in a thread, so that a session works with any event loop."""
 
         def carry_out() -> Any:
             with self._one_at_a_time:
@@ -81,14 +81,14 @@ class KeepsakeSession:
         return await asyncio.to_thread(carry_out)
 
     def _conversation(self) -> Steps[str]:
-        """The path of its messages; the same session is the same conversation."""
+        """Return the path of the conversation's messages; the conversation is created if it does not exist."""
         if not self._messages:
             made = yield Call("POST", "conversations/", body={"channel": _CHANNEL, "external_id": self.session_id})
             self._messages = f"conversations/{segment(made['id'])}/messages/"
         return self._messages
 
     def _load(self) -> Steps[tuple[list[Any], int]]:
-        """The items without their texts, and the version of that."""
+        """Return the items without their texts, and the version of the state."""
         try:
             kept = yield Call("GET", self._state)
         except NotFound:
@@ -96,7 +96,7 @@ class KeepsakeSession:
         return kept["state"], kept["version"]
 
     def _change(self, change: Callable[[list[Any]], list[Any]]) -> Steps[list[Any]]:
-        """Save what a change makes of the items, and return what they were. Another's save meanwhile is kept."""
+        """Apply a change to the stored items and return the old ones. Retries on concurrent saves; raises Conflict."""
         for left in reversed(range(_TRIES)):
             items, version = yield from self._load()
             try:
@@ -138,7 +138,7 @@ class KeepsakeSession:
         return (yield from self._filled(items if limit is None else items[-limit:] if limit > 0 else []))
 
     def _filled(self, items: Sequence[Mapping[str, Any]]) -> Steps[list[Any]]:
-        """Items with their texts."""
+        """Return items with their texts filled in from the conversation."""
         wanted = {index for item in items for text in _texts(item, kept=True) for index in text["said"]}
         said: dict[int, str] = {}
         asked: dict[str, Any] | None = {"per_page": 500} if wanted else None
@@ -154,14 +154,14 @@ class KeepsakeSession:
 
 
 def _texts(item: Mapping[str, Any], *, kept: bool = False) -> Iterator[Any]:
-    """What an item says; ``kept`` is one that stands in the state, with the places of its texts in their stead."""
+    """Yield the texts of an item. ``kept``: it is from the state, with message indices in place of its texts."""
     found: list[Any] = []
     _with_texts(item, found.append, kept=kept)
     yield from found
 
 
 def _with_texts(item: Mapping[str, Any], instead: Callable[[Any], Any], *, kept: bool = False) -> dict[str, Any]:
-    """An item with something in the place of each of its texts. What is blank or no message has none."""
+    """Return an item with each text replaced by ``instead(text)``. Blank texts and other items have none."""
     if item.get("type", "message") != "message" or item.get("role") not in _ROLES:
         return dict(item)
     content = item.get("content")
@@ -183,5 +183,5 @@ def _is_text(value: Any, kept: bool) -> bool:
 
 
 def _pieces(text: str) -> list[str]:
-    """A text in lengths that a message may have."""
+    """Split a text into pieces that fit into a message."""
     return [text[start : start + _LONGEST] for start in range(0, len(text), _LONGEST)]

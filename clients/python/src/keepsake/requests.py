@@ -1,4 +1,4 @@
-"""What a request is, when it is sent again, and how its answer is read: the same for both clients."""
+"""Building requests, retrying them and parsing responses, shared by both clients."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from .errors import NotAuthenticated, error_of
 
 MOST_ITEMS = 1_000
 MOST_BYTES = 900_000
-"""How much one bulk request carries: Keepsake takes a body of 1 MB."""
+"""The limits of one bulk request: Keepsake accepts a body of 1 MB."""
 
 _USER = "X-Keepsake-User"
 _LONGEST_WAIT = 60.0
 _LOST = {502, 503, 504}
-"""Answers after which a write may have been done."""
+"""Statuses after which a write may have been done."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """A request. A ``repeatable`` one does no harm when it is sent again although it may have been carried out."""
+    """A request. It is ``repeatable`` if it can be sent again even though it may have been executed."""
 
     method: str
     path: str
@@ -48,7 +48,7 @@ def sent(
     repeatable: bool | None = None,
     user: str = "",
 ) -> Sent:
-    """A request to a path below ``api/v1/``. A POST carries an Idempotency-Key, so that it can be repeated."""
+    """Build a request to a path below ``api/v1/``. A POST gets an Idempotency-Key, which makes it repeatable."""
     headers = {"Content-Type": "application/json"} if body is not None else {}
     if method == "POST":
         headers["Idempotency-Key"] = key or str(uuid4())
@@ -61,7 +61,7 @@ def sent(
 
 
 def as_json(body: Any) -> bytes:
-    """A body as it is sent: dates and ids as text."""
+    """Serialise a body to JSON, with dates and UUIDs as text."""
     return json.dumps(body, default=_plain, ensure_ascii=False, separators=(",", ":")).encode()
 
 
@@ -82,12 +82,12 @@ def _parameter(value: Any) -> Any:
 
 
 def segment(value: object) -> str:
-    """A value as one part of a path."""
+    """Quote a value as one segment of a path."""
     return quote(str(value), safe="")
 
 
 def read(answer: httpx.Response) -> Any:
-    """What an answer says. Raises KeepsakeError."""
+    """Return the parsed body of a response. Raises KeepsakeError for a status of 400 or more."""
     try:
         body = answer.json() if answer.content else None
     except ValueError:
@@ -103,7 +103,7 @@ def _retry_after(answer: httpx.Response) -> float | None:
 
 
 def wait_before_retry(request: Sent, answer: httpx.Response | httpx.TransportError, left: int) -> float | None:
-    """After how many seconds a request is sent again, or None when it is not: ``left`` more are allowed."""
+    """Return the seconds to wait before a retry, or None for no retry. ``left`` retries are allowed."""
     if left <= 0:
         return None
     told = None
@@ -118,12 +118,12 @@ def wait_before_retry(request: Sent, answer: httpx.Response | httpx.TransportErr
 
 
 def following(page: Mapping[str, Any]) -> dict[str, str] | None:
-    """The parameters of the page after this one, or None after the last."""
+    """Return the parameters of the next page, or None after the last."""
     return dict(parse_qsl(urlsplit(page["next"]).query)) if page["next"] else None
 
 
 def in_parts(items: Iterable[Any], most: int = MOST_ITEMS) -> Iterator[list[Any]]:
-    """Items in lists that one request carries: ``most`` of them, and as many bytes as fit."""
+    """Split items into lists for one request each, of at most ``most`` items and ``MOST_BYTES``."""
     part: list[Any] = []
     size = 0
     for item in items:
@@ -139,7 +139,7 @@ def in_parts(items: Iterable[Any], most: int = MOST_ITEMS) -> Iterator[list[Any]
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Where Keepsake is and who asks: what is not given is read from KEEPSAKE_URL, KEEPSAKE_KEY and KEEPSAKE_USER."""
+    """Keepsake's URL, the key and the user. Empty ones are read from KEEPSAKE_URL, KEEPSAKE_KEY and KEEPSAKE_USER."""
 
     url: str = ""
     key: str = field(default="", repr=False)
@@ -147,13 +147,13 @@ class Access:
 
     @property
     def base_url(self) -> str:
-        """The address that paths are below."""
+        """The base URL of all paths."""
         url = self.url or os.environ.get("KEEPSAKE_URL", "http://127.0.0.1:8000")
         return f"{url.rstrip('/')}/api/v1/"
 
     @property
     def headers(self) -> httpx.Headers:
-        """What every request says. Raises NotAuthenticated without a key."""
+        """The headers of every request. Raises NotAuthenticated without a key."""
         key = self.key or os.environ.get("KEEPSAKE_KEY", "")
         if not key:
             raise NotAuthenticated("Give a key, or set KEEPSAKE_KEY.")

@@ -1,4 +1,4 @@
-"""Steps that ask Keepsake and go on with what it answers, said once for callers that wait and for those that await."""
+"""Sequences of requests written once as generators, run by the synchronous or the asynchronous client."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A request to be sent, which does the same when it is sent twice."""
+    """An idempotent request to send."""
 
     method: str
     path: str
@@ -24,11 +24,11 @@ class Call:
 
 
 Steps = Generator[Call, Any, T]
-"""Gives calls, is sent their answers or has their errors raised, and returns something."""
+"""A generator that yields calls, receives their responses or errors, and returns a result."""
 
 
 def run(steps: Steps[T], client: Keepsake) -> T:
-    """Carry out steps one after the other. Raises KeepsakeError."""
+    """Run the steps with a synchronous client and return their result. Raises KeepsakeError."""
     answer: Any = None
     error: KeepsakeError | None = None
     while True:
@@ -44,7 +44,7 @@ def run(steps: Steps[T], client: Keepsake) -> T:
 
 
 async def arun(steps: Steps[T], client: AsyncKeepsake) -> T:
-    """The same, awaited."""
+    """Run the steps with an asynchronous client and return their result. Raises KeepsakeError."""
     answer: Any = None
     error: KeepsakeError | None = None
     while True:
@@ -60,7 +60,7 @@ async def arun(steps: Steps[T], client: AsyncKeepsake) -> T:
 
 
 class Clients:
-    """The two clients of an adapter, made when they are needed first."""
+    """The two clients of an adapter, created on first use."""
 
     def __init__(self, url: str, key: str, user: str) -> None:
         self._access = (url, key, user)
@@ -69,7 +69,7 @@ class Clients:
 
     @property
     def sync(self) -> Keepsake:
-        """The one that waits."""
+        """The synchronous client."""
         if self._sync is None:
             url, key, user = self._access
             self._sync = Keepsake(url, key, user=user)
@@ -77,19 +77,19 @@ class Clients:
 
     @property
     def awaited(self) -> AsyncKeepsake:
-        """The one that is awaited."""
+        """The asynchronous client."""
         if self._async is None:
             url, key, user = self._access
             self._async = AsyncKeepsake(url, key, user=user)
         return self._async
 
     def close(self) -> None:
-        """Close the connections of the one that waits."""
+        """Close the synchronous client."""
         if self._sync is not None:
             self._sync.close()
 
     async def aclose(self) -> None:
-        """Close the connections of both."""
+        """Close both clients."""
         self.close()
         if self._async is not None:
             await self._async.aclose()

@@ -1,4 +1,4 @@
-"""What a server that takes webhooks needs: to know that a message came from Keepsake, and a moment ago."""
+"""Verification of webhook signatures, for servers that receive webhooks from Keepsake."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from collections.abc import Mapping
 
 
 class NotSigned(ValueError):
-    """A message that Keepsake did not send with this secret, or not within the window."""
+    """The message is not signed with this secret, or its timestamp is outside the window."""
 
 
 def verify(secret: str, headers: Mapping[str, str], body: bytes, *, window: int = 300) -> None:
-    """Raise NotSigned unless Keepsake sent this body, as its bytes came, within ``window`` seconds of now.
+    """Raise NotSigned unless Keepsake signed this body, as raw bytes, within ``window`` seconds of now.
 
-    ``headers`` are those of the request, in whatever letters: ``webhook-id``, ``webhook-timestamp`` and
-    ``webhook-signature`` are read. What it does is what the Standard Webhooks specification says.
+    Of ``headers`` it reads ``webhook-id``, ``webhook-timestamp`` and ``webhook-signature``, in any case. It follows the
+    Standard Webhooks specification.
     """
     told = {name.lower(): value for name, value in headers.items()}
     message, sent_at = told.get("webhook-id", ""), told.get("webhook-timestamp", "")
@@ -27,6 +27,6 @@ def verify(secret: str, headers: Mapping[str, str], body: bytes, *, window: int 
     digest = hmac.new(key, f"{message}.{sent_at}.".encode() + body, hashlib.sha256).digest()
     expected = base64.b64encode(digest)
     given = [each[3:].encode() for each in told.get("webhook-signature", "").split() if each.startswith("v1,")]
-    # In constant time, and every one, so that the time taken tells nothing.
+    # All signatures are compared, in constant time, so that the time taken reveals nothing.
     if not sum(hmac.compare_digest(expected, each) for each in given):
         raise NotSigned("not signed with this secret")

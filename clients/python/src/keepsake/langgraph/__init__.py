@@ -1,4 +1,4 @@
-"""Keepsake as LangGraph's memory: a checkpointer and a store. Install ``keepsake[langgraph]``."""
+"""LangGraph: a checkpointer and a store. Install ``keepsake[langgraph]``."""
 
 from .saver import KeepsakeSaver
 from .store import KeepsakeStore

@@ -1,4 +1,4 @@
-"""A checkpointer of LangGraph that keeps the states of threads in Keepsake."""
+"""A LangGraph checkpointer that stores the states of threads in Keepsake."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _PER_PAGE = 20
 
 
 class KeepsakeSaver(BaseCheckpointSaver[str]):
-    """Keeps states under ``thread_id``, for the person and the agent of the key.
+    """Stores states by ``thread_id``, for the key's person and agent.
 
-    What is not given is read from KEEPSAKE_URL, KEEPSAKE_KEY and KEEPSAKE_USER. Every method raises KeepsakeError. A
+    Missing arguments are read from KEEPSAKE_URL, KEEPSAKE_KEY and KEEPSAKE_USER. Every method raises KeepsakeError. A
     state has at most 780 KB (TooLarge). Use it from one event loop, or from any threads.
     """
 
@@ -39,15 +39,15 @@ class KeepsakeSaver(BaseCheckpointSaver[str]):
         self._clients = Clients(url, key, user)
 
     def get_next_version(self, current: str | None, channel: None) -> str:
-        """Versions count up; as text they sort as their numbers do."""
+        """Return the next version: an incremented number, zero-padded so that it sorts as text."""
         return f"{int(str(current).split('.')[0]) + 1 if current else 1:032}"
 
     def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        """The state that a config names, or the newest of its thread."""
+        """Return the state that a config names, or the newest of its thread."""
         return run(self._get(config), self._clients.sync)
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        """The state that a config names, or the newest of its thread."""
+        """Return the state that a config names, or the newest of its thread."""
         return await arun(self._get(config), self._clients.awaited)
 
     def list(
@@ -58,7 +58,7 @@ class KeepsakeSaver(BaseCheckpointSaver[str]):
         before: RunnableConfig | None = None,
         limit: int | None = None,
     ) -> Iterator[CheckpointTuple]:
-        """States, the newest first."""
+        """Yield states, the newest first."""
         asked: dict[str, Any] | None = _asked(config, filter, before, limit)
         while asked is not None:
             found, asked = run(self._page(asked), self._clients.sync)
@@ -72,7 +72,7 @@ class KeepsakeSaver(BaseCheckpointSaver[str]):
         before: RunnableConfig | None = None,
         limit: int | None = None,
     ) -> AsyncIterator[CheckpointTuple]:
-        """States, the newest first."""
+        """Yield states, the newest first."""
         asked: dict[str, Any] | None = _asked(config, filter, before, limit)
         while asked is not None:
             found, asked = await arun(self._page(asked), self._clients.awaited)
@@ -102,13 +102,13 @@ class KeepsakeSaver(BaseCheckpointSaver[str]):
     def put_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
-        """Save what a task wrote after a state."""
+        """Save a task's writes after a state."""
         run(self._write(config, writes, task_id, task_path), self._clients.sync)
 
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
-        """Save what a task wrote after a state."""
+        """Save a task's writes after a state."""
         await arun(self._write(config, writes, task_id, task_path), self._clients.awaited)
 
     def delete_thread(self, thread_id: str) -> None:
@@ -138,16 +138,16 @@ class KeepsakeSaver(BaseCheckpointSaver[str]):
         await arun(_post("copy/", copied, copied), self._clients.awaited)
 
     def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
-        """Delete the states of threads, or all but the newest of each namespace and what that is rebuilt from."""
+        """Delete the states of threads, or all but the newest of each namespace and the states it depends on."""
         run(_post("prune/", {"threads": [*thread_ids], "strategy": strategy}, thread_ids), self._clients.sync)
 
     async def aprune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
-        """Delete the states of threads, or all but the newest of each namespace and what that is rebuilt from."""
+        """Delete the states of threads, or all but the newest of each namespace and the states it depends on."""
         body = {"threads": [*thread_ids], "strategy": strategy}
         await arun(_post("prune/", body, thread_ids), self._clients.awaited)
 
     def close(self) -> None:
-        """Close the connections of the calls that wait."""
+        """Close the synchronous client."""
         self._clients.close()
 
     async def aclose(self) -> None:
@@ -165,7 +165,7 @@ class KeepsakeSaver(BaseCheckpointSaver[str]):
         return self._tuple(page["results"][0]) if page["results"] else None
 
     def _page(self, asked: dict[str, Any]) -> Steps[tuple[Sequence[CheckpointTuple], dict[str, Any] | None]]:
-        """The states of a page, and what to ask for the next one."""
+        """Return the states of a page and the query of the next one, or None."""
         left = asked.pop("limit")
         if left is not None and left <= 0:
             return [], None
@@ -241,7 +241,7 @@ def _config(thread: str, namespace: str, checkpoint_id: str) -> RunnableConfig:
 def _asked(
     config: RunnableConfig | None, filter: dict[str, Any] | None, before: RunnableConfig | None, limit: int | None
 ) -> dict[str, Any]:
-    """What is asked of a list, with how many states are wanted at most as ``limit``."""
+    """Return the query of a list, with the maximum number of states as ``limit``."""
     per_page = _PER_PAGE if limit is None else min(max(limit, 1), _PER_PAGE)
     asked: dict[str, Any] = {"per_page": per_page, "limit": limit}
     if config is not None:
@@ -260,6 +260,6 @@ Path = Literal["copy/", "prune/", "delete-runs/"]
 
 
 def _post(path: Path, body: dict[str, Any], named: Any) -> Steps[None]:
-    """One of the changes of many states; of none it is nothing."""
+    """Post a bulk change, unless ``named`` is empty."""
     if named:
         yield Call("POST", _PATH + path, body=body)

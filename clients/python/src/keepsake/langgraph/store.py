@@ -1,4 +1,4 @@
-"""A store of LangGraph whose items are memories of the person, kept byte for byte."""
+"""A LangGraph store whose items are memories of the person, stored verbatim."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _MOST_TOKENS = 100_000
 
 
 class KeepsakeStore(BaseStore):
-    """Keeps items under a namespace and a key, each as one memory of ``category``.
+    """Stores items by namespace and key, each as one memory of ``category``.
 
-    The value stands in the memory as JSON, of 4,000 characters at most. What is not given is read from KEEPSAKE_URL,
-    KEEPSAKE_KEY and KEEPSAKE_USER. Every method raises KeepsakeError: ``put`` raises Refused for what a gate refuses,
-    and NotAllowed for a key whose item the person took away. While a new item waits for the person ``get`` answers
-    None, while a change waits it answers what the item was.
+    The value is stored as JSON of at most 4,000 characters. Missing arguments are read from KEEPSAKE_URL, KEEPSAKE_KEY
+    and KEEPSAKE_USER. Every method raises KeepsakeError: ``put`` raises Refused if a gate rejects the value, and
+    NotAllowed if the person removed the item. While a new item waits for review, ``get`` returns None; while a change
+    waits, it returns the old value.
     """
 
     supports_ttl = False
@@ -45,15 +45,15 @@ class KeepsakeStore(BaseStore):
         self._category = category
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        """Carry out operations: what is read as it was before, and of several writes to one key the last."""
+        """Run operations. Reads see the state before the batch; of several writes to a key only the last is done."""
         return run(self._batch([*ops]), self._clients.sync)
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        """The same, awaited."""
+        """Run operations as ``batch`` does."""
         return await arun(self._batch([*ops]), self._clients.awaited)
 
     def close(self) -> None:
-        """Close the connections of the calls that wait."""
+        """Close the synchronous client."""
         self._clients.close()
 
     async def aclose(self) -> None:
@@ -109,7 +109,7 @@ class KeepsakeStore(BaseStore):
 
 
 def _row(namespace: tuple[str, ...], key: str) -> Steps[dict[str, Any] | None]:
-    """The memory of a key, in whatever state."""
+    """Return the memory of a key in any state, or None."""
     page = yield Call("GET", _PATH, {"state": "all", "filters": {"external_id": _id(namespace, key)}})
     return page["results"][0] if page["results"] else None
 
@@ -158,7 +158,7 @@ def _namespaces(op: ListNamespacesOp) -> Steps[list[tuple[str, ...]]]:
 
 
 def _page(within: Mapping[str, Any], number: int) -> Steps[tuple[list[dict[str, Any]], int | None]]:
-    """A page of items, and the number of the next one."""
+    """Return a page of memories and the number of the next page, or None."""
     page = yield Call("GET", _PATH, {"per_page": 100, "page": number, "filters": {"metadata": within}})
     return page["results"], number + 1 if page["next"] else None
 
@@ -167,12 +167,12 @@ def _page(within: Mapping[str, Any], number: int) -> Steps[tuple[list[dict[str, 
 
 
 def _id(namespace: tuple[str, ...], key: str) -> str:
-    """The memory's id in the store: there is one of each."""
+    """Return the external id of an item's memory, which is unique."""
     return f"store:{sha256(json.dumps([*namespace, key]).encode()).hexdigest()}"
 
 
 def _paths(namespace: Sequence[str]) -> list[str]:
-    """A namespace and all that it is in. No label holds a period."""
+    """Return a namespace and its parents as dotted paths. LangGraph allows no period in a label."""
     return [".".join(namespace[: depth + 1]) for depth in range(len(namespace))]
 
 
@@ -181,7 +181,7 @@ def _within(namespace: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _item(row: Mapping[str, Any], kind: Callable[..., Any], **more: Any) -> Any:
-    """A memory as an item. One that the person put into words of their own has them as its ``content``."""
+    """Convert a memory to an item. If the person reworded it to text that is no JSON, it is the key ``content``."""
     try:
         value = json.loads(row["content"])
     except ValueError:
@@ -215,7 +215,7 @@ _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def _fits(value: Any, wanted: Mapping[str, Any] | None) -> bool:
-    """Whether a value has what a filter wants. Raises ValueError for an operator that there is not."""
+    """Whether a value matches a filter. Raises ValueError for an unknown operator."""
     if not wanted:
         return True
     return all(_is(value.get(name), each) for name, each in wanted.items())
@@ -233,5 +233,5 @@ def _is(value: Any, wanted: Any) -> bool:
             if not _COMPARED[operator](value, operand):
                 return False
         except TypeError:
-            return False  # What can't be compared is not greater, and not less.
+            return False  # Values that can't be compared don't match.
     return True
