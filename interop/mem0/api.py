@@ -113,10 +113,7 @@ class Listed(ByScope):
 def _page(
     request: Request, rows: Any, sent: Mapping[str, Any], size: int = PAGE_SIZE, most: int = MOST_ON_A_PAGE
 ) -> tuple[dict[str, Any], list[Any]]:
-    """Return the envelope of the requested page (count, next, previous) and its rows.
-
-    ``page`` and ``page_size`` are read from the query string or from the body ``sent``.
-    """
+    """Return the envelope and the rows of the page that the query string or the body ``sent`` asks for."""
     size = whole(request.query_params.get("page_size", sent.get("page_size")), size, most)
     number = whole(request.query_params.get("page", sent.get("page")), 1, 1_000_000)
     page = Paginator(rows, size).get_page(number)
