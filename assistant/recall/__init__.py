@@ -1,1 +1,1 @@
-"""Finding what helps with a question or the next message, and putting a prompt together."""
+"""Retrieval for questions and turns, and the assembly of prompts."""

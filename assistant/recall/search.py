@@ -1,6 +1,6 @@
-"""What earlier conversations and facts have to say about a question, by the hybrid search of ``retrieval``.
+"""Hybrid searches (``retrieval``) in memories, facts, summaries and messages.
 
-The same functions serve the turn and the evaluation, so what is measured is what is served.
+The turn, the query and the evaluation use the same functions.
 """
 
 from __future__ import annotations
@@ -78,54 +78,54 @@ _COUNTS = {
 
 
 class By(StrEnum):
-    """Who looked something up: the turn by itself, or a model with its tool. The category of the noted operation."""
+    """Who started a search: the turn, or a model's tool call. The category of the logged operation."""
 
     TURN = "turn"
     TOOL = "tool"
 
 
 def recall_show(principal: Principal, by: By, conversation_id: UUID | None, *, best: float | None = None) -> None:
-    """Have it noted, in the background, that something was looked up on demand.
+    """Log a search on demand, in the background, or at once if the broker is unavailable.
 
-    ``best`` is how likely it was that anything found at first fits. With the broker away it is noted at once. Every
-    turn is noted too (node ``context``, operation ``turn``), so both together give the rate.
+    ``best`` is the confidence of the first search. Turns are logged, too (node ``context``, operation ``turn``), so
+    that the rate of searches can be computed.
     """
     values = (str(principal.user_id), str(conversation_id or ""), str(by), "" if best is None else f"{best:.4f}")
     enqueue(TASK, *values, otherwise=partial(recall_note, *values))
 
 
 def recall_note(user_id: str, conversation_id: str, by: str, best: str) -> None:
-    """Write what ``recall_show`` sent into the log of operations."""
+    """Write the operation queued by ``recall_show``."""
     sim = float(best) if best else None
     note_operation(NODE, OPERATION, user_id=UUID(user_id), thread_id=conversation_id, category=by, sim=sim)
 
 
 class QueryVector:
-    """A question and its vectors, each made when first needed and once only; None while its embedder is away."""
+    """A query with lazily computed vectors; None while the embedder is unavailable."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self._counted: dict[UUID, dict[str, Corpus]] = {}
 
     def corpus(self, owner_id: UUID, source: str) -> Corpus:
-        """How much a person or a legacy has of a source, as their ledger counted it when this was first asked."""
+        """The number of rows of a source, as counted by the ledger at the first call."""
         if owner_id not in self._counted:
             self._counted[owner_id] = _counted(owner_id)
         return self._counted[owner_id][source]
 
     @cached_property
     def vector(self) -> Vectors | None:
-        """The vector, of shape (dimensions,), or None: recall then goes by words alone."""
+        """The vector, of shape (dimensions,), or None: then only full text is searched."""
         return self._made_by(get_embedder())
 
     @cached_property
     def vector_before(self) -> Vectors | None:
-        """The same by the embedder before, of that one's dimensions."""
+        """The vector of the previous embedder, with its dimensions."""
         before = get_embedder_before()
         return None if before is None else self._made_by(before)
 
     def search(self, top_k: int, rows: QuerySet[Any] | Shaped) -> SearchQuery:
-        """The question as ``retrieval`` takes it, for these rows: with both vectors while some are not moved yet."""
+        """Return the query for ``retrieval``: with both vectors while some rows are not re-embedded yet."""
         before = get_embedder_before()
         both = before is not None and has_model(rows, before.name)
         return SearchQuery(
@@ -147,7 +147,7 @@ class QueryVector:
 
 @dataclass(frozen=True, slots=True)
 class Found(Generic[Row]):
-    """A row that was found, and how."""
+    """A found row, with its hit."""
 
     row: Row
     hit: Hit
@@ -155,7 +155,7 @@ class Found(Generic[Row]):
 
 @dataclass(frozen=True, slots=True)
 class FoundMemory:
-    """A memory that was found, and how. ``relevance`` is that of its hit with what else speaks for it."""
+    """A found memory. ``relevance`` includes the bonuses of ranking."""
 
     row: MemoryRow
     relevance: float
@@ -164,7 +164,7 @@ class FoundMemory:
 
 @dataclass(frozen=True, slots=True)
 class FoundMemories:
-    """Memories that were found, best first, and the relations that any of them has, the strongest first."""
+    """Found memories, best first, and their relations, strongest first."""
 
     memories: list[FoundMemory]
     edges: list[Edge]
@@ -174,10 +174,10 @@ class FoundMemories:
 def find_memories(
     principal: Principal, query: QueryVector, *, rows: MemoryRows, top_k: int, without: Collection[str] = ()
 ) -> Steps[FoundMemories]:
-    """What is remembered about the person, of ``rows`` (those of ``memories.searching``) but some. Best first.
+    """Search memories in ``rows`` (from ``memories.searching``), best first.
 
-    The best by the question, ``QUERY_CANDIDATES`` or more, are ranked again by what else speaks for each. Of a category
-    that is only recalled there are at most as many as ``categories.yaml`` says.
+    At least ``QUERY_CANDIDATES`` hits are ranked again with bonuses. ``categories.yaml`` limits the results of
+    recalled-only categories.
     """
     if principal.user_id is None:
         return FoundMemories([], [])
@@ -207,9 +207,9 @@ def find_memories(
 
 @dataclass(frozen=True, slots=True)
 class _Standing:
-    """A person's memories at a revision, as one sort of caller sees them; equal when those are.
+    """Cache key of a person's memories at a revision, for one kind of caller.
 
-    Vectors come and are replaced without a revision, so nothing is taken to be known for more than ``CENTRE_SECONDS``.
+    Vectors change without a revision, so entries live for ``CENTRE_SECONDS`` only.
     """
 
     user_id: UUID
@@ -229,9 +229,9 @@ class _Standing:
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """Rows of somebody's conversations or of a legacy, while they are as many; equal when those are the same ones.
+    """Cache key of rows of conversations or of a legacy, by their number.
 
-    An agent that may not read what was said elsewhere has those of its own conversations, so ``agent_id`` counts.
+    Includes ``agent_id``, since some agents see only their own conversations.
     """
 
     source: str
@@ -246,7 +246,7 @@ class _Told:
 
     @classmethod
     def centre(cls, source: str, principal: Principal, legacy_id: UUID | None, corpus: Corpus, rows: Shaped) -> Centre:
-        """The centre of all of them, whatever a search leaves out, known for ``CENTRE_SECONDS``."""
+        """Return the mean vector of all these rows, cached for ``CENTRE_SECONDS``."""
         period = int(time.monotonic() // CENTRE_SECONDS)
         owner, agent, model = must_act_for(principal), principal.agent_id, get_embedder().name
         return _known_centre(cls(source, owner, agent, legacy_id, corpus, principal.stand_in(), model, period, rows))
@@ -287,9 +287,9 @@ def find_turns(
     without: Collection[UUID] = (),
     weights: Weights | None = None,
 ) -> Steps[list[Found[TurnRow]]]:
-    """The person's own earlier messages that are ``wanted``, but those that are ``shown`` anyhow and some, best first.
+    """Search the person's earlier messages, without those that are ``shown`` anyway, best first.
 
-    ``weights`` are those of the settings unless told otherwise.
+    ``weights`` default to the settings.
     """
     if principal.user_id is None:
         return []
@@ -305,7 +305,7 @@ def find_turns(
 
 
 def centre_of_turns(principal: Principal, query: QueryVector, legacy_id: UUID | None = None) -> Centre:
-    """The centre of what was said and may be recalled, about one legacy or at all, known for ``CENTRE_SECONDS``."""
+    """Return the mean vector of recallable messages, of one legacy or all, cached for ``CENTRE_SECONDS``."""
     corpus, every = query.corpus(must_act_for(principal), "turns"), turns_shape(principal, Recallable(legacy_id))
     return _Told.centre("turns", principal, legacy_id, corpus, every)
 
@@ -320,7 +320,7 @@ def find_chunks(
     shown: InPrompt | None = None,
     without: Collection[UUID] = (),
 ) -> Steps[list[Found[ChunkRow]]]:
-    """Summaries of the person's conversations that are ``wanted``, but those ``shown`` anyhow and some, best first."""
+    """Search summaries of the person's conversations, without those ``shown`` anyway, best first."""
     if principal.user_id is None:
         return []
     corpus = query.corpus(principal.user_id, "chunks")
@@ -336,10 +336,7 @@ def find_chunks(
 def find_facts(
     principal: Principal, query: QueryVector, *, wanted: Wanted, top_k: int, without: Collection[UUID] = ()
 ) -> Steps[list[Found[FactRow]]]:
-    """Facts in use that are ``wanted``, but some, that the person may see, best first.
-
-    Without a legacy about every one that the person keeps.
-    """
+    """Search active facts that the person may see, best first; without a legacy, of all their legacies."""
     if principal.user_id is None:
         return []
     legacy_id = wanted.legacy_id
@@ -355,14 +352,14 @@ def find_facts(
 def _counted(owner_id: UUID) -> dict[str, Corpus]:
     ledger = Shaped("ledger", lambda: Ledger.objects.filter(pk=STAND_IN_USER), {STAND_IN_USER: owner_id})
     columns = tuple(column for columns in _COUNTS.values() for column in columns)
-    # Somebody whom a service only asks about has no row yet.
+    # A person whom a service only reads about may not exist yet.
     counts = next(iter(read(ledger, columns)), (0,) * len(columns))
     pairs = zip(counts[::2], counts[1::2], strict=True)
     return {source: Corpus(*pair) for source, pair in zip(_COUNTS, pairs, strict=True)}
 
 
 def _facts_kept(principal: Principal) -> Corpus:
-    """Those about every legacy that the person is a member of."""
+    """Return facts of all legacies of which the person is a member."""
     someone = principal.stand_in()
     kept = Shaped(
         key=("ledgers of legacies", someone),

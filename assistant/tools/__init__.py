@@ -1,4 +1,4 @@
-"""Tools that an agent's model calls to remember: their schemas, guidance on when to use them, and running them."""
+"""Memory tools for models: schemas, guidance, execution."""
 
 from .base import ToolAnswer
 from .running import FORMATS, list_tools, read_guidance, replay_tool, run_tool

@@ -1,4 +1,4 @@
-"""The tool that looks something up in what is remembered."""
+"""The tool that searches memories."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class MemoryQuery(Arguments):
 
 
 def look_up(caller: Caller, sent: MemoryQuery) -> ToolAnswer:
-    """Answer with what was found as lines, with the ids by which memories can be changed."""
+    """Search, and answer with lines that include the memories' ids."""
     question = Question(
         query=sent.query.replace("\x00", " "),
         categories=tuple(sent.categories),
@@ -65,7 +65,7 @@ def _tell(answer: Answer) -> str:
 
 
 def look_up_again(principal: Principal, sent: MemoryQuery, record: IdempotencyRecord) -> ToolAnswer:
-    """The same question now; nothing is recorded that it could be answered from."""
+    """Repeat the search: its results are not stored."""
     return look_up(Caller(principal), sent)
 
 

@@ -1,4 +1,4 @@
-"""What a tool is, what it answers, and how what a model sent becomes its arguments."""
+"""Base classes of tools: definition, answer, parsing of arguments."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ from journal.models import IdempotencyRecord
 
 @dataclass(frozen=True, slots=True)
 class ToolAnswer:
-    """What came of a call. ``content`` is for the model, ``data`` holds the same as JSON for the program around it.
+    """The result of a call. ``content`` is for the model, ``data`` is the same as JSON for the program.
 
-    With ``ok`` false nothing was changed; ``content`` says why and what can be done instead, and ``data`` has a
-    ``code``.
+    If ``ok`` is false, nothing was changed; ``content`` says why and what to do instead, ``data`` has a ``code``.
     """
 
     ok: bool
@@ -29,7 +28,7 @@ class ToolAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who calls a tool, and in which conversation, at which message."""
+    """The caller of a tool: principal, conversation, message."""
 
     principal: Principal
     conversation_id: UUID | None = None
@@ -37,19 +36,19 @@ class Caller:
 
 
 class Arguments(BaseModel):
-    """Arguments of a tool. The fields are both its JSON schema and what is checked."""
+    """Arguments of a tool. The fields define the JSON schema and the validation."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     @model_validator(mode="before")
     @classmethod
     def _without_nulls(cls, sent: Any) -> Any:
-        """Models send null for what they leave out."""
+        """Remove nulls, which models send for omitted arguments."""
         return {name: value for name, value in sent.items() if value is not None} if isinstance(sent, dict) else sent
 
 
 class OperationArguments(Arguments):
-    """Arguments of a tool that does one of several things. Each operation needs some, may take others, and no more."""
+    """Arguments of a tool with several operations, each with required and optional arguments."""
 
     operation: str
     needs: ClassVar[Mapping[str, tuple[str, ...]]]
@@ -58,7 +57,7 @@ class OperationArguments(Arguments):
     @model_validator(mode="before")
     @classmethod
     def _without_blanks(cls, sent: Any) -> Any:
-        """Models send empty texts and lists for arguments of other operations."""
+        """Remove empty texts and lists, which models send for arguments of other operations."""
         if not isinstance(sent, dict):
             return sent
         return {name: value for name, value in sent.items() if value not in ("", [])}
@@ -84,12 +83,11 @@ A = TypeVar("A", bound=Arguments)
 
 @dataclass(frozen=True, slots=True)
 class Tool(Generic[A]):
-    """Something that a model may call: its name and description, its arguments, and what it does.
+    """A tool: name, description, arguments and implementation.
 
-    ``run`` does the work through the actions of the rooms and raises what they raise. ``replay`` answers a request
-    that was repeated under its Idempotency-Key from what the first one did. ``offered`` says whether a principal has
-    the tool at all. ``advice`` says by the code of a refusal what a model can do about it: a text in which ``{named}``
-    stands for the memory that is in the way and ``{id}`` for its id. One that ``reads_only`` needs no scope to write.
+    ``run`` calls the rooms' actions and raises their errors. ``replay`` answers a repeated request from the result of
+    the first. ``offered``: whether a principal has the tool. ``advice``: by error code, a hint for the model;
+    ``{named}`` is the conflicting memory, ``{id}`` its id. ``reads_only``: needs no write scope.
     """
 
     name: str
@@ -105,13 +103,13 @@ class Tool(Generic[A]):
     reads_only: bool = False
 
     def read(self, sent: object) -> A:
-        """The arguments that a model sent, as an object or as the JSON text of one. Raises ValidationError."""
+        """Parse arguments sent as an object or as JSON text. Raises ValidationError."""
         if isinstance(sent, str):
             return self.arguments.model_validate_json(sent or "{}")
         return self.arguments.model_validate(sent)
 
     def explain(self, error: ValidationError) -> ToolAnswer:
-        """Say of each argument what is wrong with it, without repeating what was sent."""
+        """Describe the errors of each argument, without repeating its value."""
         faults = [
             {"argument": ".".join(map(str, each["loc"])), "problem": self._problem(each)}
             for each in error.errors(include_url=False, include_input=False)
@@ -131,9 +129,9 @@ class Tool(Generic[A]):
 
 
 def input_schema(tool: Tool[Any], categories: list[str]) -> dict[str, Any]:
-    """The JSON schema of a tool's arguments, in the common part of what model providers take.
+    """Return the JSON schema of a tool's arguments, in the subset that model providers support.
 
-    An argument that files something is narrowed to ``categories``.
+    Category arguments are restricted to ``categories``.
     """
     schema: dict[str, Any] = tool.arguments.model_json_schema()
     properties: dict[str, Any] = {}

@@ -1,7 +1,7 @@
-"""The ``/memory`` command: somebody sees, deletes and restores what is remembered by typing, without any model.
+"""The ``/memory`` command: list, delete and restore memories by typing, without a model.
 
-It is parsed and carried out here for every way in which it can be typed. Answers are plain text that fits into one
-message of a messenger: stored text stands in them as it is, one line each, and means nothing to whoever shows it.
+Parsed and executed here for REST and messengers. Answers are plain text that fits into one message; stored text is one
+line each, without markup.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _SHOWN = ("id", "category", "subject", "content", "state", "purge_at")
 _LONGEST_LINE = 1_100
 _AROUND_THE_LIST = 600
 _BEGINNING = regex.compile(r"/(\w{1,32})(?:@(\w{1,64}))?", regex.ASCII)
-# Messengers and keyboards put some of these where a blank is meant.
+# Characters that messengers and keyboards insert for blanks.
 _BLANKS = regex.compile(r"[\s\u200b\u2060\ufeff]+")
 _PAGE = regex.compile(r"[0-9]{1,6}")
 _ID = regex.compile(rf"[A-Za-z0-9]{{{ID_CHARACTERS}}}")
@@ -51,7 +51,7 @@ _AROUND_AN_ID = "[](){}<>\"'`´‘’“”«».,;:!"
 
 @dataclass(frozen=True, slots=True)
 class Spoken:
-    """A message that begins with a command: its name in small letters, the bot it names, and the words after it."""
+    """A message that starts with a command: its lower-case name, the addressed bot, the remaining words."""
 
     name: str
     bot: str
@@ -60,7 +60,7 @@ class Spoken:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What ``/memory`` is to do. ``memory_id`` and ``category`` are as they were typed; a page counts from 1."""
+    """A parsed ``/memory`` command. ``memory_id`` and ``category`` as typed; pages count from 1."""
 
     name: Literal["list", "delete", "restore", "help"]
     memory_id: str = ""
@@ -70,11 +70,11 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class CommandAnswer:
-    """What came of a command: a ``text`` of at most ``LONGEST_ANSWER`` to show, and the same as ``data``.
+    """The result of a command: a ``text`` of at most ``LONGEST_ANSWER`` characters, and the same as ``data``.
 
-    ``data`` has ``command``; a list has ``category`` (empty for all), ``page``, ``pages``, ``count`` of active ones and
-    ``memories``, those of the page; a change has ``memory`` and ``outcome``: archived, restored, unchanged (it was so
-    before) or waiting (for the person).
+    ``data`` has ``command``; a list also ``category`` ('' for all), ``page``, ``pages``, ``count`` of active memories,
+    and ``memories`` of the page; a change also ``memory`` and ``outcome``: archived, restored, unchanged or waiting
+    (for the person).
     """
 
     text: str
@@ -82,14 +82,14 @@ class CommandAnswer:
 
 
 def read_words(text: str) -> Spoken | None:
-    """Take a message apart that begins with a command such as ``/memory`` or ``/memory@some_bot``; None for others."""
+    """Parse a message that starts with a command such as ``/memory`` or ``/memory@some_bot``; None for others."""
     first, *words = [word for word in _BLANKS.split(text) if word] or [""]
     begins = _BEGINNING.fullmatch(first)
     return Spoken(begins[1].lower(), begins[2] or "", tuple(words)) if begins else None
 
 
 def parse(text: str) -> Command | None:
-    """What a message asks of ``/memory``, ``help`` when that can't be told; None when it isn't that command."""
+    """Parse a ``/memory`` command; ``help`` if it is unclear; None for other messages."""
     spoken = read_words(text)
     if spoken is None or spoken.name != "memory":
         return None
@@ -109,16 +109,16 @@ def parse(text: str) -> Command | None:
 
 
 def _bare_id(words: Iterable[str]) -> str:
-    """An id without what is copied along with it, as in ``[id:a1b2c3d4]``."""
+    """Strip copied decoration such as ``[id:a1b2c3d4]`` from an id."""
     return "".join(words).strip(_AROUND_AN_ID).removeprefix("id:").strip(_AROUND_AN_ID)
 
 
 def run_command(principal: Principal, text: str) -> CommandAnswer:
-    """Do what a message asks of ``/memory``.
+    """Execute a ``/memory`` command.
 
-    A list needs the scope read, a change write too, since its answer quotes the memory. Doing the same again changes
-    nothing and says so. Raises Refused (400 ``no_command``, ``no_page``, ``bad_id``, ``unknown_category``), NotFound
-    (``purged`` where the person had it once), NotAllowed, and what ``memory_archive`` and ``memory_restore`` raise.
+    A list needs the scope read, a change also write. A repeated change is reported as unchanged. Raises Refused (400
+    ``no_command``, ``no_page``, ``bad_id``, ``unknown_category``), NotFound (``purged`` where the person had it once),
+    NotAllowed, and what ``memory_archive`` and ``memory_restore`` raise.
     """
     must_read(principal)
     must_act_for(principal)
@@ -135,7 +135,7 @@ def run_command(principal: Principal, text: str) -> CommandAnswer:
 
 
 def repeat_answer(principal: Principal, text: str, record: IdempotencyRecord) -> CommandAnswer:
-    """The answer to a command that was carried out before under the same key, on the memory as it is now."""
+    """Answer a repeated request with the current state of the memory."""
     command = _parsed(text)
     waits = record.object_type == "proposal"
     memory_id = record.object_ids[0]
@@ -225,7 +225,7 @@ def _find(principal: Principal, memory_id: str) -> Memory:
 
 
 def _no_such(principal: Principal, memory_id: str) -> NotFound:
-    """Whoever may decide for the person, and the person, may know what there was; to others it never was."""
+    """Return the error for a missing memory; only who decides for the person learns that it was purged."""
     if writing.decides_what_returns(principal):
         log = Change.objects.of_owner(must_act_for(principal)).filter(object_type="memory", object_id=memory_id)
         purged_at = log.filter(event=Change.Event.PURGE).values_list("at", flat=True).last()
@@ -240,7 +240,7 @@ def _no_such(principal: Principal, memory_id: str) -> NotFound:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A line of a list, under its heading."""
+    """A line of a list with its heading."""
 
     heading: str
     text: str
@@ -276,14 +276,14 @@ def _list(principal: Principal, command: Command) -> CommandAnswer:
 
 
 def _rows(visible: MemoryQuerySet) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """What is remembered, category by category, and what can be restored, the latest first; the columns shown."""
+    """Return active memories by category, and restorable ones, latest first, with the shown columns."""
     active = visible.active().unexpired(timezone.now()).order_by("category", "created_at", "pk")
     archived = visible.filter(state=Memory.State.ARCHIVED).order_by("-deleted_at", "pk")
     return list(active.values(*_SHOWN)), list(archived.values(*_SHOWN))
 
 
 def _canonical(principal: Principal, name: str) -> str:
-    """The category that a typed name means. Raises Refused with the names that there are, NotAllowed."""
+    """Return the category of a typed name. Raises Refused with the available names, NotAllowed."""
     known = categories.load()
     if known.canonical(name) is None:
         names = ", ".join(sorted(known.by_name))
@@ -292,7 +292,7 @@ def _canonical(principal: Principal, name: str) -> str:
 
 
 def _in_pages(lines: Sequence[_Line], longest: int) -> Iterator[list[_Line]]:
-    """Fill pages with whole lines, at most ``longest`` units a page with the headings; one empty page for no lines."""
+    """Paginate whole lines with headings, at most ``longest`` units per page; one empty page without lines."""
     page: list[_Line] = []
     used = 0
     for line in lines:
@@ -344,7 +344,7 @@ def _words(category: str) -> str:
 
 
 def _day(principal: Principal, at: datetime | None) -> str:
-    """A day where the person is, as in ``3 May 2026``; empty without one."""
+    """Format a date in the person's time zone, as in ``3 May 2026``; '' for None."""
     return format_date(timezone.localtime(at, ZoneInfo(principal.time_zone)), "j F Y") if at else ""
 
 
@@ -353,7 +353,7 @@ def _units(text: str) -> int:
 
 
 def shortened(text: str, longest: int = LONGEST_ANSWER) -> str:
-    """At most ``longest`` UTF-16 code units of a text, on one line, with … for the rest. Cuts no character in two."""
+    """Shorten a text to one line of ``longest`` UTF-16 code units, ending with …, splitting no character."""
     text = " ".join(text.split())
     if _units(text) <= longest:
         return text

@@ -1,4 +1,4 @@
-"""Tools that do one of several things: one for agents that keep a document, one for those that keep single memories."""
+"""Tools with several operations: ``manage_user_memory`` (document) and ``update_user_memory`` (single memories)."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _tell_deactivated(principal: Principal, memory: Memory) -> ToolAnswer:
 
 
 def replay_deactivate(principal: Principal, record: IdempotencyRecord) -> ToolAnswer:
-    """The memory as it is now, or the proposal that waited."""
+    """Return the memory's current state, or the proposal."""
     if record.object_type == "proposal":
         return replay_proposal(principal, record)
     return _tell_deactivated(principal, find_memory(principal, record.object_ids[0]))
@@ -92,7 +92,7 @@ class ManageUserMemory(OperationArguments):
 
 
 def manage(caller: Caller, sent: ManageUserMemory) -> ToolAnswer:
-    """Do what the operation says."""
+    """Execute the operation."""
     match sent.operation:
         case "add_fact":
             return remember(caller, NewMemory(content=sent.content, category=sent.category or DEFAULT_CATEGORY))
@@ -125,9 +125,9 @@ def _tell_place(principal: Principal, pk: UUID) -> ToolAnswer:
 
 
 def _read(caller: Caller) -> ToolAnswer:
-    """The document, and as text what is active in it: as many of the newest facts as a memory block has room for.
+    """Return the document, and its active part as text, with as many of the newest facts as fit into a memory block.
 
-    A ``place_id`` stands in the data only: it is whatever a program sent, and no gate has read it.
+    ``place_id`` is in the data only, since no gate has checked it.
     """
     document = memory_document(caller.principal)
     facts = [f"- {named(each['id'], each['content'])}" for each in document["facts"] if each["is_active"]]
@@ -142,7 +142,7 @@ def _read(caller: Caller) -> ToolAnswer:
 
 
 def _last_within(lines: list[str], tokens: int) -> list[str]:
-    """The last of the lines, as many as so many tokens have room for."""
+    """Return the last lines within a token limit."""
     first = len(lines)
     for line in reversed(lines):
         tokens -= line_tokens(line)
@@ -199,7 +199,7 @@ class UpdateUserMemory(OperationArguments):
 
 
 def change(caller: Caller, sent: UpdateUserMemory) -> ToolAnswer:
-    """Add, reword or archive one memory."""
+    """Add, update or archive one memory."""
     match sent.operation:
         case "add":
             category = sent.category or DEFAULT_CATEGORY

@@ -1,4 +1,4 @@
-"""The tools that add one memory and reword one."""
+"""The tools ``add_to_memory`` and ``update_memory``."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ID = re.compile(r"\[?(?:id:)?\s*([A-Za-z0-9]{8})\]?")
 
 
 def _bare_id(sent: Any) -> Any:
-    """An id as it stands in the memory block, with or without what stands around it there."""
+    """Strip the decoration of the memory block from an id."""
     match = _ID.fullmatch(sent.strip()) if isinstance(sent, str) else None
     return match[1] if match else sent
 
@@ -59,7 +59,7 @@ class AddToMemory(Arguments):
 
 
 def add(caller: Caller, sent: AddToMemory) -> ToolAnswer:
-    """Remember something."""
+    """Add a memory."""
     new = NewMemory(
         content=sent.content,
         category=sent.category,
@@ -72,7 +72,7 @@ def add(caller: Caller, sent: AddToMemory) -> ToolAnswer:
 
 
 def remember(caller: Caller, new: NewMemory, *, insist: bool = False) -> ToolAnswer:
-    """Remember something, and say what became of it."""
+    """Add a memory, and describe the outcome."""
     outcome = actions.memory_add(
         caller.principal,
         new,
@@ -99,7 +99,7 @@ def _tell_outcome(principal: Principal, outcome: str, memory: Memory) -> ToolAns
 
 
 def replay_add(principal: Principal, sent: Arguments, record: IdempotencyRecord) -> ToolAnswer:
-    """What became of the first request, with the memory as it is now."""
+    """Return the outcome of the first request, with the memory's current state."""
     memory = find_memory(principal, record.object_ids[0])
     return _tell_outcome(principal, outcome_of(record, memory), memory)
 
@@ -138,14 +138,14 @@ class UpdateMemory(Arguments):
 
 
 def update(caller: Caller, sent: UpdateMemory) -> ToolAnswer:
-    """Give a memory another wording."""
+    """Update a memory's wording."""
     return reword(caller, sent.memory_id, sent.content, version=sent.version or None, correction=sent.correction)
 
 
 def reword(
     caller: Caller, memory_id: str, content: str, *, version: int | None = None, correction: bool = False
 ) -> ToolAnswer:
-    """Give a memory another wording, and say the old and the new one."""
+    """Update a memory's wording, and report the old and the new one."""
     changed = actions.memory_update(
         caller.principal,
         memory_id,
@@ -169,7 +169,7 @@ def _tell_update(principal: Principal, memory: Memory, previous: dict[str, Any])
 
 
 def replay_update(principal: Principal, sent: Arguments, record: IdempotencyRecord) -> ToolAnswer:
-    """The memory as it is now, and what it said before the first request; or the proposal that waited."""
+    """Return the memory's current state and its wording before the first request, or the proposal."""
     if record.object_type == "proposal":
         return replay_proposal(principal, record)
     memory = find_memory(principal, record.object_ids[0])
@@ -198,18 +198,18 @@ UPDATE_MEMORY = Tool(
 
 
 def named(memory_id: str, content: str) -> str:
-    """A memory as a model reads it: its id and its content, which is data. It ends like a sentence."""
+    """Format a memory for a model: id and escaped content, ending like a sentence."""
     text = as_data(content)
     return f"[id:{memory_id}] {text}" if text.endswith((".", "!", "?", "…")) else f"[id:{memory_id}] {text}."
 
 
 def named_place(place: Place) -> str:
-    """A place as a model reads it."""
+    """Format a place for a model."""
     return place_line(place.name, place.notes, 0).removeprefix("- ")
 
 
 def tell_proposal(principal: Principal, proposal: Proposal | None, about: Memory | Place | None) -> ToolAnswer:
-    """Say that a change waits for the person, and how what it is about reads until then."""
+    """Describe a proposal, and the current wording of its memory or place."""
     told = "This waits until the person approves it; don't ask for it again."
     if about is not None:
         reads = named(about.pk, about.content) if isinstance(about, Memory) else named_place(about)
@@ -219,6 +219,6 @@ def tell_proposal(principal: Principal, proposal: Proposal | None, about: Memory
 
 
 def replay_proposal(principal: Principal, record: IdempotencyRecord) -> ToolAnswer:
-    """The same as it is now. Raises NotFound when the proposal is gone."""
+    """Describe the current state of a proposal. Raises NotFound if it is gone."""
     proposal = find_proposal(principal, UUID(record.object_ids[0]))
     return tell_proposal(principal, proposal, proposal.memory)

@@ -1,4 +1,4 @@
-"""Running a tool, and saying which tools there are."""
+"""Execution and listing of tools."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TOOLS: dict[str, Tool[Any]] = {
 }
 FORMATS = ("plain", "anthropic", "openai")
 
-# These are about the request, not about what the model asked for.
+# Errors of the request, not of the model's arguments.
 _OF_THE_REQUEST = frozenset({"missing_scope", "idempotency_mismatch"})
 _ADVICE = {
     "memory_off": "Go on without remembering, and don't offer to.",
@@ -46,10 +46,10 @@ def run_tool(
     conversation_id: UUID | None = None,
     message_id: UUID | None = None,
 ) -> ToolAnswer:
-    """Run a tool with what a model sent as its arguments: an object, or the JSON text of one.
+    """Execute a tool with a model's arguments: an object, or its JSON text.
 
-    ``message_id``, of ``conversation_id``, is the message that led to the call. Bad arguments and refusals are answers,
-    which a model can act on; nothing was changed then. Raises NotFound for an unknown tool, conversation or message,
+    ``message_id`` of ``conversation_id`` is the message that led to the call. Invalid arguments and refusals are
+    returned as answers for the model, without any change. Raises NotFound for an unknown tool, conversation or message,
     NotAllowed (403 ``missing_scope``), Gated (422 ``idempotency_mismatch``), IdempotentReplay.
     """
     if is_reading(name):
@@ -77,12 +77,12 @@ def run_tool(
 
 
 def is_reading(name: str) -> bool:
-    """Whether there is such a tool and it changes nothing."""
+    """Whether the tool exists and only reads."""
     return name in TOOLS and TOOLS[name].reads_only
 
 
 def replay_tool(principal: Principal, name: str, arguments: object, record: IdempotencyRecord) -> ToolAnswer:
-    """Answer a request that was repeated under its Idempotency-Key, showing what the first one did as it is now.
+    """Answer a repeated request with the current state of the first one's result.
 
     Raises NotFound when that is gone.
     """
@@ -91,10 +91,9 @@ def replay_tool(principal: Principal, name: str, arguments: object, record: Idem
 
 
 def list_tools(principal: Principal, format: str = "plain") -> list[dict[str, Any]]:
-    """The tools that the principal has, as a model provider takes them; ``plain`` adds what a program wants to know.
+    """Return the principal's tools in a provider's format; ``plain`` adds fields for programs.
 
-    Where something is filed, only categories that the principal may use are offered. An agent has no tool without a
-    category, nor while its person has memory switched off.
+    Only usable categories are offered. An agent without a category, or with memory off, has no tools.
     """
     usable = categories_of(principal)
     if not usable or (principal.kind == "agent" and not principal.has_memory):
@@ -104,14 +103,14 @@ def list_tools(principal: Principal, format: str = "plain") -> list[dict[str, An
 
 
 def categories_of(principal: Principal) -> list[str]:
-    """The categories that the principal may use, in alphabetical order."""
+    """Return the principal's categories in alphabetical order."""
     known = set(categories.load().by_name)
     return sorted(known if principal.categories is None else known & principal.categories)
 
 
 @cache
 def read_guidance() -> str:
-    """What a model should know about when to use the tools, for its instructions."""
+    """Return the guidance on using the tools, for a model's instructions."""
     return (Path(__file__).parent / "guidance.md").read_text(encoding="utf-8")
 
 
@@ -147,7 +146,7 @@ def _find(name: str) -> Tool[Any]:
 def _answer_refusal(
     principal: Principal, tool: Tool[Any], refusal: Refused, sent: Arguments | None = None
 ) -> ToolAnswer:
-    """Why nothing was done, and what a model can do about it."""
+    """Return the answer for a refusal, with a hint for the model."""
     if principal.user_id is not None and not tool.reads_only:
         note_refusal(principal.user_id, refusal.code)
     data: dict[str, Any] = {"code": refusal.code, **refusal.extra}

@@ -1,4 +1,4 @@
-"""``memory.query``: what is remembered, noted and was said that helps with a question."""
+"""``memory.query``: search in memories, facts, summaries and messages."""
 
 from .answering import Answer, Result, answer_question, memory_query
 from .api import LONGEST_QUERY, as_plain

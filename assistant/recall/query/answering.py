@@ -1,4 +1,4 @@
-"""Answers a question: what was found everywhere, put in one order, cut to what fits, with what it is related to."""
+"""Answers a query: merges and ranks the results of all sources, applies the budget, adds related memories."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """A memory that is related to a result, and how."""
+    """A memory related to a result, with the relation."""
 
     result: Result
     type: str
@@ -38,9 +38,9 @@ class Related:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What was found, best first; ``related`` by the id of the memory that each belongs to.
+    """Results, best first; ``related`` by the id of the memory they are related to.
 
-    ``tokens`` is what all lines together cost. ``delta`` tells the conversation what changed since it last looked.
+    ``tokens`` are those of all lines. ``delta``: changes since the conversation's last query.
     """
 
     results: list[Result]
@@ -51,15 +51,15 @@ class Answer:
 
     @property
     def memory_ids(self) -> list[str]:
-        """The memories in it, related ones after those that were found."""
+        """The ids of its memories: results first, then related ones."""
         found = [result.id for result in self.results if result.source == MEMORIES]
         return found + [each.result.id for related in self.related.values() for each in related]
 
 
 def memory_query(principal: Principal, question: Question) -> Answer:
-    """Answer a question, and have noted in the background what was shown and used.
+    """Answer a query, and log disclosures and uses in the background.
 
-    With a conversation the answer carries what changed since it last looked. Raises what ``scope_of`` raises.
+    With a conversation the answer contains the delta. Raises what ``scope_of`` raises.
     """
     scope = scope_of(principal, question)
     answer = _answer(scope)
@@ -72,7 +72,7 @@ def memory_query(principal: Principal, question: Question) -> Answer:
 
 
 def answer_question(principal: Principal, question: Question) -> Answer:
-    """The same answer for one who measures: nobody was shown anything. Changes nothing."""
+    """Answer a query without logging, for evaluation. Changes nothing."""
     return _answer(scope_of(principal, question))
 
 
@@ -99,7 +99,7 @@ def _answer(scope: Scope) -> Answer:
 
 
 def _chosen(question: Question, results: list[Result]) -> list[Result]:
-    """Those that the model chooses, in their order; all when it can't be asked."""
+    """Return the results that the model selects, in its order; all if it is unavailable."""
     passages = [Passage(str(number), result.text) for number, result in enumerate(results)]
     try:
         chosen = set(get_model().select(question.query, passages, question.top_k))
@@ -112,9 +112,9 @@ def _chosen(question: Question, results: list[Result]) -> list[Result]:
 def _related(
     scope: Scope, found: FoundEverywhere, kept: Sequence[Result], left: int
 ) -> tuple[dict[str, list[Related]], int]:
-    """What the memories that were kept are related to and that was not found, as far as there is room, and its cost.
+    """Return memories related to the results and not among them, within the budget, and their tokens.
 
-    The strongest relations first, each memory once. It passes the same filters as what was found.
+    Strongest relations first, each memory once, with the same filters as the results.
     """
     ids = {result.id for result in kept if result.source == MEMORIES}
     beyond = [edge for edge in found.edges if edge.touches(ids)]
@@ -142,5 +142,5 @@ def _related(
 
 
 def _cost(result: Result) -> int:
-    """What a line costs, with the break that ends it."""
+    """Count the tokens of a line, including its line break."""
     return count_tokens(result.text) + 1

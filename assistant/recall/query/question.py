@@ -1,4 +1,4 @@
-"""What is asked, and whether the caller may ask it."""
+"""A query, and the check of the caller's permissions."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ SOURCES = (MEMORIES, "facts", *RECORD)
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question. ``agent`` is a role of ``categories.yaml`` to narrow to, ``categories`` are those of memories.
+    """A query. ``agent``: a role of ``categories.yaml`` to restrict to; ``categories``: those of memories.
 
-    ``top_k`` bounds the results and ``budget_tokens`` what their bullets cost; ``threshold`` cuts off scores below it.
-    ``where`` is a condition on memories as it was sent, which ``memory_condition`` reads. ``as_of`` asks for what was
-    true then, ``known_at`` for what was recorded then. ``agentic`` lets the model choose among what was found. With no
-    ``sources`` all are asked that the caller may see; memories alone where a category is named.
+    ``top_k``: maximum results; ``budget_tokens``: limit of their bullets; ``threshold``: minimum score. ``where``: an
+    unparsed condition on memories (``memory_condition``). ``as_of``: what was true then; ``known_at``: what was
+    recorded then. ``agentic``: the model selects among the results. Without ``sources`` all visible ones are searched;
+    only memories if a category is given.
     """
 
     query: str
@@ -53,15 +53,15 @@ class Question:
 
     @property
     def moment(self) -> datetime | None:
-        """The latest moment from which anything counts; None is now."""
+        """The time that the query is about; None means now."""
         return min((at for at in (self.as_of, self.known_at) if at), default=None)
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """A question that may be asked: by whom, about which legacy, in which conversation, narrowed to what.
+    """A permitted query: principal, legacy, conversation and filters.
 
-    ``narrowing`` is None when no memory can match. ``is_open`` says whether anything may be recalled at all.
+    ``narrowing`` is None if no memory can match.
     """
 
     principal: Principal
@@ -72,12 +72,12 @@ class Scope:
 
     @property
     def is_open(self) -> bool:
-        """Not while the person has memory switched off, nor in a private conversation."""
+        """Whether recall is allowed: memory is on, and the conversation is not private."""
         return self.principal.has_memory and not (self.conversation and self.conversation.private)
 
 
 def scope_of(principal: Principal, question: Question) -> Scope:
-    """Check what is asked for against what the principal may see.
+    """Check a query against the principal's permissions.
 
     Raises NotAllowed: 403 ``missing_scope``, ``category_not_allowed`` or ``source_not_allowed``, which names it.
     Raises NotFound for somebody else's ``user_id``, and for a conversation or legacy that is not the person's. Raises
@@ -114,7 +114,7 @@ def _has(principal: Principal, source: str) -> bool:
 
 
 def _sources(principal: Principal, question: Question) -> tuple[str, ...]:
-    """Where a question that names none is asked."""
+    """Return the default sources."""
     if question.categories or question.filters.category is not None:
         return (MEMORIES,)
     may = (source for source in SOURCES if principal.recalls_record or source not in RECORD)

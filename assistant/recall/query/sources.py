@@ -1,4 +1,4 @@
-"""Where answers come from: what is remembered, facts about a legacy, summaries of conversations, what was said."""
+"""The sources of a query: memories, facts, chunks (summaries) and turns (messages)."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ WHOLE_LINE = 60
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """Something that was found: a line for a prompt, and in ``details`` the whole of it.
+    """A result: a line for a prompt, and all fields in ``details``.
 
-    ``id`` is unique within its source. ``score`` compares across sources, higher is better; it is told as a cosine.
+    ``id`` is unique within its source. ``score`` is comparable across sources, on the scale of a cosine.
     """
 
     id: str
@@ -48,7 +48,7 @@ class Result:
 
 @dataclass(slots=True)
 class FoundEverywhere:
-    """All results, in no order yet; the rows that memories were looked for in, and how those found are related."""
+    """Unordered results of all sources, the searched memory rows, and the relations of the found ones."""
 
     results: list[Result] = field(default_factory=list)
     rows: MemoryRows | None = None
@@ -56,7 +56,7 @@ class FoundEverywhere:
 
 
 def find_everywhere(scope: Scope, query: QueryVector, top_k: int) -> FoundEverywhere:
-    """The ``top_k`` best of each source that is asked for. All are asked in one round trip."""
+    """Return the ``top_k`` best results of each source, searched in one round trip."""
     found = FoundEverywhere()
     sources = dict.fromkeys(scope.question.sources)
     for results in together(
@@ -85,7 +85,7 @@ def _find_memories(scope: Scope, query: QueryVector, top_k: int, found: FoundEve
 
 
 def memory_result(row: MemoryRow, score: float, longest: int) -> Result:
-    """A memory as a result."""
+    """Convert a memory to a result."""
     return Result(
         id=row.id,
         source="memories",
@@ -112,7 +112,7 @@ def memory_result(row: MemoryRow, score: float, longest: int) -> Result:
 
 @dataclass(frozen=True, slots=True)
 class _Source(Generic[Row]):
-    """Where else things are found: by ``find``, among rows that are ``wanted``, each shown as a line and in details."""
+    """Another source: how to find rows, and to show them as a line and in details."""
 
     find: Stepwise[..., list[Found[Row]]]
     wanted: Callable[[Scope], Any]
@@ -207,13 +207,13 @@ _SOURCES: dict[str, _Source[Any]] = {
 
 
 def longest_text(question: Question) -> int:
-    """Tokens that one line may take, so that a long message leaves room for others; an ordinary one is left whole."""
+    """Return the maximum tokens of one line, so that a long message leaves room for others."""
     budget = question.budget_tokens
     return max(budget // 2, min(budget, WHOLE_LINE))
 
 
 def _cut(text: str, longest: int) -> str:
-    # A token has a character at least, so most lines need no counting.
+    # A token has at least one character, so short lines need no counting.
     if len(text) <= longest or count_tokens(text) <= longest:
         return text
     return cut_to_tokens(text, longest - 1) + "…"

@@ -1,4 +1,4 @@
-"""Everything one model call needs."""
+"""Preparation of the prompt of one model call."""
 
 from .gathering import PER_MESSAGE, gather
 from .preparing import FORMATS, Turn, prepare_turn

@@ -1,4 +1,4 @@
-"""Drops what the budget of a turn has no room for."""
+"""Shortens a turn to its token budget."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from .pieces import FACTS_NOTE, RECALL_NOTE, SUMMARY_NOTE, Draft, Piece, noted, 
 
 
 def fit(draft: Draft, budget: int) -> int:
-    """Drop what does not fit, least needed first, and return what the rest costs in tokens.
+    """Drop what exceeds the budget, least important first. Returns the tokens of the rest.
 
-    Goes from the most needed to the least; once something is dropped, nothing less needed gets in.
+    Once something is dropped, nothing less important is included.
     """
     around = [noted(FACTS_FENCE, FACTS_NOTE, []), noted(SUMMARY_FENCE, SUMMARY_NOTE, [])]
     around += [noted(RECALL_FENCE, RECALL_NOTE, []), rendering.OPENING, draft.stable, draft.head]
@@ -76,21 +76,21 @@ def fit(draft: Draft, budget: int) -> int:
 
 
 def _fit_difference(draft: Draft, left: int) -> int:
-    """What the difference costs in tokens; 0 where the present blocks take the place of the pinned ones and of it."""
+    """Return the tokens of the difference; 0 if the current blocks replace the pinned ones."""
     if not draft.difference.lines:
         return 0
     changed = count_tokens(draft.difference.text) + PER_MESSAGE
     pinned = draft.memory.tokens + PER_MESSAGE + sum(piece.tokens for piece in draft.facts)
     if changed + pinned <= left:
         return changed
-    # Cut apart, a line could lose the one that overrules it.
+    # Never cut in parts: a pinned line could lose the line that overrides it.
     draft.memory, draft.facts = draft.present()
     draft.difference, draft.changed_facts = Difference(), []
     return 0
 
 
 def _from_the_start(pieces: list[Piece], left: int) -> tuple[list[Piece], int]:
-    """The pieces from the first on that fit, and what is left: nothing, when one did not."""
+    """Return the leading pieces that fit, and the remaining budget (0 if one did not fit)."""
     kept: list[Piece] = []
     for piece in pieces:
         if piece.tokens > left:
@@ -101,13 +101,13 @@ def _from_the_start(pieces: list[Piece], left: int) -> tuple[list[Piece], int]:
 
 
 def _piece_of(message: TurnRow) -> Piece:
-    """A message of the window with what it costs as it is rendered; plain words are counted when they are stored."""
+    """Return a message of the window with its rendered tokens; those of plain text are stored."""
     tokens, shown = message.tokens, as_said(message.content)
     if message.role not in {Message.Role.USER, Message.Role.ASSISTANT}:
         tokens = count_tokens(rendering.as_note(message.role, message.content))
     elif shown != message.content:
         tokens = count_tokens(shown)
-    tokens += len(message.content.splitlines())  # The plain text indents further lines.
+    tokens += len(message.content.splitlines())  # Plain text indents continuation lines.
     tokens += count_tokens(who_said(message.role, message.speaker))
     return Piece("messages", message.pk, "", tokens + PER_MESSAGE)
 

@@ -1,4 +1,4 @@
-"""Reads what may go into a turn: the block, facts, what is recalled, the running conversation."""
+"""Loads the candidates for a turn: blocks, recalled rows, the window."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def gather(
     upto: int,
     budget: int,
 ) -> Draft:
-    """Everything that may go into a turn, for the record up to message ``upto``."""
+    """Return the draft of a turn, with messages up to index ``upto``."""
     remembers = principal.has_memory and not conversation.private
     first = max(0, min(upto - settings.WINDOW_MESSAGES, conversation.summarized_upto))
     window, latest = together(
@@ -83,9 +83,9 @@ def gather(
 
 @dataclass(frozen=True, slots=True)
 class _Pinned:
-    """What a conversation is pinned to, and what differs from it, as a draft has them.
+    """The pinned blocks of a conversation and their difference.
 
-    ``facts_shown`` are the facts whose present wording stands in ``facts``.
+    ``facts_shown``: facts whose current wording is in ``facts``.
     """
 
     memory: Block
@@ -100,7 +100,7 @@ _NOTHING = _Pinned(Block("", 0, (), (), 0), [], [], Difference(), [], None)
 
 
 def _pinned(principal: Principal, conversation: Conversation) -> _Pinned:
-    """The blocks of a conversation, and the difference; all of the present where it has to be pinned anew."""
+    """Return the blocks and the difference; the current blocks if the conversation must be pinned again."""
     moves = may_move(principal, conversation)
     pinned = pinned_block(principal, conversation, moves=moves)
     facts, shown = _facts(principal, conversation.legacy_id, pinned.at)
@@ -124,7 +124,7 @@ def _pinned(principal: Principal, conversation: Conversation) -> _Pinned:
 
 
 def _present(principal: Principal, legacy_id: UUID | None) -> tuple[Block, list[Piece]]:
-    """Both blocks as they are now."""
+    """Return the current blocks."""
     return memory_block(principal), _facts(principal, legacy_id, timezone.now())[0]
 
 
@@ -137,7 +137,7 @@ def _text(facts: Sequence[Piece]) -> str:
 
 
 def _changed_facts(principal: Principal, legacy_id: UUID | None, since: datetime) -> tuple[list[str], list[UUID]]:
-    """The lines of what changed about a legacy after a moment, one more than fit at the most, and their facts' ids."""
+    """Return the lines of facts changed after a time (at most one more than fits), and their ids."""
     if legacy_id is None:
         return [], []
     changed = LegacyFact.objects.changed_since(principal, legacy_id, since)[: settings.DIFFERENCE_MAX_LINES + 1]
@@ -147,7 +147,7 @@ def _changed_facts(principal: Principal, legacy_id: UUID | None, since: datetime
 def _window(
     principal: Principal, conversation: Conversation, first: int, upto: int, budget: int
 ) -> Steps[list[TurnRow]]:
-    """Messages ``first`` to ``upto - 1``, oldest first; of very many only the newest that a budget could hold."""
+    """Return messages ``first`` to ``upto - 1``, oldest first; of very many only the newest."""
     window: list[TurnRow] = []
     spent = 0
     while spent <= budget:
@@ -160,9 +160,9 @@ def _window(
 
 
 def _facts(principal: Principal, legacy_id: UUID | None, block_at: datetime | None) -> tuple[list[Piece], list[UUID]]:
-    """The facts block, pinned to the conversation's first turn, and the rows that it shows as they are worded now.
+    """Return the facts block of the conversation's first turn, and its rows with an unchanged wording.
 
-    What came later, what has another wording by now and what the block has no room for is left to recall.
+    Later facts, changed ones, and those over the budget can be recalled.
     """
     block: list[Piece] = []
     shown: list[UUID] = []

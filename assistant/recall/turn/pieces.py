@@ -1,4 +1,4 @@
-"""What a turn is put together from: lines with what they cost, and all of them before the budget is applied."""
+"""Parts of a turn: lines with their tokens, and the draft before the budget is applied."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ START, GOES_ON = "- ", "  "
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One thing that may go into the prompt: its kind, its id, its text as rendered, and what it costs."""
+    """A candidate part of the prompt: kind, id, rendered text, tokens."""
 
     kind: str
     id: UUID | str
@@ -41,7 +41,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class SaidPiece(Piece):
-    """A message that may go into the prompt, with the conversation it was said in and its place there, from 0."""
+    """A candidate message, with its conversation and its index from 0."""
 
     talk: UUID
     place: int
@@ -49,12 +49,11 @@ class SaidPiece(Piece):
 
 @dataclass(slots=True)
 class Recalled:
-    """What was recalled for a message, best first by kind.
+    """Recalled rows by kind, best first.
 
-    ``memories`` are those beside the block, ``related`` are related to them, ``neighbours`` were said right before and
-    after ``turns``. ``best`` tells how likely it is that anything found at first fits, in deviations from the average;
-    None when nothing was found, or all that there is. ``again_seconds`` is how long the second look took, None when
-    there was none.
+    ``memories``: those not in the block; ``related``: related to them; ``neighbours``: messages before and after
+    ``turns``. ``best``: confidence of the first search, in standard deviations above the mean; None if it found
+    nothing, or everything. ``again_seconds``: duration of the second search, or None.
     """
 
     facts: list[Piece] = field(default_factory=list)
@@ -68,23 +67,23 @@ class Recalled:
 
     @property
     def again(self) -> bool:
-        """Whether there was a second look."""
+        """Whether there was a second search."""
         return self.again_seconds is not None
 
     @property
     def pieces(self) -> list[Piece]:
-        """All of it in the order in which it stands in the prompt."""
+        """All pieces in the order of the prompt."""
         said = in_passages(self.turns, self.neighbours)
         return [*self.facts, *self.memories, *self.related, *self.chunks, *said]
 
 
 @dataclass(slots=True)
 class Draft:
-    """What has been gathered for a turn, before the budget is applied.
+    """The loaded parts of a turn, before the budget is applied.
 
-    ``difference`` overrules ``memory`` and ``facts``, which the conversation is pinned to; ``changed_facts`` are those
-    that it tells of, and ``present`` reads the two blocks that need none. ``pin`` is where the conversation is to
-    stay from now on, None for one who does not move that. ``delta`` tells what changed since it last looked.
+    ``difference`` overrides the pinned ``memory`` and ``facts``; ``changed_facts`` are the facts in it; ``present``
+    loads the current blocks, which need no difference. ``pin``: the new pin, or None if the caller does not move it.
+    ``delta``: changes since the conversation's last query.
     """
 
     stable: str
@@ -105,12 +104,12 @@ class Draft:
 
 
 def fact_piece(fact: FactRow, principal: Principal) -> Piece:
-    """The line of a fact as it is worded now."""
+    """Return the line of a fact with its current wording."""
     return _piece("facts", fact.pk, f"- [{as_data(fact.category)}] {as_data(fact.content)} ({fact.origin(principal)})")
 
 
 def pinned_fact_piece(fact: LegacyFact, principal: Principal) -> Piece:
-    """The line of a fact as ``for_prompt`` worded it."""
+    """Return the line of a fact with the wording of ``for_prompt``."""
     origin = "personal" if fact.user_id == principal.user_id else "shared"
     wording: str = fact.block_content  # type: ignore[attr-defined]  # annotated by FactQuerySet.for_prompt
     category: str = fact.block_category  # type: ignore[attr-defined]  # likewise
@@ -118,7 +117,7 @@ def pinned_fact_piece(fact: LegacyFact, principal: Principal) -> Piece:
 
 
 def changed_fact_line(fact: LegacyFact, principal: Principal) -> str:
-    """What a pinned facts block lacks, ``- new: [category] …``, or words otherwise, ``- now: … in place of: …``.
+    """A line missing in a pinned facts block, ``- new: [category] …``, or overriding one, ``- now: … in place of: …``.
 
     ``fact`` comes from ``FactQuerySet.changed_since``.
     """
@@ -130,32 +129,32 @@ def changed_fact_line(fact: LegacyFact, principal: Principal) -> str:
 
 
 def memory_piece(row: MemoryRow) -> Piece:
-    """The line of a memory, as it would stand in the block."""
+    """Return the line of a memory, as in the block."""
     content = told(row.kind, row.content)
     return _piece("memories", row.id, memory_line(row.id, row.said_at or row.updated_at, row.subject, content))
 
 
 def chunk_piece(chunk: ChunkRow, longest: int | None = None) -> Piece:
-    """The line of a summary, of at most ``longest`` tokens where that is told."""
+    """Return the line of a summary, of at most ``longest`` tokens."""
     first, last = chunk.first_at, chunk.last_at
     days = f"{first:%Y-%m-%d}" if first.date() == last.date() else f"{first:%Y-%m-%d} to {last:%Y-%m-%d}"
     return _piece("chunks", chunk.pk, _cut(f"{START}[{days}] {as_data(chunk.content)}", longest))
 
 
 def turn_piece(message: TurnRow, longest: int | None = None) -> SaidPiece:
-    """The line of something that was said, of at most ``longest`` tokens where that is told."""
+    """Return the line of a message, of at most ``longest`` tokens."""
     line = f"{START}[{message.at:%Y-%m-%d}] {who_said(message.role, message.speaker)}: {as_data(message.content)}"
     piece = _piece("turns", message.pk, _cut(line, longest))
     return SaidPiece(piece.kind, piece.id, piece.text, piece.tokens, message.conversation_id, message.index)
 
 
 def who_said(role: str, speaker: str) -> str:
-    """The role, and the name in brackets where there is one: somebody may be called "system"."""
+    """Return the role, with the name in brackets, since a speaker may be called "system"."""
     return f"{role} ({as_data(speaker)})" if speaker else role
 
 
 def in_passages(turns: Sequence[SaidPiece], neighbours: Sequence[SaidPiece]) -> list[Piece]:
-    """What was said, with what was said around it: each passage as it was said, the one with the best turn first."""
+    """Group turns and neighbours into passages in spoken order, the passage with the best turn first."""
     said = {(piece.talk, piece.place): piece for piece in (*neighbours, *turns)}
     passages: list[Piece] = []
     while said:
@@ -174,12 +173,12 @@ def _piece(kind: str, key: UUID | str, text: str) -> Piece:
 
 
 def _cut(text: str, longest: int | None) -> str:
-    # A token has a byte at least, so short lines need no counting.
+    # A token has at least one byte, so short lines need no counting.
     if longest is None or len(text.encode()) <= longest or count_tokens(text) <= longest:
         return text
     return cut_to_tokens(text, longest - 1) + "…"
 
 
 def noted(tag: str, note: str, pieces: Sequence[Piece]) -> str:
-    """Lines in a fence, after a note on what they are."""
+    """Fence lines, after a note that explains them."""
     return fenced(tag, [note, *(piece.text for piece in pieces)])

@@ -1,7 +1,7 @@
-"""Everything one model call needs: instructions, memory, facts, what was recalled, the conversation, the new message.
+"""The prompt of one model call: instructions, memory, facts, recall, conversation, new message.
 
-``prepare_turn`` reads, packs into a token budget, and renders. What stands above the cache boundary keeps the same
-bytes from turn to turn of a conversation; what changes with every turn (the time, what was recalled) stands below it.
+``prepare_turn`` loads, applies the token budget, and renders. Text above the cache boundary keeps its bytes from turn
+to turn; text that changes with every turn (time, recall) is below it.
 """
 
 from __future__ import annotations
@@ -52,15 +52,13 @@ _append: Append = partial(messages_append, in_turn=True)
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """The prepared call: ``system`` as Anthropic blocks, ``text`` the whole as plain text, ``messages`` as asked for.
+    """A prepared prompt: ``system`` as Anthropic blocks, ``text`` as plain text, ``messages`` in the requested format.
 
-    ``used`` lists ids by kind, ``dropped`` what the budget left out, ``tokens`` what the whole costs, ``revision`` the
-    person's revision that it was built at. ``difference`` is what the text tells of what is true now and not in the
-    blocks that the conversation is pinned to, None when nothing differs. ``delta`` is what the text tells of changes
-    since the conversation last looked, None when there is nothing to tell. ``recalled_again`` says that what was found
-    at first was not likely to fit, so that there was a second look. ``refusals`` says of which messages words were
-    withheld, where the message that was saved asks for that. ``waiting`` counts what was found in what they said and
-    waits to be written, because of a cap.
+    ``used``: ids by kind. ``dropped``: what the budget excluded. ``tokens``: of the whole prompt. ``revision``: the
+    person's revision. ``difference``: current statements that are missing or outdated in the pinned blocks, or None.
+    ``delta``: changes since the conversation's last query, or None. ``recalled_again``: there was a second search,
+    since the first was not confident. ``refusals``: messages whose words the saved message withheld. ``waiting``:
+    number of the person's candidates over a cap.
     """
 
     format: str
@@ -94,20 +92,18 @@ def prepare_turn(
 ) -> Turn:
     """Prepare the next model call of a conversation for the message ``content``.
 
-    No message is saved unless ``save`` is true (needs the scope write); asked again, it answers the same. The first one
-    pins the conversation's blocks to the present. Where the message that is saved asks for something not to be kept,
-    the prompt does without it. When the budget
-    (16,000 tokens unless told otherwise) is too small, these go, in this order: what is related to recalled memories,
-    what was said around recalled turns, recalled turns, recalled chunks, recalled memories, recalled facts, the oldest
-    messages of the window, the last lines of the facts block, the least needed lines of the memory block, the latest
-    summary, what changed. Instructions and the incoming text never go.
+    ``save`` saves the message (needs the scope write); without it the call is repeatable. The first call pins the
+    conversation's blocks. If the saved message refuses that something is kept, the prompt is without it. If the budget
+    (default 16,000 tokens) is exceeded, parts are dropped in this order: related memories, neighbours of recalled
+    turns, recalled turns, recalled chunks, recalled memories, recalled facts, the oldest messages of the window, the
+    last lines of the facts block, the least important lines of the memory block, the latest summary, the delta.
+    Instructions and ``content`` are never dropped.
 
-    ``before_index`` leaves out the record from that message on, as it stood when that message came in. With ``again``
-    nothing is noted of what is shown: it was when the same turn was asked for first. ``append`` is how the message is
-    saved.
+    ``before_index`` excludes messages from that index on. ``again``: a repetition, so disclosures are not logged.
+    ``append`` saves the message.
 
-    Raises NotFound, NotAllowed, Refused for a message that can't be saved, Gated (422 ``budget``) when instructions
-    and incoming text alone are over the budget.
+    Raises NotFound, NotAllowed, Refused for a message that can't be saved, Gated (422 ``budget``) if instructions and
+    ``content`` alone exceed the budget.
     """
     policy.must_read(principal)
     new = [NewMessage(Message.Role.USER, content)]
@@ -124,7 +120,7 @@ def prepare_turn(
         conversation_pin(principal, conversation, draft.pin)
     refusals = refusals_heard(append(principal, conversation.pk, new)) if save else []
     if refusals:
-        # What it takes back was read before it was heard.
+        # The prompt was loaded before the refusal was applied.
         principal = replace(principal, rev=Ledger.objects.get(pk=policy.must_act_for(principal)).rev)
         conversation = find_conversation(principal, conversation_id)
         draft = gather(principal, conversation, content, instructions, upto=upto, budget=budget)
@@ -190,5 +186,5 @@ def _ids(pieces: Iterable[Piece]) -> Iterable[UUID | str]:
 
 
 def _once(*ids: UUID | str) -> list[str]:
-    """Each id once, in their order, as text."""
+    """Remove duplicate ids, keeping the order, and convert them to text."""
     return list(dict.fromkeys(map(str, ids)))

@@ -1,4 +1,4 @@
-"""What is recalled for a message: a first look, a second and wider one where that was not sure, and the neighbours."""
+"""Recall for a message: a first search, a second, wider one if the first was not confident, and neighbours."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ WORDS_FROM = 300
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What the turn shows anyhow and is not recalled: ``prompt`` of its conversation, and ids by source.
+    """What the prompt contains anyway: ``prompt`` of its conversation, and ids by source.
 
-    ``legacy_id`` is whom the conversation is about, ``memories`` are those of the block.
+    ``legacy_id``: the legacy of the conversation; ``memories``: those of the block.
     """
 
     legacy_id: UUID | None
@@ -60,14 +60,14 @@ class Shown:
 
     @property
     def said(self) -> Recallable:
-        """What was said that may be recalled."""
+        """Return the messages that may be recalled."""
         return Recallable(self.legacy_id)
 
 
 class _Together(QueryVector):
-    """A message together with the person's message before it: the words of both, and one vector out of two.
+    """A query from a message and the person's previous one: the words of both, and their mean vector.
 
-    The vector of the earlier one is stored, so nothing is embedded for it.
+    The vector of the previous message is stored, so it needs no embedding.
     """
 
     def __init__(self, principal: Principal, query: QueryVector, before: TurnRow) -> None:
@@ -78,12 +78,12 @@ class _Together(QueryVector):
 
     @cached_property
     def vector(self) -> Vectors | None:
-        """Of shape (dimensions,) and length 1; that of the message alone while the earlier one has none."""
+        """The unit vector, of shape (dimensions,); that of the message alone if the previous one has none."""
         return self._mixed(self._query.vector, get_embedder())
 
     @cached_property
     def vector_before(self) -> Vectors | None:
-        """The same by the embedder before."""
+        """The vector of the previous embedder."""
         before = get_embedder_before()
         return None if before is None else self._mixed(self._query.vector_before, before)
 
@@ -96,10 +96,10 @@ class _Together(QueryVector):
 
 
 def recall(principal: Principal, content: str, before: TurnRow | None, shown: Shown) -> Recalled:
-    """What may help with the message ``content`` and is not shown anyhow.
+    """Return rows relevant to the message ``content`` that the prompt does not contain anyway.
 
-    When nothing that was found is likely to fit (no score of ``RECALL_CONFIDENT``) and there is more than was found, it
-    looks once more, with what the person said ``before``. Turns come with their neighbours.
+    If no score reaches ``RECALL_CONFIDENT`` and there are more rows, a second search includes the person's message
+    ``before``. Turns come with their neighbours.
     """
     query = QueryVector(content)
     recalled = _first_look(principal, query, shown)
@@ -122,7 +122,7 @@ def _first_look(principal: Principal, query: QueryVector, shown: Shown) -> Recal
         "facts": settings.RECALLED_FACTS,
     }
     kept = most
-    if is_reranking():  # Each source brings its share of those that are put in order.
+    if is_reranking():  # Each source contributes its share of candidates for reranking.
         share = RERANKED // (len(most) if legacy_id is not None else len(most) - 1)
         most = {name: max(count, share) for name, count in most.items()}
     carried = [name for name, category in categories.load().by_name.items() if category.context == "all"]
@@ -149,20 +149,20 @@ def _first_look(principal: Principal, query: QueryVector, shown: Shown) -> Recal
     recalled.turns = [turn_piece(each.row) for each in turns]
     recalled.facts = [fact_piece(each.row, principal) for each in facts]
     _take_memories(memories, rows, recalled)
-    if full and hits:  # Else all that there is was found, and another look finds nothing new.
+    if full and hits:  # Else everything was found, and a second search finds nothing new.
         recalled.best = max(0.0, *map(_fits, hits))
     return recalled
 
 
 def _best_of_each(question: str, found: Mapping[str, Sequence[Any]], most: Mapping[str, int]) -> dict[str, list[Any]]:
-    """The first few of each source in the order that the reranker gives all of them, in one call."""
+    """Rerank the first few of all sources in one call."""
     every = [(name, each) for name, group in found.items() for each in group]
     order = reranked(question, every, lambda pair: str(pair[1].row.content))
     return {name: [each for kind, each in order if kind == name][: most[name]] for name in found}
 
 
 def _take_memories(found: FoundMemories, rows: Shaped, recalled: Recalled) -> None:
-    """Recall memories that no block carries, and what is related to them among those ``rows``."""
+    """Recall memories that are not in the block, and memories in ``rows`` related to them."""
     ids = {each.row.id for each in found.memories}
     others = [edge.beyond(ids) for edge in found.edges if edge.touches(ids)]
     known = read_memories(rows, others) if others else {}
@@ -172,9 +172,9 @@ def _take_memories(found: FoundMemories, rows: Shaped, recalled: Recalled) -> No
 
 
 def _fits(hit: Hit) -> float:
-    """How likely a row is to fit, in deviations from what the person's rows score on average.
+    """Return the confidence of a hit, in standard deviations above the mean score of the person's rows.
 
-    Not as a cosine, whose scale is another one with every embedder. Without vectors nothing tells it.
+    A plain cosine would depend on the embedder. None without vectors.
     """
     if hit.level is None:
         return math.inf
@@ -184,11 +184,10 @@ def _fits(hit: Hit) -> float:
 def _second_look(
     principal: Principal, query: QueryVector, before: TurnRow | None, shown: Shown, recalled: Recalled
 ) -> None:
-    """Add the few best of all that may be read and is not shown yet, as far as they are likely to fit.
+    """Add the best of all readable rows not shown yet, if they are likely to be relevant.
 
-    Facts about every legacy where the conversation is about none, and memories that the block would carry had it not
-    been pinned before they came. A message that names nothing itself ("And when was that?") is understood from what the
-    person said before it.
+    Includes facts of all legacies if the conversation is about none, and memories newer than the pinned block. A
+    message without content words ("And when was that?") is combined with the person's previous message.
     """
     if before is not None:
         query = _Together(principal, query, before)
@@ -219,9 +218,9 @@ def _second_look(
 
 
 def _may_fit(hit: Hit, kind: str) -> bool:
-    """Whether something that a second look found is likely to fit.
+    """Whether a hit of the second search is likely to be relevant.
 
-    Of few rows none is far from the average, so a word in common is enough for all but what was said, which is much.
+    Among few rows none is far from the mean, so a common word suffices, except for messages, which are many.
     """
     return _fits(hit) >= settings.RECALL_CONFIDENT or (kind != "turns" and hit.keyword is not None)
 
@@ -231,7 +230,7 @@ def _ids(pieces: Iterable[Piece]) -> list[Any]:
 
 
 def _neighbours(principal: Principal, turns: Sequence[SaidPiece], shown: Shown) -> list[SaidPiece]:
-    """What was said right before and right after each of these, in their order, but what is shown already."""
+    """Return the messages before and after each of these, in order, without those already shown."""
     there = {(turn.talk, turn.place) for turn in turns}
     around = dict.fromkeys((turn.talk, turn.place + step) for turn in turns for step in (-1, 1))
     wanted = [key for key in around if key not in there]

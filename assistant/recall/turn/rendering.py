@@ -1,4 +1,4 @@
-"""One prepared turn in the forms that model APIs take."""
+"""Rendering of a prepared turn in the formats of model APIs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OPENING = "(The conversation begins with the following message.)"
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """``system`` as Anthropic blocks (the first ends at the cache boundary), ``text`` the whole as plain text."""
+    """``system``: Anthropic blocks, the first ending at the cache boundary; ``text``: the whole as plain text."""
 
     system: list[dict[str, Any]]
     text: str
@@ -26,17 +26,14 @@ class Rendered:
 
 
 def name_as_data(name: str) -> str:
-    """A name as a prompt tells it: escaped, and withheld when it reads like an instruction.
-
-    Another member may have given it.
-    """
+    """Escape a name for a prompt, or replace it if it looks like an instruction, since another member may have chosen it."""
     return "somebody whose name is withheld here" if find_instructions(name) else as_data(name)
 
 
 def render(format_name: str, stable: str, below: str, window: Sequence[TurnRow], incoming: str) -> Rendered:
-    """Put the parts together as ``anthropic``, ``openai``, ``gemini``, ``text`` or ``json`` wants them.
+    """Render the parts as ``anthropic``, ``openai``, ``gemini``, ``text`` or ``json``.
 
-    ``stable`` stands above the cache boundary and ``below`` under it. The incoming message is the last one.
+    ``stable`` goes above the cache boundary, ``below`` under it. The new message is the last one.
     """
     system: list[dict[str, Any]] = [
         {"type": "text", "text": stable, "cache_control": {"type": "ephemeral"}},
@@ -69,9 +66,9 @@ def _openai(system: str, said: Sequence[tuple[str, str, str]]) -> list[dict[str,
 
 
 def _alternating(said: Sequence[tuple[str, str, str]]) -> list[dict[str, Any]]:
-    """User and assistant messages in turn, the user first: what the Messages API and Gemini accept.
+    """Return alternating user and assistant messages, the user first, as the Messages API and Gemini require.
 
-    Neighbours of one role are joined; system and tool messages of the record go in as notes from the user's side.
+    Adjacent messages of one role are joined; stored system and tool messages become notes of the user.
     """
     messages: list[dict[str, Any]] = []
     for role, _, content in said:
@@ -86,19 +83,19 @@ def _alternating(said: Sequence[tuple[str, str, str]]) -> list[dict[str, Any]]:
 
 
 def _as_message(role: str, content: str) -> dict[str, Any]:
-    """What the person and the assistant said as it is; anything else as a note, so that no record gives orders."""
+    """Return user and assistant messages unchanged; others as notes, so that stored text can't act as a system prompt."""
     if role in {"user", "assistant"}:
         return {"role": role, "content": as_said(content)}
     return {"role": "user", "content": as_note(role, content)}
 
 
 def as_note(role: str, content: str) -> str:
-    """A system or tool message of the record as data."""
+    """Format a stored system or tool message as data."""
     return f"<{role}_message>{as_data(content)}</{role}_message>"
 
 
 def _as_line(role: str, speaker: str, content: str) -> str:
-    """A message in plain text; its further lines are indented, so that none can pass for somebody's message."""
+    """Format a message as plain text. Continuation lines are indented, so that none can imitate a message."""
     if role not in {"user", "assistant"}:
         return as_note(role, content)
     indented = "\n  ".join(as_said(content).splitlines())
