@@ -26,7 +26,7 @@ class Rendered:
 
 
 def name_as_data(name: str) -> str:
-    """Escape a name for a prompt, or replace it if it looks like an instruction, since another member may have chosen it."""
+    """Escape a name for a prompt, or replace it if it looks like an instruction: others may have chosen it."""
     return "somebody whose name is withheld here" if find_instructions(name) else as_data(name)
 
 
@@ -83,7 +83,7 @@ def _alternating(said: Sequence[tuple[str, str, str]]) -> list[dict[str, Any]]:
 
 
 def _as_message(role: str, content: str) -> dict[str, Any]:
-    """Return user and assistant messages unchanged; others as notes, so that stored text can't act as a system prompt."""
+    """Return user and assistant messages unchanged, others as notes: stored text is no system prompt."""
     if role in {"user", "assistant"}:
         return {"role": role, "content": as_said(content)}
     return {"role": "user", "content": as_note(role, content)}
