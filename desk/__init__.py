@@ -1,1 +1,1 @@
-"""The person's side: every server-rendered page."""
+"""The server-rendered pages for people."""

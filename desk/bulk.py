@@ -1,4 +1,4 @@
-"""One decision about many facts, or many memories: chosen on a list, confirmed with its counts."""
+"""Bulk decisions about facts or memories: selected on a list, confirmed with counts."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ WHY_SKIPPED = {
 
 
 class Many(ABC, Generic[Id]):
-    """What is decided about on one kind of list, and the actions that do it.
+    """Base of bulk decisions on one kind of statement.
 
-    ``one`` is what a form calls it, ``routes`` the addresses of its list and of the pages here.
+    ``one``: its name in forms; ``routes``: URL names of its list and of the pages here.
     """
 
     one: ClassVar[str]
@@ -66,42 +66,42 @@ class Many(ABC, Generic[Id]):
 
     @abstractmethod
     def counted(self, count: int) -> str:
-        """So many of them, in words."""
+        """Return the number in words."""
 
     @abstractmethod
     def nothing_selected(self) -> str:
-        """What is said to whoever selected none."""
+        """Return the message for an empty selection."""
 
     @abstractmethod
     def title(self, decision: str) -> str:
-        """What the page that asks is called."""
+        """Return the title of the confirmation page."""
 
     @abstractmethod
     def matching(self, principal: Principal, back: str) -> tuple[dict[Id, int | None], int]:
-        """What stands on the list at an address, on all its pages, up to as many as go at once; and how many do."""
+        """Return the ids on all pages of a list, up to the limit, and their total number."""
 
     @abstractmethod
     def read_id(self, written: str) -> Id:
-        """An id as a form sends it. Raises ValueError."""
+        """Parse an id. Raises ValueError."""
 
     @abstractmethod
     def preview(self, principal: Principal, wanted: Mapping[Id, int | None], decision: str) -> BulkResult[Id]:
-        """Count what a decision would change, and change nothing."""
+        """Count what a decision would change."""
 
     @abstractmethod
     def decide(self, principal: Principal, wanted: Mapping[Id, int | None], decision: str) -> BulkResult[Id]:
-        """Take a decision."""
+        """Execute a decision."""
 
     @abstractmethod
     def contents(self, principal: Principal, ids: Sequence[Id]) -> list[str]:
-        """What these say, in the order in which they came."""
+        """Return the wordings, in the given order."""
 
     def readers(self, principal: Principal, ids: Sequence[Id]) -> list[str]:
-        """Who else would see these once they are shared."""
+        """Return who else would see these if shared."""
         return []
 
     def read(self, chosen: Sequence[str]) -> dict[Id, int | None]:
-        """Ids and the versions that were seen, written ``id:version``; what is not written so is nobody's choice."""
+        """Parse ``id:version`` entries; malformed ones are ignored."""
         found: dict[Id, int | None] = {}
         for each in chosen:
             written, _colon, version = each.partition(":")
@@ -208,7 +208,7 @@ class ManyMemories(Many[str]):
 @require_POST
 @for_person
 def confirm(request: PageRequest, principal: Principal, many: Many[Any]) -> HttpResponse:
-    """Say what a decision about those chosen would come to, and ask."""
+    """Preview a bulk decision, and ask for confirmation."""
     decision, back = request.POST.get("decision", ""), came_from(request, reverse(many.routes["list"]))
     everything = request.POST.get("all") == "yes"
     chosen, matching = many.matching(principal, back) if everything else (many.read(request.POST.getlist(many.one)), 0)
@@ -241,7 +241,7 @@ def confirm(request: PageRequest, principal: Principal, many: Many[Any]) -> Http
 @require_POST
 @for_person
 def apply_bulk(request: PageRequest, principal: Principal, many: Many[Any]) -> HttpResponse:
-    """Do what was confirmed."""
+    """Execute a confirmed bulk decision."""
     decision, back = request.POST.get("decision", ""), came_from(request, reverse(many.routes["list"]))
     chosen = many.read(request.POST.get("chosen", "").split())
     try:
@@ -262,7 +262,7 @@ def _reasons(skipped: Mapping[str, int]) -> list[tuple[int, str]]:
 
 
 def _verb(decision: str, *, after_to: bool = False) -> str:
-    """A decision as part of a sentence, which another language orders in its own way."""
+    """Return a decision's verb for a sentence, translatable."""
     verbs = {
         "approve": pgettext("of several", "Approve"),
         "reject": pgettext("of several", "Reject"),
@@ -292,7 +292,7 @@ def _participle(decision: str) -> str:
 
 
 def _told(sentence: str, skipped: Mapping[str, int]) -> str:
-    """What was done, and what was left as it was and why."""
+    """Describe what was done, and what was skipped and why."""
     why = "; ".join(f"{intcomma(count)} {reason}" for count, reason in _reasons(skipped))
     return f"{sentence} {_('Left as they were: %(why)s.') % {'why': why}}" if why else sentence
 

@@ -1,4 +1,4 @@
-"""One card for a fact, a memory or a proposal: what a list, its own page and the review queue show of it."""
+"""The card of a fact, memory or proposal, for lists, detail pages and the review queue."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from .quotations import Passage, Quotation
 
 
 class Tag(NamedTuple):
-    """A word or two beside the claim; ``style`` is a class of the stylesheet: strong, shared, waits, gone or none."""
+    """A label beside the claim; ``style``: a CSS class (strong, shared, waits, gone or '')."""
 
     text: str
     style: str = ""
 
 
 class Link(NamedTuple):
-    """An address and what it is called."""
+    """A link with its text."""
 
     address: str
     text: str
 
 
 class FieldChange(NamedTuple):
-    """One field other than the wording that a proposal would change."""
+    """A changed field of a proposal, other than the wording."""
 
     label: str
     old: str
@@ -46,7 +46,7 @@ class FieldChange(NamedTuple):
 
 
 class Button(NamedTuple):
-    """A decision as it is offered: what it says, the key that presses it in the queue, and its class."""
+    """A decision button: label, keyboard key in the queue, CSS class."""
 
     decision: str
     label: str
@@ -56,10 +56,10 @@ class Button(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Other:
-    """Another fact or memory beside the one on the card.
+    """A related fact or memory on a card.
 
-    ``what`` says what it is to that one and ``note`` what else is to be known, both in words. ``pieces`` show how the
-    earlier of the two wordings becomes the later, as ``diffed`` says; ``state`` is set for a memory that is not active.
+    ``what``: the relation, ``note``: further information, both in words. ``pieces``: the diff of the two wordings,
+    older to newer, described by ``diffed``. ``state`` is set for a memory that is not active.
     """
 
     address: str
@@ -72,7 +72,7 @@ class Other:
 
 
 class Rival(NamedTuple):
-    """Another fact or memory that can't be true beside the one on the card, or says the same: one is chosen."""
+    """A contradicting or duplicate statement, to choose between."""
 
     key: str
     version: int
@@ -110,17 +110,16 @@ _STYLES = {"approve": "primary", "delete": _GRAVE, "archive": _GRAVE, "reject": 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
-    """What the templates show of one fact, memory or proposal, and the decisions that can be taken about it.
+    """Template data of one fact, memory or proposal, with the possible decisions.
 
-    ``key`` names it in element ids and, with ``route``, in the address that decisions are sent to. ``group`` is what
-    its list is divided by: the legacy or the category. ``by`` is who wrote it, as its row says. ``kept`` is false for a
-    fact about a legacy that the person has left. ``offers`` are decisions, the likeliest first; ``edits`` are the
-    fields of the edit form, and ``stored`` what the fields of all its forms hold when nothing was typed.
+    ``key``: used in element ids and, with ``route``, in the URL of decisions. ``group``: legacy or category, by which
+    lists are grouped. ``by``: the author. ``kept`` is false for a fact of a legacy that the person has left.
+    ``offers``: decisions, most likely first. ``edits``: fields of the edit form; ``stored``: initial values of all
+    forms.
 
-    Lists show rows, which open to ``quotations``; pages and the queue show ``passages``, ``nearest`` and ``readers``.
-    Only the queue sets what belongs to a proposal: ``pieces`` and ``changes`` are what it would change, ``removes``
-    that it would take the thing away, ``notices`` what is to be known before one decides, ``rival`` what is shown
-    beside it to choose between.
+    Lists show rows that expand to ``quotations``; pages and the queue show ``passages``, ``nearest`` and ``readers``.
+    Only the queue sets the fields of a proposal: ``pieces`` and ``changes`` (what it would change), ``removes`` (it
+    would remove the object), ``notices``, and ``rival``.
     """
 
     noun: Literal["fact", "memory"]
@@ -163,7 +162,7 @@ class Card:
 
     @property
     def buttons(self) -> list[Button]:
-        """The decisions that are offered, in words: those between two when there is a rival."""
+        """The decision buttons; with a rival, those that choose between the two."""
         words = dict(decisions_in_words(self.offers))
         if "dont_keep" in self.offers:
             words["reject"] = _("Not true")
@@ -173,22 +172,22 @@ class Card:
 
     @property
     def opens(self) -> str:
-        """The name of the address that its row on a list opens with."""
+        """The URL name of the expanded row."""
         return f"{self.noun}-opened"
 
     @property
     def marks(self) -> list[Tag]:
-        """What its row on a list says at first sight."""
+        """The labels of its row."""
         return [tag for tag in self.tags if tag.style in {"waits", "gone"}]
 
     @property
     def beside(self) -> list[Tag]:
-        """What is said of it where its row has said that."""
+        """The labels not shown in its row."""
         return [tag for tag in self.tags if tag not in self.marks]
 
     @property
     def claim(self) -> str:
-        """The wording as it is shown: what is stored of the person as "The user …" is told to them as "You …"."""
+        """The displayed wording: "The user …" becomes "You …"."""
         return second_person(self.content) if self.noun == "memory" else self.content
 
     @property
@@ -198,7 +197,7 @@ class Card:
 
     @property
     def can_be_chosen(self) -> bool:
-        """Whether it can be ticked on its list."""
+        """Whether it can be selected on its list."""
         return self.noun == "memory" or (self.mine and not self.is_gone)
 
     @property
@@ -208,65 +207,62 @@ class Card:
 
     @property
     def until(self) -> date | None:
-        """The last day on which a memory is kept, in the person's time zone; None when it is kept for good."""
+        """The last day before a memory is purged, in the person's time zone, or None."""
         return last_day(self.memory.expires_at) if self.memory else None
 
     @property
     def done(self) -> Done | None:
-        """What was just done to it."""
+        """The decision just made about it."""
         return self.outcome if isinstance(self.outcome, Done) else None
 
     @property
     def refusal(self) -> Refusal | None:
-        """Why something could not be done to it."""
+        """Why a decision was refused."""
         return self.outcome if isinstance(self.outcome, Refusal) else None
 
     @property
     def changed_meanwhile(self) -> list[Piece]:
-        """How the wording that a refused decision was about became the present one."""
+        """The diff from the wording of a refused decision to the current one."""
         return word_diff(self.refusal.seen, self.content) if self.refusal and self.refusal.seen else []
 
     @property
     def typed_instead(self) -> list[Piece]:
-        """How the present wording would become the one that was typed for another."""
+        """The diff from the current wording to the typed one."""
         typed = wording_in(self.refusal.typed) if self.refusal and self.refusal.seen else ""
         return word_diff(self.content, typed) if typed else []
 
     @property
     def fields(self) -> dict[str, str]:
-        """What the fields of the card's forms hold: what had been typed if that was refused, else what is stored."""
+        """Values of the form fields: the typed ones after a refusal, else the stored ones."""
         typed = self.refusal.typed if self.refusal else {}
         return {name: typed.get(name, value) for name, value in self.stored.items()}
 
     @property
     def open_form(self) -> str:
-        """The form that stays open because what was typed into it was refused."""
+        """The form to keep open after a refusal."""
         return self.refusal.decision if self.refusal else ""
 
 
 def decisions_in_words(names: Iterable[str]) -> list[tuple[str, str]]:
-    """Decisions with what their buttons say."""
-    # What is to be done and what was done read alike in English only.
+    """Return decisions with their button labels."""
+    # Imperative and participle differ in other languages.
     away = pgettext("button", "Put away")
     return [(name, away if name in {"delete", "archive"} else _(DECISIONS[name])) for name in names]
 
 
 def last_day(expires_at: datetime | None) -> date | None:
-    """The last day on which something is kept, in the person's time zone."""
+    """Return the last day before a purge, in the person's time zone."""
     return None if expires_at is None else (timezone.localtime(expires_at) - timedelta(microseconds=1)).date()
 
 
 def diff_of_memories(old: str, new: str) -> list[Piece]:
-    """The difference of two wordings as they are shown: in the second person when both can be told so."""
+    """Return the diff of two displayed wordings, in the second person if both can be."""
     told = second_person(old), second_person(new)
     return word_diff(*told) if told[0] != old and told[1] != new else word_diff(old, new)
 
 
 def origin(written_by: str, *, found: bool, own: str = "", writer: str = "") -> str:
-    """Whose words a statement is in; ``found`` says that they were extracted from a conversation.
-
-    ``writer`` is the address of the agent that wrote them.
-    """
+    """Return the author of a statement in words. ``found``: by extraction. ``writer``: URL of the agent."""
     if not written_by:
         return own or _("In your own words")
     if writer:
@@ -275,14 +271,14 @@ def origin(written_by: str, *, found: bool, own: str = "", writer: str = "") -> 
 
 
 def author(written_by: str, *, found: bool) -> str:
-    """The same in a word or two, for a row."""
+    """Return the author in short, for a row."""
     if not written_by:
         return _("You")
     return _("From a talk") if found else written_by
 
 
 def not_quoted(written_by: str) -> str:
-    """What stands where no words of the person are quoted."""
+    """Return the text shown without quotes."""
     if not written_by:
         return _("You added it yourself.")
     return _("%(name)s added it without a quotation.") % {"name": written_by}

@@ -1,1 +1,1 @@
-"""The person's own: signing in, preferences, linked chats."""
+"""Pages of the account: sign-in, preferences, linked chats, export and erasure."""

@@ -1,4 +1,4 @@
-"""Your data: everything about the person as one file, to keep and to read; bringing it in; and erasing all of it."""
+"""Pages of *Your data*: export, import of an export, erasure of everything."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ SOON = timedelta(minutes=5)
 @require_safe
 @for_person
 def my_data(request: PageRequest, principal: Principal) -> HttpResponse:
-    """Show how far the export is, and its file. The panel alone for htmx."""
+    """Show the progress of the export, and its file; only the panel for htmx."""
     user_id = must_act_for(principal)
     job = JobRun.objects.of_user(user_id).filter(kind=JOB).order_by("-created_at").first()
     panel = {
@@ -49,7 +49,7 @@ def my_data(request: PageRequest, principal: Principal) -> HttpResponse:
         "job": job,
         "is_open": job is not None and job.state in {JobRun.State.WAITING, JobRun.State.RUNNING},
         "export": Export.objects.of_user(user_id).whole(timezone.now()).first(),
-        # Announced when it ends, not each time that the panel is loaded.
+        # Announced once, when it ends.
         "is_news": bool(request.htmx) and job is not None and job.state == JobRun.State.DONE,
     }
     if request.htmx:
@@ -73,7 +73,7 @@ def my_data(request: PageRequest, principal: Principal) -> HttpResponse:
 @require_POST
 @for_person
 def erase(request: PageRequest, principal: Principal) -> HttpResponse:
-    """Have everything erased, in a day; or take that back."""
+    """Request the erasure of everything, after a day, or cancel it."""
     try:
         if receipt := request.POST.get("withdraw"):
             erasure_withdraw(principal, UUID(receipt))
@@ -91,7 +91,7 @@ def erase(request: PageRequest, principal: Principal) -> HttpResponse:
 
 @require_safe
 def receipt_page(request: PageRequest, receipt: UUID) -> HttpResponseBase:
-    """The receipt of an erasure, for whoever has its address: the account may be gone."""
+    """The receipt of an erasure, without signing in, since the account may be gone."""
     if request.user.is_authenticated:
         return _receipt_as_signed_in(request, receipt)
     return _receipt(request, receipt)
@@ -119,7 +119,7 @@ def _receipt(request: PageRequest, receipt: UUID) -> HttpResponse:
 @require_POST
 @for_person
 def begin_export(request: PageRequest, principal: Principal) -> HttpResponse:
-    """Have everything written into one file."""
+    """Start an export."""
     export_begin(principal)
     return redirect("my-data")
 
@@ -127,7 +127,7 @@ def begin_export(request: PageRequest, principal: Principal) -> HttpResponse:
 @require_safe
 @for_person
 def fetch_export(request: PageRequest, principal: Principal, job_id: UUID) -> HttpResponseBase:
-    """The file."""
+    """Download the export."""
     return export_file(principal, job_id)
 
 

@@ -1,4 +1,4 @@
-"""Erasing one thing for good, with a preview of what goes along, and the receipts."""
+"""Erasing one object permanently, with a preview of what is erased with it; receipts."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ OTHER_ROWS = gettext_noop("entries that go with them")
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """An erasure that the person asked for, and what it is of in words."""
+    """An erasure, and the name of what it erases."""
 
     erasure: Erasure
     what: str
@@ -76,7 +76,7 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class Erasable:
-    """A memory or a fact that is to be erased, its page, and the person's words that it was learned from."""
+    """A memory or fact to erase, its page, and its evidence."""
 
     noun: Literal["memory", "fact"]
     key: str
@@ -87,19 +87,19 @@ class Erasable:
 
 
 def receipts(principal: Principal) -> list[Receipt]:
-    """The latest erasures of the person, the last one first."""
+    """Return the person's latest erasures, newest first."""
     rows = Erasure.objects.filter(user_id=must_act_for(principal)).order_by("-at")[:LATEST]
     return [Receipt(each, _(NAMES.get(each.scope, each.scope))) for each in rows]
 
 
 def erasure_of_everything(principal: Principal) -> Erasure | None:
-    """The erasure of everything, while it waits and can be taken back."""
+    """Return the waiting erasure of everything, which can be cancelled."""
     waiting = Erasure.objects.filter(user_id=must_act_for(principal), scope="everything", state=Erasure.State.WAITING)
     return waiting.first()
 
 
 def removed_in_words(erasure: Erasure) -> dict[str, int]:
-    """What an erasure removed, by what the person calls it; what has no name of its own comes last, as one."""
+    """Return the removed rows in words; kinds without a name are summed up at the end."""
     counts: dict[str, int] = {}
     for kind in sorted(erasure.removed, key=lambda kind: [*COUNTED, kind].index(kind)):
         name = _(COUNTED.get(kind, OTHER_ROWS))
@@ -112,7 +112,7 @@ def removed_in_words(erasure: Erasure) -> dict[str, int]:
 def erase_one(
     request: PageRequest, principal: Principal, memory_id: str = "", fact_id: UUID | None = None
 ) -> HttpResponse:
-    """Say what erasing a memory or a fact comes to, or have it erased."""
+    """Preview the erasure of a memory or fact, or request it."""
     found = _find(principal, "fact", str(fact_id)) if fact_id else _find(principal, "memory", memory_id)
     if request.method != "POST":
         return _show(request, principal, found)

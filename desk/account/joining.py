@@ -1,4 +1,4 @@
-"""Making an account, where the operator lets people; changing one's password, and having a forgotten one replaced."""
+"""Registration (if enabled), changing the password, and resetting a forgotten one."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from .naming import DisplayNameField
 
 
 class RegisterForm(SetPasswordMixin, forms.Form):
-    """Who wants an account, and their password twice."""
+    """User name, and the password twice."""
 
     username = forms.CharField(
         max_length=150,
@@ -48,7 +48,7 @@ class RegisterForm(SetPasswordMixin, forms.Form):
     password1, password2 = SetPasswordMixin.create_password_fields()
 
     def clean(self) -> dict[str, Any]:
-        """Check the passwords as Django does, against the names too."""
+        """Validate the passwords, also against the names."""
         cleaned: dict[str, Any] = super().clean() or {}
         self.validate_passwords()
         person = User(username=cleaned.get("username", ""), display_name=cleaned.get("display_name", ""))
@@ -60,7 +60,7 @@ class RegisterForm(SetPasswordMixin, forms.Form):
 @sensitive_post_parameters()
 @require_http_methods(["GET", "HEAD", "POST"])
 def register(request: PageRequest) -> HttpResponse:
-    """Make an account and sign in. 404 unless ``REGISTRATION`` is on, 429 after too many from one address."""
+    """Create an account and sign in. 404 unless ``REGISTRATION`` is on, 429 after too many from one address."""
     if not settings.REGISTRATION:
         raise Http404
     if request.user.is_authenticated:
@@ -110,7 +110,7 @@ def password(request: PageRequest, principal: Principal) -> HttpResponse:
 @require_POST
 @for_person
 def email(request: PageRequest, principal: Principal) -> HttpResponse:
-    """Say where mails about a forgotten password go."""
+    """Set the mail address for password resets."""
     person = User.objects.get(pk=must_act_for(principal))
     if not person.has_usable_password():
         raise Http404
@@ -124,7 +124,7 @@ def email(request: PageRequest, principal: Principal) -> HttpResponse:
 
 
 class ForgottenForm(forms.Form):
-    """Whose password is forgotten."""
+    """The name or mail address of the account."""
 
     name = forms.CharField(
         max_length=254,
@@ -136,7 +136,7 @@ class ForgottenForm(forms.Form):
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def forgotten(request: PageRequest) -> HttpResponse:
-    """Have a link for another password mailed; the answer is the same whoever is named, and however often."""
+    """Mail a reset link. The response does not depend on whether the account exists."""
     form = ForgottenForm(request.POST or None, label_suffix="")
     asked = request.method == "POST" and form.is_valid()
     if asked and may_ask_for_a_mail(request, form.cleaned_data["name"]):
@@ -146,22 +146,22 @@ def forgotten(request: PageRequest) -> HttpResponse:
 
 
 class NewPasswordForm(SetPasswordForm):
-    """Another password, twice."""
+    """The new password, twice."""
 
     def save(self, commit: bool = True) -> Any:
-        """Change it as its person; their sessions end."""
+        """Change the password in the person's name; their sessions end."""
         return password_change(principal_for_person(self.user.pk), self.cleaned_data["new_password1"])
 
 
 class NewPassword(PasswordResetConfirmView):
-    """The page behind the link of a mail. The link's code moves into the session at once, so no referrer tells it."""
+    """The page of a reset link. The code is moved to the session at once, so that no referrer contains it."""
 
     form_class = NewPasswordForm
     template_name = "desk/new_password.html"
     success_url = reverse_lazy("sign-in")
 
     def form_valid(self, form: SetPasswordForm[User]) -> HttpResponse:
-        """Change it, and on to sign in with it."""
+        """Change the password, and redirect to the sign-in."""
         messages.success(self.request, _("Your password is changed. Sign in with it."))
         return super().form_valid(form)
 

@@ -1,4 +1,4 @@
-"""The field of a form for what a person is called."""
+"""The form field of the display name."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from journal.exceptions import Refused
 
 
 class DisplayNameField(forms.CharField):
-    """What a person is called on pages and in prompts, which may be left empty."""
+    """The display name, optional."""
 
     def __init__(self, label: Any) -> None:
         widget = forms.TextInput({"autocomplete": "name"})
         super().__init__(max_length=100, required=False, label=label, widget=widget)
 
     def clean(self, value: Any) -> str:
-        """The name in its stored form, refused by the rules for names that others read."""
+        """Normalise and validate the name by the gates for names."""
         try:
             return clean_display_name(super().clean(value))
         except Refused as error:

@@ -1,4 +1,4 @@
-"""Signing in and out."""
+"""Pages of sign-in, preferences, theme and Telegram links."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from ..translation import use_language
 from .naming import DisplayNameField
 
 DETECTED = gettext_noop("Detected from what I write")
-# Each in its own language, as its speakers look for it.
+# Each language in its own name.
 LANGUAGES = {
     "": DETECTED,
     "ar": "العربية",
@@ -80,23 +80,23 @@ AS_SHOWN = {stored: shown for shown, stored in _AS_STORED.items()}
 
 
 def language_name(code: str) -> str:
-    """A language as it calls itself; what is said for none."""
+    """Return a language's own name, or the text for none."""
     return LANGUAGES.get(code, code) if code else _(DETECTED)
 
 
 class SignIn(ThrottledSignIn):
-    """Sign in with user name and password; who is signed in already goes home."""
+    """Sign in with user name and password; redirects home if already signed in."""
 
     template_name = "desk/sign_in.html"
     redirect_authenticated_user = True
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """Add who can sign in when the demo is loaded, and whether people make accounts themselves."""
+        """Add the demo sign-ins, and whether registration is open."""
         return super().get_context_data(demo=demo_sign_ins(), registration=settings.REGISTRATION, **kwargs)
 
 
 class PreferencesForm(forms.Form):
-    """The fields of the page, with the choices that make sense."""
+    """The form of the preferences."""
 
     display_name = DisplayNameField(gettext_lazy("Your name"))
     has_memory = forms.BooleanField(required=False, label=gettext_lazy("Remember what I tell my agents"))
@@ -127,10 +127,10 @@ class PreferencesForm(forms.Form):
             "version": version,
         }
         super().__init__(data, initial=stored, label_suffix="")
-        # A zone that an agent has set under an older name stays a choice.
+        # Keep an alias of a zone that an agent has set.
         zones = sorted({*listed_time_zones(), principal.time_zone})
         self.fields["time_zone"].choices = [(name, name.replace("_", " ")) for name in zones]  # type: ignore[attr-defined]
-        # A language that an agent has set stays a choice, whichever it is.
+        # Keep any language that an agent has set.
         known = LANGUAGES if principal.language in LANGUAGES else {**LANGUAGES, principal.language: principal.language}
         self.fields["language"].choices = [("", language_name("")), *list(known.items())[1:]]  # type: ignore[attr-defined]
 
@@ -138,7 +138,7 @@ class PreferencesForm(forms.Form):
 @require_http_methods(["GET", "HEAD", "POST"])
 @for_person
 def preferences(request: PageRequest, principal: Principal) -> HttpResponse:
-    """Show the preferences, or store them."""
+    """Show or save the preferences."""
     user = request.user
     assert user.is_authenticated
     row = Preferences.objects.filter(user_id=must_act_for(principal))
@@ -156,7 +156,7 @@ def preferences(request: PageRequest, principal: Principal) -> HttpResponse:
     try:
         preferences_set(principal, **values)
     except Conflict:
-        # Shown as they are now: what was typed was meant for others.
+        # Show the current values: the typed ones were based on outdated ones.
         form = PreferencesForm(principal, user, version)
         told = _("Your preferences were changed meanwhile, so nothing was saved. They are shown here as they are now.")
         return _show(request, principal, form, 409, told)
@@ -180,14 +180,14 @@ def _show(
 
 @dataclass(frozen=True, slots=True)
 class TelegramSection:
-    """What the preferences say of Telegram: the linked chats, and whether more can be linked."""
+    """The Telegram section: linked chats, and whether more can be linked."""
 
     chats: list[ExternalIdentity]
     takes_more: bool
 
 
 def telegram_section(principal: Principal) -> TelegramSection | None:
-    """The section of the preferences; None where there is no bot and nothing is linked."""
+    """Return the Telegram section; None without a bot and links."""
     identities = ExternalIdentity.objects.visible_to(principal).filter(issuer=TELEGRAM_ISSUER)
     chats = list(identities.order_by("created_at", "pk"))
     there_is_a_bot = bool(settings.TELEGRAM_SECRET_TOKEN)
@@ -197,7 +197,7 @@ def telegram_section(principal: Principal) -> TelegramSection | None:
 @require_http_methods(["GET", "HEAD", "POST"])
 @for_person
 def telegram_code(request: PageRequest, principal: Principal) -> HttpResponse:
-    """Make a code and show it, this once. Whoever comes back to the address sees their preferences."""
+    """Create a link code and show it once. A GET shows the preferences."""
     if not settings.TELEGRAM_SECRET_TOKEN:
         raise NotFound("There is no bot.")
     if request.method != "POST":
@@ -211,7 +211,7 @@ def telegram_code(request: PageRequest, principal: Principal) -> HttpResponse:
 @require_POST
 @for_person
 def telegram_unlink(request: PageRequest, principal: Principal, identity_id: int) -> HttpResponse:
-    """End the link of a chat."""
+    """Unlink a chat."""
     identity_unlink(principal, TELEGRAM_ISSUER, identity_id)
     messages.success(request, _("That chat is no longer linked."))
     return redirect("preferences")
@@ -219,7 +219,7 @@ def telegram_unlink(request: PageRequest, principal: Principal, identity_id: int
 
 @require_POST
 def theme(request: PageRequest) -> HttpResponse:
-    """Remember light or dark for this browser, or forget it and follow the device. The page then comes that way."""
+    """Set a light or dark theme for this browser, or follow the device again."""
     answer = redirect(page_of(request) or reverse("home"))
     wanted = request.POST.get("theme", "")
     if wanted in THEMES:

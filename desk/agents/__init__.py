@@ -1,1 +1,1 @@
-"""The person's agents: what each may see and was shown, narrowing and revoking, and connecting another."""
+"""Pages of agents: permissions, disclosures, revoking, connecting."""

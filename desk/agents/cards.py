@@ -1,4 +1,4 @@
-"""What the pages show of an agent: when it last called, what it was shown lately, what it may see."""
+"""Cards of agents: last call, recent disclosures, permissions."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ HOW_SEVERAL = {
 
 
 class Choice(NamedTuple):
-    """Something that an agent may be let see."""
+    """A category or source that can be granted."""
 
     name: str
     label: str
@@ -50,7 +50,7 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class KeyLine:
-    """A key of one of the person's own agents, and what it allows in words."""
+    """A key of a personal agent, with its permissions in words."""
 
     key: AgentKey
     allows: str
@@ -59,10 +59,9 @@ class KeyLine:
 
 @dataclass(frozen=True, slots=True)
 class AgentCard:
-    """An agent as its person sees it. ``shown`` is how often it was given memories within ``LATELY``.
+    """An agent on the person's pages. ``shown``: number of disclosures within ``LATELY``.
 
-    ``last_call`` is by any of its keys for the person's own agents; of others' services it is when they were last
-    given something.
+    ``last_call``: of any key for personal agents; for others' services the last disclosure.
     """
 
     agent: Agent
@@ -76,29 +75,29 @@ class AgentCard:
 
     @property
     def role(self) -> str:
-        """What it is for, in a word; empty for anything."""
+        """The label of its role, or ''."""
         return role_label(self.agent.role)
 
     @property
     def sees_all(self) -> bool:
-        """Whether nothing is kept from it that its role has."""
+        """Whether everything of its role is granted."""
         return all(each.chosen for each in self.categories)
 
     @property
     def seen(self) -> list[str]:
-        """What it may see, in words."""
+        """Its permissions in words."""
         return [each.label for each in (*self.categories, *self.sources) if each.chosen]
 
 
 def with_use(principal: Principal, agents: AgentQuerySet) -> AgentQuerySet:
-    """The agents with what their cards say of them: when a key of theirs was last used, and what the person grants."""
+    """Annotate agents with the last use of a key and the person's grant."""
     own = Grant.objects.filter(user_id=must_act_for(principal))
     used = agents.annotate(used_at=Max("keys__last_used_at"))
     return used.prefetch_related(Prefetch("grants", own, to_attr="given"))
 
 
 def make_agent_cards(principal: Principal, agents: Iterable[Agent], *, with_keys: bool = False) -> list[AgentCard]:
-    """The cards of agents of ``with_use`` that are visible to the person, in a constant number of statements."""
+    """Return the cards of agents from ``with_use``, in a constant number of statements."""
     user_id, now = must_act_for(principal), timezone.now()
     rows = list(agents)
     ids = [agent.pk for agent in rows]
@@ -141,7 +140,7 @@ def _card(
 def as_granted(
     agent: Agent, chosen: Iterable[str], sources: Iterable[str]
 ) -> tuple[list[str] | None, list[str] | None]:
-    """The categories and sources that were ticked; None for all that the role has, so that it stays all."""
+    """Return the ticked categories and sources; None if all of the role are ticked, so that later ones are included."""
     offered, usual = what_agent_sees(agent.role, None, None)
     wanted, told = sorted(offered & set(chosen)), sorted(set(SOURCES) & set(sources))
     return None if set(wanted) == offered else wanted, None if set(told) == usual else told
@@ -149,7 +148,7 @@ def as_granted(
 
 @dataclass(frozen=True, slots=True)
 class ShownLine:
-    """One answer that told an agent something: how, when, and the first of the memories that it held."""
+    """A disclosure: kind, time, and the first of its memories."""
 
     how: str
     at: datetime
@@ -159,7 +158,7 @@ class ShownLine:
 
 
 def tell_shown(principal: Principal, rows: Sequence[Disclosure]) -> list[ShownLine]:
-    """The answers in words, in one statement. Memories that are gone by now are counted."""
+    """Describe disclosures, in one statement. Deleted memories are counted."""
     named = {pk for row in rows for pk in row.memories[:NAMED]}
     found = Memory.objects.visible_to(principal).filter(pk__in=named).values_list("pk", "content")
     contents = {pk: second_person(content) for pk, content in found}

@@ -1,4 +1,4 @@
-"""The person's agents: the list, one with what it may see, what it was shown, and connecting another."""
+"""Pages of agents: list, detail, disclosures, connecting."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ MAY = {
 
 
 class MayForm(forms.Form):
-    """What a key allows."""
+    """The scopes of a key."""
 
     may = forms.ChoiceField(
         choices=[(name, gettext_lazy(label)) for name, (label, _scopes) in MAY.items()],
@@ -55,7 +55,7 @@ class MayForm(forms.Form):
 
 
 class ConnectForm(MayForm):
-    """An agent to connect: its name, what it is for, and what it may do."""
+    """A new agent: name, role, scopes."""
 
     name = forms.CharField(
         max_length=100,
@@ -72,7 +72,7 @@ class ConnectForm(MayForm):
 
 
 def _roles() -> list[tuple[str, str]]:
-    """The roles with the categories that each has."""
+    """Return the roles with their categories."""
     known = categories.load()
     seen = {
         role: ", ".join(category_in_text(each) for each in known.by_name if each in names)
@@ -84,7 +84,7 @@ def _roles() -> list[tuple[str, str]]:
 @require_safe
 @for_person
 def agents(request: PageRequest, principal: Principal) -> HttpResponse:
-    """A card for each."""
+    """List the agents."""
     page = Paginator(with_use(principal, _agents(principal)), PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "principal": principal,
@@ -98,14 +98,14 @@ def agents(request: PageRequest, principal: Principal) -> HttpResponse:
 @require_safe
 @for_person
 def agent(request: PageRequest, principal: Principal, agent_id: UUID) -> HttpResponse:
-    """One agent: what it may see, its keys, and how to keep it out."""
+    """Show an agent: permissions, keys, revoking."""
     return _show(request, principal, agent_id)
 
 
 @require_POST
 @for_person
 def narrow(request: PageRequest, principal: Principal, agent_id: UUID) -> HttpResponse:
-    """Let it see what is ticked, from its next request on. With htmx the form alone is answered."""
+    """Save the grant, effective from the agent's next request. For htmx only the form is returned."""
     row = _find(principal, agent_id)
     seen, told = as_granted(row, request.POST.getlist("category"), request.POST.getlist("source"))
     grant_set(principal, agent_id, categories=seen, sources=told)
@@ -119,7 +119,7 @@ def narrow(request: PageRequest, principal: Principal, agent_id: UUID) -> HttpRe
 @require_POST
 @for_person
 def revoke(request: PageRequest, principal: Principal, agent_id: UUID) -> HttpResponse:
-    """Keep it out altogether."""
+    """Revoke the agent's access."""
     row = _find(principal, agent_id)
     grant_set(principal, agent_id, revoked=True)
     told = _("%(name)s is kept out: from its next request on it sees and adds nothing.") % {"name": row.name}
@@ -130,7 +130,7 @@ def revoke(request: PageRequest, principal: Principal, agent_id: UUID) -> HttpRe
 @require_POST
 @for_person
 def let_in(request: PageRequest, principal: Principal, agent_id: UUID) -> HttpResponse:
-    """Let it in again, to what it saw before."""
+    """Restore the agent's access, with its previous grant."""
     row = _find(principal, agent_id)
     grant_set(principal, agent_id, revoked=False)
     messages.success(request, _("%(name)s is let in again.") % {"name": row.name})
@@ -140,7 +140,7 @@ def let_in(request: PageRequest, principal: Principal, agent_id: UUID) -> HttpRe
 @require_safe
 @for_person
 def shown(request: PageRequest, principal: Principal, agent_id: UUID) -> HttpResponse:
-    """What it was shown, answer by answer, the latest first."""
+    """List the disclosures to the agent, newest first."""
     row = _find(principal, agent_id)
     told = Disclosure.objects.visible_to(principal).filter(agent=row).order_by("-at", "-pk")
     page = Paginator(told, SHOWN_PER_PAGE).get_page(request.GET.get("page"))
@@ -158,7 +158,7 @@ def shown(request: PageRequest, principal: Principal, agent_id: UUID) -> HttpRes
 @require_http_methods(["GET", "HEAD", "POST"])
 @for_person
 def connect(request: PageRequest, principal: Principal) -> HttpResponse:
-    """Make an agent with a key, and show that key this once."""
+    """Create an agent and a key, which is shown once."""
     if request.method != "POST":
         return _show_connecting(request, principal, ConnectForm())
     form = ConnectForm(request.POST)
@@ -175,7 +175,7 @@ def connect(request: PageRequest, principal: Principal) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @for_person
 def another_key(request: PageRequest, principal: Principal, agent_id: UUID) -> HttpResponse:
-    """Make one more key of an agent, and show it this once."""
+    """Create another key of an agent, which is shown once."""
     row = _find(principal, agent_id)
     form = MayForm(request.POST, label_suffix="")
     if request.method != "POST" or not form.is_valid():
@@ -186,7 +186,7 @@ def another_key(request: PageRequest, principal: Principal, agent_id: UUID) -> H
 @require_POST
 @for_person
 def end_key(request: PageRequest, principal: Principal, agent_id: UUID, key_id: UUID) -> HttpResponse:
-    """End a key."""
+    """Revoke a key."""
     agent_key_revoke(principal, key_id, agent_id=agent_id)
     messages.success(request, _("That key is ended: its next request is refused."))
     return redirect("agent-page", agent_id)
@@ -195,7 +195,7 @@ def end_key(request: PageRequest, principal: Principal, agent_id: UUID, key_id: 
 @require_safe
 @for_person
 def first_call(request: PageRequest, principal: Principal, agent_id: UUID, key_id: UUID) -> HttpResponse:
-    """Whether a key was used yet. A part of the page that shows the key; by itself it leads to the agent."""
+    """Return the fragment that says whether a key was used; without htmx redirect to the agent."""
     key = AgentKey.objects.visible_to(principal).filter(pk=key_id, agent_id=agent_id).first()
     if key is None:
         raise NotFound("There is no such key.")
@@ -244,7 +244,7 @@ def _show(
 @require_http_methods(["GET", "HEAD", "POST"])
 @for_person
 def add_webhook(request: PageRequest, principal: Principal, agent_id: UUID) -> HttpResponse:
-    """Have an agent told of changes at an address, and show the secret this once."""
+    """Register a webhook of an agent, and show its secret once."""
     row = _find(principal, agent_id)
     if request.method != "POST":
         return redirect("agent-page", agent_id)

@@ -1,4 +1,4 @@
-"""What the page of an agent shows of its webhooks: where it is told of changes, and what could not be delivered."""
+"""Webhooks on the page of an agent: list, failed deliveries, buttons."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MOST_LISTED = 20
 
 
 class WebhookForm(forms.Form):
-    """Where an agent is to be told of changes."""
+    """The URL of a webhook."""
 
     url = forms.CharField(
         max_length=LONGEST_URL,
@@ -38,20 +38,20 @@ class WebhookForm(forms.Form):
 
 
 def webhooks_of(principal: Principal, agent_id: UUID) -> list[Webhook]:
-    """The webhooks of an agent, each with the latest deliveries that were given up as ``dead``."""
+    """Return an agent's webhooks, each with its latest ``dead`` deliveries."""
     given_up = WebhookDelivery.objects.filter(state="dead").order_by("-after")[:MOST_LISTED]
     rows = Webhook.objects.visible_to(principal).filter(agent_id=agent_id).order_by("created_at", "pk")
     return list(rows.prefetch_related(Prefetch("deliveries", given_up, to_attr="dead")))
 
 
 def stopped_webhooks(principal: Principal) -> list[Webhook]:
-    """Those that were switched off because nothing came through for days: the person is told at home."""
+    """Return webhooks disabled after failures, for the notice on the home page."""
     rows = Webhook.objects.visible_to(principal).filter(disabled_at__isnull=False)
     return list(rows.select_related("agent").order_by("-disabled_at")[:MOST_LISTED])
 
 
 def show_secret(request: PageRequest, principal: Principal, agent: Agent, webhook: Webhook) -> HttpResponse:
-    """The page that shows a webhook's new secret."""
+    """Show a webhook's new secret."""
     context = {"principal": principal, "agent": agent, "webhook": webhook, "secret": secret_of(webhook)}
     return render(request, "desk/agent_webhook.html", context)
 
@@ -59,7 +59,7 @@ def show_secret(request: PageRequest, principal: Principal, agent: Agent, webhoo
 @require_POST
 @for_person
 def remove(request: PageRequest, principal: Principal, agent_id: UUID, webhook_id: UUID) -> HttpResponse:
-    """Send nothing to it any more."""
+    """Delete a webhook."""
     told = _("That webhook is removed: nothing is sent to it any more.")
     return _do(request, agent_id, lambda: webhook_remove(principal, webhook_id), told)
 
@@ -67,7 +67,7 @@ def remove(request: PageRequest, principal: Principal, agent_id: UUID, webhook_i
 @require_POST
 @for_person
 def resume(request: PageRequest, principal: Principal, agent_id: UUID, webhook_id: UUID) -> HttpResponse:
-    """Send again what happened since it was switched off."""
+    """Enable a disabled webhook."""
     told = _("What happened since is sent in a moment.")
     return _do(request, agent_id, lambda: webhook_resume(principal, webhook_id), told)
 
@@ -75,7 +75,7 @@ def resume(request: PageRequest, principal: Principal, agent_id: UUID, webhook_i
 @require_POST
 @for_person
 def rotate(request: PageRequest, principal: Principal, agent_id: UUID, webhook_id: UUID) -> HttpResponse:
-    """Give it another secret, which is shown."""
+    """Rotate the secret, and show it."""
     webhook = webhook_rotate(principal, webhook_id)
     return show_secret(request, principal, webhook.agent, webhook)
 
@@ -85,7 +85,7 @@ def rotate(request: PageRequest, principal: Principal, agent_id: UUID, webhook_i
 def resend(
     request: PageRequest, principal: Principal, agent_id: UUID, webhook_id: UUID, delivery_id: UUID
 ) -> HttpResponse:
-    """Try a delivery anew that was given up."""
+    """Retry a dead delivery."""
     told = _("It is sent again in a moment.")
     return _do(request, agent_id, lambda: delivery_resend(principal, webhook_id, delivery_id), told)
 

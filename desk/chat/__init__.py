@@ -1,1 +1,1 @@
-"""Talking with the assistant: the reader of a conversation with a composer at its end."""
+"""The chat: a conversation with a composer."""

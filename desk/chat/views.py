@@ -1,7 +1,7 @@
-"""Talking on pages: begin a conversation, say something there, stop an answer or try it again.
+"""The chat: start a conversation, send a message, stop or retry an answer.
 
-With a script the answer streams in (``static/chat.js``, over the API). Without one a form posts, and the page of the
-conversation is loaded again until the answer is there.
+With JavaScript the answer streams in (``static/chat.js``, over the API). Without it a form posts, and the page reloads
+until the answer is complete.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ MOST_TURNS = 40
 
 
 class TalkForm(forms.Form):
-    """What a conversation begins with."""
+    """The form that starts a conversation."""
 
     about = forms.ChoiceField(required=False, label=gettext_lazy("About"))
     private = forms.BooleanField(
@@ -73,7 +73,7 @@ class TalkForm(forms.Form):
 @require_http_methods(["GET", "HEAD", "POST"])
 @for_person
 def talk(request: PageRequest, principal: Principal) -> HttpResponseBase:
-    """Begin a conversation with the assistant, about oneself or about a legacy."""
+    """Start a conversation with the assistant, about the person or a legacy."""
     if request.method != "POST":
         return _show_form(request, principal, TalkForm(principal, about=request.GET.get("about", "")))
     form = TalkForm(principal, request.POST)
@@ -103,7 +103,7 @@ def _show_form(request: PageRequest, principal: Principal, form: TalkForm, statu
 @require_POST
 @for_person
 def say(request: PageRequest, principal: Principal, conversation_id: UUID) -> HttpResponseBase:
-    """Say something in a conversation."""
+    """Send a message."""
     conversation = find_conversation(principal, conversation_id)
     content = request.POST.get("content", "")
     try:
@@ -126,7 +126,7 @@ def _say(principal: Principal, conversation: Conversation, content: str, mode: s
 @require_POST
 @for_person
 def retry(request: PageRequest, principal: Principal, conversation_id: UUID, reply_id: UUID) -> HttpResponseBase:
-    """Try an answer again that did not come."""
+    """Retry a failed answer."""
     try:
         begin = partial(reply_retry, principal, conversation_id, reply_id)
         return _answered(principal, conversation_id, reply_id, begin)
@@ -140,7 +140,7 @@ def retry(request: PageRequest, principal: Principal, conversation_id: UUID, rep
 @require_POST
 @for_person
 def stop(request: PageRequest, principal: Principal, conversation_id: UUID, reply_id: UUID) -> HttpResponseBase:
-    """Stop an answer; what was said by then stays."""
+    """Stop an answer; its text so far is kept."""
     try:
         reply_stop(principal, conversation_id, reply_id)
     except NotFound:
@@ -153,7 +153,7 @@ def stop(request: PageRequest, principal: Principal, conversation_id: UUID, repl
 @require_safe
 @for_person
 def latest(request: PageRequest, principal: Principal, conversation_id: UUID, number: int) -> HttpResponse:
-    """The messages from the ``number``-th on, as the reader shows them: a part of a page, for its script."""
+    """Return the messages from ``number`` on as a fragment, for the script."""
     conversation = find_conversation(principal, conversation_id)
     first = max(1, number) - 1
     turns = read_turns(principal, conversation, first, first + MOST_TURNS - 1)
@@ -169,7 +169,7 @@ def latest(request: PageRequest, principal: Principal, conversation_id: UUID, nu
 @require_safe
 @for_person
 def shown(request: PageRequest, principal: Principal, conversation_id: UUID, number: int) -> HttpResponse:
-    """What an answer was shown."""
+    """List the statements in an answer's prompt."""
     conversation = find_conversation(principal, conversation_id)
     reply = Reply.objects.visible_to(principal).filter(conversation=conversation, answer_index=number - 1).first()
     if reply is None:
@@ -190,9 +190,9 @@ def shown(request: PageRequest, principal: Principal, conversation_id: UUID, num
 def _answered(
     principal: Principal, conversation_id: UUID, reply_id: UUID, begin: Callable[[], Begun | Reply]
 ) -> HttpResponseBase:
-    """A redirect to the conversation, whose body is the stream: the answer is made by the event loop that sends it.
+    """Redirect to the conversation. The body is the reply's stream: the event loop that sends it runs the reply.
 
-    Nobody reads that body. The page that the browser goes to follows the answer by itself.
+    The body is not read; the redirected page follows the reply.
     """
     caller = partial(principal_for_person, must_act_for(principal))
     stream = reply_stream(principal, caller, reply_id, begin)

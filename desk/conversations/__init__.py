@@ -1,1 +1,1 @@
-"""What the person said and was told: the list, a search in it, the reader, and taking something out of it."""
+"""Pages of conversations: list, search, reader, withholding and erasing."""

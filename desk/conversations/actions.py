@@ -1,4 +1,4 @@
-"""Taking a message or a whole conversation out of the record: what goes along, and the actions behind the buttons."""
+"""Withholding or erasing a message or a conversation: preview and execution."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MOST_WITHHELD = 100
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """What is to be taken out: a whole conversation, or one message of it."""
+    """What to withhold or erase: a conversation, or one message."""
 
     conversation: Conversation
     message: Message | None = None
@@ -46,23 +46,23 @@ class Removal:
 
     @property
     def object_id(self) -> UUID:
-        """What that erasure names."""
+        """The id for its erasure."""
         return self.message.pk if self.message else self.conversation.pk
 
     @property
     def is_too_long(self) -> bool:
-        """Whether it is a conversation that is not withheld in one go."""
+        """Whether it is a conversation too long to withhold at once."""
         return self.message is None and self.conversation.message_count > MOST_WITHHELD
 
     @property
     def can_be_withheld(self) -> bool:
-        """Whether it can be withheld in one go, and is not yet."""
+        """Whether it can be withheld at once, and is not yet."""
         return not self.is_too_long and not (self.message and self.message.declined)
 
 
 @dataclass(frozen=True, slots=True)
 class GoesAlong:
-    """What an erasure takes along: memories, facts and places that nothing else says, and summaries."""
+    """What is erased with it: memories, facts and places without other evidence, and summaries."""
 
     memories: Sequence[Link]
     facts: Sequence[Link]
@@ -75,7 +75,7 @@ class GoesAlong:
 
 
 def goes_along(principal: Principal, removal: Removal) -> GoesAlong:
-    """What would go, in a constant number of statements."""
+    """Return what would be erased with it, in a constant number of statements."""
     chunks = ConversationChunk.objects.filter(conversation=removal.conversation)
     if removal.message:
         index = removal.message.index
@@ -84,9 +84,9 @@ def goes_along(principal: Principal, removal: Removal) -> GoesAlong:
 
 
 def goes_with(principal: Principal, scope: str, object_id: str, *, summaries: int = 0) -> GoesAlong:
-    """What an erasure of this scope would take, in a constant number of statements."""
+    """Return what an erasure of this scope would include, in a constant number of statements."""
     extent = extent_of(Erasure(user_id=must_act_for(principal), scope=scope, object_id=object_id))
-    # What is named itself goes anyway: it doesn't go along.
+    # Without the object itself.
     with_memories = {pk for pk in extent.memories if pk != object_id}
     with_facts = {pk for pk in extent.facts if str(pk) != object_id}
     memories = Memory.objects.visible_to(principal).filter(pk__in=with_memories, state__in=["active", "proposed"])
@@ -112,10 +112,10 @@ def goes_with(principal: Principal, scope: str, object_id: str, *, summaries: in
 
 
 def dont_keep(principal: Principal, removal: Removal) -> Done:
-    """Withhold it, and put away what was learned from it and not reviewed.
+    """Withhold it, and archive unreviewed statements learned from it.
 
-    Raises NotFound, NotYoursToDecide, Refused as the actions do. Of a conversation each message is taken out by itself:
-    what is out already stays so when one is refused.
+    Raises NotFound, NotYoursToDecide, Refused. Messages of a conversation are withheld one by one; those done stay
+    withheld if one is refused.
     """
     where = removal.conversation.pk
     rows = Message.objects.visible_to(principal).filter(conversation=where, declined=False).order_by("index")
@@ -136,7 +136,7 @@ def dont_keep(principal: Principal, removal: Removal) -> Done:
 
 
 def erase(principal: Principal, removal: Removal, *, at_once: bool) -> UUID:
-    """Have it erased for good, in a day or at once. Returns the receipt. Raises as ``erasure_request`` does."""
+    """Request its erasure, after a day or at once. Returns the receipt. Raises like ``erasure_request``."""
     hours = 0 if at_once else settings.ERASE_GRACE_HOURS
     erasure, _made = erasure_request(principal, removal.scope, str(removal.object_id), grace_hours=hours)
     return erasure.pk

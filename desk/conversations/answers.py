@@ -1,4 +1,4 @@
-"""What is told of answers beside their words: what they used, and why there is none."""
+"""Details of answers: usage, and why one is missing."""
 
 from __future__ import annotations
 
@@ -63,9 +63,9 @@ _OTHERWISE = gettext_noop("Something went wrong.")
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What an answer used: ``tokens`` in and out, how much came from the prompt cache, what it was shown.
+    """Usage of an answer: ``tokens`` in and out, the part from the prompt cache, and the statements in its prompt.
 
-    ``shown`` counts statements, ``address`` is where they stand. ``ended`` says why it was cut short, if it was.
+    ``shown``: number of statements; ``address``: their page. ``ended``: why it was cut short, or ''.
     """
 
     model: str
@@ -78,7 +78,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class NoAnswer:
-    """Why a message has no answer, and the address that tries again, if that can be done."""
+    """Why a message has no answer, and the URL to retry, if possible."""
 
     why: str
     retry: str
@@ -86,14 +86,14 @@ class NoAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What is told of the answers of a page, by the indices of messages."""
+    """Details of a page's answers, by message index."""
 
     given: dict[int, Answer]
     missing: dict[int, NoAnswer]
 
 
 def answers_on(principal: Principal, conversation: Conversation, indices: Sequence[int]) -> Answers:
-    """What is told of the answers among messages, in one statement."""
+    """Return the details of the answers among messages, in one statement."""
     replies = Reply.objects.visible_to(principal).filter(conversation=conversation)
     given: dict[int, Answer] = {}
     missing: dict[int, NoAnswer] = {}
@@ -110,25 +110,25 @@ def answers_on(principal: Principal, conversation: Conversation, indices: Sequen
 
 
 def running_reply(principal: Principal, conversation: Conversation) -> Reply | None:
-    """The answer that is being made there now."""
+    """Return the running reply of a conversation."""
     replies = Reply.objects.visible_to(principal).filter(conversation=conversation, state=Reply.State.RUNNING)
     return replies.filter(lease_until__gt=timezone.now()).first()
 
 
 def ways_of_answering(principal: Principal, conversation: Conversation) -> dict[str, Any]:
-    """The ways of answering that may be chosen there, and the one that was chosen last."""
+    """Return the available modes, and the last used one."""
     offered = modes()
     last = Reply.objects.visible_to(principal).filter(conversation=conversation).order_by("-message_index")
     return {"modes": offered, "mode": last.values_list("mode", flat=True).first() if offered else ""}
 
 
 def unread(principal: Principal, conversation: Conversation) -> MessageQuerySet:
-    """What was said there and is still to be read by itself for what to remember."""
+    """Return the number of messages waiting to be read singly."""
     return Message.objects.visible_to(principal).filter(conversation=conversation).to_be_read(timezone.now())
 
 
 def shown_to(principal: Principal, reply: Reply) -> tuple[list[Link], list[Link], int]:
-    """The memories and facts that an answer was shown, as they read now, and how many are gone since."""
+    """Return the current memories and facts of an answer's prompt, and the number deleted since."""
     memories = Memory.objects.visible_to(principal).filter(pk__in=reply.memories)
     facts = LegacyFact.objects.visible_to(principal).filter(pk__in=reply.facts)
     said = _in_order(reply.memories, memories.values_list("pk", "content"), "memory-page")
@@ -143,7 +143,7 @@ def _in_order(ids: Sequence[str] | Sequence[UUID], rows: Iterable[tuple[object, 
 
 
 def _told_why(reply: Reply) -> str:
-    """Why an answer was cut short; empty for one that was not."""
+    """Return why an answer was cut short, or ''."""
     why = _CUT_SHORT.get(reply.error_code) if reply.state == Reply.State.STOPPED else None
     return _(why) if why else ""
 

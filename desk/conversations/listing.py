@@ -1,4 +1,4 @@
-"""The list of the person's conversations, and what a search in all that was said finds."""
+"""The list of conversations, and the search in messages."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ PASSAGE_CHARACTERS = 140
 
 @dataclass(frozen=True, slots=True)
 class ConversationView(ListView):
-    """What the address of the list asks for: words, whom it is about, with which agent."""
+    """Query parameters of the list: words, legacy, agent."""
 
     FILTERS = ("legacy", "agent")
 
@@ -52,7 +52,7 @@ class ConversationView(ListView):
 
     @classmethod
     def of(cls, query: Mapping[str, str]) -> ConversationView:
-        """Read the query of an address."""
+        """Parse a query string."""
         return cls(
             search=words(query, "search", 200),
             legacy=as_id(query.get("legacy", "")),
@@ -63,20 +63,20 @@ class ConversationView(ListView):
 
     @property
     def wider(self) -> str:
-        """The address that shows all that a search comes to, also what is less near."""
+        """The URL that also shows less similar results."""
         return replace(self, more="yes", page="").query
 
     def narrow(self, conversations: ConversationQuerySet) -> ConversationQuerySet:
-        """The conversations that the filters leave, whatever was said in them."""
+        """Apply the filters, without the search."""
         wanted = {"legacy_id": self.legacy, "agent_id": self.agent}
         return conversations.filter(**{name: value for name, value in wanted.items() if value})
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A conversation in the list. ``memory_off``: some of it was said while memory was switched off.
+    """A conversation in the list. ``memory_off``: parts were said while memory was off.
 
-    ``opening`` is how it begins, where no title that somebody gave it says what it is about.
+    ``opening``: its first words, if it has no title.
     """
 
     conversation: Conversation
@@ -87,7 +87,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class FoundPassage:
-    """A message that a search found, with its beginning or the first of the words in it."""
+    """A found message, with its beginning or the first match."""
 
     conversation: Conversation
     number: int
@@ -97,15 +97,15 @@ class FoundPassage:
 
     @property
     def address(self) -> str:
-        """Where it is read."""
+        """Its URL."""
         return message_address(self.conversation.pk, self.number)
 
 
 def page_of_conversations(principal: Principal, view: ConversationView) -> tuple[Page[Any], list[Row]]:
-    """A page of the list, what was said last first, in a constant number of queries."""
+    """Return a page of the list, latest message first, in a constant number of queries."""
     last = Message.objects.visible_to(principal).filter(conversation=OuterRef("pk")).order_by("-index")
     rows = view.narrow(Conversation.objects.visible_to(principal)).select_related("legacy", "agent")
-    # Not by last_message_at: what was brought in was said before.
+    # Not by last_message_at, because of imported conversations.
     rows = rows.annotate(said_at=Subquery(last.values("at")[:1])).order_by("-said_at", "-created_at", "pk")
     page = Paginator(rows, PER_PAGE).get_page(view.page)
     shown: list[Any] = list(page.object_list)
@@ -116,7 +116,7 @@ def page_of_conversations(principal: Principal, view: ConversationView) -> tuple
 
 
 def openings(principal: Principal, conversations: Iterable[Conversation]) -> dict[UUID, str]:
-    """How those conversations begin to which nobody gave a title, in one query."""
+    """Return the first words of conversations without a title, in one query."""
     unnamed = [each.pk for each in conversations if not each.title or each.channel == ASSISTANT_CHANNEL]
     first = Message.objects.visible_to(principal).filter(conversation__in=unnamed, index=0)
     return {pk: _opening(content) for pk, content in first.values_list("conversation_id", "content")}
@@ -127,18 +127,16 @@ def _opening(content: str) -> str:
 
 
 def find_passages(principal: Principal, view: ConversationView) -> tuple[list[FoundPassage], int]:
-    """The messages of the person's conversations that fit the words best, by words and by meaning, best first.
+    """Search messages by words and by meaning, best first. Returns them with the number of less similar ones.
 
-    With them how many less near ones there are, which the view shows when it is asked for more.
-
-    Unlike what agents recall, those of private conversations too: only the person sees this.
+    Includes private conversations, since only the person sees the results.
     """
     legacy_id, agent_id = (UUID(each) if each else None for each in (view.legacy, view.agent))
     said = said_shape(principal, legacy_id, agent_id)
     query = QueryVector(view.search)
     corpus = query.corpus(must_act_for(principal), "turns")
     hits = hybrid_search(said, query.search(MOST_FOUND, said), corpus, centre=centre_of_turns(principal, query))
-    # Of what has no word in common, only what stands out: something is always the nearest.
+    # Without a common word only outstanding similarity counts: some message is always the nearest.
     near = settings.RECALL_CONFIDENT
     wanted = list_query_words(view.search)
     is_named = bool(hits and hits[0].keyword) and len(wanted) <= NAMED_IN_WORDS
@@ -150,13 +148,13 @@ def find_passages(principal: Principal, view: ConversationView) -> tuple[list[Fo
 
 
 def titled(principal: Principal, view: ConversationView) -> list[Conversation]:
-    """The conversations whose title holds the words, the latest first."""
+    """Return conversations whose title contains the words, latest first."""
     rows = view.narrow(Conversation.objects.visible_to(principal)).filter(title__icontains=view.search)
     return list(rows.order_by("-created_at")[:MOST_TITLES])
 
 
 def choices(principal: Principal) -> dict[str, list[tuple[str, str]]]:
-    """What the list can be narrowed to: whom it is about, and the agents."""
+    """Return the filter choices: legacies and agents."""
     legacies = Legacy.objects.visible_to(principal).order_by("name").values_list("pk", "name")
     agents = Agent.objects.visible_to(principal).order_by("name").values_list("pk", "name")
     return {

@@ -1,4 +1,4 @@
-"""The ways of answering that a person may choose from."""
+"""The modes of the assistant."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FEWEST = 2
 
 
 def modes() -> list[tuple[str, str]]:
-    """The ways of answering that there are here, the usual one first; none without a language model."""
+    """Return the available modes, default first; none without a language model."""
     if get_reply_model().offline:
         return []
     offered = [
@@ -26,5 +26,5 @@ def modes() -> list[tuple[str, str]]:
 
 
 def mode_of(wanted: str) -> str:
-    """A way of answering that was asked for, or the usual one where there is no such."""
+    """Return the requested mode, or the default."""
     return wanted if wanted in dict(modes()) else Reply.Mode.AGENT.value

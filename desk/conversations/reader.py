@@ -1,6 +1,6 @@
-"""One page of a conversation to read: days, speakers, what was remembered of it, and what was taken out.
+"""A page of a conversation: days, speakers, remembered and withheld passages.
 
-A page costs what stands on it, however long the conversation is.
+Its cost does not depend on the length of the conversation.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _USED = ["proposed", "active"]
 
 
 class Words(NamedTuple):
-    """A piece of a message: plain, remembered, withheld or erased; ``address`` is where it leads, if anywhere."""
+    """A piece of a message: plain, remembered, withheld or erased, with an optional link."""
 
     sort: str
     text: str
@@ -49,10 +49,10 @@ class Words(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """A memory or a fact that a message bears out, by the words of ``quote``; ``key`` and ``version`` as forms name it.
+    """A memory or fact with evidence in a message (``quote``); ``key`` and ``version`` as in forms.
 
-    ``raw`` is the wording as it is stored. ``fresh``: it was learned lately; ``undo`` is the address that takes it back
-    then, where nothing has happened to it since.
+    ``raw``: the stored wording. ``fresh``: learned recently; ``undo``: then the URL that undoes it, unless it changed
+    since.
     """
 
     noun: str
@@ -69,10 +69,10 @@ class Learned:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A message: its ``number`` in the conversation, from 1, and in ``whole`` where all of it is read, if it is cut.
+    """A message: its ``number`` from 1; ``whole``: the URL of the full text if it is shortened.
 
-    ``can_go``: some of it is there to be taken out. ``answer`` is what an answer of the assistant used, ``missing`` why
-    there is none. ``again`` is what the person had said before an answer that they stopped, where it is the last one.
+    ``can_go``: something of it can be withheld. ``answer``: usage of an answer; ``missing``: why there is none.
+    ``again``: the person's message before a stopped last answer.
     """
 
     number: int
@@ -100,7 +100,7 @@ class Day:
 
 @dataclass(slots=True)
 class _Around:
-    """What is known of messages, by their ids; ``taken`` says whether any of what was taken out can come back."""
+    """Data about messages by id; ``taken``: whether withheld words can be restored."""
 
     learned: dict[UUID, list[Learned]] = field(default_factory=lambda: defaultdict(list))
     taken: dict[UUID, bool] = field(default_factory=dict)
@@ -108,7 +108,7 @@ class _Around:
 
 
 def page_at(conversation: Conversation, page: str, at: str) -> Page[int]:
-    """A page of the message's places, from 0: the one asked for, the one that holds message ``at``, or the last."""
+    """Return the page number from 0: the requested one, that of message ``at``, or the last."""
     pages = Paginator(range(conversation.message_count), PER_PAGE, orphans=ORPHANS)
     number = _number(at, conversation.message_count)
     if number:
@@ -117,7 +117,7 @@ def page_at(conversation: Conversation, page: str, at: str) -> Page[int]:
 
 
 def read_page(principal: Principal, conversation: Conversation, page: Page[int], at: str = "") -> list[Day]:
-    """The messages of a page by day, that of ``at`` whole; in five statements."""
+    """Return a page's messages by day, with message ``at`` in full, in five statements."""
     places = page.object_list
     if not places:
         return []
@@ -129,7 +129,7 @@ def read_page(principal: Principal, conversation: Conversation, page: Page[int],
 def read_turns(
     principal: Principal, conversation: Conversation, first: int, last: int, *, whole: int = 0
 ) -> list[Turn]:
-    """The messages of the indices ``first`` to ``last``, the ``whole``-th of the conversation uncut."""
+    """Return messages ``first`` to ``last``, with message ``whole`` in full."""
     rows = Message.objects.visible_to(principal).filter(conversation=conversation, index__gte=first, index__lte=last)
     shown = ("conversation_id", "index", "role", "speaker", "content", "at", "memory_off", "declined")
     messages = list(rows.only(*shown).order_by("index"))
@@ -141,7 +141,7 @@ def read_turns(
 
 
 def _asked_before(messages: Sequence[Message], last: Turn, conversation: Conversation) -> str:
-    """What the last answer of a conversation was to, if that was cut short and all of it is still there."""
+    """Return the message before a stopped last answer, if it is complete."""
     if len(messages) < 2 or last.number != conversation.message_count or last.answer is None or not last.answer.ended:
         return ""
     said = messages[-2]
@@ -149,7 +149,7 @@ def _asked_before(messages: Sequence[Message], last: Turn, conversation: Convers
 
 
 def _number(at: str, most: int) -> int:
-    """The number of a message out of an address; 0 for none that there is."""
+    """Parse the number of a message; 0 for an invalid one."""
     number = int(at) if at.isdecimal() and len(at) < 10 else 0
     return number if number <= most else 0
 
@@ -172,7 +172,7 @@ def _around(principal: Principal, ids: Sequence[UUID]) -> _Around:
         *(f"version__memory__{name}" for name in columns),
     ).order_by("-id"):
         version, memory = row.version, row.version.memory
-        if (row.message_id, memory.pk) not in seen:  # A wording after another keeps what said the first.
+        if (row.message_id, memory.pk) not in seen:  # A later wording keeps the evidence of the first.
             seen.add((row.message_id, memory.pk))
             rev = version.recorded_from_rev
             fresh = version.recorded_from > lately
@@ -238,7 +238,7 @@ def _turn(message: Message, agent: str, around: _Around, *, whole: bool) -> Turn
 
 
 def _words(content: str, learned: Iterable[Learned], taken: bool | None) -> Iterator[Words]:
-    """A text in pieces; ``taken`` is None where nothing was taken out, and says whether any of that can come back."""
+    """Split a text into pieces; ``taken``: None without withheld words, else whether they can be restored."""
     marked: list[tuple[Span, Words]] = []
     if taken is not None:
         out = Words("withheld", _("withheld"), reverse("withheld-list")) if taken else Words("erased", _("erased"))
@@ -251,7 +251,7 @@ def _words(content: str, learned: Iterable[Learned], taken: bool | None) -> Iter
     at = 0
     for span, words in sorted(marked, key=lambda each: (each[0].start, -each[0].end)):
         if span.start < at:
-            continue  # Two say it by words that overlap: the message names both below.
+            continue  # Overlapping quotes: both are listed below the message.
         if span.start > at:
             yield Words("plain", content[at : span.start])
         yield words

@@ -1,4 +1,4 @@
-"""The person's conversations: the list, one to read, and taking a message or all of one out of the record."""
+"""Pages of conversations: list, reader, withholding and erasing."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ GLIMPSE_CHARACTERS = 400
 @require_safe
 @for_person
 def conversations(request: PageRequest, principal: Principal) -> HttpResponse:
-    """All conversations of the person, or what a search finds in them."""
+    """List or search the person's conversations."""
     view = ConversationView.of(request.GET)
     context: dict[str, Any] = {"principal": principal, "view": view, "everything": reverse("conversation-list")}
     if view.search:
@@ -51,7 +51,7 @@ def conversations(request: PageRequest, principal: Principal) -> HttpResponse:
 @require_safe
 @for_person
 def conversation(request: PageRequest, principal: Principal, conversation_id: UUID) -> HttpResponse:
-    """A page of one conversation: the last, the one that is asked for, or the one that holds a message."""
+    """Show a page of a conversation: the last, the requested one, or that of a message."""
     talk = find_conversation(principal, conversation_id)
     return show_conversation(request, principal, talk)
 
@@ -59,7 +59,7 @@ def conversation(request: PageRequest, principal: Principal, conversation_id: UU
 def show_conversation(
     request: PageRequest, principal: Principal, talk: Conversation, composed: str = "", refused: Refused | None = None
 ) -> HttpResponse:
-    """The page; ``composed`` stands in the composer, and why it was ``refused`` above it."""
+    """Render the page; ``composed``: text in the composer; ``refused``: the error above it."""
     at = request.GET.get("at", "")
     page = page_at(talk, request.GET.get("page", ""), at)
     days = read_page(principal, talk, page, at)
@@ -70,7 +70,7 @@ def show_conversation(
     if running is not None:
         follow_for_now(running.pk)
     elif goes_on and _waits_for_an_answer(days) and _has_more(talk):
-        # The answer ended between the two looks.
+        # The answer ended between the two reads.
         page = page_at(talk, request.GET.get("page", ""), at)
         days = read_page(principal, talk, page, at)
     context = {
@@ -106,7 +106,7 @@ def _has_more(talk: Conversation) -> bool:
 @require_http_methods(["GET", "HEAD", "POST"])
 @for_person
 def remove(request: PageRequest, principal: Principal, conversation_id: UUID, number: int = 0) -> HttpResponse:
-    """Say what taking it out comes to, or do it: not keep it, or erase it for good."""
+    """Preview withholding or erasing, or execute it."""
     talk = find_conversation(principal, conversation_id)
     message = None
     if number:
@@ -143,7 +143,7 @@ def remove(request: PageRequest, principal: Principal, conversation_id: UUID, nu
 @require_POST
 @for_person
 def withdraw(request: PageRequest, principal: Principal, receipt: UUID) -> HttpResponse:
-    """Take an erasure back that waits."""
+    """Cancel a waiting erasure."""
     try:
         erasure_withdraw(principal, receipt)
     except NotFound:
@@ -156,7 +156,7 @@ def withdraw(request: PageRequest, principal: Principal, receipt: UUID) -> HttpR
 
 
 def find_conversation(principal: Principal, conversation_id: UUID) -> Conversation:
-    """A conversation of the person. Raises NotFound."""
+    """Return a conversation of the person. Raises NotFound."""
     return Conversation.objects.visible_to(principal).select_related("legacy", "agent").must_find(conversation_id)
 
 
