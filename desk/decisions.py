@@ -1,7 +1,6 @@
-"""What the forms about a fact or a memory are sent to.
+"""Targets of the decision forms of facts and memories.
 
-The answer is the page that the form was sent from: the review queue, a list or the page of the one. With htmx, on a
-list, it is the card alone.
+They answer with the page that the form was sent from: queue, list or detail page. For htmx on a list: the card only.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ GONE = {
 
 
 class Listed(NamedTuple):
-    """A list that a form was sent from: what its address asks for, and the legacy that it is about, if about one."""
+    """The list that a form was sent from: its query, and its legacy, if any."""
 
     query: QueryDict
     legacy_id: UUID | None
@@ -63,11 +62,10 @@ class Listed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """Facts or memories, as far as decisions about one go. ``lists`` are the names of the pages that list them.
+    """Functions for decisions about facts or about memories. ``lists``: URL names of their lists.
 
-    ``default`` is the address that a form goes back to when it does not say where it was sent from. ``show_list`` shows
-    the list at an address with why something was refused there; ``card`` is the card alone, or None when it is not
-    there any more, and ``around`` the context of the counts beside it.
+    ``default``: the URL to return to if the form does not name one. ``show_list`` renders a list with refusals;
+    ``card`` returns one card, or None if it is gone, ``around`` the context of the counts beside it.
     """
 
     noun: Literal["fact", "memory"]
@@ -160,7 +158,7 @@ KINDS = {
 @require_POST
 @for_person
 def decide(request: PageRequest, principal: Principal, pk: str | UUID, decision: str, noun: str) -> HttpResponseBase:
-    """Take a decision about a fact or a memory."""
+    """Execute a decision about a fact or a memory."""
     return _change(request, principal, KINDS[noun], str(pk), decision=decision)
 
 
@@ -169,14 +167,14 @@ def decide(request: PageRequest, principal: Principal, pk: str | UUID, decision:
 def restore_wording(
     request: PageRequest, principal: Principal, pk: str | UUID, number: int, noun: str
 ) -> HttpResponseBase:
-    """Give a fact or a memory the wording of an earlier version."""
+    """Restore the wording of an earlier version."""
     return _change(request, principal, KINDS[noun], str(pk), wording=number)
 
 
 def _change(
     request: PageRequest, principal: Principal, kind: Kind, pk: str, *, decision: str = "", wording: int = 0
 ) -> HttpResponseBase:
-    """Make a change and answer with the page as it is now, or with the reason why it was refused."""
+    """Execute a change, and answer with the updated page or the reason of a refusal."""
     typed = request.POST.dict()
     row = kind.rows(principal).filter(pk=pk).first()
     if row is None:
@@ -201,10 +199,7 @@ def _change(
 
 
 def answer(request: PageRequest, principal: Principal, kind: Kind, row: Any, outcome: Outcome) -> HttpResponseBase:
-    """The page that a form about a fact or a memory was sent from, with what came of it.
-
-    Raises NotFound when that is to show what is not there any more.
-    """
+    """Return the page that a form was sent from, with the outcome. Raises NotFound if its object is gone."""
     default = kind.default(row)
     back = came_from(request, default)
     origin = origin_of(back, default)
@@ -221,7 +216,7 @@ def answer(request: PageRequest, principal: Principal, kind: Kind, row: Any, out
         status = outcome.status if isinstance(outcome, Refusal) else 200
         return render(request, "desk/_card_swapped.html", context, status=status)
     if isinstance(outcome, Done):
-        # A message carries one string beside its text: here the address that undoes the decision.
+        # The message's extra tag is the URL that undoes the decision.
         messages.success(request, outcome.text, extra_tags=outcome.undo)
         if outcome.also and origin.url_name != "conversation-page":
             return redirect(outcome.also.page)
@@ -238,7 +233,7 @@ def answer(request: PageRequest, principal: Principal, kind: Kind, row: Any, out
 @require_safe
 @for_person
 def opened(request: PageRequest, principal: Principal, pk: str | UUID, noun: str) -> HttpResponse:
-    """What the row of a list opens to: the words behind it and the decisions; the page of the one without htmx."""
+    """Return the expanded row with evidence and decisions; without htmx redirect to the detail page."""
     kind = KINDS[noun]
     row = kind.rows(principal).filter(pk=pk).first()
     if row is None:

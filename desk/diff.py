@@ -1,4 +1,4 @@
-"""What differs between two wordings, word by word."""
+"""Word diffs of wordings."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from itertools import groupby
 from typing import Literal
 
 _WORDS = re.compile(r"\w+(?:['’-]\w+)*|\s+|[^\w\s]")
-# Below this there is nothing to follow: two sentences side by side read better than shreds of both.
+# Below this similarity two whole sentences are easier to read than a diff.
 LEAST_ALIKE = 0.34
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A stretch of text that both wordings have, or only the old one, or only the new one."""
+    """A piece of text of both wordings, only the old one, or only the new one."""
 
     kind: Literal["same", "gone", "new"]
     text: str
 
 
 def word_diff(old: str, new: str) -> list[Piece]:
-    """How ``new`` comes out of ``old``: pieces in reading order, what is gone before what took its place.
+    """Return the diff from ``old`` to ``new``: pieces in reading order, removed ones before added ones.
 
-    Joined, the pieces that are not new give ``old`` and those that are not gone give ``new``. Wordings with little in
-    common come back as two pieces.
+    The pieces that are not added join to ``old``, those that are not removed to ``new``. Dissimilar wordings are
+    returned as two pieces.
     """
     if old == new:
         return [Piece("same", new)] if new else []
@@ -45,10 +45,9 @@ def word_diff(old: str, new: str) -> list[Piece]:
 
 
 def merge_diff(olds: Sequence[str], new: str) -> tuple[list[list[Piece]], list[Piece]]:
-    """How ``new`` comes out of several wordings together.
+    """Return the diff from several wordings to ``new``.
 
-    For each of them pieces that are the same or gone, which joined give it; then pieces of ``new`` that some of them
-    has, or that none has and are new.
+    For each wording its kept and removed pieces; then the pieces of ``new``, kept or added.
     """
     after = _WORDS.findall(new)
     known = [False] * len(after)
@@ -63,7 +62,7 @@ def merge_diff(olds: Sequence[str], new: str) -> tuple[list[list[Piece]], list[P
 
 
 def _marked(words: Sequence[str], same: Sequence[bool], otherwise: Literal["gone", "new"]) -> list[Piece]:
-    """Words in runs of one kind; a space belongs to what is around it."""
+    """Group words of one kind, with the spaces between them."""
     last = len(words) - 1
     held = [
         same[place] if not word.isspace() or place in {0, last} else same[place - 1] or same[place + 1]
@@ -74,7 +73,7 @@ def _marked(words: Sequence[str], same: Sequence[bool], otherwise: Literal["gone
 
 
 def _tidy(pieces: list[Piece]) -> list[Piece]:
-    """Join what belongs together: a lone space between two changes is part of both."""
+    """Merge changes that are separated by a space only."""
     joined: list[Piece] = []
     for place, piece in enumerate(pieces):
         between = 0 < place < len(pieces) - 1 and pieces[place + 1].kind != "same" and joined[-1].kind != "same"

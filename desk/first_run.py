@@ -1,4 +1,4 @@
-"""The first run: three questions whose answers become the first memories."""
+"""Onboarding: three questions whose answers become memories."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _FIELDS = {
 
 
 class TellForm(forms.Form):
-    """The questions. None has to be answered, but one."""
+    """The questions, at least one of which must be answered."""
 
     called = forms.CharField(
         required=False,
@@ -49,10 +49,7 @@ class TellForm(forms.Form):
     )
 
     def tell(self, principal: Principal) -> int:
-        """Remember the answers of a valid form; returns how many were.
-
-        An answer that is refused gets the reason as an error of its field.
-        """
+        """Store the answers as memories; returns how many. A refused answer becomes an error of its field."""
         answers = {name: str(self.cleaned_data[name]) for name in _FIELDS if self.cleaned_data[name]}
         if not answers:
             self.add_error(None, _("Answer one of the questions."))
@@ -66,7 +63,7 @@ class TellForm(forms.Form):
 
 
 def _statement(name: str, answer: str) -> NewMemory:
-    """The answer as a statement in the language of the page, which is the person's own."""
+    """Return the answer as a statement in the person's language."""
     category, field = _FIELDS[name]
     return NewMemory(answer if _SAYS_SO.match(answer) else _said(name, answer.rstrip(".")), category, field=field)
 

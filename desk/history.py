@@ -1,7 +1,4 @@
-"""What happened to a fact or a memory, newest first, in words: who did what when, and how its wording changed.
-
-And what it rests on that has changed since it was decided about.
-"""
+"""The history of a fact or a memory, newest first, with diffs; and changes of what it is based on."""
 
 from __future__ import annotations
 
@@ -35,9 +32,9 @@ Version = TypeVar("Version", FactVersion, MemoryVersion)
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One thing that happened. ``wording`` is the number of the wording that came of it, if a new one did.
+    """An event. ``wording``: the number of the resulting version, if any.
 
-    ``who_address`` leads to the agent that did it.
+    ``who_address``: URL of the agent.
     """
 
     at: datetime
@@ -58,10 +55,10 @@ def make_history(
     tell: Callable[[Change, Mapping[str, str], Version | None, Version | None], tuple[str, str]],
     compare: Callable[[Version, Version], tuple[list[Piece], str]],
 ) -> Iterator[Entry]:
-    """The latest entries about a fact or a memory, newest first.
+    """Return the latest entries, newest first.
 
-    ``tell`` says who did what, given the names of agents and the wordings before and after, None where no new one came
-    of it. ``compare`` says how these two differ in their words and in their category.
+    ``tell`` describes an event, given the agents' names and the wordings before and after (None without a new one).
+    ``compare`` returns their diff, and the change of category.
     """
     log = Change.objects.of_owner(statement.user_id).filter(object_type=noun, object_id=str(statement.pk))
     changes = list(log.order_by("-rev")[:MOST_ENTRIES])
@@ -82,7 +79,7 @@ def make_history(
 
 
 def _reasons(changes: Iterable[Change], of_rejection: str) -> Mapping[int, str]:
-    """Why something was done, by revision: what staff gave, and ``of_rejection`` for the last one, which holds."""
+    """Return the reasons by revision: those of staff, and ``of_rejection`` for the last rejection."""
     reasons = {each.rev: str(each.meta["reason"]) for each in changes if "reason" in each.meta}
     rejected = next((each.rev for each in changes if each.event == "REJECT"), None)
     if rejected is not None and of_rejection:
@@ -91,31 +88,31 @@ def _reasons(changes: Iterable[Change], of_rejection: str) -> Mapping[int, str]:
 
 
 def agent_names(changes: Iterable[Change]) -> Mapping[str, str]:
-    """The names of the agents that did something, by id."""
+    """Return the names of the acting agents by id."""
     ids = {each.actor_id for each in changes if each.actor_kind == ActorKind.AGENT}
     rows = Agent.objects.filter(pk__in=ids).values_list("pk", "name") if ids else []
     return {str(pk): name for pk, name in rows}
 
 
 def who_did(change: Change, agents: Mapping[str, str], owner_id: object) -> str:
-    """Who did something to what belongs to the person; ``agents`` are their names by id."""
+    """Return who made a change, in words; ``agents``: names by id."""
     if change.actor_kind == ActorKind.STAFF:
         return _("A moderator")
     if change.event in BY_ITSELF:
         return "Keepsake"
     if change.actor_kind == ActorKind.PERSON:
-        # Who removes a member from a legacy unshares what that one shared.
+        # Removing a member from a legacy unshares their facts.
         return _("You") if change.actor_id == str(owner_id) else _("Another member")
     return agents.get(change.actor_id, _("An agent")) if change.actor_kind == ActorKind.AGENT else "Keepsake"
 
 
 def who_address(change: Change, who: str, agents: Mapping[str, str]) -> str:
-    """The page of the agent that ``who_did`` named; empty for anybody else."""
+    """Return the URL of the acting agent, or ''."""
     return reverse("agent-page", args=[change.actor_id]) if agents.get(change.actor_id) == who else ""
 
 
 def what_changed(principal: Principal, object_type: str, object_id: str) -> list[Other]:
-    """What a fact or a memory rests on that has changed since it was decided about; empty when nothing did."""
+    """Describe what changed in the basis of a statement since it was decided about, or ''."""
     rows = Doubt.objects.open_of(principal.user_id, object_type).filter(object_id=object_id)
     rev = rows.values_list("rev", flat=True).first()
     if rev is None or principal.user_id is None:

@@ -1,4 +1,4 @@
-"""Home: what waits for the person, what is remembered of them, and whom they remember."""
+"""Home: what waits, memories, legacies, conversations."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ LOOKED_AT = 200
 
 
 class RememberForm(forms.Form):
-    """Whom the person wants to remember."""
+    """The form of a new legacy."""
 
     name = forms.CharField(
         max_length=200, label=gettext_lazy("Remember somebody"), widget=forms.TextInput({"autocomplete": "off"})
@@ -62,7 +62,7 @@ class RememberForm(forms.Form):
 @require_http_methods(["GET", "HEAD", "POST"])
 @for_person
 def home(request: PageRequest, principal: Principal) -> HttpResponse:
-    """What waits, what is remembered of the person, their legacies and latest conversations; or begin a legacy."""
+    """Show what waits, memories, legacies and latest conversations; or create a legacy."""
     if request.method != "POST":
         return _show(request, principal, RememberForm(label_suffix=""))
     form = RememberForm(request.POST, label_suffix="")
@@ -82,7 +82,7 @@ def home(request: PageRequest, principal: Principal) -> HttpResponse:
 @require_POST
 @for_person
 def first_run(request: PageRequest, principal: Principal) -> HttpResponse:
-    """Remember what a newcomer answers; the questions again with what was refused of it."""
+    """Store the answers of a new user, or show the questions with errors."""
     tell = TellForm(request.POST, label_suffix="")
     if tell.is_valid():
         told = tell.tell(principal)
@@ -147,7 +147,7 @@ def _show(
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """How much waits for the person: proposals, the first of which lapses at ``lapses``, memories and facts."""
+    """Numbers of waiting proposals (the first expires at ``lapses``), memories and facts."""
 
     proposals: int
     memories: int
@@ -159,7 +159,7 @@ class Waiting:
 
     @property
     def total(self) -> int:
-        """All of it."""
+        """The sum."""
         return self.proposals + self.memories + self.facts
 
     @property
@@ -177,7 +177,7 @@ class Waiting:
 
     @property
     def in_use(self) -> bool:
-        """Whether some of it waits for a review only."""
+        """Whether it includes active statements that only wait for review."""
         return bool(self.memories or self.facts)
 
 
@@ -188,7 +188,7 @@ def _waiting(principal: Principal, facts: int) -> Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Latest:
-    """Who did what to a memory or a place, which says ``content`` now and is shown at ``address``.
+    """The last change of a memory or place with the current ``content`` and URL.
 
     ``who_address`` leads to the agent that did it.
     """
@@ -202,7 +202,7 @@ class Latest:
 
 
 def latest_changes(principal: Principal) -> list[Latest]:
-    """The last change of each of the few memories and places that changed last and that are still there."""
+    """Return the last change of each recently changed memory and place that still exists."""
     user_id = principal.user_id
     if user_id is None:
         return []

@@ -1,6 +1,6 @@
-"""What categories, roles, states and other values of columns are called on pages.
+"""Translated labels of categories, roles, states and other column values on pages.
 
-A table's own labels stay English, as programs and the staff's pages read them; a page says them in its language.
+The models' own labels stay English, for programs and staff.
 """
 
 from __future__ import annotations
@@ -68,28 +68,28 @@ BUILT_IN = "offline rules"
 
 
 def in_words(choices: Iterable[tuple[str, object]]) -> list[tuple[str, str]]:
-    """Choices of a column with their labels in the language of the page."""
+    """Return a column's choices with translated labels."""
     return [(value, label(name)) for value, name in choices]
 
 
 def label(name: object) -> str:
-    """The label of a column's value in the language of the page."""
+    """Return the translated label of a column's value."""
     return _("Put away") if name == "Archived" else _(str(name))
 
 
 def category_label(name: str) -> str:
-    """A category of memories as a heading; one that a deployment added is called what it is named."""
+    """Return a category's heading; categories added by a deployment keep their name."""
     return _(CATEGORIES[name]) if name in CATEGORIES else name.replace("_", " ").capitalize()
 
 
 def category_in_text(name: str) -> str:
-    """A category of memories within a sentence: small in English, as it is where nouns are not."""
+    """Return a category's name within a sentence, in lower case where the language does so."""
     shown = category_label(name)
     return shown.lower() if shown == CATEGORIES.get(name, shown) else shown
 
 
 def reason_in_words(text: str) -> str:
-    """Why something is as it is: a gate's reason is stored in English, other reasons are people's."""
+    """Translate a stored reason: a gate's is in English, others are people's words."""
     if not text.startswith(HELD_BACK):
         return text
     why = text.removeprefix(HELD_BACK).removesuffix(".")
@@ -97,15 +97,15 @@ def reason_in_words(text: str) -> str:
 
 
 def writer_label(written_by: str) -> str:
-    """What wrote a statement, as it is told: the rules that are built in have no name that a person would know."""
+    """Return the label of a writer, including the built-in rules."""
     return _("the built-in rules") if written_by.startswith(BUILT_IN) else written_by
 
 
 def role_label(name: str) -> str:
-    """What an agent is for, in a word."""
+    """Return the label of a role."""
     return _(ROLES[name]) if name in ROLES else name
 
 
 def memory_categories() -> list[tuple[str, str]]:
-    """The categories of memories, for a choice."""
+    """Return the choices of memory categories."""
     return [(name, category_label(name)) for name in categories.load().by_name]

@@ -1,4 +1,4 @@
-"""What the lists of facts and of memories have in common: tabs, and what their addresses may ask for."""
+"""What lists of facts and memories share: tabs and query parameters."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NEAR_BEST = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Tab:
-    """One part of a list as a link, with how much stands in it."""
+    """A tab: a link with a count."""
 
     title: str
     query: str
@@ -33,10 +33,9 @@ class Tab:
 
 
 class ListView:
-    """Base of the dataclasses that hold what the address of a list asks for.
+    """Base of the query parameters of a list.
 
-    Values that mean nothing fall back to the usual ones, so that an old or mistyped address still shows a list.
-    ``FILTERS`` names the fields that narrow the list beside the words.
+    Invalid values fall back to defaults. ``FILTERS`` names the filter fields other than the words.
     """
 
     __slots__ = ()
@@ -51,7 +50,7 @@ class ListView:
 
     @property
     def query(self) -> str:
-        """This view as the query of an address, with its question mark; what is usual is left out."""
+        """The query string with its question mark, without default values."""
         names = [each.name for each in fields(self._data)]
         values = {name: getattr(self, name) for name in names}
         usual = {"per_page": PER_PAGE[0]}
@@ -62,11 +61,11 @@ class ListView:
         return self._with(page=str(page))
 
     def without_words(self) -> Self:
-        """The same list without the words that are searched for."""
+        """The same list without the search."""
         return self._with(search="", page="")
 
     def in_category(self, category: str) -> Self:
-        """The same list narrowed to a category, or with an empty one to none, from its first page."""
+        """The first page of the same list in a category ('' for all)."""
         return self._with(category=category, page="")
 
     @property
@@ -76,12 +75,12 @@ class ListView:
 
     @property
     def is_filtered(self) -> bool:
-        """Whether anything narrows the list."""
+        """Whether there are any filters."""
         return bool(self.search) or any(getattr(self, name) for name in self.FILTERS)
 
     @property
     def narrowing(self) -> int:
-        """How many filters beside the words and the category narrow the list."""
+        """The number of filters other than words and category."""
         return sum(bool(getattr(self, name)) for name in self.FILTERS if name != "category")
 
     @property
@@ -93,7 +92,7 @@ class ListView:
 
 
 def make_rail(view: ListView, labels: Mapping[str, str], counts: Mapping[str, int]) -> list[Tab]:
-    """The categories that hold anything of the list, or are chosen, each as a link; before them the whole list."""
+    """Return links to the non-empty or selected categories, after one to the whole list."""
     everything = Tab(_("All"), view.in_category("").query, sum(counts.values()), not view.category)
     shown = [name for name in labels if counts.get(name) or name == view.category]
     return [
@@ -106,32 +105,29 @@ def make_rail(view: ListView, labels: Mapping[str, str], counts: Mapping[str, in
 
 
 def close_in_meaning(hits: Iterable[Hit]) -> list[str]:
-    """The ids of what a search found that is about as relevant as its best, the most relevant first.
-
-    Without vectors, which are missing while the embedder is away, nothing is close in meaning.
-    """
+    """Return the ids of hits about as relevant as the best one, most relevant first. None without vectors."""
     alike = sorted((hit for hit in hits if hit.similarity is not None), key=lambda hit: -hit.relevance)
     return [str(hit.id) for hit in alike if hit.relevance >= alike[0].relevance - NEAR_BEST][:MOST_NEAR]
 
 
 def page_size(query: Mapping[str, str]) -> int:
-    """How many rows a page is to have: one of ``PER_PAGE``."""
+    """Parse the number of rows per page: one of ``PER_PAGE``."""
     return next((number for number in PER_PAGE if str(number) == query.get("per_page", "")), PER_PAGE[0])
 
 
 def words(query: Mapping[str, str], name: str, most: int) -> str:
-    """What stands in a field for words, cut to what may be looked for."""
+    """Parse search words, cut to the maximum length."""
     return query.get(name, "").replace("\x00", "").strip()[:most]
 
 
 def one_of(query: Mapping[str, str], name: str, known: Collection[str]) -> str:
-    """A value of a choice; empty for what is none of its values."""
+    """Parse a choice; '' for an invalid value."""
     value = query.get(name, "")
     return value if value in known else ""
 
 
 def as_id(value: str) -> str:
-    """A UUID in its usual form; empty for what is none."""
+    """Parse a UUID; '' for an invalid value."""
     try:
         return str(UUID(value))
     except ValueError:

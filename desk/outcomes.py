@@ -1,4 +1,4 @@
-"""What a decision came to: what was done and how to undo it, or why it was refused."""
+"""Outcomes of decisions: what was done and its undo, or why it was refused."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ _NUMBER = re.compile(r"^\s*\d+[.)]\s+")
 
 @dataclass(frozen=True, slots=True)
 class AlsoSaid:
-    """What else says what is not to be kept, each with the address where it stands and how that is called.
+    """Other places with words that are not to be kept, each with a link.
 
-    ``where`` says in how many places, ``address`` takes the form that withholds them, ``page`` shows them.
+    ``where``: their number in words; ``address``: target of the form that withholds them; ``page``: their page.
     """
 
     address: str
@@ -48,10 +48,9 @@ class AlsoSaid:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What was just done to something, in one word and in a sentence, and the address that undoes it.
+    """What was just done, in one word and in a sentence, and the URL that undoes it.
 
-    What is not ``undoable`` has changed nothing that anybody would want undone. ``also`` tells of something that is not
-    to be kept where else it was said.
+    If not ``undoable``, there is nothing to undo. ``also``: other places with words that are not to be kept.
     """
 
     word: str
@@ -63,9 +62,9 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a decision was refused, in words, and what had been typed for it.
+    """Why a decision was refused, in words, and the typed values.
 
-    ``seen`` is the wording that it was about, when there is another one by now.
+    ``seen``: the wording that it was about, if there is a newer one.
     """
 
     decision: str
@@ -76,7 +75,7 @@ class Refusal:
 
 
 def with_undo(principal: Principal, change: Callable[[], Done]) -> Done:
-    """Do something, and say at which address it is undone: none where nothing was changed."""
+    """Execute a change. Returns the URL that undoes it, or '' if nothing changed."""
     with watch_revisions(principal.user_id) as taken:
         done = change()
     if not taken.first or not done.undoable:
@@ -90,9 +89,9 @@ def attempt(
     typed: Typed,
     versions: QuerySet[FactVersion] | QuerySet[MemoryVersion],
 ) -> Done | Refusal:
-    """Do what a form asks for, or say why it was refused, with what had been typed and the wording that it was about.
+    """Execute a form's change, or return the refusal with the typed values and the wording that it was about.
 
-    ``versions`` are the wordings that there are. Raises NotFound as ``change`` does.
+    ``versions``: the existing versions. Raises NotFound like ``change``.
     """
     try:
         return change()
@@ -105,21 +104,21 @@ def attempt(
 
 
 def wording_in(typed: Typed) -> str:
-    """The wording in the fields of a form: numbered where steps were typed, one a line, with or without numbers."""
+    """Return the wording in a form's fields. Steps, one per line, are numbered."""
     lines = [_NUMBER.sub("", line).strip() for line in typed.get("steps", "").splitlines()]
     return numbered(list(filter(None, lines))) if "steps" in typed else typed.get("content", "")
 
 
 def seen_version(typed: Typed) -> int | None:
-    """The version that the form was shown with."""
+    """Return the version that the form was rendered with."""
     return as_version(typed.get("version", ""))
 
 
 def as_version(typed: str) -> int | None:
-    """A version in a field of a form; None for what is none."""
+    """Parse a version; None for an invalid one."""
     return int(typed) if typed.isdecimal() and len(typed) < 10 else None
 
 
 def as_sentence(text: str) -> str:
-    """A reason ended as a sentence is; empty when nobody gave one."""
+    """Return a reason with a full stop, or ''."""
     return text if not text or text[-1] in ".!?…" else f"{text}."

@@ -1,4 +1,4 @@
-"""What every page begins with: the person's principal, language and time zone, and where a form was sent from."""
+"""What all pages share: principal, language, time zone, and the page that a form was sent from."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ View = TypeVar("View", bound=Callable[..., Any])
 
 
 class PageRequest(HttpRequest):
-    """A request as the middleware leaves it."""
+    """A request after the middleware."""
 
     htmx: HtmxDetails
 
@@ -39,10 +39,7 @@ THEMES = ("light", "dark")
 
 
 def periods(request: HttpRequest) -> dict[str, int | str]:
-    """For every template: how many days archived things are kept, how many a proposal waits, and which theme is chosen.
-
-    Without a theme, pages follow the device.
-    """
+    """Template context: days of retention and of expiry of proposals, and the theme ('' follows the device)."""
     theme = request.COOKIES.get(THEME_COOKIE, "")
     return {
         "archive_days": settings.ARCHIVE_DAYS,
@@ -52,7 +49,7 @@ def periods(request: HttpRequest) -> dict[str, int | str]:
 
 
 def takes_uploads(view: View) -> View:
-    """Mark a page that may be sent more than a form holds."""
+    """Mark a view as accepting uploads."""
     view.takes_uploads = True  # type: ignore[attr-defined]
     return view
 
@@ -60,9 +57,9 @@ def takes_uploads(view: View) -> View:
 def for_person(
     view: Callable[Concatenate[PageRequest, Principal, Rest], HttpResponseBase],
 ) -> Callable[Concatenate[PageRequest, Rest], HttpResponseBase]:
-    """Give a page the principal of the person who is signed in, and speak their language and show times in their zone.
+    """Decorate a view: pass the principal of the signed-in person, activate their language and time zone.
 
-    Others are sent to sign in and come back to where they were. What a person may not see is a 404.
+    Others are redirected to the sign-in and back. Invisible objects answer 404.
     """
 
     @never_cache
@@ -82,7 +79,7 @@ def for_person(
 
 
 def _to_sign_in(request: PageRequest) -> HttpResponseBase:
-    # An address that only takes forms is no place to come back to, and a part of a page is no page.
+    # Return to a page, not to a form target or a fragment.
     shown = request.get_full_path() if request.method in {"GET", "HEAD"} else came_from(request, reverse("home"))
     page = page_of(request)
     back = page if page and urlsplit(page).path != reverse("sign-in") else shown
@@ -91,7 +88,7 @@ def _to_sign_in(request: PageRequest) -> HttpResponseBase:
 
 
 def page_of(request: PageRequest) -> str:
-    """The page of ours from which a form was sent or a part was asked for; empty when that is not told."""
+    """Return our page that a form or fragment request came from, or ''."""
     if request.htmx:
         page = request.htmx.current_url_abs_path or ""
     else:
@@ -102,18 +99,18 @@ def page_of(request: PageRequest) -> str:
 
 
 def came_from(request: PageRequest, otherwise: str) -> str:
-    """The address in our own pages that a form was sent from."""
+    """Return the URL of our page that a form was sent from."""
     back = request.POST.get("next", "")
     return back if _is_ours(back) else otherwise
 
 
 def _is_ours(address: str) -> bool:
-    """Whether a browser that is sent there stays here: ``//host`` begins with a slash, too."""
+    """Whether a redirect stays on this site (``//host`` does not)."""
     return address.startswith("/") and url_has_allowed_host_and_scheme(address, allowed_hosts=None)
 
 
 def origin_of(back: str, otherwise: str) -> ResolverMatch:
-    """The page of ours that an address leads to; another one when it leads to none."""
+    """Return a URL if it is one of our pages, else the default."""
     try:
         return resolve(urlsplit(back).path)
     except Resolver404:
@@ -121,7 +118,7 @@ def origin_of(back: str, otherwise: str) -> ResolverMatch:
 
 
 def neighbours_of(page: Page[Any], address: Callable[[int], str]) -> dict[str, str]:
-    """The addresses of the pages before and after one, where there are any."""
+    """Return the URLs of the previous and the next page, or ''."""
     return {
         "earlier": address(page.previous_page_number()) if page.has_previous() else "",
         "later": address(page.next_page_number()) if page.has_next() else "",

@@ -1,4 +1,4 @@
-"""Words that bear something out, in the message that they were said in."""
+"""Quotes of evidence, with their message and context."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TURN_CHARACTERS = 280
 
 
 class Evidence(Protocol):
-    """What names a message and the words that are quoted of it."""
+    """Protocol of evidence: a message id and a quote."""
 
     @property
     def message_id(self) -> UUID:
@@ -37,7 +37,7 @@ class Evidence(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Quotation:
-    """Words that say something, in their message: the ``number``-th, from 1, of the conversation ``where``."""
+    """A quote in its message, the ``number``-th (from 1) of the conversation ``where``."""
 
     excerpt: Excerpt
     where: str
@@ -47,24 +47,24 @@ class Quotation:
 
     @property
     def address(self) -> str:
-        """Where it is read in its conversation."""
+        """Its URL in the conversation."""
         return message_address(self.conversation_id, self.number)
 
 
 def message_address(conversation_id: UUID, number: int) -> str:
-    """The page of a conversation that holds its ``number``-th message, from 1, at that message."""
+    """Return the URL of a conversation at its ``number``-th message (from 1)."""
     return f"{reverse('conversation-page', args=[conversation_id])}?at={number}#m{number}"
 
 
 def messages_behind(principal: Principal, evidence: Iterable[Evidence]) -> dict[UUID, Message]:
-    """The messages that evidence names and that the person may see, with their conversations, in one query."""
+    """Return the visible messages of evidence with their conversations, in one query."""
     wanted = {each.message_id for each in evidence}
     rows = Message.objects.visible_to(principal).filter(pk__in=wanted).select_related("conversation")
     return {row.pk: row for row in rows.only("index", "at", "content", "conversation__title")}
 
 
 def quote(evidence: Iterable[Evidence], messages: Mapping[UUID, Message]) -> Iterator[Quotation]:
-    """A quotation for each piece of evidence whose message is among those that were read."""
+    """Return a quotation for each evidence whose message was loaded."""
     for each in evidence:
         message = messages.get(each.message_id)
         if message is not None:
@@ -76,7 +76,7 @@ def quote(evidence: Iterable[Evidence], messages: Mapping[UUID, Message]) -> Ite
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """Part of a message. ``before`` and ``after`` begin or end with an ellipsis where the message goes on."""
+    """Part of a message. ``before`` and ``after`` have an ellipsis where it is cut."""
 
     before: str
     quote: str
@@ -84,10 +84,10 @@ class Excerpt:
 
 
 def excerpt(content: str, quote: str, context: int = CONTEXT_CHARACTERS) -> Excerpt:
-    """Cut about ``context`` characters on each side of the quotation, between words.
+    """Return the quotation with about ``context`` characters on each side, cut between words.
 
-    It is quoted as the message has it, which may differ in case and white space. Where the message does not hold it,
-    nothing is quoted: the message's beginning stands alone.
+    The quotation is as in the message, which may differ in case and white space. If the message does not contain it,
+    only the message's beginning is returned.
     """
     found = next(iter(find_all(quote, content)), None)
     if found is None:
@@ -97,7 +97,7 @@ def excerpt(content: str, quote: str, context: int = CONTEXT_CHARACTERS) -> Exce
 
 
 def shorten(text: str, length: int) -> str:
-    """The beginning of a text, cut between words, with an ellipsis where it goes on."""
+    """Shorten a text between words, with an ellipsis."""
     return _head(text.strip(), length)
 
 
@@ -122,7 +122,7 @@ TURNS_BEFORE, TURNS_AFTER = 2, 1
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A turn of the talk near a quoted one, cut to what a glance takes in."""
+    """A shortened message near a quoted one."""
 
     speaker: str
     text: str
@@ -130,7 +130,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A quotation with the turns before and after it."""
+    """A quotation with the messages before and after it."""
 
     quotation: Quotation
     before: list[Turn]
@@ -138,7 +138,7 @@ class Passage:
 
 
 def make_passages(principal: Principal, quotations: Sequence[Quotation]) -> Iterator[Passage]:
-    """The quotations in their talk, the first few with the turns around them, in one query."""
+    """Return the quotations, the first few with surrounding messages, in one query."""
     closely = quotations[:QUOTED_TURNS]
     around = _turns_around(principal, closely)
     for quotation in quotations:
@@ -150,7 +150,7 @@ def make_passages(principal: Principal, quotations: Sequence[Quotation]) -> Iter
 
 
 def _turns_around(principal: Principal, quotations: Iterable[Quotation]) -> dict[UUID, dict[int, Turn]]:
-    """Turns by conversation and index, in one query."""
+    """Return messages by conversation and index, in one query."""
     near = [
         Q(conversation_id=each.conversation_id)
         & Q(index__gte=each.number - 1 - TURNS_BEFORE, index__lte=each.number - 1 + TURNS_AFTER)
@@ -169,7 +169,7 @@ def _turns_around(principal: Principal, quotations: Iterable[Quotation]) -> dict
 
 
 def speaker_of(message: Message, agent_name: str) -> str:
-    """Who said a message, as the person is told."""
+    """Return the label of a message's speaker."""
     if message.role == Message.Role.USER:
         return _("You")
     if message.speaker:

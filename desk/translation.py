@@ -1,6 +1,6 @@
-"""Which language a page speaks: the person's own where there is a catalogue for it, else what their browser asks for.
+"""The language of a page: the person's if there is a catalogue, else the browser's.
 
-What programs read stays English whatever they ask for: under their addresses nothing is ever activated.
+APIs are always English.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ PROGRAMS = ("/api/", "/admin/", "/interop/", "/mem0/", "/mcp", "/.well-known/", 
 
 
 class PageLanguage:
-    """Middleware: a page speaks the browser's language, until it is known whose page it is."""
+    """Middleware: activates the browser's language, until the person is known."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Answer in that language, and leave it again."""
+        """Handle a request in that language."""
         if request.path_info.startswith(PROGRAMS):
             return self.get_response(request)
         with translation.override(translation.get_language_from_request(request)):
@@ -32,7 +32,7 @@ class PageLanguage:
 
 
 def use_language(language: str) -> None:
-    """Go on in a person's language; in the browser's where they chose none, or one without a catalogue."""
+    """Activate a person's language; the browser's if they chose none, or one without a catalogue."""
     try:
         translation.activate(translation.get_supported_language_variant(language))
     except LookupError:

@@ -1,4 +1,4 @@
-"""Undo on pages: one address for whatever was done, by the revisions that it took."""
+"""Undo on pages: one URL for every change, by its revisions."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ WHY_LEFT = {
 @require_POST
 @for_person
 def undo(request: PageRequest, principal: Principal, first: int, last: int) -> HttpResponseBase:
-    """Restore everything to what it was before these revisions, and go on where the form was sent from."""
-    # What was decided, which need not be what its first revision was about: words that were withheld go before.
+    """Undo these revisions, and return to the page that the form was sent from."""
+    # The decided object, which need not be that of the first revision: withheld words come before it.
     about = ReviewSession(request.session).about(request.path) or _about(principal, first)
     try:
         undone = undo_revisions(principal, first, last)
@@ -66,7 +66,7 @@ def undo(request: PageRequest, principal: Principal, first: int, last: int) -> H
 
 
 def tell(undone: Undone) -> Done | Refusal:
-    """What came of undoing, in a sentence."""
+    """Describe the result of an undo."""
     counts = Counter(each.why for each in undone.left).most_common()
     why = "; ".join(f"{intcomma(count)} {_(WHY_LEFT.get(code, code))}" for code, count in counts)
     if not undone.objects:
@@ -79,7 +79,7 @@ def tell(undone: Undone) -> Done | Refusal:
 
 
 def _decided(undone: Undone) -> Sequence[tuple[str, str]]:
-    """What was decided about; messages only went along, unless it was them."""
+    """Return the decided objects, ignoring messages unless there is nothing else."""
     return [each for each in undone.objects if each[0] != "message"] or undone.objects
 
 
@@ -96,7 +96,7 @@ def _counted(count: int, kind: str) -> str:
 
 
 def _about(principal: Principal, first: int) -> Item | None:
-    """What the first of the revisions was about, as an item of the queue; None for anything else."""
+    """Return the object of the first revision as a queue item, or None."""
     log = Change.objects.of_owner(must_act_for(principal)).filter(rev=first)
     change = log.only("object_type", "object_id", "meta").first()
     if change is None:
@@ -109,7 +109,7 @@ def _about(principal: Principal, first: int) -> Item | None:
 def _answer(
     request: PageRequest, principal: Principal, about: Item | None, outcome: Done | Refusal
 ) -> HttpResponseBase:
-    """The page that the form was sent from, or the part of it that has changed, if ``about`` says what that is."""
+    """Return the page that the form was sent from, or only the changed fragment for ``about``."""
     back = came_from(request, reverse("home"))
     if about is not None and about.kind in decisions.KINDS:
         kind = decisions.KINDS[about.kind]

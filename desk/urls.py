@@ -1,7 +1,7 @@
-"""The person's pages. Each begins with the principal and reads what is visible to it.
+"""URLs of the pages for people.
 
-Everything works without JavaScript: a form posts, the answer redirects back to the page as it was. With htmx the same
-form gets the changed part alone. A module holds the pages of one kind and their addresses.
+Everything works without JavaScript: a form posts and the response redirects back. With htmx the same form receives only
+the changed fragment.
 """
 
 from django.urls import include, path

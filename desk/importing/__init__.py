@@ -1,1 +1,1 @@
-"""Bringing one's own history in."""
+"""Pages of imports."""

@@ -1,4 +1,4 @@
-"""Importing one's history: choose a file, see the progress, cancel it, undo it."""
+"""Pages of imports: upload, progress, cancel, undo."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from memories.models import Memory, Proposal
 from ..page import PageRequest, for_person, neighbours_of, takes_uploads
 
 IMPORTS_PER_PAGE = 10
-# What of a file is not imported, in words, in the order in which it is told.
+# Labels of what is not imported, in order of display.
 LEFT_OUT = {
     "repeated": gettext_noop("Duplicate conversations"),
     "empty_conversations": gettext_noop("Empty conversations"),
@@ -47,7 +47,7 @@ LEFT_OUT = {
     "unknown": gettext_noop("Messages of an unknown kind"),
     "attachments": gettext_noop("Attached files, which are named in their message"),
 }
-# What became of the memories of a file, but those that are in use.
+# Labels of outcomes of imported memories that are not active.
 MEMORY_COUNTS = {
     "quarantined": gettext_lazy("held back by a gate"),
     "in_already": gettext_lazy("known already"),
@@ -85,7 +85,7 @@ class ImportForm(forms.Form):
 @require_http_methods(["GET", "HEAD", "POST"])
 @for_person
 def imports(request: PageRequest, principal: Principal) -> HttpResponse:
-    """Show the form and the imports so far, or take a file in."""
+    """Show the form and previous imports, or accept a file."""
     if request.method != "POST":
         return _page(request, principal, ImportForm(principal))
     form = ImportForm(principal, request.POST, request.FILES)
@@ -111,7 +111,7 @@ def imports(request: PageRequest, principal: Principal) -> HttpResponse:
 
 
 def import_fields(principal: Principal, form: ImportForm | None = None) -> dict[str, Any]:
-    """What the form for another import needs."""
+    """Return the context of the import form."""
     return {"form": form or ImportForm(principal), "most": settings.IMPORT_MAX_BYTES // 1_048_576}
 
 
@@ -130,7 +130,7 @@ def _page(request: PageRequest, principal: Principal, form: ImportForm, status: 
 @require_safe
 @for_person
 def import_page(request: PageRequest, principal: Principal, import_id: UUID) -> HttpResponse:
-    """One import: how far it is, what was in the file, what came out of it. The panel alone for htmx."""
+    """Show an import: progress, content of the file, results; only the panel for htmx."""
     rows = ConversationImport.objects.visible_to(principal).exclude(state="storing").with_job()
     upload = rows.select_related("legacy").filter(pk=import_id).first()
     if upload is None:
@@ -154,7 +154,7 @@ def import_page(request: PageRequest, principal: Principal, import_id: UUID) -> 
         "brought": brought,
         "undoable": brought or (upload.form == MEM0 and memories.exists()),
         "other_counts": [(label, upload.outcome[key]) for key, label in MEMORY_COUNTS.items() if key in upload.outcome],
-        # Announced when it changes, not each time that the panel is loaded.
+        # Announced when it changes, not at each reload.
         "is_news": bool(request.htmx) and request.GET.get("was") != upload.state,
     }
     return render(request, "desk/_import.html" if request.htmx else "desk/import.html", context)
@@ -167,7 +167,7 @@ def _count(upload: ConversationImport, reason: str) -> int:
 @require_POST
 @for_person
 def cancel(request: PageRequest, principal: Principal, import_id: UUID) -> HttpResponse:
-    """Stop an import."""
+    """Cancel an import."""
     try:
         import_cancel(principal, import_id)
     except NotFound:

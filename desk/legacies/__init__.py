@@ -1,1 +1,1 @@
-"""Facts about legacies: the lists, one fact, decisions about it."""
+"""Pages of legacies, facts, members and invitations."""

@@ -1,4 +1,4 @@
-"""What a person decides about a fact on a page: the action behind each button, what is said then."""
+"""Decisions about a fact: the action of each button, and its message."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ Visibility = LegacyFact.Visibility
 
 
 def add(principal: Principal, legacy_id: UUID, typed: Typed) -> tuple[LegacyFact, Done]:
-    """Write down a fact about a legacy, in the person's own words. Raises NotFound, Refused as ``fact_add`` does."""
+    """Add a fact in the person's own words. Raises NotFound, Refused like ``fact_add``."""
     visibility = Visibility.SHARED if typed.get("shared") == "yes" else Visibility.PRIVATE
     fact = actions.fact_add(principal, legacy_id, typed.get("content", ""), typed.get("category", ""), visibility)
     return fact, Done(_("Written down"), _("Written down."))
 
 
 def decide_fact(principal: Principal, fact: LegacyFact, decision: str, typed: Typed) -> Done:
-    """Do what a button says to a fact of the person; ``typed`` holds the fields of its form.
+    """Execute a button's decision about a fact; ``typed``: the form's fields.
 
-    Raises NotFound for a decision that does not exist, Refused as the action does; nothing was changed then.
+    Raises NotFound for an unknown decision, Refused like the action; nothing is changed then.
     """
     if decision not in _DECISIONS:
         raise NotFound("There is no such decision.")
@@ -46,10 +46,7 @@ def decide_fact(principal: Principal, fact: LegacyFact, decision: str, typed: Ty
 
 
 def restore_wording(principal: Principal, fact: LegacyFact, number: int, typed: Typed) -> Done:
-    """Give a fact of the person the wording and the category of an earlier version, as a new one.
-
-    Raises NotFound for a version that there is not, Refused as ``fact_edit`` does.
-    """
+    """Restore wording and category of an earlier version of a fact. Raises NotFound, Refused like ``fact_edit``."""
     earlier = _wording(fact, number)
     after = actions.fact_edit(
         principal, fact.pk, content=earlier.content, category=earlier.category, version=seen_version(typed)

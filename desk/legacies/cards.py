@@ -1,4 +1,4 @@
-"""The cards of facts, and of one fact with what helps to decide about it."""
+"""Cards of facts, for lists and detail pages."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ GONE = {State.ARCHIVED, State.REJECTED}
 
 
 def offers_for(fact: LegacyFact, *, kept: bool) -> list[str]:
-    """The decisions that the author of a fact can take about it as it is now, the likeliest first.
+    """Return the possible decisions of a fact's author, most likely first.
 
-    Only who is a member of its legacy (``kept``) can share it.
+    Sharing needs membership of its legacy (``kept``).
     """
     if fact.state in GONE:
         return ["restore"]
@@ -61,10 +61,10 @@ def make_cards(
     *,
     opened: bool = True,
 ) -> list[Card]:
-    """The cards of facts, in a constant number of queries; ``members`` are those of their legacies that one may see.
+    """Return cards of facts, in a constant number of queries; ``members``: visible members of their legacies.
 
-    ``outcomes`` says by the fact's id what was just done, or could not be done. Unless they are ``opened``, and there
-    are none, they bring neither the words that bear them out nor what else says so.
+    ``outcomes``: by fact id, what was just done or refused. Evidence and duplicates are loaded only for ``opened``
+    cards and those with an outcome.
     """
     opened = opened or bool(outcomes)
     read = facts.shown_to(principal) if opened else facts.without_vectors()
@@ -105,9 +105,9 @@ def make_cards(
 
 
 def make_fact_card(principal: Principal, fact_id: UUID, outcome: Done | Refusal | None = None) -> Card | None:
-    """The card of one fact with the talk around its words, what is near it and who would see it.
+    """Return the card of a fact with the context of its evidence, similar facts, and readers.
 
-    In a constant number of queries; None for a fact that the person may not see.
+    In a constant number of queries; None for an invisible fact.
     """
     row = LegacyFact.objects.visible_to(principal).filter(pk=fact_id)
     legacies = LegacyFact.objects.filter(pk=fact_id).values("legacy_id")
@@ -178,7 +178,7 @@ def _related(fact: LegacyFact, principal: Principal, names: Mapping[UUID, str]) 
 
 
 def _readers(principal: Principal, fact: LegacyFact, others: Sequence[str], *, kept: bool) -> str:
-    """Who sees a fact of the person, or would once it is shared."""
+    """Return who sees a fact, or would if it is shared."""
     if fact.state in {State.HIDDEN, State.QUARANTINED} | GONE:
         told = _("Only you can see it.")
     elif fact.visibility == Visibility.SHARED:
@@ -195,7 +195,7 @@ def _readers(principal: Principal, fact: LegacyFact, others: Sequence[str], *, k
 def _nearest(
     principal: Principal, fact: LegacyFact, related: Sequence[Other], members: Iterable[Member]
 ) -> list[Other]:
-    """The facts of like meaning that are neither duplicates nor contradictions."""
+    """Return similar facts that are neither duplicates nor contradictions."""
     vector, model = LegacyFact.objects.filter(pk=fact.pk).values_list("embedding", "embedding_model").get()
     if vector is None:
         return []
@@ -215,7 +215,7 @@ def _nearest(
 
 
 def _authors(fact_ids: Sequence[UUID], members: Iterable[Member]) -> Mapping[UUID, str]:
-    """The names of those whose facts these are."""
+    """Return the authors' names."""
     if not fact_ids:
         return {}
     names = {member.user_id: member.user.get_full_name() for member in members}

@@ -1,4 +1,4 @@
-"""What happened to a fact, in words."""
+"""The history of a fact."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SAID = {
 
 
 def make_fact_history(principal: Principal, fact: LegacyFact) -> list[Entry]:
-    """The latest entries about a fact of the person, newest first; of another member's fact nothing is told."""
+    """Return the latest entries of the person's fact, newest first; none for another member's."""
     if fact.user_id != principal.user_id:
         return []
 
@@ -54,7 +54,7 @@ def _category(version: FactVersion) -> str:
 
 
 def what_happened(change: Change, *, found: bool) -> str:
-    """What was done to a fact; ``found`` says that it came out of a conversation."""
+    """Describe a change of a fact; ``found``: it was extracted."""
     if change.event == "ADD":
         return _("found it in what you said") if found else _("added it")
     if change.event == "LINK":

@@ -1,4 +1,4 @@
-"""Invitations as whoever is invited sees them: what waits, the page that a link leads to, the answers, the blocks."""
+"""Pages of invitations for the invited person: list, link, answers, blocks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MOST_WAITING = 20
 
 
 def waiting_invitations(principal: Principal) -> list[Invitation]:
-    """The latest that wait for the person, in two queries."""
+    """Return the latest waiting invitations, in two queries."""
     waiting = Invitation.objects.waiting_for(principal, timezone.now()).select_related("legacy", "inviter")
     return list(waiting.order_by("-created_at", "pk")[:MOST_WAITING])
 
@@ -32,7 +32,7 @@ def waiting_invitations(principal: Principal) -> list[Invitation]:
 @require_safe
 @for_person
 def invitations(request: PageRequest, principal: Principal) -> HttpResponse:
-    """What waits for an answer, and by whom the person is not asked."""
+    """List waiting invitations and blocks."""
     blocks = InvitationBlock.objects.visible_to(principal).select_related("inviter").order_by("-created_at", "-pk")
     context = {
         "principal": principal,
@@ -46,7 +46,7 @@ def invitations(request: PageRequest, principal: Principal) -> HttpResponse:
 @require_safe
 @for_person
 def invitation(request: PageRequest, principal: Principal, code: str) -> HttpResponse:
-    """The page of a link: who asks, about whom. Nothing is answered by opening it."""
+    """Show the invitation of a link. Opening it answers nothing."""
     try:
         found = actions.invitation_find(principal, code)
     except NotFound:
@@ -59,13 +59,13 @@ def invitation(request: PageRequest, principal: Principal, code: str) -> HttpRes
 @require_POST
 @for_person
 def answer(request: PageRequest, principal: Principal, code: str, answer: str) -> HttpResponse:
-    """Accept, decline or block, and go to the legacy or back to where it was answered."""
+    """Accept, decline or block, and redirect to the legacy or back."""
     back = came_from(request, reverse("home"))
     try:
         if answer == "accept":
             member = actions.invitation_accept(principal, code)
             messages.success(request, _("You keep this legacy too from now on. You can leave it at any time."))
-            # They have no facts of their own there yet: what others share is what they come for.
+            # A new member has no facts yet: show those that others share.
             return redirect(reverse("legacy-page", args=[member.legacy_id]) + "?show=shared")
         decide, said = _REFUSALS[answer]
         decide(principal, code)
@@ -93,7 +93,7 @@ _REFUSALS: dict[str, tuple[Callable[[Principal, str], None], str]] = {
 @require_POST
 @for_person
 def unblock(request: PageRequest, principal: Principal, block_id: int) -> HttpResponse:
-    """Let invitations through again."""
+    """Remove a block."""
     actions.invitation_unblock(principal, block_id)
     messages.success(request, _("They can invite you again."))
     return redirect("invitation-list")

@@ -1,4 +1,4 @@
-"""What the address of a list of facts asks for, and that list as an address again."""
+"""Query parameters of a list of facts."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ _ORDERS = {
 
 @dataclass(frozen=True, slots=True)
 class FactView(ListView):
-    """A tab, what narrows it, its order and a page of it.
+    """Tab, filters, order and page.
 
-    ``legacy`` is an id, or empty for all legacies; ``upload`` is the id of an import.
+    ``legacy``: an id, or '' for all; ``upload``: the id of an import.
     """
 
     FILTERS = ("legacy", "category", "visibility", "state", "written_by", "upload")
@@ -80,18 +80,18 @@ class FactView(ListView):
         )
 
     def on(self, tab: TabName) -> FactView:
-        """The same search on another tab, from its first page, without what that tab can't be narrowed to."""
+        """The same search on another tab, without filters that the tab lacks."""
         state = self.state if self.state in STATES[tab] else ""
         visibility = self.visibility if tab == "mine" else ""
         return replace(self, show=tab, state=state, visibility=visibility, page="")
 
     @property
     def order(self) -> str:
-        """The order that the list is in: what waits is decided about in the order in which it came."""
+        """The effective order: waiting facts are listed oldest first."""
         return self.sort or ("oldest" if self.show == "waiting" else "newest")
 
     def narrow(self, facts: FactQuerySet) -> FactQuerySet:
-        """The facts that the filters leave, on whichever tab."""
+        """Apply the filters, without the tab."""
         data = {
             "category": self.category,
             "visibility": self.visibility,
@@ -105,10 +105,10 @@ class FactView(ListView):
         return found
 
     def select(self, facts: FactQuerySet, principal: Principal) -> FactQuerySet:
-        """The facts of this view in its order, all pages of it."""
+        """Return the facts of this view in order, of all pages."""
         return self.narrow(facts).filter(in_tab(self.show, principal)).order_by(*_ORDERS[self.order])
 
     def counts_by_category(self, facts: FactQuerySet, principal: Principal) -> dict[str, int]:
-        """How many of the facts of this view there are in each category, whichever it is narrowed to."""
+        """Return the number of facts by category, ignoring the category filter."""
         rows = self.in_category("").narrow(facts).filter(in_tab(self.show, principal))
         return dict(rows.order_by().values_list("category").annotate(Count("pk")))

@@ -1,4 +1,4 @@
-"""Who keeps a legacy: owners invite, revoke and hand over, everybody leaves, and sees it as another member does."""
+"""Members of a legacy: inviting, revoking, ownership, leaving, preview as another member."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PER_PAGE = 50
 
 
 class InviteForm(forms.Form):
-    """Who is to keep the legacy too."""
+    """The person to invite."""
 
     name = forms.CharField(
         max_length=255,
@@ -44,7 +44,7 @@ class InviteForm(forms.Form):
 
 
 def members_of(principal: Principal, legacies: list[UUID]) -> list[Member]:
-    """Who keeps these legacies, owners first."""
+    """Return the members of these legacies, owners first."""
     rows = Member.objects.visible_to(principal).filter(legacy_id__in=legacies).select_related("user")
     return list(rows.order_by("-role", "joined_at", "pk"))
 
@@ -52,14 +52,14 @@ def members_of(principal: Principal, legacies: list[UUID]) -> list[Member]:
 @require_safe
 @for_person
 def members(request: PageRequest, principal: Principal, legacy_id: UUID) -> HttpResponse:
-    """Who keeps the legacy and, for owners, who is invited."""
+    """Show the members and, for owners, the invitations."""
     return _show(request, principal, legacy_id, InviteForm(label_suffix=""))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @for_person
 def invite(request: PageRequest, principal: Principal, legacy_id: UUID) -> HttpResponse:
-    """Make an invitation and show its link, this once. Whoever comes back to the address sees who keeps the legacy."""
+    """Create an invitation and show its link once. A GET shows the members."""
     if request.method != "POST":
         return redirect("legacy-members", legacy_id)
     form = InviteForm(request.POST, label_suffix="")
@@ -80,7 +80,7 @@ def invite(request: PageRequest, principal: Principal, legacy_id: UUID) -> HttpR
 @require_POST
 @for_person
 def rename(request: PageRequest, principal: Principal, legacy_id: UUID) -> HttpResponse:
-    """Give a legacy another name."""
+    """Rename a legacy."""
 
     def change() -> str:
         return _("It is named %(name)s now.") % {
@@ -93,7 +93,7 @@ def rename(request: PageRequest, principal: Principal, legacy_id: UUID) -> HttpR
 @require_POST
 @for_person
 def revoke(request: PageRequest, principal: Principal, legacy_id: UUID, invitation_id: UUID) -> HttpResponse:
-    """End an invitation that is outstanding."""
+    """Revoke an open invitation."""
 
     def end() -> str:
         actions.invitation_revoke(principal, legacy_id, invitation_id)
@@ -105,7 +105,7 @@ def revoke(request: PageRequest, principal: Principal, legacy_id: UUID, invitati
 @require_POST
 @for_person
 def leave(request: PageRequest, principal: Principal, legacy_id: UUID, member_id: UUID) -> HttpResponse:
-    """Leave, or remove somebody."""
+    """Leave, or remove a member."""
 
     own = Member.objects.visible_to(principal).filter(pk=member_id, user_id=must_act_for(principal)).exists()
 
@@ -132,10 +132,7 @@ def hand_over(request: PageRequest, principal: Principal, legacy_id: UUID, membe
 
 
 def seen_by_both(principal: Principal, member: Member) -> FactQuerySet:
-    """What the member sees of a legacy and the person sees too.
-
-    That leaves out what either keeps to themselves, so that nobody learns by looking through another's eyes.
-    """
+    """Return what both the member and the person see of a legacy, without the private facts of either."""
     theirs = LegacyFact.objects.visible_to(principal_for_person(member.user_id)).filter(legacy_id=member.legacy_id)
     mine = LegacyFact.objects.visible_to(principal).filter(visibility=LegacyFact.Visibility.SHARED)
     return theirs.filter(state=LegacyFact.State.ACTIVE, pk__in=mine.values("pk"))
@@ -144,7 +141,7 @@ def seen_by_both(principal: Principal, member: Member) -> FactQuerySet:
 @require_safe
 @for_person
 def as_member(request: PageRequest, principal: Principal, legacy_id: UUID, member_id: UUID) -> HttpResponse:
-    """What another member sees of a legacy; nothing can be changed on the page."""
+    """Show what another member sees of a legacy, read-only."""
     members = Member.objects.visible_to(principal).filter(legacy_id=legacy_id)
     member = members.select_related("user", "legacy").filter(pk=member_id).first()
     if member is None:
@@ -162,7 +159,7 @@ def as_member(request: PageRequest, principal: Principal, legacy_id: UUID, membe
 
 
 def after_change(request: PageRequest, legacy_id: UUID, change: Callable[[], str]) -> HttpResponse:
-    """Make a change and go back to the page."""
+    """Execute a change and redirect to the page."""
     try:
         messages.success(request, change())
     except NotFound:

@@ -1,4 +1,4 @@
-"""What an owner does to a legacy as a whole: its picture, ending it, and bringing it back."""
+"""Owners' actions on a legacy: picture, ending, restoring."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class PictureForm(forms.Form):
 @require_safe
 @cache_control(private=True, max_age=3600)
 def picture(request: HttpRequest, legacy_id: UUID) -> HttpResponseBase:
-    """The picture of a legacy, for its members; the address that pages give has its moment."""
+    """Return the picture of a legacy, for members. Page URLs contain its time, for caching."""
     if not request.user.is_authenticated:
         return HttpResponse(status=404)
     shown = LegacyPicture.objects.visible_to(principal_of(request)).filter(pk=legacy_id).first()
@@ -57,7 +57,7 @@ def picture(request: HttpRequest, legacy_id: UUID) -> HttpResponseBase:
 @require_POST
 @for_person
 def set_picture(request: PageRequest, principal: Principal, legacy_id: UUID) -> HttpResponse:
-    """Take a picture in, or say why not; or remove the one that there is."""
+    """Set or remove the picture, or show why it was refused."""
     if "remove" in request.POST:
         return after_change(request, legacy_id, lambda: _removed(principal, legacy_id))
     form = PictureForm(request.POST, request.FILES)
@@ -81,7 +81,7 @@ def _pictured(principal: Principal, legacy_id: UUID, file: UploadedFile) -> str:
 @require_http_methods(["GET", "HEAD", "POST"])
 @for_person
 def end(request: PageRequest, principal: Principal, legacy_id: UUID) -> HttpResponse:
-    """Say what ending a legacy does to the facts of each member; end it."""
+    """Preview ending a legacy, or end it."""
     legacy = Legacy.objects.visible_to(principal).filter(pk=legacy_id).first()
     if legacy is None:
         raise NotFound("There is no such legacy.")
@@ -112,14 +112,14 @@ def end(request: PageRequest, principal: Principal, legacy_id: UUID) -> HttpResp
 @require_POST
 @for_person
 def bring_back(request: PageRequest, principal: Principal, legacy_id: UUID) -> HttpResponse:
-    """Bring a legacy back that the person has ended."""
+    """Restore a legacy that the person has ended."""
     legacy = legacy_bring_back(principal, legacy_id)
     messages.success(request, _("%(name)s is back, as it was when you ended it.") % {"name": legacy.name})
     return redirect("legacy-page", legacy_id)
 
 
 def ended_legacies(principal: Principal) -> list[LegacyEnding]:
-    """Legacies that the person can bring back."""
+    """Return the legacies that the person can restore."""
     return list(LegacyEnding.objects.visible_to(principal).undoable(timezone.now()).select_related("legacy"))
 
 

@@ -1,4 +1,4 @@
-"""The four lists that a person's facts are divided into, with how much stands on each."""
+"""The four tabs of a person's facts, with counts."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ TABS: dict[TabName, str] = {
 
 
 def in_tab(name: TabName, principal: Principal) -> Q:
-    """The condition for a fact that the person may see to stand on a tab. It may stand on two: mine and waiting."""
+    """Return the condition of a tab. A fact may be on two: mine and waiting."""
     own = Q(user_id=principal.user_id)
     return {"mine": own & ~GONE, "waiting": own & WAITING, "shared": ~own, "gone": own & GONE}[name]
 
 
 def tab_counts(facts: FactQuerySet, principal: Principal) -> dict[TabName, int]:
-    """How many of the facts stand on each tab, in one query."""
+    """Return the number of facts by tab, in one query."""
     counts = facts.aggregate(**{name: Count("pk", filter=in_tab(name, principal)) for name in TABS})
     return {name: counts[name] for name in TABS}
 
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """How many of a person's facts about one legacy wait, are private, are shared by them, are shared with them."""
+    """Numbers of facts about a legacy: waiting, private, shared by the person, shared with them."""
 
     waiting: int = 0
     private: int = 0
@@ -46,7 +46,7 @@ class Numbers:
 
 
 def numbers_by_legacy(principal: Principal) -> dict[UUID, Numbers]:
-    """The numbers of every legacy of the person that has facts they may see, in one query."""
+    """Return the numbers of each legacy with visible facts, in one query."""
     own, shared = in_tab("mine", principal), Q(visibility=LegacyFact.Visibility.SHARED)
     rows = (
         LegacyFact.objects.visible_to(principal)

@@ -1,4 +1,4 @@
-"""Lists of facts, those of one legacy and those of all, and the page of one fact."""
+"""Lists of facts of one legacy or all, and the page of a fact."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ NONE: Outcomes = MappingProxyType({})
 
 
 def make_tabs(facts: FactQuerySet, principal: Principal, view: FactView) -> list[Tab]:
-    """The tabs with their counts, in one query."""
+    """Return the tabs with counts, in one query."""
     counts = tab_counts(facts, principal)
     return [Tab(_(title), view.on(name).query, counts[name], name == view.show) for name, title in TABS.items()]
 
@@ -53,14 +53,14 @@ def make_tabs(facts: FactQuerySet, principal: Principal, view: FactView) -> list
 @require_safe
 @for_person
 def legacy(request: PageRequest, principal: Principal, legacy_id: UUID) -> HttpResponse:
-    """One tab of the facts about a legacy, as the address says."""
+    """List the facts of a legacy."""
     return show_list(request, principal, FactView.of(request.GET), legacy_id)
 
 
 @require_POST
 @for_person
 def add(request: PageRequest, principal: Principal, legacy_id: UUID) -> HttpResponse:
-    """Write down a fact by hand."""
+    """Add a fact."""
     typed, made = request.POST.dict(), []
 
     def change() -> Done:
@@ -82,7 +82,7 @@ def add(request: PageRequest, principal: Principal, legacy_id: UUID) -> HttpResp
 @require_safe
 @for_person
 def every_legacy(request: PageRequest, principal: Principal) -> HttpResponse:
-    """One tab of all facts that the person may see, as the address says."""
+    """List the facts of all legacies."""
     return show_list(request, principal, FactView.of(request.GET))
 
 
@@ -95,10 +95,7 @@ def show_list(
     *,
     refused: Refusal | None = None,
 ) -> HttpResponse:
-    """A list, of one legacy or of all. ``outcomes`` says by fact why something could not be done, shown beside it.
-
-    ``refused`` says why a fact was not written down.
-    """
+    """Render a list of facts. ``outcomes``: refused decisions by fact; ``refused``: why a fact was not added."""
     facts = LegacyFact.objects.visible_to(principal)
     shown = None
     if legacy_id is not None:
@@ -112,7 +109,7 @@ def show_list(
     members = members_of(principal, legacies)
     cards = make_cards(rows, principal, members, outcomes, opened=False)
     for fact_id in outcomes.keys() - {UUID(card.key) for card in cards}:
-        messages.error(request, outcomes[fact_id].text)  # The fact is on another tab by now.
+        messages.error(request, outcomes[fact_id].text)  # The fact moved to another tab.
     why_not = refused or next((each for each in outcomes.values() if isinstance(each, Refusal)), None)
     address = reverse("legacy-page", args=[legacy_id]) if legacy_id else reverse("fact-list")
     context = {
@@ -153,9 +150,9 @@ def show_list(
 def _near(
     principal: Principal, view: FactView, facts: FactQuerySet, members: Iterable[Member], legacy_id: UUID | None
 ) -> list[Card]:
-    """Facts in use that are close in meaning to what is searched for, and do not hold the words.
+    """Return active facts similar in meaning to the search, without the words.
 
-    Not looked for where those that hold the words fill more than a page.
+    None if the matches of the words fill more than a page.
     """
     if not view.search or view.show == "gone":
         return []
@@ -170,14 +167,14 @@ def _near(
 @require_safe
 @for_person
 def fact(request: PageRequest, principal: Principal, fact_id: UUID) -> HttpResponse:
-    """A fact of the person, or one that another member shares with them."""
+    """Show a fact of the person, or one shared with them."""
     return show_fact(request, principal, fact_id)
 
 
 def show_fact(
     request: PageRequest, principal: Principal, fact_id: UUID, outcome: Done | Refusal | None = None
 ) -> HttpResponse:
-    """The page; ``outcome`` is what a form on it came to."""
+    """Render the page; ``outcome``: the result of a form."""
     card = make_fact_card(principal, fact_id, outcome)
     if card is None or card.fact is None:
         raise NotFound("There is no such fact.")
@@ -195,7 +192,7 @@ def show_fact(
 
 
 def writers(facts: FactQuerySet) -> list[tuple[str, str]]:
-    """Whose wordings there are among the facts, for a choice: the models, rules and agents, and the authors' own."""
+    """Return the filter choices of writers: models, rules, agents, people."""
     names = facts.order_by("written_by").values_list("written_by", flat=True).distinct()
     return [(name, writer_label(name)) if name else (OWN_WORDS, _("Own words")) for name in names]
 

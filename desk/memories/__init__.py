@@ -1,1 +1,1 @@
-"""What is remembered about the person: the list, one memory, fewer words for several."""
+"""Pages of memories: list, detail, merge plans."""

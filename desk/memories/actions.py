@@ -1,4 +1,4 @@
-"""What a person decides about a memory on a page: the action behind each button, what is said then."""
+"""Decisions about a memory: the action of each button, and its message."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ _WHY_NOT = {
 
 
 def decide_memory(principal: Principal, memory: Memory, decision: str, typed: Typed) -> Done:
-    """Do what a button says to a memory of the person; ``typed`` holds the fields of its form.
+    """Execute a button's decision about a memory; ``typed``: the form's fields.
 
-    Raises NotFound for a decision that does not exist, Refused as the actions do; nothing was changed then.
+    Raises NotFound for an unknown decision, Refused like the actions; nothing is changed then.
     """
     if decision == "edit":
         return _edit(principal, memory, typed)
@@ -60,7 +60,7 @@ def decide_memory(principal: Principal, memory: Memory, decision: str, typed: Ty
     if decision not in _SAID:
         raise NotFound("There is no such decision.")
     wanted = {memory.pk: seen_version(typed)}
-    # Here one is looked at by itself, and what is put away so goes with the words that it was learned from.
+    # On the detail page, archiving also withholds the source words.
     withheld = decision in {"dont_keep", "archive"}
     result = actions.memories_decide(
         principal,
@@ -81,10 +81,7 @@ def decide_memory(principal: Principal, memory: Memory, decision: str, typed: Ty
 
 
 def restore_wording(principal: Principal, memory: Memory, number: int, typed: Typed) -> Done:
-    """Give a memory of the person an earlier wording, as a new version.
-
-    Raises NotFound for a version that there is not, Refused as ``memory_revert`` does.
-    """
+    """Restore an earlier wording, as a new version. Raises NotFound, Refused like ``memory_revert``."""
     versions = MemoryVersion.objects.visible_to(principal).filter(memory=memory, number=number)
     earlier = versions.values_list("content", flat=True).first()
     if earlier == memory.content:
@@ -94,7 +91,7 @@ def restore_wording(principal: Principal, memory: Memory, number: int, typed: Ty
 
 
 def add(principal: Principal, typed: Typed) -> tuple[Memory, Done]:
-    """Remember what the person writes down by hand. Raises Refused as ``memory_add`` does."""
+    """Add a memory in the person's own words. Raises Refused like ``memory_add``."""
     outcome = actions.memory_add(
         principal,
         NewMemory(
@@ -123,12 +120,12 @@ def add(principal: Principal, typed: Typed) -> tuple[Memory, Done]:
 
 
 def topics_of(typed: Typed) -> tuple[str, ...]:
-    """The topics that were typed, separated by commas."""
+    """Parse topics separated by commas."""
     return tuple(topic.strip() for topic in typed.get("topics", "").split(",") if topic.strip())
 
 
 def importance_of(typed: Typed) -> int:
-    """The importance that was chosen. What is no digit is refused by the actions."""
+    """Parse the importance; actions refuse invalid values."""
     chosen = typed.get("importance", "2")
     return int(chosen) if chosen.isdecimal() and len(chosen) == 1 else 0
 
@@ -171,7 +168,7 @@ def _filing(memory: Memory) -> Sequence[object]:
 
 
 def _expiry(memory: Memory, until: str) -> datetime | EllipsisType | None:
-    """The end of the day that was typed; what is stored when that is the day that was shown."""
+    """Return the end of the typed day; the stored time if the day is unchanged."""
     shown = last_day(memory.expires_at)
     if until == (shown.isoformat() if shown else ""):
         return ...

@@ -1,4 +1,4 @@
-"""Who would see a memory: how prompts come to hold it, and which agents may see its category."""
+"""Who sees a memory: its use in prompts, the agents with its category, disclosures."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ HOW = {
 
 @dataclass(frozen=True, slots=True)
 class Audience:
-    """The names of agents that may see a category and how many more there are; ``off``: none sees anything."""
+    """Names of agents that see a category, and the number of others; ``off``: memory is off."""
 
     names: list[str]
     more: int
@@ -42,7 +42,7 @@ class Audience:
 
 
 def who_sees(principal: Principal, category: str) -> Audience:
-    """Which of the person's agents may see memories of a category, in two queries."""
+    """Return the agents that see a category, in two queries."""
     own = Grant.objects.filter(user_id=must_act_for(principal))
     agents = Agent.objects.visible_to(principal).prefetch_related(Prefetch("grants", own, to_attr="given"))
     names = [agent.name for agent in agents.order_by("name", "pk")[:MOST_AGENTS] if _sees(agent, category)]
@@ -60,7 +60,7 @@ def _sees(agent: Agent, category: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class DisclosureLine:
-    """That an agent saw it: so many times in a row on one day, the last of them ``at``."""
+    """Consecutive disclosures to an agent on one day, the last one ``at``."""
 
     agent: Agent
     how: str
@@ -69,17 +69,17 @@ class DisclosureLine:
 
 
 def disclosures_of(principal: Principal, memory: Memory) -> DisclosureQuerySet:
-    """The rows behind them, the latest first; those that the person may see."""
+    """Return the visible disclosures of a memory, latest first."""
     return Disclosure.objects.visible_to(principal).of(memory.pk)
 
 
 def tell(rows: Iterable[Disclosure]) -> list[DisclosureLine]:
-    """The rows in words. They hold their agents."""
+    """Describe disclosures, loaded with their agents."""
     return [DisclosureLine(row.agent, _(HOW[Disclosure.By(row.by)]), row.at) for row in rows]
 
 
 def tell_by_day(rows: Iterable[Disclosure]) -> list[DisclosureLine]:
-    """The same for rows in their order, in one line what an agent saw in the same way again and again on one day."""
+    """Describe disclosures, with consecutive equal ones of a day in one line."""
     told = []
     for (agent, by, _day), alike in groupby(rows, lambda row: (row.agent, row.by, timezone.localdate(row.at))):
         latest, *others = alike

@@ -1,4 +1,4 @@
-"""The cards of memories, and of one memory with the talk around its words and what is related to it."""
+"""Cards of memories, for lists and detail pages."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _RELATIONS = {
 
 
 def offers_for(memory: Memory) -> list[str]:
-    """The decisions that the person can take about a memory as it is now, the likeliest first."""
+    """Return the possible decisions about a memory, most likely first."""
     if memory.state in GONE:
         return ["restore"]
     if memory.state == State.QUARANTINED:
@@ -59,10 +59,10 @@ def offers_for(memory: Memory) -> list[str]:
 def make_memory_cards(
     memories: MemoryQuerySet, principal: Principal, outcomes: Mapping[str, Done | Refusal], *, opened: bool = True
 ) -> list[Card]:
-    """The cards of memories that are visible to the person, in their order and a constant number of queries.
+    """Return cards of visible memories, in order and in a constant number of queries.
 
-    ``outcomes`` says by the memory's id what was just done, or could not be done. Unless they are ``opened``, only
-    those bring the words that bear them out.
+    ``outcomes``: by memory id, what was just done or refused. Evidence is loaded for ``opened`` cards and those with an
+    outcome.
     """
     shown = list(memories.without_vectors())
     evidence = _evidence(principal, [memory.pk for memory in shown if opened or memory.pk in outcomes])
@@ -76,7 +76,7 @@ def make_memory_cards(
 def card_of(
     principal: Principal, memory: Memory, quotations: Sequence[Quotation], outcome: Done | Refusal | None
 ) -> Card:
-    """The card of a memory that was read, with the words that bear it out."""
+    """Return the card of a loaded memory, with its evidence."""
     until, proposed = last_day(memory.expires_at), memory.state == State.PROPOSED
     came = memory.state in {State.PROPOSED, State.QUARANTINED}
     writer = reverse("agent-page", args=[memory.agent_id]) if memory.agent_id else ""
@@ -117,9 +117,9 @@ def card_of(
 
 
 def make_memory_card(principal: Principal, memory_id: str, outcome: Done | Refusal | None = None) -> Card | None:
-    """The card of one memory with the talk around its words and the memories that are related to it.
+    """Return the card of a memory with the context of its evidence, and related memories.
 
-    In a constant number of queries; None for a memory that the person may not see.
+    In a constant number of queries; None for an invisible memory.
     """
     row = Memory.objects.visible_to(principal).filter(pk=memory_id)
     cards = make_memory_cards(row, principal, {} if outcome is None else {memory_id: outcome})
@@ -134,7 +134,7 @@ def make_memory_card(principal: Principal, memory_id: str, outcome: Done | Refus
 
 
 def _tags(principal: Principal, memory: Memory, *, is_news: bool) -> Iterator[Tag]:
-    """``is_news``: something was just done, which is told beside them; more tags would move everything below."""
+    """Return the labels. ``is_news``: with an outcome beside them, further labels would shift the layout."""
     if memory.subject:
         yield Tag(memory.subject, "strong")
     if memory.field:
@@ -158,7 +158,7 @@ def _tags(principal: Principal, memory: Memory, *, is_news: bool) -> Iterator[Ta
 
 
 def _in_prompts(memory: Memory) -> Tag:
-    """How prompts come to hold an active memory."""
+    """Describe how an active memory gets into prompts."""
     if memory.valid_to is not None and memory.valid_to <= timezone.now():
         return Tag(_("No longer true"))
     if memory.valid_from is not None and memory.valid_from > timezone.now():
@@ -167,7 +167,7 @@ def _in_prompts(memory: Memory) -> Tag:
 
 
 def _evidence(principal: Principal, memory_ids: Iterable[str]) -> dict[str, list[MemoryEvidence]]:
-    """What bears memories out, by their ids, that of the latest wording first; each message once."""
+    """Return the evidence by memory id, that of the latest wording first, each message once."""
     if not (ids := list(memory_ids)):
         return {}
     versions = MemoryVersion.objects.visible_to(principal).filter(memory__in=ids)
@@ -180,7 +180,7 @@ def _evidence(principal: Principal, memory_ids: Iterable[str]) -> dict[str, list
 
 
 def _relation(kind: Relation.Type, is_from: bool, of: str) -> str:
-    """What another memory is to this one; ``of`` is the kind of the one that the relation begins with."""
+    """Describe the relation to another memory; ``of``: the kind of its first memory."""
     if kind == Relation.Type.DERIVED_FROM and of == Kind.INSIGHT:
         return _("Rests on") if is_from else _("A guess that rests on it")
     return _(_RELATIONS[kind, is_from])

@@ -1,4 +1,4 @@
-"""The page of one memory, and the list of the agents that it was shown to."""
+"""The page of a memory, and its disclosures."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ SEEN_PER_PAGE = 50
 @require_safe
 @for_person
 def memory(request: PageRequest, principal: Principal, memory_id: str) -> HttpResponse:
-    """A memory of the person. Only what agents recall counts as a use, not opening it here."""
+    """Show a memory. Viewing it here does not count as a use."""
     return show_memory(request, principal, memory_id)
 
 
 def show_memory(
     request: PageRequest, principal: Principal, memory_id: str, outcome: Done | Refusal | None = None
 ) -> HttpResponse:
-    """The page; ``outcome`` is what a form on it came to."""
+    """Render the page; ``outcome``: the result of a form."""
     card = make_memory_card(principal, memory_id, outcome)
     if card is None or card.memory is None:
         raise NotFound("There is no such memory.")
@@ -63,7 +63,7 @@ def show_memory(
 @require_safe
 @for_person
 def seen(request: PageRequest, principal: Principal, memory_id: str) -> HttpResponse:
-    """Every time that an agent saw a memory."""
+    """List the disclosures of a memory."""
     memory = Memory.objects.visible_to(principal).only("content").filter(pk=memory_id).first()
     if memory is None:
         raise NotFound("There is no such memory.")

@@ -1,4 +1,4 @@
-"""What happened to a memory, in words."""
+"""The history of a memory."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _FIELDS = {
 
 
 def make_memory_history(principal: Principal, memory: Memory) -> list[Entry]:
-    """The latest entries about a memory that the person may see, newest first."""
+    """Return the latest entries of a visible memory, newest first."""
 
     def tell(
         change: Change, agents: Mapping[str, str], old: MemoryVersion | None, new: MemoryVersion | None
@@ -57,7 +57,7 @@ def _compare(old: MemoryVersion, new: MemoryVersion) -> tuple[list[Piece], str]:
 
 
 def what_happened(change: Change, *, worded: bool) -> str:
-    """What was done to a memory; ``worded`` says that it got another wording by it."""
+    """Describe a change of a memory; ``worded``: with a new wording."""
     tell = _TOLD.get(change.event)
     if change.event == "APPROVE":
         return _("approved it in other words") if worded else _("approved it")

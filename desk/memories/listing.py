@@ -1,4 +1,4 @@
-"""What the address of the list of memories asks for, and that list as an address again."""
+"""Query parameters of the list of memories."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ _ORDERS = {
 
 @dataclass(frozen=True, slots=True)
 class MemoryView(ListView):
-    """Memories in one state, what narrows them, their order within a category and a page of that.
+    """State, filters, order within a category, and page.
 
-    ``agent`` is an agent's id, ``upload`` that of an import, ``pinned`` and ``reviewed`` are yes, no or empty.
+    ``agent``: an agent's id; ``upload``: that of an import; ``pinned`` and ``reviewed``: yes, no or ''.
     """
 
     FILTERS = ("category", "kind", "topic", "subject", "agent", "upload", "pinned", "reviewed")
@@ -88,16 +88,16 @@ class MemoryView(ListView):
         )
 
     def within(self, state: str) -> MemoryView:
-        """The same search among memories in another state, from its first page."""
+        """The first page of the same search in another state."""
         return replace(self, state=state, page="")
 
     @property
     def order(self) -> str:
-        """The order within a category; usually that of the memory block."""
+        """The effective order within a category; by default that of the memory block."""
         return self.sort or "oldest"
 
     def narrow(self, memories: MemoryQuerySet) -> MemoryQuerySet:
-        """The memories that the state and the filters leave, in no order."""
+        """Apply state and filters, without an order."""
         data = {
             "state": self.state,
             "search": self.search,
@@ -108,39 +108,39 @@ class MemoryView(ListView):
             "reviewed": YES_OR_NO.get(self.reviewed),
         }
         rows = memories.filter(category=self.category) if self.category else memories
-        # By itself: over REST a comma ends a topic.
+        # Not by the REST filter, where commas separate topics.
         rows = rows.brought_by(UUID(self.upload)) if self.upload else rows
         rows = rows.filter(topics__contains=[self.topic]) if self.topic else rows
         found: MemoryQuerySet = MemoryFilters(data, queryset=rows).qs
         return found.order_by()
 
     def select(self, memories: MemoryQuerySet) -> MemoryQuerySet:
-        """The memories of this view in its order, all pages of it."""
+        """Return the memories of this view in order, of all pages."""
         return self.in_order(self.narrow(memories))
 
     def in_order(self, memories: MemoryQuerySet) -> MemoryQuerySet:
-        """Memories by category, in the view's order. Those that stand in every prompt come first, as they do there."""
+        """Order memories by category, those of the memory block first, then by the view's order."""
         recalled_only = Case(When(category__in=sorted(in_every_prompt()), then=0), default=1)
         return memories.order_by(recalled_only, "category", *_ORDERS[self.order])
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many memories stand in each state, and of those that a view shows, how many in each category."""
+    """Numbers of memories by state, and of a view's memories by category."""
 
     states: Mapping[str, int]
     categories: Mapping[str, int]
 
     @classmethod
     def of(cls, memories: MemoryQuerySet, view: MemoryView, overview: Overview) -> Counts:
-        """Take them from the overview; count where more than the category narrows the view."""
+        """Take the numbers from the overview, or count if there are filters other than the category."""
         found = overview.counts.get(view.state, {})
         if view.search or view.narrowing:
             found = counts_by_category(view.in_category("").narrow(memories))
         return cls(overview.states, found)
 
     def shown(self, view: MemoryView) -> dict[str, int]:
-        """The categories that the view shows, in its order, with how many memories it shows of each."""
+        """The shown categories in order, with their numbers of memories."""
         found = {view.category: self.categories.get(view.category, 0)} if view.category else self.categories
         first = in_every_prompt()
         return {name: found[name] for name in sorted(found, key=lambda name: (name not in first, name))}
@@ -148,9 +148,9 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """The memories of a view as a paginator takes them, when it is known how many there are of each category.
+    """The memories of a view for a paginator, given the numbers by category.
 
-    So only the categories of the page are read, and of those only the ids are sorted.
+    Only the categories of the page are read, and only their ids are sorted.
     """
 
     view: MemoryView
@@ -158,11 +158,11 @@ class Pages:
     counts: Mapping[str, int]
 
     def count(self) -> int:
-        """How many there are; no query."""
+        """The total number, without a query."""
         return sum(self.counts.values())
 
     def __getitem__(self, part: slice) -> MemoryQuerySet:
-        """Those of a page, in the view's order."""
+        """Return those of a page, in order."""
         ends = list(accumulate(self.counts.values()))
         begins = [0, *ends]
         spanned = [
@@ -179,10 +179,10 @@ class Pages:
 
 
 def in_every_prompt() -> frozenset[str]:
-    """The categories that stand in every prompt; lists begin with them."""
+    """Return the categories of the memory block, with which lists begin."""
     return frozenset(each.name for each in categories.load().by_name.values() if each.context == "all")
 
 
 def counts_by_category(memories: MemoryQuerySet) -> dict[str, int]:
-    """How many of the memories stand in each category."""
+    """Return the number of memories by category."""
     return dict(memories.order_by().values_list("category").annotate(Count("pk")))

@@ -1,4 +1,4 @@
-"""A plan to say memories in fewer as the desk shows it: several lines beside the one that would take their place."""
+"""Template data of a merge plan: the sources beside the merged memory."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _KEPT = {
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One of several memories. What the one in their place does not say is marked as gone."""
+    """A source. Words missing in the merged memory are marked as removed."""
 
     memory_id: str
     subject: str
@@ -50,7 +50,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """A memory in the place of several. What none of them says is marked as new; ``why`` is told when it was left."""
+    """A merged memory. Words missing in all sources are marked as added; ``why``: why it was skipped."""
 
     item: MemoryPlanItem
     lines: list[Line]
@@ -61,16 +61,16 @@ class Merge:
 
     @property
     def saved(self) -> int:
-        """Tokens that it saves, where it is recalled or in every prompt."""
+        """Saved tokens."""
         return self.item.tokens_before - self.item.tokens_after
 
 
 @dataclass(frozen=True, slots=True)
 class PlanDetail:
-    """A plan with what the page shows of it.
+    """A plan with its page's data.
 
-    ``before`` memories become ``after``, which saves ``saved`` tokens in every prompt; of a plan that was carried out
-    or undone, what was.
+    ``before`` memories become ``after``, saving ``saved`` tokens per prompt; for an applied or reverted plan as of
+    then.
     """
 
     plan: MemoryPlan
@@ -82,18 +82,18 @@ class PlanDetail:
 
     @property
     def made_by(self) -> str:
-        """What made it, as it is told."""
+        """The label of its model."""
         return writer_label(self.plan.written_by)
 
     @property
     def can_be_undone(self) -> bool:
-        """Whether something was merged that can be undone."""
+        """Whether a merge can be undone."""
         return self.plan.state == MemoryPlan.State.APPLIED and self.after > 0
 
 
 @dataclass(frozen=True, slots=True)
 class CategoryCount:
-    """A category with so many memories that a plan may be about."""
+    """A category with its number of mergeable memories."""
 
     name: str
     label: str
@@ -101,7 +101,7 @@ class CategoryCount:
 
 
 def make_plan_detail(plan: MemoryPlan) -> PlanDetail:
-    """The plan as ``memories.plans.show_plan`` reads it, with its differences."""
+    """Return the plan of ``memories.plans.show_plan``, with diffs."""
     merges = [_merge(item) for item in plan.items.all()]
     done = [merge for merge in merges if merge.item.state in _COUNTED]
     return PlanDetail(
@@ -118,14 +118,14 @@ _COUNTED = {Item.WAITING, Item.APPLIED, Item.REVERTED}
 
 
 def categories_to_merge(principal: Principal) -> list[CategoryCount]:
-    """The categories in which there is more than one memory that a plan may be about."""
+    """Return the categories with more than one mergeable memory."""
     rows = Memory.objects.visible_to(principal).mergeable(principal).order_by("category").values("category")
     counted = rows.annotate(count=Count("pk")).filter(count__gt=1).values_list("category", "count")
     return [CategoryCount(name, category_label(name), count) for name, count in counted]
 
 
 def latest_plans(principal: Principal) -> list[MemoryPlan]:
-    """The last plans that were applied, undone or not."""
+    """Return the latest applied plans, reverted or not."""
     done = MemoryPlan.objects.visible_to(principal).filter(applied_rev__isnull=False)
     return list(done.order_by("-decided_at").defer("looked_at")[:LATEST])
 
@@ -136,7 +136,7 @@ def _merge(item: MemoryPlanItem) -> Merge:
     said = [(source, _text(source, "content")) for source in sources]
     wordings = [*(content for _, content in said), item.content or merged]
     told = [second_person(each) for each in wordings]
-    # Told to the person when all of them can be; a mixture would look like differences.
+    # Second person only if all texts can be converted; a mixture would look like differences.
     *before, after = told if all(a != b for a, b in zip(told, wordings, strict=True)) else wordings
     olds, new = merge_diff(before, after)
     return Merge(
@@ -153,7 +153,7 @@ def _merge(item: MemoryPlanItem) -> Merge:
 
 
 def _text(source: MemoryPlanSource, name: str) -> str:
-    """What show_plan has read of a source, empty where that is gone."""
+    """Return the text of a source, '' if it is gone."""
     return getattr(source, name) or ""
 
 

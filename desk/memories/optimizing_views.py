@@ -1,4 +1,4 @@
-"""Merging memories: have a plan made, look at it, apply what one selects of it, undo it."""
+"""Pages of merge plans: create, preview, apply selected items, undo."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ State = MemoryPlan.State
 @require_http_methods(["GET", "HEAD", "POST"])
 @for_person
 def tidy(request: PageRequest, principal: Principal) -> HttpResponse:
-    """Offer to make a plan, or have one made."""
+    """Show the form, or create a plan."""
     refused, status = "", 200
     if request.method == "POST":
         try:
@@ -56,14 +56,14 @@ def tidy(request: PageRequest, principal: Principal) -> HttpResponse:
 @require_safe
 @for_person
 def plan_page(request: PageRequest, principal: Principal, plan_id: UUID) -> HttpResponse:
-    """One plan: how far it is, what it would merge, what became of it. The panel alone for htmx."""
+    """Show a plan: progress, merges, results; only the panel for htmx."""
     return _show(request, principal, plan_id)
 
 
 @require_POST
 @for_person
 def apply(request: PageRequest, principal: Principal, plan_id: UUID) -> HttpResponse:
-    """Merge what was selected."""
+    """Apply the selected merges."""
     chosen = [item for item in map(_id, request.POST.getlist("item")) if item]
     try:
         actions.optimize_apply(principal, plan_id, chosen)
@@ -82,7 +82,7 @@ def apply(request: PageRequest, principal: Principal, plan_id: UUID) -> HttpResp
 @require_POST
 @for_person
 def undo(request: PageRequest, principal: Principal, plan_id: UUID) -> HttpResponse:
-    """Undo what was merged."""
+    """Revert the merges."""
     refused = _refused(request, principal, plan_id, actions.optimize_revert)
     if refused:
         return refused
@@ -104,7 +104,7 @@ def discard(request: PageRequest, principal: Principal, plan_id: UUID) -> HttpRe
 def _refused(
     request: PageRequest, principal: Principal, plan_id: UUID, change: Callable[[Principal, UUID], object]
 ) -> HttpResponse | None:
-    """Make a change to a plan; the page with the reason if that was refused."""
+    """Execute a change of a plan, or show why it was refused."""
     try:
         change(principal, plan_id)
     except NotFound:
@@ -123,7 +123,7 @@ def _show(
         "detail": detail,
         "plan": detail.plan,
         "refused": refused,
-        # Announced when it is there, not each time that the panel is loaded.
+        # Announced once, when it is ready.
         "is_news": bool(request.htmx) and detail.plan.state != State.MAKING,
     }
     return render(request, "desk/_plan.html" if request.htmx else "desk/plan.html", context, status=status)

@@ -1,4 +1,4 @@
-"""What is remembered about the person, by category; and something more to remember, written down by hand."""
+"""The list of memories by category, and adding one."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ BULK = {
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The memories of a category on a page; ``continued`` says that those before these are on the page before."""
+    """The memories of a category on a page; ``continued`` from the previous page."""
 
     name: str
     label: str
@@ -74,14 +74,14 @@ class Group:
 @require_safe
 @for_person
 def memory_list(request: PageRequest, principal: Principal) -> HttpResponse:
-    """The memories in one state, as the address says."""
+    """List the memories in one state."""
     return show_memories(request, principal, MemoryView.of(request.GET))
 
 
 @require_POST
 @for_person
 def add(request: PageRequest, principal: Principal) -> HttpResponse:
-    """Remember what the person has written down."""
+    """Add a memory."""
     typed = request.POST.dict()
     made: list[Memory] = []
 
@@ -108,16 +108,16 @@ def show_memories(
     *,
     refused: Refusal | None = None,
 ) -> HttpResponse:
-    """The list. ``outcomes`` says by memory why something could not be done; ``refused`` why one was not added."""
+    """Render the list. ``outcomes``: refused decisions by memory; ``refused``: why one was not added."""
     memories = Memory.objects.visible_to(principal)
     overview = read_overview(principal)
     counts = Counts.of(memories, view, overview)
     totals = counts.shown(view)
-    found = cast(MemoryQuerySet, Pages(view, memories, totals))  # As much of one as a paginator asks for.
+    found = cast(MemoryQuerySet, Pages(view, memories, totals))  # The part of a paginator's interface that is used.
     page = Paginator(found, view.per_page).get_page(view.page)
     cards = make_memory_cards(cast(MemoryQuerySet, page.object_list), principal, outcomes, opened=False)
     for memory_id in outcomes.keys() - {card.key for card in cards}:
-        messages.error(request, outcomes[memory_id].text)  # It is on another tab by now.
+        messages.error(request, outcomes[memory_id].text)  # It moved to another tab.
     address = reverse("memory-list")
     context = {
         "principal": principal,
@@ -157,7 +157,7 @@ def show_memories(
 def around_memories(
     principal: Principal, memories: MemoryQuerySet, view: MemoryView, counts: Counts | None = None
 ) -> dict[str, Any]:
-    """What changes with every decision: the tabs and categories with their counts, how full the memory block is."""
+    """Return what changes with every decision: counts of tabs and categories, and the fill of the memory block."""
     counts = counts or Counts.of(memories, view, read_overview(principal))
     labels = {name: category_label(name) for name in sorted(categories.load().by_name)}
     return {
@@ -172,7 +172,7 @@ def around_memories(
 
 
 def filing_choices() -> dict[str, Any]:
-    """What a memory can be filed under."""
+    """Return the choices of categories and topics."""
     return {
         "categories": memory_categories(),
         "importances": [(value, _(label)) for value, label in IMPORTANCES.items()],
@@ -180,9 +180,9 @@ def filing_choices() -> dict[str, Any]:
 
 
 def _near(principal: Principal, view: MemoryView, memories: MemoryQuerySet, holding: Collection[str]) -> list[Card]:
-    """What is remembered that is close in meaning to what is searched for, beside those ``holding`` the words.
+    """Return memories similar in meaning to the search, besides those ``holding`` the words.
 
-    Not looked for where those fill more than a page.
+    None if the latter fill more than a page.
     """
     if not view.search or view.state != "active":
         return []
@@ -212,7 +212,7 @@ def _groups(page: Page[Any], cards: Iterable[Card], totals: Mapping[str, int]) -
 
 
 def _agents(overview: Overview) -> list[tuple[str, str]]:
-    """The agents that added one of the memories, by name."""
+    """Return the agents that added memories, by name."""
     named = Agent.objects.filter(pk__in=overview.agents).order_by("name").values_list("pk", "name")
     return [(str(pk), name) for pk, name in named]
 

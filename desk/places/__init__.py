@@ -1,1 +1,1 @@
-"""The places that the person cares about."""
+"""Pages of places."""

@@ -1,4 +1,4 @@
-"""The places that the person cares about: the list, one place with where it came up, and what can be done."""
+"""Pages of places: list, detail with mentions, actions."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SHOW = {"present": gettext_noop("Places"), "removed": gettext_noop("Removed")}
 
 
 class PlaceForm(forms.Form):
-    """A place by hand."""
+    """The form of a place."""
 
     name = forms.CharField(max_length=200, label=gettext_lazy("Name"), widget=forms.TextInput({"autocomplete": "off"}))
     notes = forms.CharField(
@@ -54,7 +54,7 @@ class PlaceForm(forms.Form):
 
 @dataclass(frozen=True, slots=True)
 class Mentioned:
-    """A mention as evidence that can be quoted: the message, and the words of it that name the place."""
+    """A mention as quotable evidence: the message, and the words that name the place."""
 
     message_id: UUID
     quote: str
@@ -63,7 +63,7 @@ class Mentioned:
 @require_http_methods(["GET", "HEAD", "POST"])
 @for_person
 def places(request: PageRequest, principal: Principal) -> HttpResponse:
-    """The person's places, or one more."""
+    """List the places, or add one."""
     if request.method != "POST":
         return _show_list(request, principal, PlaceForm(label_suffix=""))
     form = PlaceForm(request.POST, label_suffix="")
@@ -91,14 +91,14 @@ def _add(principal: Principal, name: str, notes: str) -> Done:
 @require_safe
 @for_person
 def place(request: PageRequest, principal: Principal, place_id: UUID) -> HttpResponse:
-    """One place, with where it was mentioned."""
+    """Show a place with its mentions."""
     return _show_place(request, principal, place_id)
 
 
 @require_POST
 @for_person
 def edit(request: PageRequest, principal: Principal, place_id: UUID) -> HttpResponse:
-    """Give a place another name or other notes."""
+    """Edit a place's name or notes."""
     form = PlaceForm(request.POST, label_suffix="")
     if not form.is_valid():
         return _show_place(request, principal, place_id, form, status=400)
@@ -117,7 +117,7 @@ def edit(request: PageRequest, principal: Principal, place_id: UUID) -> HttpResp
         if error.code == "wrong_state":
             messages.error(request, error.detail)
         elif error.code == "version_conflict":
-            # What was typed can be saved after all: how the place reads now stands above the form.
+            # The typed values can be saved again: the current ones are shown above the form.
             form = PlaceForm({**request.POST.dict(), "version": error.extra["current"]}, label_suffix="")
             form.add_error(
                 None, f"{error.detail} {_('Above it is as it is now. Save again to put yours in its place.')}"
@@ -153,7 +153,7 @@ def restore(request: PageRequest, principal: Principal, place_id: UUID) -> HttpR
 def _done(
     request: PageRequest, principal: Principal, place_id: UUID, change: Callable[[], object], done: Done
 ) -> HttpResponse:
-    """Make a change and go back to where the form was, with what came of it."""
+    """Execute a change and redirect back, with its outcome."""
     back = came_from(request, reverse("place-page", args=[place_id]))
 
     def changed() -> Done:
@@ -172,7 +172,7 @@ def _done(
 
 
 def _new_id(name: str) -> str:
-    """An id for a place that the person adds by hand: agents find it by its name in it."""
+    """Generate an id from the name for a place added on the page."""
     return f"{slugify(name)[:100]}-{uuid.uuid4().hex[:8]}".lstrip("-")
 
 

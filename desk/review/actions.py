@@ -1,4 +1,4 @@
-"""What a person decides in the queue about what waits of their memory: the action, what is said then."""
+"""Decisions in the queue: the action, and its message."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ _TOO_LATE = {
 
 
 def decide_item(principal: Principal, item: Item, decision: str, typed: Typed) -> Done:
-    """Do what a button says to an item of the queue; ``typed`` holds the fields of its form.
+    """Execute a button's decision about an item; ``typed``: the form's fields.
 
-    Raises NotFound for a decision or an item that there is not, Refused as the actions do; nothing was changed then.
+    Raises NotFound for an unknown decision or item, Refused like the actions; nothing is changed then.
     """
     if decision not in {"approve", "edit", "reject", "dont_keep", "this_one"}:
         raise NotFound("There is no such decision.")
@@ -60,7 +60,7 @@ def decide_item(principal: Principal, item: Item, decision: str, typed: Typed) -
 
 
 def explain(error: Conflict) -> str:
-    """Why a decision came too late, in words of the page; what the action says for anything else."""
+    """Return why a decision came too late, in the page's words; else the action's message."""
     state = str(error.extra.get("state", "")) if error.code == "wrong_state" else ""
     return _(_TOO_LATE[state]) % {"days": settings.PROPOSAL_DAYS} if state in _TOO_LATE else error.detail
 
@@ -114,7 +114,7 @@ def _about_proposal(principal: Principal, proposal: Proposal, decision: str, typ
 
 
 def _as_proposed(principal: Principal, proposal: Proposal) -> dict[str, str]:
-    """What the fields of the form held before anything was typed."""
+    """Return the initial values of the form."""
     values: Mapping[str, Any] = proposal.values
     if proposal.kind == Kind.PLACE:
         place = Place.objects.visible_to(principal).filter(place_id=values.get("place_id")).first()
@@ -126,7 +126,7 @@ def _as_proposed(principal: Principal, proposal: Proposal) -> dict[str, str]:
 
 
 def _given(typed: Typed, shown: Mapping[str, str]) -> dict[str, str]:
-    """What was typed otherwise than it was shown."""
+    """Return the values that the person changed."""
     return {name: typed[name] for name, was in shown.items() if name in typed and _differs(name, typed[name], was)}
 
 

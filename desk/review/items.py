@@ -1,7 +1,7 @@
-"""An item of the queue as a card, with all that helps to decide about it.
+"""Cards of queue items, with everything needed to decide.
 
-What waits is a fact, a new memory that is proposed, a memory in use that the person has not reviewed, or a proposal to
-change or archive a memory, or to add, change or remove a place.
+Items are facts, proposed memories, unreviewed active memories, and proposals to change or archive a memory, or to add,
+change or remove a place.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _MAY_CONTRADICT = gettext_noop("They may say the same, or contradict each other.
 
 
 def make_item(principal: Principal, item: Item, outcome: Done | Refusal | None = None) -> Card | None:
-    """Everything about an item that the person may see, in a constant number of queries; None for one that is gone."""
+    """Return an item's card, in a constant number of queries, or None if it is gone."""
     if item.kind == "fact":
         return _fact(principal, item, outcome)
     if item.kind == "memory":
@@ -101,7 +101,7 @@ def _fact(principal: Principal, item: Item, outcome: Done | Refusal | None) -> C
 
 
 def _contradicted(principal: Principal, fact: LegacyFact, related: Sequence[Other]) -> Rival | None:
-    """The fact of their own that one contradicts, if any that is still there."""
+    """Return the person's fact that one contradicts, if it still exists."""
     linked = [(link, link.to_fact) for link in fact.links_from.all()]
     linked += [(link, link.from_fact) for link in fact.links_to.all()]
     others = {other.address: other for other in related}
@@ -113,14 +113,14 @@ def _contradicted(principal: Principal, fact: LegacyFact, related: Sequence[Othe
 
 
 def _between(offers: Sequence[str]) -> list[str]:
-    """The decisions about something that has a rival: to choose it comes in place of sharing it."""
+    """Return the decisions about an item with a rival: choosing it replaces sharing."""
     shares = {"share", "unshare"}
     chosen = ["approve", "this_one", *(each for each in offers if each != "approve" and each not in shares)]
     return list(dict.fromkeys(chosen))
 
 
 def _memory(principal: Principal, item: Item, memory: Memory, outcome: Done | Refusal | None) -> Card:
-    """A new memory that is proposed, or one in use that waits for a review."""
+    """Return the card of a proposed or unreviewed memory."""
     proposed = memory.state == State.PROPOSED
     proposal = memory.proposals.filter(kind=Kind.CREATE, state=Proposal.State.WAITING).first()
     evidence = MemoryEvidence.objects.filter(version__memory=memory, version__number=memory.version).order_by("id")
@@ -174,7 +174,7 @@ def _memory(principal: Principal, item: Item, memory: Memory, outcome: Done | Re
 def _change(
     principal: Principal, item: Item, memory: Memory, proposal: Proposal, outcome: Done | Refusal | None
 ) -> Card:
-    """A proposal to change a memory, or to archive it."""
+    """Return the card of a proposal to change or archive a memory."""
     values, update, lost = proposal.values, proposal.kind == Kind.UPDATE, memory.state != State.ACTIVE
     card = _item(principal, item, memory, outcome)
     content = str(values.get("content") or memory.content)
@@ -211,7 +211,7 @@ def _change(
 
 
 def _place(principal: Principal, item: Item, proposal: Proposal, outcome: Done | Refusal | None) -> Card:
-    """A proposal to add, change or remove a place."""
+    """Return the card of a proposal about a place."""
     values, removed = proposal.values, bool(proposal.values.get("removed"))
     place = Place.objects.visible_to(principal).filter(place_id=values.get("place_id")).first()
     present = place is not None and place.deleted_at is None
@@ -247,7 +247,7 @@ def _place(principal: Principal, item: Item, proposal: Proposal, outcome: Done |
 
 
 def _item(principal: Principal, item: Item, memory: Memory, outcome: Done | Refusal | None) -> Card:
-    """What all items about a memory have in common."""
+    """Return the common fields of cards about memories."""
     return replace(
         card_of(principal, memory, [], outcome),
         route="review-decide",
@@ -276,7 +276,7 @@ def _proposer(proposal: Proposal) -> str:
 
 
 def _proposed(proposal: Proposal, *, removes: bool) -> dict[str, Any]:
-    """Who proposed it when, and whether it would take the thing away."""
+    """Describe who proposed it when, and whether it would remove the object."""
     by = _proposer(proposal)
     return {
         "origin": _("Proposed by %(name)s on") % {"name": writer_label(by) if by else "Keepsake"},
@@ -292,7 +292,7 @@ def _filed_under(category: str, subject: str) -> Iterator[Tag]:
 
 
 def _lapses(proposal: Proposal) -> Tag:
-    """In how many days it lapses, counted in the person's time zone."""
+    """Describe in how many days it expires, in the person's time zone."""
     ends, today = timezone.localtime(proposal.expires_at).date(), timezone.localtime().date()
     days = max(0, (ends - today).days)
     if days <= 1:
@@ -305,7 +305,7 @@ def _passages(principal: Principal, evidence: list[Any]) -> list[Passage]:
 
 
 def _readers(principal: Principal, beginning: str, category: str, *, in_block: bool) -> str:
-    """Which agents would see it, and how prompts would come to hold it."""
+    """Describe which agents would see it, and how it would get into prompts."""
     audience = who_sees(principal, category)
     if audience.off:
         return _("Memory is switched off: no agent sees anything of it.")
@@ -351,7 +351,7 @@ def _shown(name: str, value: Any) -> str:
 
 
 def _replaced(principal: Principal, memory: Memory, what: str) -> Iterator[Other]:
-    """What a memory replaces or has replaced: what it supersedes, and the present value of its field."""
+    """Return the memories that it replaces: superseded ones, and the current value of its field."""
     superseded = Q(relations_to__from_memory=memory, relations_to__type=Relation.Type.SUPERSEDES)
     if memory.state == State.PROPOSED and writing.single_valued(memory.field):
         superseded |= Q(field=memory.field, state=State.ACTIVE)
@@ -363,14 +363,14 @@ def _replaced(principal: Principal, memory: Memory, what: str) -> Iterator[Other
 
 
 def _rival(near: Rival, memory: Memory) -> Rival:
-    """The memory that this one perhaps repeats or contradicts, with the difference where they have enough in common."""
+    """Return the possibly duplicate or contradicting memory, with a diff if they are similar enough."""
     pieces = word_diff(near.other.content, second_person(memory.content))
     alike = 2 * sum(len(piece.text) for piece in pieces if piece.kind == "same") >= len(near.other.content)
     return near._replace(other=replace(near.other, note=_(_MAY_CONTRADICT), pieces=pieces if alike else ()))
 
 
 def _near(principal: Principal, memory: Memory) -> list[Rival]:
-    """The memories that are nearest to one by meaning, none without a vector."""
+    """Return the most similar memories; none without a vector."""
     if memory.embedding is None:
         return []
     text = Embedded(memory.content, np.asarray(memory.embedding, np.float32), memory.embedding_model)

@@ -1,7 +1,6 @@
-"""The review queue: what waits for the person, one at a time.
+"""The review queue: its items, order, position and counts.
 
-Proposals come first, the one that expires next before all others; then what is in use already or waits as long as it
-has to, memories and facts alike, in the order in which it came.
+Proposals come first, earliest expiry first; then unreviewed memories and facts, oldest first.
 """
 
 from __future__ import annotations
@@ -41,14 +40,14 @@ _Row = tuple[int, datetime, str]
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """Something that waits: a fact, a memory (a new one that is proposed too), or another proposal."""
+    """A queue item: a fact, a memory (active or proposed), or another proposal."""
 
     kind: Literal["fact", "memory", "proposal"]
     pk: str
 
     @classmethod
     def of(cls, key: str) -> Item | None:
-        """Read a key; None for what is none."""
+        """Parse a key; None for an invalid one."""
         kind, _dash, pk = key.partition("-")
         if kind == "memory":
             return cls("memory", pk) if pk.isascii() and pk.isalnum() else None
@@ -61,7 +60,7 @@ class Item:
 
     @property
     def key(self) -> str:
-        """The item in an address and in the session."""
+        """The key in URLs and in the session."""
         return f"{self.kind}-{self.pk}"
 
     @property
@@ -72,9 +71,9 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where in the queue one is: the item shown, how many come before it, all that wait, and its neighbours.
+    """A position in the queue: the item, the number before it, the total, and its neighbours.
 
-    Without an ``item`` the queue is empty, or one has come to its end. Counts stop at ``MOST_COUNTED``.
+    Without an ``item`` the queue is empty or finished. Counts stop at ``MOST_COUNTED``.
     """
 
     item: Item | None
@@ -86,9 +85,9 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """What an address asks the queue for: a kind of item, a legacy, a category, and the item to begin with, or the end.
+    """Query parameters of the queue: kind, legacy, category, and the current item or the end.
 
-    A legacy has facts only. A category counts for whichever kinds know it.
+    A legacy restricts it to facts. A category applies to the kinds that have it.
     """
 
     kind: str = ""
@@ -98,7 +97,7 @@ class Queue:
 
     @classmethod
     def of(cls, query: Mapping[str, str]) -> Queue:
-        """Read the query of an address; what means nothing is left out."""
+        """Parse a query string, ignoring invalid values."""
         view, kind, item = FactView.of(query), query.get("kind", ""), query.get("item", "")
         category = view.category or categories.load().canonical(query.get("category", "")) or ""
         legacy = view.legacy if kind != "memories" else ""
@@ -108,18 +107,18 @@ class Queue:
 
     @property
     def query(self) -> str:
-        """The queue as the query of an address, with its question mark; empty for the whole queue from its start."""
+        """The query string with its question mark; '' for the whole queue from its start."""
         values = {"kind": self.kind, "legacy": self.legacy, "category": self.category, "item": self.item}
         written = urlencode({name: value for name, value in values.items() if value})
         return f"?{written}" if written else ""
 
     @property
     def filters(self) -> str:
-        """What narrows the queue, wherever in it one is."""
+        """The filters, without the position."""
         return replace(self, item="").query
 
     def at(self, item: Item | None) -> Queue:
-        """The same queue from another item on; None is its end."""
+        """The same queue at another item; None is its end."""
         return replace(self, item=END if item is None else item.key)
 
     @property
@@ -128,7 +127,7 @@ class Queue:
         return replace(self, item="")
 
     def place(self, principal: Principal) -> Place:
-        """Where the address leads: to its item, or to the next that waits when that one waits no more."""
+        """Return the position of the item, or of the next one if it does not wait any more."""
         sources = self._sources(principal)
         if self.item == END:
             total = _count(sources)
@@ -136,7 +135,7 @@ class Queue:
         item = Item.of(self.item)
         at = _position(principal, item) if item else None
         if at is None:
-            # Counted and shown at once: reading a thousand short rows costs less than another statement.
+            # One statement counts and reads: a thousand short rows cost less than a second statement.
             rows = list(_together(sources).order_by("rank", "since", "key")[:MOST_COUNTED])
             first, second, *_ = [*_items(rows[:2]), None, None]
             return Place(first, 0, len(rows), later=second)
@@ -146,7 +145,7 @@ class Queue:
         return Place(first, _count(ahead), _count(sources), earlier=_last(ahead), later=second)
 
     def ahead(self, principal: Principal, most: int) -> list[Item]:
-        """What comes after the item of the address, in order; nothing when that is not there."""
+        """Return the items after the current one, in order; none if it is gone."""
         item = Item.of(self.item)
         at = _position(principal, item) if item else None
         if at is None:
@@ -155,11 +154,11 @@ class Queue:
         return [each for each in _items(rows.order_by("rank", "since", "key")[: most + 1]) if each != item][:most]
 
     def count(self, principal: Principal) -> int:
-        """How many items wait, at most ``MOST_COUNTED``."""
+        """Return the number of waiting items, at most ``MOST_COUNTED``."""
         return _count(self._sources(principal))
 
     def _sources(self, principal: Principal) -> list[QuerySet[Any]]:
-        """What waits, each row with ``rank``, ``since`` and ``key``; the order is by these three."""
+        """Return the waiting rows of each kind with ``rank``, ``since`` and ``key``, the columns of the order."""
         found: list[QuerySet[Any]] = []
         if self.kind != "facts" and not self.legacy:
             found.append(_proposals(self._proposals_in_category(principal)))
@@ -187,20 +186,20 @@ class Queue:
 
 
 def waiting_proposals(principal: Principal) -> ProposalQuerySet:
-    """The proposals that the person can decide about in the queue."""
+    """Return the proposals that are queue items."""
     return Proposal.objects.visible_to(principal).open(timezone.now()).filter(kind__in=IN_QUEUE)
 
 
 def count_waiting_memories(principal: Principal) -> int:
-    """How many active memories wait for the person."""
+    """Return the number of active memories that wait for the person."""
     first, second = (rows.values("pk") for rows in _waiting_memories(principal))
     return first.union(second, all=True).count()
 
 
 def _waiting_memories(principal: Principal) -> tuple[MemoryQuerySet, MemoryQuerySet]:
-    """Active memories that are not reviewed or perhaps say the same as another; and others that may be out of date.
+    """Return active memories that are unreviewed or possible duplicates, and, separately, those possibly out of date.
 
-    Apart, so that each part has an index, and nothing stands in both.
+    Two disjoint queries, so that each uses an index.
     """
     rows = Memory.objects.visible_to(principal).active().unexpired(timezone.now())
     doubted = Doubt.objects.open_of(principal.user_id, "memory").values("object_id")
@@ -208,7 +207,7 @@ def _waiting_memories(principal: Principal) -> tuple[MemoryQuerySet, MemoryQuery
 
 
 def _proposals(rows: ProposalQuerySet) -> QuerySet[Any]:
-    # A new memory goes by its own id: when a decision about it is undone, another proposal stands for it.
+    # A proposed memory's key is its own id, since undo may create another proposal.
     new = When(kind=Proposal.Kind.CREATE, then=Concat(Value("memory-"), "memory_id"))
     other = Concat(Value("proposal-"), Cast("pk", CharField()))
     key = Case(new, default=other, output_field=CharField())
@@ -229,7 +228,7 @@ def _facts(principal: Principal, view: FactView) -> QuerySet[Any]:
 
 
 def _position(principal: Principal, item: Item) -> _Row | None:
-    """Where an item stands in the order, or stood when it still waited; None for one that is not there."""
+    """Return the sort key of an item, also of a decided one; None if it does not exist."""
     if item.kind == "fact":
         facts = LegacyFact.objects.mine(principal).filter(pk=item.pk)
         came = facts.values_list("extracted_at", flat=True).first()
@@ -249,7 +248,7 @@ def _position(principal: Principal, item: Item) -> _Row | None:
 
 
 def _before(at: _Row) -> Q:
-    """The condition for a row to come before a position."""
+    """Return the condition for rows before a position."""
     rank, since, key = at
     earlier = Q(since__lt=since) | Q(since=since, key__lt=key)
     return Q(rank__lt=rank) | (Q(rank=rank) & earlier)

@@ -1,6 +1,6 @@
-"""The last decisions of a session, each with the address that undoes it.
+"""The latest decisions of a session, each with its undo URL.
 
-Kept in the session, without any text of theirs: what a decision was about is named by its id.
+Stored in the session by id, without text.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _KEY = "decided"
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """One decision: its word, the address that undoes it, and what it was about.
+    """A decision: its label, the undo URL, and its object.
 
-    That is one ``item``, with what it says now in ``content`` and its page in ``address``, or ``count`` of ``noun``.
+    The object is one ``item`` with its current ``content`` and URL, or a ``count`` of ``noun``.
     """
 
     word: str
@@ -41,20 +41,20 @@ class Decided:
 
 
 class ReviewSession:
-    """The decisions of a session, newest first, and how many were taken in the present queue."""
+    """The decisions of a session, newest first, and their number in the current queue."""
 
     def __init__(self, session: SessionBase) -> None:
         self._session = session
         self._kept: dict[str, Any] = session.get(_KEY) or {"queue": "", "done": 0, "log": []}
 
     def done_in(self, queue: str) -> int:
-        """How many decisions were taken in the queue narrowed so."""
+        """Return the number of decisions in the queue with these filters."""
         return int(self._kept["done"]) if self._kept["queue"] == queue else 0
 
     def note(
         self, done: Done, *, item: Item | None = None, count: int = 0, noun: str = "fact", queue: str | None = None
     ) -> None:
-        """Remember a decision that can be undone. ``queue`` is the one that it was taken in, if in any."""
+        """Store a decision. ``queue``: the queue in which it was made, if any."""
         if queue is not None:
             self._kept["done"] = self.done_in(queue) + 1
             self._kept["queue"] = queue
@@ -64,11 +64,11 @@ class ReviewSession:
         self._save()
 
     def about(self, undo: str) -> Item | None:
-        """The item of the queue that the decision was about which an address undoes."""
+        """Return the item of the decision with this undo URL."""
         return next((Item.of(each["item"]) for each in self._kept["log"] if each["undo"] == undo), None)
 
     def forget(self, undo: str, *, queue: str | None = None) -> None:
-        """Drop the decision that was undone, and later ones about the same item, which went with it."""
+        """Drop an undone decision, and later ones about the same item."""
         log: list[dict[str, Any]] = self._kept["log"]
         place = next((number for number, each in enumerate(log) if each["undo"] == undo), None)
         if place is None:
@@ -84,13 +84,13 @@ class ReviewSession:
         self._save()
 
     def start_over(self) -> None:
-        """Count from the beginning: nothing waits any more."""
+        """Reset the count, once nothing waits any more."""
         if self._kept["done"]:
             self._kept["done"] = 0
             self._save()
 
     def decided(self, principal: Principal) -> list[Decided]:
-        """The last decisions, newest first, with what they were about as it is now; none about what is gone."""
+        """Return the latest decisions with the current state of their objects, without deleted ones."""
         entries = [Decided(**each) for each in self._kept["log"]]
         known = _items_now(principal, [item for each in entries if (item := Item.of(each.item))])
         return [
@@ -104,7 +104,7 @@ class ReviewSession:
 
 
 def _items_now(principal: Principal, items: Iterable[Item]) -> Mapping[str, tuple[str, str]]:
-    """What items say and where they are shown, by their keys, in a query for each kind that is among them."""
+    """Return wordings and URLs of items by key, in one query per kind."""
     by_kind: dict[str, list[str]] = {}
     for item in items:
         by_kind.setdefault(item.kind, []).append(item.pk)

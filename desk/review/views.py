@@ -1,4 +1,4 @@
-"""The review queue: one item, one decision, the next."""
+"""Pages of the review queue."""
 
 from __future__ import annotations
 
@@ -37,20 +37,20 @@ AHEAD = 5
 @require_safe
 @for_person
 def review(request: PageRequest, principal: Principal) -> HttpResponse:
-    """The queue at the item that the address names, or at its beginning."""
+    """Show the queue at an item, or from its start."""
     queue = Queue.of(request.GET)
     return show_queue(request, principal, queue, said="" if request.htmx else None)
 
 
 def queue_of(request: PageRequest) -> str | None:
-    """What narrows the queue that a form came from; None when it did not come from the queue."""
+    """Return the filters of the queue that a form came from, or None."""
     return _queue(request).filters if urlsplit(came_from(request, "/")).path == reverse("review") else None
 
 
 def answer_decision(
     request: PageRequest, principal: Principal, item: Item, outcome: Done | Refusal
 ) -> HttpResponseBase:
-    """What follows a decision in the queue: the next item; after an undo or a refusal the same one again."""
+    """Answer a decision with the next item; after an undo or a refusal with the same one."""
     at = _queue(request).at(item)
     if isinstance(outcome, Refusal):
         if _shown(request) and at.place(principal).item != item:
@@ -66,7 +66,7 @@ def answer_decision(
 
 
 def answer_gone(request: PageRequest, principal: Principal, why: str) -> HttpResponseBase:
-    """What follows a decision in the queue about something that is not there: the queue from its beginning."""
+    """Answer a decision about a missing item with the queue from its start."""
     if not request.htmx:
         raise Http404
     if _shown(request):
@@ -83,9 +83,9 @@ def show_queue(
     refusal: Refusal | None = None,
     done: Done | None = None,
 ) -> HttpResponse:
-    """The queue's panel alone for htmx, else in its page. ``said`` is announced, with where one is now.
+    """Render the queue, only the panel for htmx. ``said`` is announced, with the position.
 
-    ``done`` is what was decided just now.
+    ``done``: the decision just made.
     """
     place = queue.place(principal)
     decisions = ReviewSession(request.session)
@@ -109,7 +109,7 @@ def show_queue(
         "done": done,
         "editing": request.GET.get("edit") == "yes",
         "said": said,
-        # When what was decided about waits no more, another item is shown, and the reason stands above that.
+        # If the item does not wait any more, the next one is shown, below the reason.
         "notice": refusal.text if refusal and about is None else "",
         "next": reverse("review") + queue.at(place.item).query,
         "start": reverse("review") + queue.filters,
@@ -128,7 +128,7 @@ def show_queue(
 @require_safe
 @for_person
 def ahead(request: PageRequest, principal: Principal) -> HttpResponse:
-    """The items after the one that the address names, for the page to show them without waiting."""
+    """Return the items after the current one, for prefetching."""
     queue, most = Queue.of(request.GET), request.GET.get("most", "")
     items = queue.ahead(principal, min(int(most), AHEAD) if most.isdecimal() and len(most) < 4 else AHEAD)
     cards = [(make_item(principal, item), reverse("review") + queue.at(item).query) for item in items]
@@ -142,12 +142,12 @@ def ahead(request: PageRequest, principal: Principal) -> HttpResponse:
 
 
 def _shown(request: PageRequest) -> bool:
-    """Whether the page shows the next item already, and asks only what a decision came to."""
+    """Whether the page shows the next item already, and requests only the outcome."""
     return bool(request.htmx) and "ahead" in request.POST
 
 
 def _show_after(request: PageRequest, principal: Principal, outcome: Done | Refusal) -> HttpResponse:
-    """What a decision came to, and the latest ones, beside an item that is shown already."""
+    """Render the outcome of a decision, beside an item that is shown already."""
     refused = isinstance(outcome, Refusal)
     context = {
         "done": None if refused else outcome,
@@ -160,12 +160,12 @@ def _show_after(request: PageRequest, principal: Principal, outcome: Done | Refu
 
 
 def _queue(request: PageRequest) -> Queue:
-    """The queue that a form came from."""
+    """Return the queue that a form came from."""
     return Queue.of(QueryDict(urlsplit(came_from(request, "/")).query))
 
 
 def _categories(kind: str) -> list[tuple[str, str]]:
-    """The categories that a queue of this kind can be narrowed to; one that both kinds know stands once."""
+    """Return the category choices of a queue, each once."""
     of_facts = dict(in_words(LegacyFact.Category.choices)) if kind != "memories" else {}
     of_memories = dict(memory_categories()) if kind != "facts" else {}
     known = {categories.load().canonical(name) for name in of_facts}
@@ -176,7 +176,7 @@ def _categories(kind: str) -> list[tuple[str, str]]:
 @require_POST
 @for_person
 def decide(request: PageRequest, principal: Principal, key: str, decision: str) -> HttpResponseBase:
-    """Take a decision about an item of the queue."""
+    """Execute a decision about an item."""
 
     def change(item: Item) -> Done:
         typed = request.POST.dict()
@@ -206,7 +206,7 @@ def _decided(
 
 
 def _in_words(change: Callable[[Item], Done], item: Item) -> Done:
-    """Take a decision; who comes too late reads why in words of the page."""
+    """Execute a decision, with the page's message if it comes too late."""
     try:
         return change(item)
     except Conflict as error:

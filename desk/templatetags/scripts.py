@@ -1,4 +1,4 @@
-"""What scripts say: their English stands in ``static/*.js``, and a page in another language brings its own texts."""
+"""Translations of the scripts' texts. ``static/*.js`` contain the English ones."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ TEXTS = [
 
 @register.simple_tag
 def script_texts() -> SafeString:
-    """What the scripts say, as data for them; nothing in English, which they know."""
+    """Return the scripts' translated texts as JSON; nothing for English."""
     if (get_language() or "en").startswith("en"):
         return SafeString()
     return json_script({text: gettext(text) for text in TEXTS}, "texts")

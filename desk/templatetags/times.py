@@ -1,7 +1,6 @@
-"""Moments as a person reads them: ``{{ row.at|when }}``, or ``{{ row.at|when:"soft small" }}`` with classes.
+"""Filters that format times: ``{{ row.at|when }}``, or ``{{ row.at|when:"soft small" }}`` with classes.
 
-Each is a ``time`` element in the person's time zone and language; empty for none. How a date is written is translated
-like any other text.
+They return a ``time`` element in the person's time zone and language; '' for None. Date formats are translatable.
 """
 
 from __future__ import annotations

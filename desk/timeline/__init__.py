@@ -1,1 +1,1 @@
-"""What changed, when and by whom, and what is remembered in pictures."""
+"""Pages of the timeline and its charts."""

@@ -1,4 +1,4 @@
-"""What changed for a person, the latest first: what was done together is one entry, with its undo."""
+"""The entries of the timeline, latest first: changes of one action are one entry, with its undo."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ PEOPLE = {"me": _("You"), "keepsake": _("Keepsake"), "staff": _("Moderators")}
 
 @dataclass(frozen=True, slots=True)
 class TimelineView:
-    """What the address of the timeline asks for: ``who`` is one of ``PEOPLE`` or an agent's id, ``kind`` of ``KINDS``.
+    """Query parameters of the timeline: ``who``: one of ``PEOPLE`` or an agent's id; ``kind``: one of ``KINDS``.
 
-    ``before`` is a revision: only earlier ones are shown; 0 for the latest.
+    ``before``: only earlier revisions are shown; 0 for the latest.
     """
 
     who: str = ""
@@ -52,7 +52,7 @@ class TimelineView:
 
     @classmethod
     def of(cls, query: Mapping[str, str]) -> Self:
-        """Read the query of an address; what means nothing narrows nothing."""
+        """Parse a query string, ignoring invalid values."""
         before = query.get("before", "")
         return cls(
             who=one_of(query, "who", PEOPLE) or as_id(query.get("who", "")),
@@ -62,12 +62,12 @@ class TimelineView:
 
     @property
     def query(self) -> str:
-        """This view as the query of an address, with its question mark."""
+        """The query string with its question mark."""
         asked = {"who": self.who, "kind": self.kind, "before": self.before}
         return "?" + urlencode({name: value for name, value in asked.items() if value})
 
     def from_revision(self, before: int) -> Self:
-        """The same further back, or with 0 from the latest on."""
+        """The same view before another revision; 0 for the latest."""
         return replace(self, before=before)
 
     @property
@@ -76,7 +76,7 @@ class TimelineView:
         return bool(self.who or self.kind)
 
     def narrow(self, changes: ChangeQuerySet, user_id: UUID) -> ChangeQuerySet:
-        """The changes that are asked for, as ``who_did`` says whose they are."""
+        """Apply the filters, with the authors as in ``who_did``."""
         rows = told_of(changes)
         rows = rows.filter(rev__lt=self.before) if self.before else rows
         rows = rows.filter(object_type__in=KINDS[self.kind][1]) if self.kind else rows
@@ -94,7 +94,7 @@ class TimelineView:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Who did what to which things; ``more`` are not named, and ``gone`` have no name any more."""
+    """Who did what to which objects; ``more``: further ones; ``gone``: deleted ones."""
 
     who: str
     who_address: str
@@ -106,7 +106,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What was done together at one moment, and the address that undoes it: empty where nothing does."""
+    """The changes of one action, and its undo URL, or ''."""
 
     at: datetime
     lines: list[Line] = field(default_factory=list)
@@ -114,10 +114,7 @@ class Entry:
 
 
 def read_timeline(principal: Principal, view: TimelineView) -> tuple[list[Entry], int]:
-    """The entries that a view shows, and the revision that earlier ones come before; 0 when there are none.
-
-    In a constant number of queries.
-    """
+    """Return the entries of a view and the next page's revision (0: none), in a constant number of queries."""
     user_id = must_act_for(principal)
     rows = view.narrow(Change.objects.of_owner(user_id), user_id).order_by("-rev")
     changes = list(rows[: AT_ONCE + 1])
@@ -147,10 +144,10 @@ def _lines(
 
 @dataclass(frozen=True, slots=True)
 class _Steps:
-    """How to undo what is shown, by the things that were changed, the latest first.
+    """The undo steps of the shown changes by object, latest first.
 
-    ``open`` holds what nothing stands in the way of: the last step of each thing and, where that has undone others, the
-    one before those.
+    ``open``: steps that can be undone: the last one of each object and, if that is an undo, the one before the undone
+    ones.
     """
 
     of_thing: Mapping[Key, Sequence[UndoStep]]
@@ -158,7 +155,7 @@ class _Steps:
 
     @classmethod
     def of(cls, user_id: UUID, changes: Sequence[Change]) -> Self:
-        """Read the steps of the things that were changed, from the first of the changes on."""
+        """Load the steps of the changed objects, from the first change on."""
         keys = {(change.object_type, change.object_id) for change in changes}
         ids = {object_id for _kind, object_id in keys}
         since = timezone.now() - timedelta(days=settings.ARCHIVE_DAYS)
@@ -172,19 +169,16 @@ class _Steps:
         return cls(found, frozenset((key, step.rev) for key, steps in found.items() for step in _open(steps)))
 
     def action_of(self, change: Change) -> int | tuple[str, str]:
-        """The first revision of what was done together with a change; its own where that can't be undone.
-
-        Of merges the plan, each of which is a transaction of its own.
-        """
+        """Return the first revision of a change's action; its own if it can't be undone; for merges the plan."""
         if change.event == "MERGE" and "plan" in change.meta:
             return "plan", str(change.meta["plan"])
         step = self._step_of(change)
         return step.action if step else change.rev
 
     def undo_of(self, changes: Sequence[Change]) -> str:
-        """The address that undoes what was done together; empty when all of it was changed since, or staff did it.
+        """Return the undo URL of an action, or '' if everything changed since, or staff did it.
 
-        What keeps a way back of its own is taken back on its own page, whole.
+        Imports and plans are reverted as a whole on their own page.
         """
         steps = [(change, step) for change in changes if (step := self._step_of(change))]
         is_open = any(((step.object_type, step.object_id), step.rev) in self.open for _change, step in steps)
@@ -201,7 +195,7 @@ class _Steps:
 
 
 def _open(steps: Sequence[UndoStep]) -> Iterator[UndoStep]:
-    """Of the steps of one thing, the latest first, those that nothing stands in the way of."""
+    """Return the steps of one object that can be undone, latest first."""
     back_to = 0
     for step in steps:
         if back_to and step.rev >= back_to:

@@ -1,4 +1,4 @@
-"""What is remembered in pictures: numbers, and where the parts of each picture stand. Templates draw them as SVG."""
+"""Charts of memories: numbers and coordinates. Templates render them as SVG."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ ARCS = 120
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A rectangle of a picture: ``series`` is the number of its colour from 1 on."""
+    """A rectangle of a chart; ``series``: number of its colour, from 1."""
 
     series: int
     label: str
@@ -51,7 +51,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class TokensPicture:
-    """What the categories take of the memory block's budget, as a bar of ``WIDTH``, the largest first."""
+    """Tokens of the memory block's budget by category, as a bar of ``WIDTH``, largest first."""
 
     fill: BlockFill
     parts: list[Part]
@@ -59,7 +59,7 @@ class TokensPicture:
 
 
 def picture_tokens(principal: Principal) -> TokensPicture:
-    """Measure the memory block by category; two queries."""
+    """Count the memory block's tokens by category, in two queries."""
     fill = block_fill(principal)
     rows = Memory.objects.visible_to(principal).in_use(principal).filter(in_block=True)
     rows = rows.filter(Q(expires_at__isnull=True) | Q(expires_at__gt=timezone.now()))
@@ -76,10 +76,10 @@ def picture_tokens(principal: Principal) -> TokensPicture:
 
 @dataclass(frozen=True, slots=True)
 class MonthsPicture:
-    """When the memories that there are were made: a column a month, and the numbers by category.
+    """Memories by month of creation and category.
 
-    ``columns`` are the months with their parts and where their names stand. ``rows`` hold a category with its numbers:
-    those from before, then one for each month; ``legend`` the labels of the series in the order of their colours.
+    ``columns``: months with their parts and label positions. ``rows``: a category with its numbers before the first
+    month and for each month. ``legend``: labels of the series in the order of colours.
     """
 
     columns: list[tuple[date, float, list[Part]]]
@@ -89,9 +89,9 @@ class MonthsPicture:
 
 
 def picture_months(principal: Principal, beside: TokensPicture) -> MonthsPicture:
-    """Count the memories in use by the month in which they were made, in the person's time zone; one query.
+    """Count active memories by month of creation, in the person's time zone, in one query.
 
-    A category has the colour that it has in the picture ``beside`` this one.
+    Categories have the same colours as in the chart ``beside``.
     """
     now = timezone.localdate()
     months = [_month(now, back) for back in reversed(range(MONTHS))]
@@ -134,7 +134,7 @@ def _others() -> str:
 
 
 def _in_series(measured: Sequence[tuple[str, int]], beside: Sequence[Part] = ()) -> list[tuple[int, str, int]]:
-    """The largest by their own colours, and the rest together in the last; as ``beside`` where it has them."""
+    """Assign colours: the largest categories their own, the others share the last; as in ``beside``."""
     shown = {label for label, _count in measured[:SERIES]}
     given = {part.label: part.series for part in beside if part.label in shown and part.series <= SERIES}
     free = (number for number in range(1, SERIES + 1) if number not in given.values())
@@ -147,7 +147,7 @@ def _in_series(measured: Sequence[tuple[str, int]], beside: Sequence[Part] = ())
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A memory in the graph of relations, and what it is to the others that are shown, by their numbers."""
+    """A memory in the graph, with its relations to other nodes by number."""
 
     number: int
     content: str
@@ -158,9 +158,9 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class GraphPicture:
-    """Memories one below the other, with an arc from each to those that it is related to.
+    """The graph of relations: memories in a column, connected by arcs.
 
-    ``arcs`` are paths of SVG with the type of the relation. ``count`` is how many relations there are to be seen.
+    ``arcs``: SVG paths with the type of the relation. ``count``: total number of visible relations.
     """
 
     nodes: list[Node]
@@ -176,10 +176,7 @@ _RELATED = {
 
 
 def picture_relations(principal: Principal) -> GraphPicture:
-    """The closest relations between memories that are remembered, those that are only near as vectors left out.
-
-    One query.
-    """
+    """Return the strongest relations between active memories, other than mere similarity, in one query."""
     seen = Memory.objects.visible_to(principal).active().values("pk")
     rows = Relation.objects.visible_to(principal).filter(from_memory__in=seen, to_memory__in=seen)
     rows = rows.select_related("from_memory", "to_memory")
@@ -216,14 +213,14 @@ def picture_relations(principal: Principal) -> GraphPicture:
 
 
 def _arc(one: int, other: int) -> str:
-    """A path from the right edge out to the left and back, the wider the further its ends are apart."""
+    """Return the SVG path of an arc, wider for a greater distance."""
     top, bottom = sorted((one * ROW + ROW // 2, other * ROW + ROW // 2))
     out = ARCS - 8 - min(ARCS - 16, 24 + 12 * (abs(one - other) - 1))
     return f"M{ARCS - 8} {top} C{out} {top} {out} {bottom} {ARCS - 8} {bottom}"
 
 
 def _in_groups(nodes: Iterable[str], relations: Iterable[Relation]) -> list[str]:
-    """Memories so that those which hang together stand together, the ones with the most relations first."""
+    """Order memories by connected groups, those with the most relations first."""
     beside: dict[str, set[str]] = defaultdict(set)
     for row in relations:
         beside[row.from_memory_id].add(row.to_memory_id)

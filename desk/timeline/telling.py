@@ -1,4 +1,4 @@
-"""What the log of changes says, in words, and what the things that it names are called now."""
+"""Descriptions of changes, and current names of their objects."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ UNTOLD = ("LINK", "MENTION")
 
 
 def told_of(changes: ChangeQuerySet) -> ChangeQuerySet:
-    """Changes without those that go along with another: what was merged is told by what came of it."""
+    """Return changes without those implied by another, such as the sources of a merge."""
     return changes.exclude(event__in=UNTOLD).exclude(Q(event="MERGE") & ~Q(meta__has_key="sources"))
 
 
 class Named(NamedTuple):
-    """What something says or is called, and the page that shows it; empty where none does."""
+    """The name or wording of an object, and its URL, or ''."""
 
     text: str
     address: str
@@ -89,7 +89,7 @@ _OF_KIND = {
 
 
 def tell(change: Change) -> str:
-    """What was done, as the rest of a sentence that begins with who did it."""
+    """Describe a change, as the predicate of a sentence whose subject is the author."""
     found = change.actor_kind == ActorKind.JOB and change.conversation_id is not None
     if told := _OF_KIND.get((change.object_type, change.event)):
         return str(told)
@@ -106,7 +106,7 @@ def tell(change: Change) -> str:
 
 
 def about(change: Change) -> Key:
-    """What a change is told about: of a membership or an invitation its legacy, of a message its conversation."""
+    """Return the object to name: the legacy of a membership or invitation, the conversation of a message."""
     if change.object_type in {"member", "invitation"} and "legacy" in change.meta:
         return "legacy", str(change.meta["legacy"])
     if change.object_type == "webhook" and "agent" in change.meta:
@@ -119,7 +119,7 @@ def about(change: Change) -> Key:
 
 
 def names_of(principal: Principal, keys: Iterable[Key]) -> dict[Key, Named]:
-    """What things that the person may see are called now; a query for each kind that is among them."""
+    """Return the current names of visible objects, in one query per kind."""
     ids: dict[str, list[str]] = {}
     for kind, pk in dict.fromkeys(keys):
         ids.setdefault(kind, []).append(pk)
@@ -132,7 +132,7 @@ def names_of(principal: Principal, keys: Iterable[Key]) -> dict[Key, Named]:
 
 
 def _as_ids(kind: str, ids: Collection[str]) -> Collection[str | UUID]:
-    # The log names nothing any more that was erased.
+    # Erased objects have no name in the log.
     return ids if kind == "memory" else [UUID(pk) for pk in ids if pk]
 
 

@@ -1,4 +1,4 @@
-"""The pages of the timeline: what changed, and what is remembered in pictures."""
+"""Pages of the timeline and its charts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .pictures import ARCS, HEIGHT, ROW, WIDTH, picture_months, picture_relation
 @require_safe
 @for_person
 def timeline(request: PageRequest, principal: Principal) -> HttpResponse:
-    """What changed, when and by whom, as the address says."""
+    """Show the timeline."""
     view = TimelineView.of(request.GET)
     entries, last = read_timeline(principal, view)
     address = reverse("timeline")
@@ -37,7 +37,7 @@ def timeline(request: PageRequest, principal: Principal) -> HttpResponse:
 
 
 def _who(principal: Principal) -> list[tuple[str, object]]:
-    """Who may have changed something, for a choice: people, Keepsake itself, and the person's agents by name."""
+    """Return the choices of authors: people, Keepsake, and the person's agents by name."""
     agents = Agent.objects.visible_to(principal).order_by("name", "pk").values_list("pk", "name")
     return [*PEOPLE.items(), *((str(pk), name) for pk, name in agents)]
 
@@ -45,7 +45,7 @@ def _who(principal: Principal) -> list[tuple[str, object]]:
 @require_safe
 @for_person
 def pictures(request: PageRequest, principal: Principal) -> HttpResponse:
-    """Tokens against the budget, memories over time, and how they are related."""
+    """Show the charts: tokens against the budget, memories over time, relations."""
     tokens = picture_tokens(principal)
     context = {
         "tokens": tokens,

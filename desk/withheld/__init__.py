@@ -1,1 +1,1 @@
-"""What the person took out of the record."""
+"""Pages of withheld passages."""

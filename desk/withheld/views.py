@@ -1,4 +1,4 @@
-"""The page of what the person took out of the record, and where else they said what is not to be kept."""
+"""Pages of withheld passages, and of other places with the same words."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ A_STATEMENT = {
 @require_safe
 @for_person
 def withheld(request: PageRequest, principal: Principal) -> HttpResponse:
-    """What is withheld and can still be given back; above it what ``about`` was also said of."""
+    """Show restorable withheld passages, and above them where ``about`` was also said."""
     rows = Withheld.objects.visible_to(principal).kept().passages().once().select_related("message", "conversation")
     rows = rows.order_by("-created_at", "message__index", "start")
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
@@ -59,7 +59,7 @@ def withheld(request: PageRequest, principal: Principal) -> HttpResponse:
 @require_POST
 @for_person
 def give_back(request: PageRequest, principal: Principal, withheld_id: UUID) -> HttpResponse:
-    """Put words back, with all that went with them."""
+    """Restore withheld words, with everything that was removed with them."""
     done = with_undo(principal, lambda: _give_back(principal, withheld_id))
     messages.success(request, done.text, extra_tags=done.undo)
     return redirect("withheld-list")
@@ -73,7 +73,7 @@ def _give_back(principal: Principal, withheld_id: UUID) -> Done:
 @require_POST
 @for_person
 def withhold_also(request: PageRequest, principal: Principal, noun: str, pk: str) -> HttpResponse:
-    """Withhold, with something that is not to be kept, what else says it: what was chosen of that."""
+    """Withhold the selected other places with the same words."""
     chosen = set(request.POST.getlist("also"))
     found = [each for each in _said_again(principal, noun, pk) if f"{each.object_type}-{each.object_id}" in chosen]
     back = came_from(request, reverse("withheld-list"))
@@ -87,7 +87,7 @@ def withhold_also(request: PageRequest, principal: Principal, noun: str, pk: str
             passages_withhold(principal, places, Cause(noun, pk))
         for each in found:
             if refuse := _REFUSE.get(each.object_type):
-                with suppress(Conflict):  # It may have gone along with another of them.
+                with suppress(Conflict):  # It may have been withheld together with another one.
                     refuse(principal, each)
         return Done(_("Withheld"), _("Withheld in %(found)s more.") % {"found": _places(len(found))})
 
@@ -104,13 +104,13 @@ _REFUSE: Mapping[str, Callable[[Principal, SaidAgain], object]] = {
 
 
 def with_also_said(principal: Principal, done: Done, noun: str, pk: str) -> Done:
-    """Tell, with what was decided not to keep, where else it was said."""
+    """Add to an outcome where else the words were said."""
     also = also_said(principal, noun, pk)
     return replace(done, also=also) if also else done
 
 
 def also_said(principal: Principal, noun: str, pk: str) -> AlsoSaid | None:
-    """What else says what a fact or a memory says; None when nothing does."""
+    """Return the other places that say the same, or None."""
     found = _said_again(principal, noun, pk)
     if not found:
         return None
@@ -126,7 +126,7 @@ def also_said(principal: Principal, noun: str, pk: str) -> AlsoSaid | None:
 
 
 def _where(each: SaidAgain, titles: Mapping[UUID, str]) -> tuple[SaidAgain, str, str]:
-    """What says it, with the address where it stands and how that is called."""
+    """Return each place with its URL and label."""
     if each.conversation_id is not None:
         address, title = reverse("conversation-page", args=[each.conversation_id]), titles.get(each.conversation_id)
         named = f"“{title}”" if title else _("a conversation")
