@@ -1,7 +1,7 @@
-"""Moving everything that is stored to the vectors of another embedder, while people go on writing and searching.
+"""Re-embedding of all stored rows with another embedder, during normal operation.
 
-There is no list of what is done: a row whose vector is another model's is still to be moved. So it can be ended at any
-time, by any means, and started again; what one batch had embedded is all that is lost.
+Rows with a vector of another model are the remaining work, so the job can be killed and restarted at any time; at most
+one batch of embeddings is lost.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ BATCH = 64
 PEOPLE = 200
 """How many people's rows are looked for at once, so that no statement reads everybody's."""
 
-# Facts and memories first: what is said about them is compared by meaning with moved ones only.
+# Facts and memories first: new statements are compared with re-embedded ones only.
 SOURCES = (
     VectorSource("facts", LegacyFact, ("content",), lambda fact: fact.content),
     VectorSource("memories", Memory, ("content",), lambda memory: memory.content),
@@ -71,9 +71,9 @@ _TOKENS: dict[str, Combinable] = {
 
 @dataclass(slots=True)
 class Waiting:
-    """What has vectors of other models: rows by the name of their source, about how many tokens, rows by model.
+    """Numbers of rows with vectors of other models: by source and by model, and their approximate tokens.
 
-    ``suppressions`` counts those that will keep their old vector, because the text that they stand for is gone.
+    ``suppressions``: those that keep their old vector, since their text is gone.
     """
 
     rows: Counter[str] = field(default_factory=Counter)
@@ -84,7 +84,7 @@ class Waiting:
 
 @dataclass(slots=True)
 class Moved:
-    """What was moved: rows by the name of their source, the tokens of their texts, and what is still left."""
+    """Result: re-embedded rows by source, their tokens, and the remaining rows."""
 
     rows: Counter[str] = field(default_factory=Counter)
     tokens: int = 0
@@ -92,7 +92,7 @@ class Moved:
 
 
 def waiting_for(embedding_model: str, user_ids: Sequence[UUID] | None = None) -> Waiting:
-    """Count what does not have its vector from ``embedding_model``: everybody's, or these people's."""
+    """Count rows without a vector of ``embedding_model``, of everybody or of these people."""
     found = Waiting()
     for people in _people(user_ids):
         for source in SOURCES:
@@ -121,14 +121,14 @@ def reembed(
     started: Callable[[int], object] = lambda total: None,
     progress: Callable[[int], object] = lambda count: None,
 ) -> Moved:
-    """Give every row of everybody, or of these people, the vector of today's embedder. Returns what was moved.
+    """Re-embed all rows, of everybody or of these people, with the current embedder.
 
-    Texts are embedded outside any transaction and ``batch`` rows are written in one short one. Only one such job runs
-    at a time; it shows its progress to staff, who can cancel it. ``started`` is called with the number of rows to
-    move, ``progress`` with how many each batch moved.
+    Texts are embedded outside transactions, and written in batches of ``batch`` rows. One such job runs at a time;
+    staff see its progress and can cancel it. ``started`` is called with the number of rows, ``progress`` with that of
+    each batch.
 
-    Raises Conflict (``already_running``) while another one holds the lease, LeaseLost, EmbedderUnavailable. What
-    was moved stays moved, and starting again moves the rest.
+    Raises Conflict (``already_running``) while another job holds the lease, LeaseLost, EmbedderUnavailable. Finished
+    rows stay; a restart continues with the rest.
     """
     embedder = get_embedder()
     job = claim_job(open_job(JOB, SUBJECT).pk, lease_seconds=LEASE_SECONDS)
@@ -139,7 +139,7 @@ def reembed(
         started(total)
         mover = _Mover(lease, embedder, total=job.done + total, progress=progress)
         while mover.move_all(user_ids, batch):
-            pass  # Again, for what came meanwhile from a process with other settings, or was locked.
+            pass  # Again, for rows written meanwhile by a process with other settings, or locked before.
         moved = Moved(mover.rows, mover.tokens, waiting_for(embedder.name, user_ids))
         finish_job(job, **moved.rows, tokens=moved.tokens, left=sum(moved.left.rows.values()), embedder=embedder.name)
     log.info("reembedded", embedder=embedder.name, **moved.rows, tokens=moved.tokens)
@@ -159,7 +159,7 @@ def _conflict() -> Conflict:
 
 
 class _Mover:
-    """Moves batches under the lease of one job."""
+    """Re-embeds batches under the lease of one job."""
 
     def __init__(self, lease: Lease, embedder: Embedder, *, total: int, progress: Callable[[int], object]) -> None:
         self.lease = lease
@@ -172,7 +172,7 @@ class _Mover:
         self._keep(0)
 
     def move_all(self, user_ids: Sequence[UUID] | None, batch: int) -> int:
-        """Go through everybody's rows once. Returns how many were moved."""
+        """Process everybody's rows once. Returns how many were re-embedded."""
         moved = 0
         for people in _people(user_ids):
             compare_later(FACT, people, self.embedder.name)
@@ -185,10 +185,10 @@ class _Mover:
         return moved
 
     def _batches(self, source: VectorSource, people: Sequence[UUID], size: int) -> Iterator[list[Any]]:
-        """The rows to move, in the order of their random ids.
+        """Yield batches of rows in the order of their random ids.
 
-        So what is moved of somebody's rows at any time is a sample of them all, with cosines that are spread like
-        those of the rest, which is what puts the hits of both models into one order.
+        So the re-embedded part of a person's rows is a random sample with the same distribution of cosines, which makes
+        hits of both models comparable.
         """
         rows = stale(source.rows.filter(user_id__in=people), self.embedder.name)
         ids = list(rows.order_by("pk").values_list("pk", flat=True))
@@ -208,14 +208,14 @@ class _Mover:
         return count
 
     def _keep(self, count: int) -> None:
-        """Hold the lease longer and show how far it is. Rows that came meanwhile raise the total."""
+        """Renew the lease and store the progress. New rows increase the total."""
         self.done += count
         self.total = max(self.total, self.done)
         self.lease.renew(self.done, self.total)
 
 
 def _people(user_ids: Sequence[UUID] | None) -> Iterator[list[UUID]]:
-    """Everybody's ids, or these, some at a time."""
+    """Yield batches of everybody's ids, or of these."""
     if user_ids is not None:
         yield list(user_ids)
         return

@@ -1,1 +1,1 @@
-"""Erasing: what goes with what, how it goes, and the receipt that it is gone."""
+"""Erasure: extent, execution, receipts and verification."""

@@ -1,4 +1,4 @@
-"""Erasures: asked for, taken back while they wait, carried out by a job, and the receipt."""
+"""Erasures: request, cancel, execution by a job, receipt."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ State = Erasure.State
 def erasure_request(
     principal: Principal, scope: str, object_id: str = "", *, grace_hours: int = 0
 ) -> tuple[Erasure, JobRun]:
-    """Have something erased for good, with all that was made of it, after ``grace_hours``.
+    """Request the permanent erasure of an object and everything derived from it, after ``grace_hours``.
 
-    ``scope`` is one of SCOPES; ``object_id`` names what of it, for a membership the legacy. Asked for again while it
-    waits or runs, it is the same erasure. Raises NotYoursToDecide, NotFound, Refused (400) for a scope that there is
-    not or hours that make no sense, Conflict (409 ``last_owner``: hand the legacy over first; ``owns_services``: people
-    beside this one depend on agents that they own).
+    ``scope`` is one of SCOPES; ``object_id``: the object, for a membership the legacy. A repeated request returns the
+    waiting or running erasure. Raises NotYoursToDecide, NotFound, Refused (400) for an unknown scope or invalid hours,
+    Conflict (409 ``last_owner``: hand the legacy over first; ``owns_services``: other people depend on the person's
+    service agents).
     """
     user_id = must_decide_for_all(principal) if scope == "everything" else must_decide(principal)
     _check(principal, user_id, scope, object_id, grace_hours)
@@ -76,7 +76,7 @@ def _check(principal: Principal, user_id: UUID, scope: str, object_id: str, grac
         return
     try:
         is_there = _named(principal, scope, object_id).exists()
-    except ValueError:  # No id of anything.
+    except ValueError:  # Not a valid id.
         is_there = False
     if not is_there:
         raise NotFound(f"There is no such {scope}.")
@@ -87,7 +87,7 @@ def _check(principal: Principal, user_id: UUID, scope: str, object_id: str, grac
 
 
 def _named(principal: Principal, scope: str, object_id: str) -> QuerySet[Any]:
-    """What an erasure names. Raises ValueError."""
+    """Return the object of an erasure. Raises ValueError."""
     if scope == "memory":
         return Memory.objects.visible_to(principal).filter(pk=object_id)
     key = UUID(object_id)
@@ -103,7 +103,7 @@ def _named(principal: Principal, scope: str, object_id: str) -> QuerySet[Any]:
 
 
 def erasure_withdraw(principal: Principal, receipt: UUID) -> Erasure:
-    """Take an erasure back that has not begun. Raises NotYoursToDecide, NotFound, Conflict (409 ``erasure_begun``)."""
+    """Cancel a waiting erasure. Raises NotYoursToDecide, NotFound, Conflict (409 ``erasure_begun``)."""
     user_id = must_decide(principal)
     with ledger_write(principal.actor, user_id) as write:
         erasure = Erasure.objects.select_for_update().filter(pk=receipt, user_id=user_id).first()
@@ -122,7 +122,7 @@ def erasure_withdraw(principal: Principal, receipt: UUID) -> Erasure:
 
 
 def run_erasure(job_id: UUID) -> None:
-    """Carry out an erasure that is due. Does nothing when somebody else does, or when it was taken back."""
+    """Execute a due erasure, unless another worker does or it was cancelled."""
     job = claim_job(job_id, lease_seconds=settings.ERASE_LEASE_SECONDS)
     if job is None:
         return
@@ -136,12 +136,12 @@ def run_erasure(job_id: UUID) -> None:
                 erase = erase_everything if erasure.scope == "everything" else erase_part
                 erase(lease, principal, erasure)
         if erasure.scope == "everything":
-            JobRun.objects.filter(pk=job.pk).update(user_id=None)  # Nothing names somebody who is gone.
+            JobRun.objects.filter(pk=job.pk).update(user_id=None)  # The person's id must not be logged any more.
         finish_job(job, **Erasure.objects.values_list("removed", flat=True).get(pk=erasure.pk))
 
 
 def _begin(receipt: UUID) -> Erasure | None:
-    """The erasure, begun now unless it has ended; None where it was taken back."""
+    """Mark the erasure as begun and return it; None if it was cancelled."""
     with transaction.atomic():
         erasure = Erasure.objects.select_for_update().filter(pk=receipt).exclude(state=State.WITHDRAWN).first()
         if erasure is not None and erasure.state == State.WAITING:
@@ -151,7 +151,7 @@ def _begin(receipt: UUID) -> Erasure | None:
 
 
 def erasures_sweep() -> int:
-    """Begin erasures that are due, and those whose task was lost or whose worker is gone. Returns how many."""
+    """Start due erasures, and restart those whose task or worker was lost. Returns how many."""
     due = list(JobRun.objects.claimable(timezone.now()).filter(kind=JOB).values_list("pk", flat=True))
     for job_id in due:
         enqueue(RUN_TASK, job_id)

@@ -1,4 +1,4 @@
-"""What goes with what is erased: everything that was made of it, and nothing that stands by itself. Reads only."""
+"""The extent of an erasure: everything derived from its object, without what has other evidence. Reads only."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ SCOPES = ("memory", "fact", "place", "message", "conversation", "membership", "e
 
 @dataclass(slots=True)
 class Extent:
-    """Ids of what goes, by sort. Of ``versions`` the words go, and the rows stay.
+    """The ids to erase, by kind. ``versions`` keep their rows, without text.
 
-    ``messages`` stay as rows without words, but for those of ``conversations``, which go as a whole.
+    ``messages`` keep their rows, without text, except those of ``conversations``.
     """
 
     conversations: set[UUID] = field(default_factory=set)
@@ -46,7 +46,7 @@ class Extent:
 
 
 def extent_of(erasure: Erasure) -> Extent:
-    """What an erasure takes, of everything but the scope ``everything``. Empty for what is gone already."""
+    """Return the extent of an erasure other than ``everything``. Empty if the object is gone."""
     user_id, wanted = erasure.user_id, erasure.object_id
     extent = Extent()
     if erasure.scope == "memory":
@@ -68,7 +68,7 @@ def extent_of(erasure: Erasure) -> Extent:
 
 
 def _add_place(extent: Extent, user_id: UUID, wanted: str) -> None:
-    """A place with what waits about it. The messages that name it stay: they are erased by themselves."""
+    """Add a place with its proposals. Messages that name it stay."""
     for pk, name in Place.objects.filter(user_id=user_id, pk=wanted).values_list("pk", "place_id"):
         extent.places.add(pk)
         waiting = Proposal.objects.filter(user_id=user_id, kind=Proposal.Kind.PLACE, values__place_id=name)
@@ -85,7 +85,7 @@ def _follow(extent: Extent) -> None:
 
 
 def _follow_messages(extent: Extent) -> None:
-    """What rests on messages alone goes; what somebody else says too, or says by themselves, stays."""
+    """Add what has evidence only in these messages."""
     said = extent.messages
     resting = MemoryEvidence.objects.filter(message__in=said)
     elsewhere = MemoryEvidence.objects.filter(version=OuterRef("version")).exclude(message__in=said)
@@ -96,14 +96,14 @@ def _follow_messages(extent: Extent) -> None:
         extent.versions.add(version)
         if number == current or kind in {Kind.EPISODIC, Kind.INSIGHT}:
             extent.memories.add(memory)
-    # Those are told of many messages at once: nobody can say which words came from which.
+    # Their text is based on many messages and can't be split.
     told = Q(version__memory__kind__in=[Kind.EPISODIC, Kind.INSIGHT])
     extent.memories |= set(resting.filter(told).values_list("version__memory", flat=True))
     other = FactEvidence.objects.filter(fact=OuterRef("fact")).exclude(message__in=said)
     facts = FactEvidence.objects.filter(message__in=said).filter(~Exists(other))
     extent.facts |= set(facts.values_list("fact", flat=True))
     extent.proposals |= set(ProposalEvidence.objects.filter(message__in=said).values_list("proposal", flat=True))
-    # A create has its memory beside it.
+    # The text of a create is in its memory.
     created = Proposal.objects.filter(pk__in=extent.proposals, kind="create", memory__state="proposed")
     extent.memories |= set(created.exclude(memory=None).values_list("memory_id", flat=True))
     named_elsewhere = PlaceMention.objects.filter(place=OuterRef("place")).exclude(message__in=said)
@@ -112,7 +112,7 @@ def _follow_messages(extent: Extent) -> None:
 
 
 def _follow_conversations(extent: Extent) -> None:
-    """What came of whole conversations without a message that says it."""
+    """Add what was learned from whole conversations, without a source message."""
     talks = extent.conversations
     bare = ~Exists(MemoryEvidence.objects.filter(version=OuterRef("pk")))
     for version, memory, number, current in MemoryVersion.objects.filter(
@@ -127,7 +127,7 @@ def _follow_conversations(extent: Extent) -> None:
 
 
 def _follow_memories(extent: Extent) -> None:
-    """What was made of memories goes with them: merges, insights, plans, and what waits about them."""
+    """Add what is derived from memories: merges, insights, plans, proposals."""
     found = set(extent.memories)
     while found:
         made = Relation.objects.filter(type=Relation.Type.DERIVED_FROM, to_memory__in=found)

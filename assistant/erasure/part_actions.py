@@ -1,6 +1,6 @@
-"""Erasing a part: a memory, a fact, a place, a message, a conversation or a membership, with all that was made of it.
+"""Partial erasures: a memory, fact, place, message, conversation or membership, with everything derived from it.
 
-One transaction, so a worker that is killed leaves everything as it was, and the next one begins again.
+One transaction, so a killed worker changes nothing, and the next one starts again.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from .extent import Extent, extent_of
 
 
 def erase_part(lease: Lease, principal: Principal, erasure: Erasure) -> None:
-    """Erase what an erasure takes, as it stands when the ledgers are locked.
+    """Erase the extent, computed under the lock.
 
     Raises NotFound, LeaseLost, EmbedderUnavailable.
     """
@@ -66,7 +66,7 @@ def erase_part(lease: Lease, principal: Principal, erasure: Erasure) -> None:
 
 
 def erasure_end(erasure: Erasure, removed: Counter[str]) -> None:
-    """Write down what was removed, in the transaction that removes the last of it."""
+    """Store the counts of the receipt, in the transaction that deletes the last rows."""
     locked = Erasure.objects.select_for_update().get(pk=erasure.pk)
     locked.removed = dict(Counter(locked.removed) + removed)
     locked.state, locked.done_at = Erasure.State.DONE, timezone.now()
@@ -74,7 +74,7 @@ def erasure_end(erasure: Erasure, removed: Counter[str]) -> None:
 
 
 class _Erasing:
-    """One erasure inside its transaction."""
+    """State of one erasure in its transaction."""
 
     def __init__(self, write: LedgerWrite, erasure: Erasure, extent: Extent, nothing: Vectors) -> None:
         self.write = write
@@ -86,7 +86,7 @@ class _Erasing:
         self.erased: list[tuple[str, object]] = []
 
     def run(self) -> Counter[str]:
-        """Erase, note what is gone for whoever asks for it, and count."""
+        """Erase, store tombstones, and count."""
         extent = self.extent
         self._said()
         self._statements(MEMORY, extent.memories)
@@ -110,7 +110,7 @@ class _Erasing:
         return self.removed
 
     def _statements(self, kind: StatementKind[Any], ids: Collection[Any]) -> None:
-        """Delete statements with all of their wordings. The same words stay refused, by their fingerprint alone."""
+        """Delete statements with all versions. Suppressions keep the fingerprint only."""
         if not ids:
             return
         rows = kind.rows.filter(pk__in=ids, user_id=self.user_id)
@@ -147,11 +147,11 @@ class _Erasing:
         self._forget(kind.name, ids)
 
     def _said(self) -> None:
-        """Take the words out of messages, for good, and whatever quotes them."""
+        """Withhold the words of messages permanently, and their quotations."""
         messages = Message.objects.filter(pk__in=self.extent.messages)
         single = list(messages.exclude(conversation__in=self.extent.conversations).values_list("pk", flat=True))
         for pk in single:
-            # What the assistant said of it, titles and quotations go along, and summaries are written anew.
+            # Includes the assistant's echoes, titles and quotations; summaries are rewritten.
             words_withhold(self.write, self.user_id, Cause(Withheld.Cause.MESSAGE, str(pk)), [(pk, "")])
         told = {"message": single, "memory": self.extent.memories, "fact": self.extent.facts}
         because = [Withheld.objects.filter(user_id=self.user_id).because_of(*each) for each in told.items()]
@@ -169,7 +169,7 @@ class _Erasing:
         self.removed["chunks"] += hidden.update(**{**holding_of(ConversationChunk).blank, **vector, "written_by": ""})
 
     def _places(self) -> None:
-        """Delete places with all their versions. One that was named itself can't be added again under its id."""
+        """Delete places with all versions. An erased place can't be added again under its id by agents."""
         rows = Place.objects.filter(pk__in=self.extent.places)
         if self.erasure.scope == "place":
             for place in rows:
@@ -179,7 +179,7 @@ class _Erasing:
 
     def _conversations(self) -> None:
         talks = Conversation.objects.filter(pk__in=self.extent.conversations)
-        # What an import noted of a conversation names it.
+        # Notes of imports name the conversation.
         ConversationImport.objects.filter(conversations__in=talks).update(notes=[])
         for talk in talks.order_by("pk"):
             self.removed["messages"] += talk.messages.count()
@@ -190,7 +190,7 @@ class _Erasing:
         self._tell("conversation", self.extent.conversations)
 
     def _leave(self) -> None:
-        """End the membership. Suppressions about the legacy go too: nothing of it reaches the person any more."""
+        """End the membership, and delete suppressions about the legacy."""
         legacy_id = UUID(self.erasure.object_id)
         self._delete(Suppression.objects.filter(user_id=self.user_id, legacy_id=legacy_id))
         members = Member.objects.filter(legacy_id=legacy_id)
@@ -203,7 +203,7 @@ class _Erasing:
             self._delete(Legacy.objects.filter(pk=legacy_id))
 
     def _no_way_back(self) -> None:
-        """Of what is erased this transaction notes neither reasons nor steps back either."""
+        """Don't store reasons and undo steps in this transaction."""
         erased = {(kind, str(pk)) for kind, pk in self.erased}
         self.write.steps = [each for each in self.write.steps if (each.object_type, each.object_id) not in erased]
         for change in self.write.changes:
@@ -217,14 +217,14 @@ class _Erasing:
             self.removed[label.rpartition(".")[2].lower()] += count
 
     def _blank(self, model: type[models.Model], rows: models.QuerySet[Any], **more: Any) -> None:
-        """Take the words out of rows that stay."""
+        """Delete the text of rows that stay."""
         with purging():
             count = rows.update(**holding_of(model).blank, **more)
         if count:
             self.removed[f"{model._meta.model_name}_blanked"] += count
 
     def _forget(self, object_type: str, ids: Iterable[Any]) -> None:
-        """Drop what would bring objects back, and what was noted about them by hand."""
+        """Delete undo steps of objects, and reasons in their log entries."""
         named = [str(each) for each in ids]
         if named:
             delete_undo_steps(object_type, named)
@@ -233,7 +233,7 @@ class _Erasing:
             Doubt.objects.filter(user_id=self.user_id, object_type=object_type, object_id__in=named).delete()
 
     def _tell(self, object_type: str, ids: Iterable[Any], version: int | None = None) -> None:
-        """Leave a tombstone in the feed of whoever keeps a copy."""
+        """Add tombstones to the change feed."""
         for each in ids:
             self.write.change(self.user_id, "ERASE", object_type, each, old_version=version)
             self.erased.append((object_type, each))

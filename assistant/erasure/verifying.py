@@ -1,4 +1,4 @@
-"""Proof against the database that what a receipt says is gone."""
+"""Verification of a receipt against the database."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ROWS: dict[str, type[models.Model]] = {
 
 
 def left_of(erasure: Erasure) -> Iterator[str]:
-    """What is left of what was erased, a line each without any text; nothing where it is gone."""
+    """Return the remains of an erasure, one line each, without text."""
     if erasure.state != Erasure.State.DONE:
         yield f"it is {erasure.state}"
         return
@@ -46,7 +46,7 @@ def left_of(erasure: Erasure) -> Iterator[str]:
     yield from _count("passage that is kept apart", kept.kept().count())
     for holding in holdings():
         if holding.model is Withheld:
-            continue  # Its rows stay for the digest, which an import is compared by.
+            continue  # Rows stay for the digest, with which imports are compared.
         for key in (each for each in holding.model._meta.concrete_fields if each.related_model is Message):
             rows = holding.model._base_manager.filter(**{f"{key.name}__in": messages})
             yield from _count(f"{holding.model._meta.verbose_name} of a message", rows.count())
@@ -60,7 +60,7 @@ def left_of(erasure: Erasure) -> Iterator[str]:
 
 
 def _of_person(user_id: UUID) -> Iterator[str]:
-    """Every column of every table that could name the person is looked through."""
+    """Search every column of every table that could reference the person."""
     for holding in holdings():
         if holding.model in {Erasure, Erased, Session}:
             continue

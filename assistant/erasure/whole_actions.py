@@ -1,6 +1,6 @@
-"""Erasing everything of a person, and the account with it: batch by batch, each a transaction that can be the last.
+"""Erasure of everything about a person, with the account, in batches of one transaction each.
 
-Whatever is left says what is still to do, so a worker that is killed is followed by another that goes on.
+The remaining rows are the remaining work, so a killed worker is resumed by the next one.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ A trigger takes the ledger.
 
 
 def erase_everything(lease: Lease, principal: Principal, erasure: Erasure) -> None:
-    """Erase a person, with their account. ``erasure.removed`` counts the rows as they go. Raises LeaseLost."""
+    """Erase a person with their account. ``erasure.removed`` counts the deleted rows. Raises LeaseLost."""
     user_id, done = erasure.user_id, 0
     _keep_out(lease, principal, erasure)
     _end_sessions(user_id)
@@ -58,7 +58,7 @@ def erase_everything(lease: Lease, principal: Principal, erasure: Erasure) -> No
 
 
 def _some(lease: Lease, rows: models.QuerySet[models.Model]) -> list[object]:
-    """Ids of some rows; the erasure's own job stays until it has ended."""
+    """Return the ids of a batch, without the erasure's own job."""
     if rows.model is JobRun:
         rows = rows.exclude(pk=lease.job.pk)
     return list(rows.values_list("pk", flat=True)[:BATCH])
@@ -72,13 +72,13 @@ def _delete(lease: Lease, erasure: Erasure, model: type[models.Model], ids: list
 
 
 def _added(erasure: Erasure, deleted: Mapping[str, int]) -> dict[str, int]:
-    """What the receipt counts, with what was deleted in this transaction, whose job's row is locked."""
+    """Add the rows deleted in this transaction to the receipt's counts."""
     removed = Counter({label.rpartition(".")[2].lower(): count for label, count in deleted.items() if count})
     return dict(Counter(Erasure.objects.values_list("removed", flat=True).get(pk=erasure.pk)) + removed)
 
 
 def _keep_out(lease: Lease, principal: Principal, erasure: Erasure) -> None:
-    """Let nobody in any more, and note by digests how agents knew the person: they are told that it is erased."""
+    """Block all access, and store digests of the names used by agents, which then get 410 ``erased``."""
     user_id = erasure.user_id
     with ledger_write(principal.actor, user_id):
         lease.lock()
@@ -96,14 +96,14 @@ def _keep_out(lease: Lease, principal: Principal, erasure: Erasure) -> None:
 
 
 def _end_sessions(user_id: UUID) -> None:
-    """A session says whose it is in a signed text, so each is read."""
+    """Delete the person's sessions; each must be decoded to know its owner."""
     for session in Session.objects.iterator(chunk_size=BATCH):
         if session.get_decoded().get(SESSION_KEY) == str(user_id):
             session.delete()
 
 
 def _close(lease: Lease, principal: Principal, erasure: Erasure) -> None:
-    """End memberships, hand legacies over, and delete the account with its log. With this everything is erased."""
+    """End memberships, hand over legacies, and delete the account with its log: the last step."""
     user_id = erasure.user_id
     legacies = list(Legacy.objects.filter(memberships__user_id=user_id).values_list("pk", flat=True))
     with ledger_write(principal.actor, user_id, *legacies) as write, purging():
@@ -129,14 +129,14 @@ def _close(lease: Lease, principal: Principal, erasure: Erasure) -> None:
         for rows in (Legacy.objects.filter(pk__in=empty), Agent.objects.filter(owner_id=user_id)):
             removed += Counter(rows.delete()[1])
         for pk in (*empty, user_id):
-            write.ledgers.pop(pk)  # It goes with its owner.
+            write.ledgers.pop(pk)  # Deleted with its owner.
         recount_facts(write, [pk for pk in legacies if pk not in empty])
         removed += Counter(User.objects.filter(pk=user_id).delete()[1])
         erasure_end(erasure, Counter({label.rpartition(".")[2].lower(): count for label, count in removed.items()}))
 
 
 def _hand_over(legacy_id: UUID, user_id: UUID) -> None:
-    """Who has been a member longest owns what has no owner any more."""
+    """Make the oldest member the owner of legacies without one."""
     left = Member.objects.filter(legacy_id=legacy_id).exclude(user_id=user_id)
     if not left.filter(role=Member.Role.OWNER).exists():
         first = left.order_by("joined_at", "pk").values("pk")[:1]

@@ -1,1 +1,1 @@
-"""Bringing a person's history in, in the background: checked, written, read for facts, and taken back if need be."""
+"""Imports of conversations and memories, in the background: check, write, extract, revert."""

@@ -1,4 +1,4 @@
-"""Changes to imports: take an upload in, note how far it is, end it, cancel it, take it back."""
+"""Changes of imports: upload, progress, end, cancel, revert."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ _HALF_STORED = timedelta(hours=1)
 
 
 def import_cancel(principal: Principal, import_id: UUID) -> ConversationImport:
-    """Stop an import. What is in stays, and can be taken back; what was uploaded is removed.
+    """Cancel an import. Imported data stays and can be reverted; the upload is deleted.
 
-    Raises NotYoursToDecide, NotFound, Conflict (409, ``import_ended``) when it has ended, or is being taken back.
+    Raises NotYoursToDecide, NotFound, Conflict (409 ``import_ended``) if it has ended, or is being reverted.
     """
     user_id = must_decide(principal)
     with ledger_write(principal.actor, user_id) as write:
@@ -66,10 +66,10 @@ def import_cancel(principal: Principal, import_id: UUID) -> ConversationImport:
 
 
 def import_undo(principal: Principal, import_id: UUID) -> tuple[ConversationImport, JobRun]:
-    """Take a whole import back, in the background: the conversations that it brought, and what was found in them.
+    """Revert an import in the background: delete its conversations, and what was extracted from them.
 
     Raises NotYoursToDecide, NotFound, Conflict (409: ``import_open`` while an import of the person runs,
-    ``import_undone`` when it was taken back already).
+    ``import_undone`` if it was reverted before).
     """
     user_id = must_decide(principal)
     with ledger_write(principal.actor, user_id) as write:
@@ -82,7 +82,7 @@ def import_undo(principal: Principal, import_id: UUID) -> tuple[ConversationImpo
 
 
 def import_revert(principal: Principal, import_id: str) -> str:
-    """The same for ``journal.undo``: the code of why not, if it can't be taken back."""
+    """Like ``import_undo``, for ``journal.undo``. Returns an error code, or ''."""
     try:
         import_undo(principal, UUID(import_id))
     except NotAllowed:
@@ -95,7 +95,7 @@ def import_revert(principal: Principal, import_id: str) -> str:
 
 
 def conversations_taken_back(import_id: str) -> QuerySet[Conversation, UUID]:
-    """The ids of the conversations that go when an import is taken back: those in which nothing else was said since."""
+    """Return the ids of conversations that a revert deletes: those without other messages since."""
     brought = Conversation.objects.filter(brought_by_id=UUID(import_id), message_count=F("brought_messages"))
     return brought.values_list("pk", flat=True)
 
@@ -108,7 +108,7 @@ def _mine(principal: Principal, import_id: UUID) -> ConversationImport:
 
 
 def sweep_imports() -> int:
-    """Start imports again whose task was lost or whose worker is gone, and end those whose job staff have ended.
+    """Restart imports whose task or worker was lost, and end those whose job staff have ended.
 
     Returns how many were started.
     """
@@ -145,19 +145,18 @@ def import_create(
     form: str = "",
     digest: str = "",
 ) -> tuple[ConversationImport, JobRun]:
-    """Take in a file with the person's history, and have a worker import it.
+    """Store an uploaded file, and queue its import.
 
-    ``form`` is one of EXPORTS; it is found out when it is empty. ``digest`` is the file's, if the caller knows it.
-    What is not read later is not stored: of an archive, only its conversations. The file's content is checked by the
-    job; here it only has to look like what it is.
+    ``form`` is one of EXPORTS, or '' to detect it. ``digest``: the file's, if known. Of an archive only the parts with
+    conversations are stored. Here only the file's form is checked; the job checks its content.
 
-    Raises Refused (400) for a file that is none, a name that is too long or a form that there is not, Refused (413)
-    for one that is too large, NotFound for a legacy that is not the person's, NotYoursToDecide, Conflict (409,
-    ``import_open``) while another import of the person runs.
+    Raises Refused (400) for an unrecognised file, too long a name or an unknown form, Refused (413) for too large a
+    file, NotFound for a legacy that is not the person's, NotYoursToDecide, Conflict (409 ``import_open``) while another
+    import of the person runs.
     """
     user_id = must_decide(principal)
     _check_names(title, form)
-    if principal.idempotency is None:  # A repeated request finds its own import under way, which is no conflict.
+    if principal.idempotency is None:  # A repeated request finds its own running import, which is no conflict.
         _check_free(user_id)
     if legacy_id and not Legacy.objects.visible_to(principal).filter(pk=legacy_id).exists():
         raise NotFound("There is no such legacy.")
@@ -207,7 +206,7 @@ def import_create(
 
 
 def too_large() -> Refused:
-    """What whoever sends too much is told."""
+    """Return the error for too large a file."""
     limit = settings.IMPORT_MAX_BYTES // 1_048_576
     refused = Refused(
         _(
@@ -237,7 +236,7 @@ def _check_free(user_id: UUID) -> None:
 
 
 def _clean_name(name: str) -> str:
-    """The last part of a file's name, without what can't be seen."""
+    """Return the base name of a file, without invisible characters."""
     name = PurePosixPath(name.replace("\\", "/")).name
     return "".join(character for character in name if unicodedata.category(character)[0] != "C")[:255]
 
@@ -250,19 +249,19 @@ def _store(upload: ConversationImport, members: list[Member]) -> None:
 
 
 def import_note(upload: ConversationImport, **values: Any) -> bool:
-    """Note how far an open import is. False when it is not open any more."""
+    """Store the progress of an open import. Returns False if it is not open any more."""
     for name, value in values.items():
         setattr(upload, name, value)
     return bool(ConversationImport.objects.filter(pk=upload.pk).open().update(**values))
 
 
 def import_upload_remove(upload: ConversationImport) -> None:
-    """Remove what was uploaded, once nothing will be read from it any more."""
+    """Delete an upload that is not needed any more."""
     ImportPart.objects.filter(upload=upload).delete()
 
 
 def import_reopen(upload: ConversationImport) -> None:
-    """Open an import that has ended again, to take it back, inside a transaction that holds its person's ledger.
+    """Reopen an ended import to revert it, in a transaction that holds the person's ledger lock.
 
     Raises Conflict (409: ``import_open``, ``import_undone``, ``no_undo`` for an export of Keepsake's own).
     """
@@ -278,7 +277,7 @@ def import_reopen(upload: ConversationImport) -> None:
 
 
 def import_end(upload_id: UUID, state: str, **values: Any) -> bool:
-    """End an open import and remove what was uploaded. False when it had ended already."""
+    """End an open import and delete the upload. Returns False if it had ended."""
     with transaction.atomic():
         open_one = ConversationImport.objects.filter(pk=upload_id).open()
         ended = open_one.update(state=state, ended_at=timezone.now(), **values)
@@ -288,7 +287,7 @@ def import_end(upload_id: UUID, state: str, **values: Any) -> bool:
 
 
 def imports_tidy() -> int:
-    """Remove uploads that were never stored to the end: their web server was killed. Returns how many."""
+    """Delete incomplete uploads of killed web servers. Returns how many."""
     long_ago = timezone.now() - _HALF_STORED
     _count, deleted = ConversationImport.objects.filter(state=State.STORING, created_at__lt=long_ago).delete()
     return deleted.get(ConversationImport._meta.label, 0)

@@ -1,4 +1,4 @@
-"""Brings parsed conversations in, and finds out first what is there already."""
+"""Stores parsed conversations, after comparing them with existing ones."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ APPEND_BATCH = 100
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What is to be done about one conversation: its messages from number ``stored`` on are missing.
+    """The plan for one conversation: its messages from number ``stored`` on are missing.
 
-    With an ``objection`` it is left alone; that is the reason.
+    With an ``objection`` (a reason) it is skipped.
     """
 
     parsed: ParsedConversation
@@ -31,14 +31,14 @@ class Step:
 
     @property
     def missing(self) -> int:
-        """How many messages have to be appended."""
+        """The number of messages to append."""
         return 0 if self.objection else len(self.parsed.messages) - self.stored
 
 
 def plan_step(principal: Principal, parsed: ParsedConversation, *, channel: str, legacy_id: UUID | None) -> Step:
-    """Compare a parsed conversation with what is stored of it. Changes nothing.
+    """Compare a parsed conversation with the stored one.
 
-    One that was appended to after it had been imported whole is complete: what came later is kept.
+    A completely imported conversation is complete, even if messages were appended since.
     """
     conversations = Conversation.objects.visible_to(principal)
     conversation = conversations.filter(channel=channel, external_id=parsed.external_id).first()
@@ -56,7 +56,7 @@ def plan_step(principal: Principal, parsed: ParsedConversation, *, channel: str,
     stored = 0
     for stored, (row, message) in enumerate(zip(rows.iterator(), parsed.messages, strict=False), start=1):
         pk, role, speaker, content, at = row
-        # Of what the person took out of a message only the digest of the whole is left to compare with.
+        # Of a message with withheld words only the digest of the original is left to compare.
         same = content == message.content or withheld.get(pk) in digests(conversation.user_id, message.content)
         if not same or (role, speaker, at) != (message.role, message.speaker, message.at or at):
             return Step(parsed, conversation.pk, objection=f"its message {stored - 1} differs from the one stored")
@@ -64,18 +64,18 @@ def plan_step(principal: Principal, parsed: ParsedConversation, *, channel: str,
 
 
 def _title(principal: Principal, title: str) -> str:
-    """A title that a file brings; none where it does not pass, or says what its person had taken out of the record."""
+    """Return a title of the file, or '' if a gate refuses it or it contains withheld words."""
     return "" if says_withheld(must_write(principal), title) else passing_title(title)
 
 
 def append_step(
     principal: Principal, step: Step, *, channel: str, legacy_id: UUID | None, brought_by_id: UUID | None = None
 ) -> Iterator[int]:
-    """Append what is missing, a transaction at a time, and yield after each how many messages it brought.
+    """Append the missing messages in several transactions, and yield the number of each.
 
-    With ``brought_by_id``, the import that it belongs to, indexing and summarising are left to that.
+    With ``brought_by_id`` (an import), indexing and summarising are left to the import.
 
-    Raises Conflict (409, ``conversation_moved``) when somebody else appends to the conversation meanwhile.
+    Raises Conflict (409 ``conversation_moved``) if somebody else appends meanwhile.
     """
     conversation_id = step.conversation_id
     if conversation_id is None:

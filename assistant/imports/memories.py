@@ -1,6 +1,6 @@
-"""Imports of files that hold memories, not conversations: what another service remembered. Also in turns of a worker.
+"""Imports of files with memories of another service, in time slices of a worker.
 
-The room that knows a file's form says how it is read and brought in; here it is checked, counted and taken back.
+The room that knows a file format registers its parser and writer; here files are checked, counted and reverted.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ State = ConversationImport.State
 
 @dataclass(frozen=True, slots=True)
 class MemoryForm:
-    """How files of a form are read, which raises Refused, and how some of what they hold is brought in.
+    """A file format: its parser, which raises Refused, and its writer.
 
-    ``bring`` gets the principal, the memories and the import's id, and counts what became of them.
+    ``bring`` gets the principal, the memories and the import's id, and returns counts of outcomes.
     """
 
     read: Callable[[bytes], Sequence[Any]]
@@ -45,7 +45,7 @@ MEMORY_FORMS: dict[str, MemoryForm] = {}
 
 
 def take_memories_in(lease: Lease, upload: ConversationImport) -> None:
-    """Check the whole file, then bring in what is not there yet. Raises ImportFileError; nothing was written then."""
+    """Check the whole file, then import what is missing. Raises ImportFileError, with nothing written."""
     form = MEMORY_FORMS[upload.form]
     if upload.state in {State.WAITING, State.CHECKING}:
         _note(upload, state=State.CHECKING)
@@ -66,7 +66,7 @@ def take_memories_in(lease: Lease, upload: ConversationImport) -> None:
 
 
 def take_memories_back(lease: Lease, upload: ConversationImport) -> None:
-    """Remove the memories that the import brought and that are as they came; what was decided about stays."""
+    """Delete the import's unchanged memories; those with decisions stay."""
     _note(upload, state=State.UNDOING)
     while removed := memories_remove_brought(current_principal(), upload.pk, AT_ONCE):
         counts = Counter(upload.outcome)

@@ -1,8 +1,7 @@
-"""The work of an import, a turn at a time: check the file, write what is new, read it for facts; and the way back.
+"""The job of an import, in time slices: check the file, write new conversations, extract; or revert.
 
-A turn begins where the rows say that the last one ended, so a worker that is killed loses nothing: the file is checked
-whole before the first conversation is written, what was written is found again by its id in the file, and what was
-read for facts is no longer unread.
+Each slice continues from the state in the rows, so a killed worker loses nothing: the whole file is checked before the
+first write, written conversations are found by their id in the file, and extracted ones are marked.
 """
 
 from __future__ import annotations
@@ -46,14 +45,14 @@ State = ConversationImport.State
 
 
 class ModelAway(Exception):
-    """One conversation after another can't be read for facts: the model is away."""
+    """Several conversations in a row could not be extracted: the model is unavailable."""
 
 
 def run_import(job_id: UUID) -> None:
-    """Work on an import, or on taking one back, for one turn. Does nothing when somebody else does, or when it ended.
+    """Work on an import, or its revert, for one time slice, unless another worker does or it has ended.
 
-    A file that can't be imported ends the job, with nothing written. With the database or the model away it is tried
-    again later, from where it was.
+    An invalid file ends the job, with nothing written. If the database or the model is unavailable, the job is retried
+    later from its position.
     """
     job = claim_job(job_id, lease_seconds=settings.IMPORT_LEASE_SECONDS)
     if job is None:
@@ -112,12 +111,12 @@ def _fail(job: JobRun, upload: ConversationImport, code: str, reason: str) -> No
 
 
 def _hold(import_id: UUID) -> None:
-    """Lock an import before its job, as whoever cancels it does, so that neither waits for the other for ever."""
+    """Lock an import before its job, in the same order as cancelling, to prevent deadlocks."""
     ConversationImport.objects.select_for_update().filter(pk=import_id).first()
 
 
 def check(lease: Lease, upload: ConversationImport) -> None:
-    """Read the whole file once and note what it holds. Raises ImportFileError; nothing was written then."""
+    """Read the whole file and store its counts. Raises ImportFileError, with nothing written."""
     _enter(upload, State.CHECKING)
     total = sum(file["size"] for file in upload.files)
     lease.renew(0, total // _KILOBYTE)
@@ -131,7 +130,7 @@ def check(lease: Lease, upload: ConversationImport) -> None:
 
 
 def write(lease: Lease, upload: ConversationImport) -> None:
-    """Append what is not there yet, a conversation after the other. Raises NotFound when the legacy is not theirs."""
+    """Append what is missing, one conversation after the other. Raises NotFound if the legacy is not theirs."""
     principal = current_principal()
     lease.renew(upload.outcome.get("gone_through", 0), upload.survey["messages"])
     conversations = FORMS[upload.form].read(stored_members(upload), upload.position)
@@ -155,7 +154,7 @@ def _bring_in(lease: Lease, principal: Principal, upload: ConversationImport, pa
             done += count
             lease.report(done)
     except Conflict:
-        # Somebody appends to it at this moment: what they say stays, and what is missing comes with the next import.
+        # Somebody is appending to it: the missing messages come with the next import.
         step = plan_step(principal, parsed, channel=channel, legacy_id=legacy_id)
     outcome = Counter(upload.outcome)
     outcome["gone_through"] += len(parsed.messages)
@@ -172,9 +171,9 @@ def _bring_in(lease: Lease, principal: Principal, upload: ConversationImport, pa
 
 
 def read(lease: Lease, upload: ConversationImport) -> None:
-    """Index and summarise what was brought in, one conversation after the other, to its end.
+    """Index and summarise the imported conversations one after the other.
 
-    One that can't be read now is left to the sweep. Raises ModelAway after three of them in a row.
+    Failing ones are left to the sweep. Raises ModelAway after three failures in a row.
     """
     principal = current_principal()
     total = upload.outcome["to_read"]
@@ -205,14 +204,14 @@ def _read_one(lease: Lease, principal: Principal, conversation_id: UUID) -> None
 
 
 def _unread(upload: ConversationImport) -> QuerySet[Conversation]:
-    """Conversations of this kind with messages that no chunk covers."""
+    """Return conversations with messages that no chunk covers."""
     return Conversation.objects.filter(
         user_id=upload.user_id, channel=upload.form, message_count__gt=F("summarized_upto")
     )
 
 
 def _next_unread(upload: ConversationImport) -> UUID | None:
-    """One that was not tried and put off yet, and that nobody else works on."""
+    """Return the next one that was not tried yet and that no other worker has."""
     put_off = JobRun.objects.filter(kind=SUMMARIZE_JOB, subject_id=OuterRef("subject")).filter(
         Q(state__in=["waiting", "running"]) | Q(state="cancelled", finished_at__gte=OuterRef("last_message_at"))
     )
@@ -221,7 +220,7 @@ def _next_unread(upload: ConversationImport) -> UUID | None:
 
 
 def take_in(lease: Lease, upload: ConversationImport) -> None:
-    """Bring back everything that an export of Keepsake's own holds. Raises ImportFileError, with nothing written."""
+    """Import a Keepsake export. Raises ImportFileError, with nothing written."""
     members, principal = stored_members(upload), current_principal()
     if upload.state in {State.WAITING, State.CHECKING}:
         _enter(upload, State.CHECKING)
@@ -234,15 +233,15 @@ def take_in(lease: Lease, upload: ConversationImport) -> None:
         reasons = statements_to_hold_back(members)
         with ledger_write(principal.actor, upload.user_id) as write:
             _hold(upload.pk)
-            lease.lock()  # Until this is written, no other worker gets the job, however long it takes.
+            lease.lock()  # A lease long enough for the whole transaction.
             counts = export_restore(write, principal, members, reasons)
             _note(upload, outcome=counts, state=State.READING)
 
 
 def take_back(lease: Lease, upload: ConversationImport) -> None:
-    """Remove the conversations that the import brought, and what was found in them alone.
+    """Delete the import's conversations, and what was extracted only from them.
 
-    One in which something else was said, by the person or by another import, stays.
+    Conversations with other messages, by the person or another import, stay.
     """
     _enter(upload, State.UNDOING)
     principal = current_principal()
@@ -263,7 +262,7 @@ def take_back(lease: Lease, upload: ConversationImport) -> None:
 
 
 def _remove(principal: Principal, conversation: Conversation) -> dict[str, int] | None:
-    """How much of what was found went and how much stays; None if more was said before the ledger was locked."""
+    """Return the numbers of deleted and kept statements; None if messages were added before the lock."""
     owners = [owner for owner in (conversation.user_id, conversation.legacy_id) if owner]
     with ledger_write(principal.actor, *owners) as write:
         locked = Conversation.objects.select_for_update().get(pk=conversation.pk)

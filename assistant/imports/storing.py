@@ -1,4 +1,4 @@
-"""An upload in the database: compressed pieces of the files that matter, read again as a stream each."""
+"""Uploads in the database: compressed parts of the relevant files, read as streams."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from conversations.imports.streams import Readable
 from conversations.models import ConversationImport, ImportPart
 
 PART_BYTES = 1_048_576
-_LEVEL = 1  # Three times as fast as the usual one, for a tenth more bytes that are kept for minutes.
+_LEVEL = 1  # Three times as fast as the default level, for 10 % more bytes.
 _READ_BYTES = 262_144
 
 
 def compressed(stream: Readable) -> Iterator[bytes]:
-    """A stream's bytes, compressed, in pieces of about a megabyte."""
+    """Compress a stream into parts of about a megabyte."""
     packer = zlib.compressobj(_LEVEL)
     piece = io.BytesIO()
     while read := stream.read(_READ_BYTES):
@@ -31,7 +31,7 @@ def compressed(stream: Readable) -> Iterator[bytes]:
 
 
 def stored_members(upload: ConversationImport) -> list[Member]:
-    """The files of an upload, each read from the database one piece at a time."""
+    """Return the files of an upload, each read in parts from the database."""
     return [
         Member(file["name"], file["size"], partial(_open, upload, number)) for number, file in enumerate(upload.files)
     ]
@@ -43,7 +43,7 @@ def _open(upload: ConversationImport, file: int) -> Iterator[Readable]:
 
 
 class _Stored:
-    """Reads one file of an upload."""
+    """A stream of one file of an upload."""
 
     def __init__(self, upload: ConversationImport, file: int) -> None:
         self._parts = ImportPart.objects.filter(upload=upload, file=file)
@@ -52,7 +52,7 @@ class _Stored:
         self._packed = b""
 
     def read(self, size: int = -1, /) -> bytes:
-        """At most ``size`` bytes, none at the end."""
+        """Read at most ``size`` bytes; b'' at the end."""
         while True:
             read = self._unpacker.decompress(self._packed, max(size, 0))
             self._packed = self._unpacker.unconsumed_tail

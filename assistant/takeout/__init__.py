@@ -1,1 +1,1 @@
-"""Everything about a person as one file: written for them, and read again into an empty account."""
+"""Exports of all data of a person, and their import into an empty account."""

@@ -1,8 +1,7 @@
-"""The file of an export: a zip archive with a table of rows a kind, written piece by piece as it comes.
+"""The zip archive of an export, written as a stream.
 
-Rows are JSON Lines under ``data/``, a column by its name: moments in ISO 8601 to the microsecond, vectors in base64 as
-PostgreSQL sends them (``halfvec_send``). ``manifest.json`` says which form that is and how many rows there are of each
-kind.
+Rows are JSON Lines under ``data/``, with columns by name: times in ISO 8601 with microseconds, vectors in base64 of
+PostgreSQL's binary format (``halfvec_send``). ``manifest.json`` states the format version and the row counts.
 """
 
 from __future__ import annotations
@@ -30,17 +29,17 @@ PART_BYTES = 1_048_576
 
 
 def member_of(kind: str) -> str:
-    """The name of the file in the archive that holds the rows of a kind."""
+    """Return the file name in the archive for a kind of rows."""
     return f"data/{kind}.jsonl"
 
 
 def as_line(row: Mapping[str, Any]) -> bytes:
-    """One row as a line of JSON."""
+    """Format a row as a line of JSON."""
     return orjson.dumps(row, default=_other, option=orjson.OPT_APPEND_NEWLINE)
 
 
 def vector_of(text: str) -> HalfVector:
-    """A vector that ``as_line`` wrote. Raises ValueError for anything else."""
+    """Parse a vector written by ``as_line``. Raises ValueError."""
     try:
         return HalfVector.from_binary(base64.b64decode(text, validate=True))
     except struct.error as error:
@@ -48,7 +47,7 @@ def vector_of(text: str) -> HalfVector:
 
 
 def as_written(column: models.Field[Any, Any]) -> str | models.Func:
-    """What is read of a column to be written: a vector as bytes, which costs a tenth of reading its numbers."""
+    """Return the expression to read a column: vectors as bytes, a tenth of the cost of numbers."""
     if isinstance(column, HalfVectorField):
         return models.Func(models.F(column.attname), function="halfvec_send", output_field=models.BinaryField())
     return column.attname
@@ -61,7 +60,7 @@ def _other(value: Any) -> str:
 
 
 class _Pieces(io.RawIOBase):
-    """What is written goes on in pieces of a megabyte."""
+    """A writer that yields parts of a megabyte."""
 
     def __init__(self, put: Callable[[bytes], object]) -> None:
         self._put = put
@@ -80,14 +79,14 @@ class _Pieces(io.RawIOBase):
         return len(data)
 
     def end(self) -> None:
-        """Hand on what is left."""
+        """Flush the rest."""
         if self._waiting:
             self._put(bytes(self._waiting))
             self._waiting.clear()
 
 
 class Archive:
-    """An export while it is written."""
+    """An export being written."""
 
     def __init__(self, put: Callable[[bytes], object]) -> None:
         self._pieces = _Pieces(put)
@@ -100,7 +99,7 @@ class Archive:
         return self._pieces.size
 
     def rows(self, holding: Holding, rows: Iterator[tuple[Any, ...]]) -> Iterator[int]:
-        """Write the rows of a table, and say after each how many there are by then."""
+        """Write the rows of a table, yielding the count after each."""
         names, count = [column.attname for column in holding.written], 0
         with self._member(member_of(holding.kind)) as file:
             for count, row in enumerate(rows, start=1):
@@ -109,12 +108,12 @@ class Archive:
         self.counts[holding.kind] = count
 
     def text(self, name: str, text: str) -> None:
-        """Write a file of text."""
+        """Write a text file."""
         with self._member(name) as file:
             file.write(text.encode())
 
     def end(self, **told: Any) -> None:
-        """Write the manifest, with what else is ``told``, and the archive's directory."""
+        """Write the manifest, with the fields of ``told``, and the archive's directory."""
         manifest = {"form": KEEPSAKE, "version": FORM_VERSION, "at": timezone.now(), "rows": self.counts, **told}
         self.text(OWN_MANIFEST, orjson.dumps(manifest, option=orjson.OPT_INDENT_2).decode())
         self._zip.close()
@@ -122,7 +121,7 @@ class Archive:
 
     @contextmanager
     def _member(self, name: str) -> Iterator[BinaryIO]:
-        # Of the time in UTC, as the pages say.
+        # In UTC, like the pages.
         info = zipfile.ZipInfo(name, timezone.now().timetuple()[:6])
         info.compress_type = zipfile.ZIP_DEFLATED
         with self._zip.open(info, "w", force_zip64=True) as file:

@@ -1,4 +1,4 @@
-"""Exports: begin one, write its file in the background, read it, and let it go when its time is over."""
+"""Exports: start, write in the background, download, expire."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ READ_ROWS = 500
 
 
 def export_begin(principal: Principal) -> JobRun:
-    """Have everything about the person written into one file. One export of a person is written at a time.
+    """Start an export of everything about the person, or return the running one's job.
 
-    Returns the job, which is the one under way if there is one. A file that is begun takes the place of earlier ones.
-    Raises NotYoursToDecide, also for an agent that sees a part only, NotFound for somebody whom nobody has written for.
+    A new export replaces earlier ones. Raises NotYoursToDecide, also for restricted agents, and NotFound for a person
+    who does not exist yet.
     """
     user_id = must_decide_for_all(principal)
     with transaction.atomic():
@@ -49,10 +49,10 @@ def export_begin(principal: Principal) -> JobRun:
 
 
 def export_parts(principal: Principal, job_id: UUID) -> tuple[Export, Iterator[bytes]]:
-    """The file of an export, piece by piece.
+    """Yield the parts of an export's file.
 
-    Raises NotYoursToDecide, NotFound for one that is not the person's, not written yet, or over (``code`` is
-    ``not_ready`` or ``expired`` then, for the person alone).
+    Raises NotYoursToDecide, NotFound for another person's export, an unfinished or an expired one (``code`` is
+    ``not_ready`` or ``expired``, for the person only).
     """
     user_id = must_decide_for_all(principal)
     mine = Export.objects.of_user(user_id).filter(pk=job_id)
@@ -71,13 +71,13 @@ def _parts(export: Export) -> Iterator[bytes]:
     number = 0
     while (data := parts.filter(number=number).first()) is not None:
         if not connection.in_atomic_block:
-            connection.close()  # While a slow client reads, others have it.
+            connection.close()  # Release the connection while a slow client reads.
         yield bytes(data)
         number += 1
 
 
 def run_export(job_id: UUID) -> None:
-    """Write the file of an export, from its beginning. Does nothing when somebody else does, or when it ended."""
+    """Write the file of an export from the start, unless another worker does or it has ended."""
     job = claim_job(job_id, lease_seconds=settings.EXPORT_LEASE_SECONDS)
     if job is None:
         return
@@ -105,9 +105,9 @@ def _finish(job: JobRun, export: Export, archive: Archive) -> None:
 
 
 def _write(lease: Lease, principal: Principal, export: Export) -> Archive:
-    """Write the file. What happens meanwhile may be in it or not, but no row without those that it refers to.
+    """Write the file. Concurrent changes may be included or not, but never a row without the rows that it references.
 
-    That is why what refers comes first, and the log, which has the revisions of all of them, last. Raises LeaseLost.
+    So referencing rows are read first, and the log, with all revisions, last. Raises LeaseLost.
     """
     ExportPart.objects.filter(export=export).delete()
     number = 0
@@ -142,14 +142,14 @@ def _rows_of(holding: Holding, user_id: UUID) -> Iterator[tuple[object, ...]]:
 
 
 def exports_expire() -> int:
-    """Remove files whose time is over. Returns how many."""
+    """Delete expired files. Returns how many."""
     over = Export.objects.over(timezone.now(), timedelta(hours=settings.EXPORT_HOURS))
     _, deleted = over.delete()
     return deleted.get(Export._meta.label, 0)
 
 
 def exports_sweep() -> int:
-    """Begin exports again whose task was lost or whose worker is gone. Returns how many."""
+    """Restart exports whose task or worker was lost. Returns how many."""
     due = list(JobRun.objects.claimable(timezone.now()).filter(kind=JOB).values_list("pk", flat=True))
     for job_id in due:
         enqueue(RUN_TASK, job_id)

@@ -1,7 +1,7 @@
-"""The pages of an export, which anybody can read in a browser: plain HTML with its style in it, and nothing else.
+"""The HTML pages of an export, with embedded style and no other resources.
 
-Each page holds a bounded number of rows, so that one is made at a time. What is new comes first. They speak the
-person's language where there is a catalogue for it, else English; events are told as the log has them.
+Each page has a bounded number of rows, newest first, and is rendered on its own. The language is the person's if there
+is a catalogue, else English; event names are those of the log.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ CHANGES_PER_PAGE = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Pages of one kind: what they are called, and what stands on each of them, page by page."""
+    """Pages of one kind: title, and the content of each page."""
 
     name: str
     title: str
@@ -43,7 +43,7 @@ class Section:
 
 
 def pages_of(principal: Principal) -> Iterator[tuple[str, str]]:
-    """The pages of everything that a person has: the name of each file, and its HTML. The first page comes last."""
+    """Yield the name and HTML of each page. The index comes last."""
     language = _catalogue(principal.language)
     counts: list[tuple[str, str, int]] = []
     for section in SECTIONS:
@@ -84,7 +84,7 @@ _VECTORS = ("embedding", "search", "search_text")
 
 
 def _memories(principal: Principal) -> Iterator[list[tuple[Memory, str]]]:
-    """Memories, the latest first, and why those that are gone are."""
+    """Yield memories, latest first, with the reasons of inactive ones."""
     evidence = Prefetch("evidence", MemoryEvidence.objects.select_related("message__conversation").order_by("pk"))
     versions = MemoryVersion.objects.defer(*_VECTORS).order_by("-number").prefetch_related(evidence)
     rows = Memory.objects.visible_to(principal).defer(*_VECTORS).order_by("-created_at", "pk")
@@ -104,7 +104,7 @@ def _places(principal: Principal) -> Iterator[list[Place]]:
 
 
 def _conversations(principal: Principal) -> Iterator[list[tuple[Conversation, list[ConversationChunk], list[Message]]]]:
-    """Conversations, the latest first, with their summaries; a long one goes on over several pages."""
+    """Yield conversations, latest first, with summaries; long ones on several pages."""
     talks = Conversation.objects.visible_to(principal).select_related("legacy").order_by("-created_at", "pk")
     page: list[tuple[Conversation, list[ConversationChunk], list[Message]]] = []
     room = MESSAGES_PER_PAGE

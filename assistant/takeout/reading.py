@@ -1,4 +1,4 @@
-"""The rows of an export, read again: each checked for what its table takes, with the place of the first fault."""
+"""Reading of an export's rows: validation against the tables, with the position of the first error."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Row = dict[str, Any]
 
 
 def check_manifest(members: Sequence[Member]) -> int:
-    """How many rows an export says that it holds. Raises ImportFileError for one that is none, or is newer."""
+    """Return the row counts of the manifest. Raises ImportFileError for an invalid or newer one."""
     manifest = next(member for member in members if member.name == OWN_MANIFEST)
     with manifest.open() as stream:
         text = stream.read(1_048_576)
@@ -39,14 +39,14 @@ def check_manifest(members: Sequence[Member]) -> int:
 
 
 def tables_of(members: Sequence[Member]) -> list[tuple[Holding, Member]]:
-    """The tables that an import brings back, each with its file; a table comes after those that its rows refer to."""
+    """Return the imported tables with their files, referenced tables first."""
     files = {member.name: member for member in members}
     kept = [each for each in holdings() if each.kind and each.restored]
     return [(each, files[member_of(each.kind)]) for each in kept if member_of(each.kind) in files]
 
 
 def read_rows(holding: Holding, member: Member, embedder: Embedder) -> Iterator[Row]:
-    """The rows of one table, as columns with values. Raises ImportFileError."""
+    """Yield the validated rows of one table. Raises ImportFileError."""
     columns = {column.attname: column for column in holding.written}
     with member.open() as stream:
         for number, line in read_lines(stream):
@@ -62,7 +62,7 @@ def read_rows(holding: Holding, member: Member, embedder: Embedder) -> Iterator[
 
 
 def read_raw(member: Member) -> Iterator[Row]:
-    """The rows of a table as they stand in a file that was checked."""
+    """Yield the raw rows of a table of a checked file."""
     with member.open() as stream:
         for _, line in read_lines(stream):
             yield orjson.loads(line)
@@ -95,7 +95,7 @@ def _value(column: models.Field[Any, Any], value: Any, place: str) -> Any:
 
 
 def _typed(column: models.Field[Any, Any], value: Any) -> Any:
-    """A value of JSON as the column's. Raises ValueError, TypeError, ValidationError."""
+    """Convert a JSON value to a column's type. Raises ValueError, TypeError, ValidationError."""
     if isinstance(column, models.JSONField):
         return value
     if isinstance(column, ArrayField):
@@ -126,7 +126,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _check_vector(row: Row, embedder: Embedder, place: str) -> None:
-    """A vector of another model is moved by ``reembed``; one of ours has as many numbers as all of them."""
+    """Check a vector's dimensions. Vectors of other models are converted by ``reembed`` later."""
     vector = row.get("embedding")
     if vector is not None and row["embedding_model"] == embedder.name and vector.dimensions() != embedder.dimensions:
         raise ImportFileError(place, f"has a vector of {vector.dimensions():,} numbers")

@@ -1,4 +1,4 @@
-"""Ledgers, brought in line with the rows: after many came or went at once, summing up is simpler than keeping count."""
+"""Recomputes the ledgers' counts from the rows, after bulk changes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from memories.models import Memory, Place
 
 
 def recount(write: LedgerWrite, user_id: UUID, legacy_ids: Iterable[UUID] = ()) -> None:
-    """Set what the ledgers say of a person's rows, and of the facts about legacies, inside their transaction."""
+    """Recompute the counts of a person's ledger and of legacies, inside the transaction."""
     _set(write, user_id, Message.objects.filter(user_id=user_id), "turns", "turn_terms")
     _set(write, user_id, ConversationChunk.objects.filter(user_id=user_id), "chunks", "chunk_terms")
     active = Memory.objects.filter(user_id=user_id, state=Memory.State.ACTIVE)
@@ -29,7 +29,7 @@ def recount(write: LedgerWrite, user_id: UUID, legacy_ids: Iterable[UUID] = ()) 
 
 
 def recount_facts(write: LedgerWrite, legacy_ids: Iterable[UUID]) -> None:
-    """The same of the facts about legacies."""
+    """Recompute the counts of facts of legacies."""
     for legacy_id in legacy_ids:
         facts = LegacyFact.objects.filter(legacy_id=legacy_id, state=LegacyFact.State.ACTIVE)
         _set(write, legacy_id, facts, "facts", "fact_terms")

@@ -1,4 +1,4 @@
-"""An export, imported again into an empty account: everything of it in one transaction, or nothing."""
+"""Import of an export into an empty account, in one transaction."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ _MADE_ANEW = (Preferences, Grant, Member)
 
 
 def must_take_back(principal: Principal, user_id: UUID) -> None:
-    """Raise unless an export can be imported: NotYoursToDecide for whoever is not the person themselves.
+    """Raise NotYoursToDecide unless the person imports it themselves, since it counts as their own word.
 
-    What it says counts as their own word. Raises Conflict (409 ``not_empty``) where the person has anything already.
+    Raises Conflict (409 ``not_empty``) if the account is not empty.
     """
     if not principal.speaks_as_person:
         raise NotYoursToDecide
@@ -62,13 +62,13 @@ def must_take_back(principal: Principal, user_id: UUID) -> None:
 
 
 def holds_something(user_id: UUID) -> bool:
-    """Whether a person has anything that an import could meet."""
+    """Whether the account has any data that an import could conflict with."""
     tables = (Conversation, Memory, LegacyFact, Place, Suppression)
     return any(model._base_manager.filter(user_id=user_id).exists() for model in tables)
 
 
 def export_check(members: Sequence[File], progress: Callable[[int], object]) -> dict[str, int]:
-    """Read a whole export, and say how many rows it holds by kind. Raises ImportFileError."""
+    """Validate a whole export, and return the row counts. Raises ImportFileError."""
     check_manifest(members)
     embedder, counts = get_embedder(), dict[str, int]()
     for holding, member in tables_of(members):
@@ -80,10 +80,10 @@ def export_check(members: Sequence[File], progress: Callable[[int], object]) -> 
 
 
 def statements_to_hold_back(members: Sequence[File]) -> dict[str, str]:
-    """The statements, by id, of which a gate finds something in what they say, said before or are filed under, and why.
+    """Return by id why a gate stops statements: their wordings, earlier versions, subjects and topics.
 
-    A file proves neither who wrote a text nor that somebody looked at it. It takes about a millisecond a text, so call
-    it before the ledger is locked, of an export that was checked.
+    A file proves neither authorship nor review. Takes about a millisecond per text: call it before the lock, on a
+    checked export.
     """
     judged, reasons = cache(_reason_to_hold_back), dict[str, str]()
     for holding, member in tables_of(members):
@@ -100,12 +100,11 @@ def statements_to_hold_back(members: Sequence[File]) -> dict[str, str]:
 def export_restore(
     write: LedgerWrite, principal: Principal, members: Sequence[File], reasons: Mapping[str, str]
 ) -> dict[str, int]:
-    """Bring back everything that an export holds, in a transaction that holds the person's ledger.
+    """Import a checked export, in a transaction that holds the person's ledger lock.
 
-    Returns how many rows by kind, and as ``quarantined`` how many statements are held back, for ``reasons`` by their
-    ids in the file. Ids stay where they are free; others are given anew, wherever they stand. Revisions go on from the
-    account's. Raises ImportFileError for rows that don't fit together, for the name of
-    a legacy that the gates refuse, and where the account is not empty any more.
+    Returns the row counts, and as ``quarantined`` the number of statements stopped for ``reasons`` (by id in the file).
+    Ids that are taken are replaced in every reference. Revisions continue from the account's. Raises ImportFileError
+    for inconsistent rows, a refused legacy name, and if the account is not empty any more.
     """
     user_id = cast(UUID, principal.user_id)
     if holds_something(user_id):
@@ -114,7 +113,7 @@ def export_restore(
         counts = _Restoring(write, principal, user_id, reasons).run(members)
         with connection.cursor() as cursor:
             cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-    except (IntegrityError, DataError, ProgrammingError) as error:  # The last is what a trigger raises.
+    except (IntegrityError, DataError, ProgrammingError) as error:  # The last one is raised by triggers.
         constraint = getattr(getattr(error.__cause__, "diag", None), "constraint_name", None)
         raise ImportFileError(
             "", f"holds rows that don't fit together{f' ({constraint})' * bool(constraint)}"
@@ -123,7 +122,7 @@ def export_restore(
 
 
 class _Restoring:
-    """One export on its way back. ``ids`` are by table the ids that rows have got for those that they had."""
+    """State of an import. ``ids``: new ids by table and old id."""
 
     def __init__(self, write: LedgerWrite, principal: Principal, user_id: UUID, reasons: Mapping[str, str]) -> None:
         self.write = write
@@ -138,28 +137,28 @@ class _Restoring:
         self.known_agents = dict(Agent.objects.filter(owner_id=user_id).values_list("name", "pk"))
 
     def run(self, members: Sequence[File]) -> dict[str, int]:
-        """Store all tables. Returns how many rows by kind."""
+        """Store all tables. Returns the row counts."""
         counts, embedder, tables = dict[str, int](), get_embedder(), tables_of(members)
-        for holding, member in tables:  # All before the first is stored: a row can name any other.
+        for holding, member in tables:  # All ids first, since rows can reference any other row.
             for raw in _batches(read_raw(member)):
                 self._give_ids(holding.model, raw)
         for holding, member in tables:
             counts[holding.kind] = sum(
                 self._store(holding, batch) for batch in _batches(read_rows(holding, member, embedder))
             )
-        # Whoever brings a legacy keeps it.
+        # The importer becomes the owner of the legacies.
         kept = [Member(legacy_id=pk, user_id=self.user_id, role=Member.Role.OWNER) for pk in self.ids[Legacy].values()]
         Member.objects.bulk_create(kept, ignore_conflicts=True)
         self._suppress()
         if self.held_back:
             counts["quarantined"] = self.held_back
-        # The person's revision comes behind all that their rows name.
+        # The person's revision must exceed those of all rows.
         self.write.ledgers[self.user_id].rev = self.last
         recount(self.write, self.user_id, self.ids[Legacy].values())
         return counts
 
     def _store(self, holding: Holding, rows: list[Row]) -> int:
-        """Store rows of one table. Returns how many: one that refers to what is not there is left out."""
+        """Store rows of one table. Returns how many; rows with a missing reference are skipped."""
         model, made = holding.model, list[models.Model]()
         for row in rows:
             instance = self._instance(holding, row)
@@ -173,7 +172,7 @@ class _Restoring:
         return len(made)
 
     def _give_ids(self, model: type[models.Model], rows: Sequence[Row]) -> None:
-        """Choose the ids that rows will have. An agent that the account has by that name is the same agent."""
+        """Choose the new ids. An existing agent of the same name is reused."""
         key = model._meta.pk
         if isinstance(key, models.AutoField | models.ForeignKey):
             return
@@ -192,7 +191,7 @@ class _Restoring:
             self.ids[model][old] = read(old) if new is None else new
 
     def _instance(self, holding: Holding, row: Row) -> models.Model | None:
-        """A row as it will be, none where it refers to one that is not there."""
+        """Return the new row, or None if a reference is missing."""
         model, values, kept_id = holding.model, dict[str, Any](), None
         for column in holding.written:
             value = row[column.attname]
@@ -220,7 +219,7 @@ class _Restoring:
         elif isinstance(instance, Agent):
             if instance.name in self.known_agents:
                 return None
-            # A file proves nothing: a service, or one that names people as another does, would act for all of these.
+            # A file proves nothing: an imported service could act for other people.
             instance.kind, instance.issuer = Agent.Kind.PERSONAL, f"agent:{instance.pk}"
         elif isinstance(instance, Legacy):
             _check_name(instance, member_of(holding.kind))
@@ -232,7 +231,7 @@ class _Restoring:
         return instance
 
     def _hold_back(self, statement: Memory | LegacyFact, reason: str) -> None:
-        """Put a statement that counts or waits into quarantine."""
+        """Quarantine an active or proposed statement."""
         state = type(statement).State
         if statement.state not in {state.ACTIVE, state.PROPOSED}:
             return
@@ -245,7 +244,7 @@ class _Restoring:
             statement.visibility, statement.shared_since = LegacyFact.Visibility.PRIVATE, None
 
     def _referred(self, key: models.ForeignKey[Any, Any], value: Any) -> Any:
-        """What a key refers to: the person, a row of the export, or an agent that serves many."""
+        """Resolve a reference: the person, a row of the export, or a service agent."""
         if value is None:
             return None
         if key.related_model in (User, Ledger):
@@ -266,7 +265,7 @@ class _Restoring:
         return self.given.get(value, value) if isinstance(value, str) else value
 
     def _suppress(self) -> None:
-        """What was rejected is refused again in its own words, which are hashed with the person's id."""
+        """Create the suppressions of rejected statements again, hashed with the person's id."""
         for kind in (Memory, LegacyFact):
             rows = kind._base_manager.annotate(as_text=Cast("pk", models.CharField())).filter(user_id=self.user_id)
             words = rows.filter(as_text=OuterRef("object_id"), deleted_at__isnull=False).values("fingerprint")[:1]
