@@ -14,7 +14,7 @@ from rest_framework.response import Response
 
 from accounts.authentication import principal_of
 from accounts.principals import Principal
-from conversations.actions import refusals_heard
+from conversations.actions import refusals_of
 from conversations.models import Message
 from journal.models import IdempotencyRecord
 from web.idempotency import WritesOnce
@@ -68,7 +68,7 @@ class Turn(WritesOnce[Principal]):
         turn = prepare_turn(
             principal, conversation_id=saved.conversation_id, before_index=saved.index, again=True, **values
         )
-        return _answer(replace(turn, refusals=refusals_heard([saved])))
+        return _answer(replace(turn, refusals=refusals_of([saved])))
 
 
 NOTHING_LEFT = {"detail": "Nothing was left to summarise."}

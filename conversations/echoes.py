@@ -43,7 +43,7 @@ FROM unnest(%s::text[]) WITH ORDINALITY AS said (text, number) ORDER BY said.num
 
 
 @dataclass(frozen=True, slots=True)
-class SaidAgain:
+class Repetition:
     """A repetition of a statement in a message, a title, a memory, a fact or a place's notes.
 
     ``object_id`` is the row's id, for a title the conversation's. ``index`` is the message's. ``quote`` is the matching
@@ -58,7 +58,7 @@ class SaidAgain:
     index: int | None = None
 
 
-class Said:
+class WithheldWords:
     """The stems of withheld texts, to compare other texts with.
 
     Ignored are ``names``, which occur everywhere, and the words of ``kept``, texts that may still be said.
@@ -126,25 +126,25 @@ def _is_same(said: frozenset[str], words: frozenset[str]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Sought:
+class RepetitionQuery:
     """A search for repetitions: the words, the statement's vector and its cause (type and id)."""
 
-    said: Said
+    said: WithheldWords
     cause: tuple[str, object]
     vector: Vectors | None
     embedding_model: str
 
 
-Search = Callable[[Principal, Sought], Iterable[SaidAgain]]
+Search = Callable[[Principal, RepetitionQuery], Iterable[Repetition]]
 _searches: list[Search] = []
 
 
-def says_again(search: Search) -> None:
+def register_repetition_search(search: Search) -> None:
     """Register a room's search for repetitions of a rejected statement."""
     _searches.append(search)
 
 
-def says_withheld(user_id: UUID, title: str) -> bool:
+def repeats_withheld(user_id: UUID, title: str) -> bool:
     """Whether a title was withheld before, or repeats words withheld from the person's messages.
 
     Compares the latest 200 passages that can still be restored. Erased titles are recognised only if identical.
@@ -154,15 +154,15 @@ def says_withheld(user_id: UUID, title: str) -> bool:
     rows = Withheld.objects.filter(user_id=user_id)
     if rows.filter(object_type="title", digest__in=policy.digests(user_id, title)).exists():
         return True
-    passages = rows.kept().passages().filter(message__role="user").order_by("-created_at")
+    passages = rows.restorable().passages().filter(message__role="user").order_by("-created_at")
     texts = [Original(each) for each in passages.values_list("text", flat=True)[:_MOST_LOOKED_AT]]
     if not texts:
         return False
-    said = Said([text.words(span) for text in texts for span in text.sentences()])
+    said = WithheldWords([text.words(span) for text in texts for span in text.sentences()])
     return said.is_said_by(*said.stems([title]))
 
 
-def said_again(
+def find_repetitions(
     principal: Principal,
     cause: tuple[str, object],
     statement: str,
@@ -170,7 +170,7 @@ def said_again(
     embedding_model: str,
     *,
     names: Iterable[str] = (),
-) -> list[SaidAgain]:
+) -> list[Repetition]:
     """Return repetitions of a rejected statement: in messages, in titles, then in the registered rooms.
 
     They match the words of the statement, the words withheld for it (``cause``: its type and id), or its meaning.
@@ -178,13 +178,13 @@ def said_again(
     """
     rows = Withheld.objects.visible_to(principal).because_of(cause[0], [cause[1]]).passages()
     withheld = list(rows.values_list("message_id", "text"))
-    said = Said([statement, *(text for _, text in withheld)], ["user", *names])
-    sought = Sought(said, cause, vector, embedding_model)
+    said = WithheldWords([statement, *(text for _, text in withheld)], ["user", *names])
+    sought = RepetitionQuery(said, cause, vector, embedding_model)
     talked = [*_in_messages(principal, sought, {pk for pk, _ in withheld}), *_in_titles(principal, said)]
     return talked[:MOST_OFFERED] + [each for search in _searches for each in search(principal, sought)]
 
 
-def _in_messages(principal: Principal, sought: Sought, but: Collection[UUID]) -> list[SaidAgain]:
+def _in_messages(principal: Principal, sought: RepetitionQuery, but: Collection[UUID]) -> list[Repetition]:
     said = sought.said
     rows = Message.objects.visible_to(principal).filter(declined=False, role__in=["user", "assistant"])
     rows = rows.exclude(pk__in=but)
@@ -200,20 +200,20 @@ def _in_messages(principal: Principal, sought: Sought, but: Collection[UUID]) ->
     wanted = rows.filter(Q(pk__in=[*by_words, *near])).only("conversation_id", "index", "content").order_by("-at")
     found = {row.pk: row for row in wanted}
     texts = {pk: Original(row.content) for pk, row in found.items()}
-    offered: dict[UUID, SaidAgain] = {}
+    offered: dict[UUID, Repetition] = {}
     for pk, span, words in said.in_sentences(texts):
         surely = said.is_said_by(words)
         known = offered.get(pk)
         if (surely or (pk in near and words & said.words)) and (known is None or surely > known.surely):
             row = found[pk]
             quote = texts[pk].words(span)
-            offered[pk] = SaidAgain("message", str(pk), quote, surely, row.conversation_id, row.index)
+            offered[pk] = Repetition("message", str(pk), quote, surely, row.conversation_id, row.index)
     return list(offered.values())
 
 
-def _in_titles(principal: Principal, said: Said) -> list[SaidAgain]:
+def _in_titles(principal: Principal, said: WithheldWords) -> list[Repetition]:
     rows = Conversation.objects.visible_to(principal).filter(message_count__gt=0)
     rows = said.in_part(rows.alias(search=SearchVector("title", config=said.config))).order_by("-last_message_at")
     titles = dict(rows.values_list("pk", "title")[:_MOST_LOOKED_AT])
     pairs = zip(titles.items(), said.stems(list(titles.values())), strict=True)
-    return [SaidAgain("title", str(pk), title, True, pk) for (pk, title), words in pairs if said.is_said_by(words)]
+    return [Repetition("title", str(pk), title, True, pk) for (pk, title), words in pairs if said.is_said_by(words)]

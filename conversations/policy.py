@@ -62,7 +62,7 @@ def passing_title(title: str) -> str:
     return title
 
 
-def reads_each(
+def extracts_each(
     principal: Principal, conversation: Conversation, *, answers: bool = False, corrects: bool = False
 ) -> bool:
     """Whether memories are extracted from each of the person's messages at once, not in batches.
@@ -77,7 +77,7 @@ def reads_each(
     return principal.extract_each_message
 
 
-def may_move(principal: Principal, conversation: Conversation) -> bool:
+def may_pin(principal: Principal, conversation: Conversation) -> bool:
     """Whether the caller's prompts may change a conversation's pin and ``told_rev``.
 
     Its person may, and the agent that owns it. All others only read.

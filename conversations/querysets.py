@@ -141,7 +141,7 @@ class MessageQuerySet(_SaidQuerySet["Message"]):
 
     source = "turns"
 
-    def set_apart(self, now: datetime) -> MessageQuerySet:
+    def not_recalled(self, now: datetime) -> MessageQuerySet:
         """Filter for messages that are not recalled: declined, held, or said with memory switched off."""
         return self.filter(_apart(now))
 
@@ -149,7 +149,7 @@ class MessageQuerySet(_SaidQuerySet["Message"]):
         """Filter for messages without a vector whose next attempt is due."""
         return self.filter(embedding__isnull=True, index_not_before__lte=at)
 
-    def to_be_read(self, at: datetime) -> MessageQuerySet:
+    def due_for_extraction(self, at: datetime) -> MessageQuerySet:
         """Filter for messages whose own extraction is due."""
         return self.filter(reading_due__lte=at)
 
@@ -196,7 +196,7 @@ class WithheldQuerySet(models.QuerySet["Withheld"]):
             return self.none()
         return self.filter(user_id=principal.user_id)
 
-    def kept(self) -> WithheldQuerySet:
+    def restorable(self) -> WithheldQuerySet:
         """Filter for words that can still be restored."""
         return self.exclude(text="")
 
@@ -204,7 +204,7 @@ class WithheldQuerySet(models.QuerySet["Withheld"]):
         """Filter for passages of messages, without titles and quotations."""
         return self.filter(object_type="message")
 
-    def once(self) -> WithheldQuerySet:
+    def one_per_span(self) -> WithheldQuerySet:
         """Return one row per withheld span, even if several causes withhold it."""
         same = {name: models.OuterRef(name) for name in ("object_type", "object_id", "start", "end")}
         return self.exclude(models.Exists(self.model._default_manager.filter(**same, pk__lt=models.OuterRef("pk"))))

@@ -118,7 +118,7 @@ def turns_shape(principal: Principal, wanted: Recallable, shown: InPrompt | None
 
     def build() -> MessageQuerySet:
         # Excluded by id: the vector index does not hold the columns that set messages apart.
-        apart = Message.objects.filter(user_id=STAND_IN_USER).set_apart(STAND_IN_NOW)
+        apart = Message.objects.filter(user_id=STAND_IN_USER).not_recalled(STAND_IN_NOW)
         every = Message.objects.visible_to(someone).recallable(somehow.legacy_id).exclude(pk__in=apart.values("pk"))
         rows = every.filter(somehow.condition("at", TURN_LOOKUPS))
         if not someone.recalls_record:

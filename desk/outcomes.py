@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_noop
 
 from accounts.principals import Principal
-from conversations.echoes import SaidAgain
+from conversations.echoes import Repetition
 from facts.models import FactVersion
 from journal.exceptions import NotFound, Refused
 from journal.steps import watch_revisions
@@ -43,7 +43,7 @@ class AlsoSaid:
     address: str
     page: str
     where: str
-    said: Sequence[tuple[SaidAgain, str, str]]
+    said: Sequence[tuple[Repetition, str, str]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,11 @@ class FactsConfig(AppConfig):
     def ready(self) -> None:
         """Tell undo how facts are put back, and follow what is refused and withheld."""
         from conversations.actions import (  # noqa: PLC0415 - models are there only now
-            follows_refusals,
-            follows_withholding,
-            keeps_of_messages,
+            on_refusal,
+            on_withheld,
+            register_kept_texts,
         )
-        from conversations.echoes import says_again  # noqa: PLC0415
+        from conversations.echoes import register_repetition_search  # noqa: PLC0415
         from journal.undo import register_undo  # noqa: PLC0415
         from statements.actions import doubted_by  # noqa: PLC0415
 
@@ -27,9 +27,9 @@ class FactsConfig(AppConfig):
         from .actions.undoing import facts_undo, legacies_of_facts  # noqa: PLC0415
         from .queries import facts_kept_of, facts_say_again  # noqa: PLC0415
 
-        follows_refusals(facts_follow_refusal)
-        says_again(facts_say_again)
-        keeps_of_messages(facts_kept_of)
-        follows_withholding(facts_follow_withholding)
+        on_refusal(facts_follow_refusal)
+        register_repetition_search(facts_say_again)
+        register_kept_texts(facts_kept_of)
+        on_withheld(facts_follow_withholding)
         doubted_by("fact", facts_resting_on)
         register_undo("fact", facts_undo, ledgers=legacies_of_facts)

@@ -10,7 +10,7 @@ from django.conf import settings
 
 from accounts.principals import Principal
 from conversations.actions import Cause
-from conversations.echoes import SaidAgain, Sought, said_again
+from conversations.echoes import Repetition, RepetitionQuery, find_repetitions
 from language.base import Comparison, Vectors
 from retrieval.search import nearest
 from statements.policy import fingerprints
@@ -78,16 +78,16 @@ def _own(principal: Principal, legacy_id: UUID) -> FactQuerySet:
     return own.filter(legacy_id=legacy_id).present()
 
 
-def also_said(principal: Principal, fact_id: UUID) -> list[SaidAgain]:
+def also_said(principal: Principal, fact_id: UUID) -> list[Repetition]:
     """What else of its author's says what a fact says that they don't want kept. The legacy's name alone does not."""
     fact = LegacyFact.objects.mine(principal).filter(pk=fact_id).select_related("legacy").first()
     if fact is None:
         return []
     text, names = Embedded.of_row(fact), [fact.legacy.name]
-    return said_again(principal, ("fact", fact.pk), fact.content, text.vector, text.embedding_model, names=names)
+    return find_repetitions(principal, ("fact", fact.pk), fact.content, text.vector, text.embedding_model, names=names)
 
 
-def facts_say_again(principal: Principal, sought: Sought) -> list[SaidAgain]:
+def facts_say_again(principal: Principal, sought: RepetitionQuery) -> list[Repetition]:
     """The person's own facts that say the same as something that is not to be kept."""
     return LegacyFact.objects.mine(principal).present().saying_again(sought, "fact")
 

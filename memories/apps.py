@@ -13,11 +13,11 @@ class MemoriesConfig(AppConfig):
     def ready(self) -> None:
         """Register this room's undo functions."""
         from conversations.actions import (  # noqa: PLC0415 - models are there only now
-            follows_refusals,
-            follows_withholding,
-            keeps_of_messages,
+            on_refusal,
+            on_withheld,
+            register_kept_texts,
         )
-        from conversations.echoes import says_again  # noqa: PLC0415
+        from conversations.echoes import register_repetition_search  # noqa: PLC0415
         from journal.undo import register_revert, register_undo  # noqa: PLC0415
         from statements.actions import doubted_by  # noqa: PLC0415
 
@@ -30,10 +30,10 @@ class MemoriesConfig(AppConfig):
         )
         from .queries import memories_kept_of, memories_say_again  # noqa: PLC0415
 
-        says_again(memories_say_again)
-        keeps_of_messages(memories_kept_of)
-        follows_withholding(memories_follow_withholding)
-        follows_refusals(memories_follow_refusal)
+        register_repetition_search(memories_say_again)
+        register_kept_texts(memories_kept_of)
+        on_withheld(memories_follow_withholding)
+        on_refusal(memories_follow_refusal)
         doubted_by("memory", memories_resting_on)
         register_undo("memory", memories_undo)
         register_undo("place", places_undo)

@@ -18,8 +18,7 @@ from django.utils import timezone
 from accounts.policy import must_act_for
 from accounts.principals import STAND_IN_AGENT, STAND_IN_USER, Principal
 from conversations.actions import Cause
-from conversations.echoes import MOST_OFFERED, SaidAgain, Sought, said_again
-from conversations.echoes import Said as WithheldWords
+from conversations.echoes import MOST_OFFERED, Repetition, RepetitionQuery, WithheldWords, find_repetitions
 from conversations.models import Conversation, Message
 from conversations.passages import Original
 from journal.exceptions import NotAllowed, NotFound, Refused
@@ -224,13 +223,13 @@ def in_the_way(principal: Principal, memory: Memory) -> dict[str, Any]:
     return {"memory": writing.brief(memory)} if seen else {}
 
 
-def also_said(principal: Principal, memory_id: str) -> list[SaidAgain]:
+def also_said(principal: Principal, memory_id: str) -> list[Repetition]:
     """What else says what a memory says that the person doesn't want kept."""
     memory = Memory.objects.visible_to(principal).filter(pk=memory_id).first()
     if memory is None:
         return []
     text = Embedded.of_row(memory)
-    return said_again(principal, ("memory", memory.pk), memory.content, text.vector, text.embedding_model)
+    return find_repetitions(principal, ("memory", memory.pk), memory.content, text.vector, text.embedding_model)
 
 
 def brought_as_they_are(user_id: UUID, import_id: UUID, *, any_state: bool = False) -> MemoryQuerySet:
@@ -242,7 +241,7 @@ def brought_as_they_are(user_id: UUID, import_id: UUID, *, any_state: bool = Fal
     return own if any_state else own.filter(version=1, reviewed_at__isnull=True, pinned=False)
 
 
-def memories_say_again(principal: Principal, sought: Sought) -> list[SaidAgain]:
+def memories_say_again(principal: Principal, sought: RepetitionQuery) -> list[Repetition]:
     """Memories and places that say the same as something that is not to be kept."""
     rows = Memory.objects.visible_to(principal).present()
     return [*rows.saying_again(sought, "memory", "subject", "topics"), *_places_say_again(principal, sought.said)]
@@ -257,7 +256,7 @@ def memories_kept_of(user_id: UUID, message_ids: Collection[UUID], cause: Cause)
     return rows.filter(pk__in=behind.values("version__memory")).exclude(pk=gone).values_list("content", flat=True)
 
 
-def _places_say_again(principal: Principal, said: WithheldWords) -> list[SaidAgain]:
+def _places_say_again(principal: Principal, said: WithheldWords) -> list[Repetition]:
     words = SearchVector("name", "notes", config=said.config)
     rows = said.in_part(Place.objects.visible_to(principal).present().alias(search=words)).order_by("-updated_at")
     found = rows.only("name", "notes")[:MOST_OFFERED]
@@ -266,4 +265,4 @@ def _places_say_again(principal: Principal, said: WithheldWords) -> list[SaidAga
     for pk, span, each in said.in_sentences(texts):
         if said.is_said_by(each):
             saying[pk].append(texts[pk].words(span))
-    return [SaidAgain("place", str(pk), " ".join(quotes), surely=True) for pk, quotes in saying.items()]
+    return [Repetition("place", str(pk), " ".join(quotes), surely=True) for pk, quotes in saying.items()]

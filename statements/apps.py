@@ -10,7 +10,7 @@ class StatementsConfig(AppConfig):
 
     def ready(self) -> None:
         """Register the listeners of withholding, refusals and undo."""
-        from conversations.actions import follows_refusals, follows_withholding  # noqa: PLC0415 - models are loaded now
+        from conversations.actions import on_refusal, on_withheld  # noqa: PLC0415 - models are loaded now
         from journal.undo import on_undo  # noqa: PLC0415
 
         from .actions import (  # noqa: PLC0415
@@ -20,7 +20,7 @@ class StatementsConfig(AppConfig):
             doubts_drop,
         )
 
-        follows_withholding(doubt_withheld)
-        follows_withholding(candidates_follow_withholding)
-        follows_refusals(candidates_follow_refusal)
+        on_withheld(doubt_withheld)
+        on_withheld(candidates_follow_withholding)
+        on_refusal(candidates_follow_refusal)
         on_undo(doubts_drop)

@@ -14,7 +14,7 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
-from conversations.echoes import MOST_OFFERED, SaidAgain
+from conversations.echoes import MOST_OFFERED, Repetition
 from journal.models import Change
 from language.likeness import likeness
 from retrieval.prepared import Statement as Prepared
@@ -28,7 +28,7 @@ from .policy.resembling import LEAST_SIMILARITY, RESEMBLES, comes_near, resemble
 
 if TYPE_CHECKING:
     from accounts.principals import Principal
-    from conversations.echoes import Sought
+    from conversations.echoes import RepetitionQuery
 
     from .models import Candidate, Doubt, Statement, StatementKind, Suppression  # noqa: F401 - named in the generic bases
     from .wording import Embedded
@@ -147,7 +147,7 @@ class StatementQuerySet(models.QuerySet[Row]):
             found = found.filter(search_text__contains=word)
         return found
 
-    def saying_again(self, sought: Sought, object_type: str, *columns: str) -> list[SaidAgain]:
+    def saying_again(self, sought: RepetitionQuery, object_type: str, *columns: str) -> list[Repetition]:
         """Return statements that say what the person asked not to keep, by words or meaning; at most ``MOST_OFFERED``.
 
         ``columns`` hold text beside the content. ``surely`` is set only without further words: "plays the cello" and
@@ -166,7 +166,7 @@ class StatementQuerySet(models.QuerySet[Row]):
         offered = []
         for (pk, content, *_), words, beside in zip(found, contents, besides, strict=True):
             if said.is_said_by(words) or said.is_said_by(beside) or (pk in near and words & said.words):
-                offered.append(SaidAgain(object_type, str(pk), content, said.is_all_of(words)))
+                offered.append(Repetition(object_type, str(pk), content, said.is_all_of(words)))
         return sorted(offered, key=lambda each: not each.surely)[:MOST_OFFERED]
 
     def without_vectors(self) -> Self:

@@ -156,7 +156,7 @@ class _Erasing:
         told = {"message": single, "memory": self.extent.memories, "fact": self.extent.facts}
         because = [Withheld.objects.filter(user_id=self.user_id).because_of(*each) for each in told.items()]
         for rows in (*because, Withheld.objects.filter(message__in=single)):
-            self.removed["withheld"] += rows.kept().update(text="")
+            self.removed["withheld"] += rows.restorable().update(text="")
         for evidence in (MemoryEvidence, FactEvidence, ProposalEvidence, PlaceMention):
             self._delete(evidence._base_manager.filter(message__in=self.extent.messages))
         self._forget("message", self.extent.messages)

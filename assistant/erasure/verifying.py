@@ -43,7 +43,7 @@ def left_of(erasure: Erasure) -> Iterator[str]:
     words = Message.objects.filter(pk__in=messages).exclude(content=MARK)
     yield from _count("message that says something", words.count())
     kept = Withheld.objects.filter(Q(message__in=messages) | Q(cause_id__in=[each for _, each in erased]))
-    yield from _count("passage that is kept apart", kept.kept().count())
+    yield from _count("passage that is kept apart", kept.restorable().count())
     for holding in holdings():
         if holding.model is Withheld:
             continue  # Rows stay for the digest, with which imports are compared.

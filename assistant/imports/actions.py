@@ -19,7 +19,7 @@ from django.utils.translation import gettext as _
 from accounts.models import Legacy
 from accounts.policy import must_decide
 from accounts.principals import Principal
-from conversations.imports.forms import EXPORTS, FORMS, KEEPSAKE, recognised
+from conversations.imports.forms import EXPORTS, FORMS, KEEPSAKE, detect_form
 from conversations.imports.records import ImportFileError
 from conversations.imports.sources import Member, members_of
 from conversations.models import Conversation, ConversationImport, ImportPart
@@ -165,7 +165,7 @@ def import_create(
         raise too_large()
     try:
         members = members_of(file, _clean_name(file_name) or "the file")
-        form = form or recognised(members).name
+        form = form or detect_form(members).name
         if form not in EXPORTS:
             raise ImportFileError("", f"is a {FORMS[form].title}, which is imported by manage.py import_conversations")
         if form == KEEPSAKE:

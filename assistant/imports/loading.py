@@ -9,7 +9,7 @@ from uuid import UUID
 from accounts.policy import must_write
 from accounts.principals import Principal
 from conversations.actions import NewMessage, conversation_create, messages_append
-from conversations.echoes import says_withheld
+from conversations.echoes import repeats_withheld
 from conversations.imports.records import ParsedConversation
 from conversations.models import Conversation, Message, Withheld
 from conversations.policy import digests, passing_title
@@ -65,7 +65,7 @@ def plan_step(principal: Principal, parsed: ParsedConversation, *, channel: str,
 
 def _title(principal: Principal, title: str) -> str:
     """Return a title of the file, or '' if a gate refuses it or it contains withheld words."""
-    return "" if says_withheld(must_write(principal), title) else passing_title(title)
+    return "" if repeats_withheld(must_write(principal), title) else passing_title(title)
 
 
 def append_step(

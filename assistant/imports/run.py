@@ -18,7 +18,7 @@ from accounts.principals import Principal
 from accounts.queries import principal_for_job
 from accounts.scope import acting_as, current_principal
 from conversations.actions import conversation_close, conversation_remove, messages_index
-from conversations.imports import FORMS, KEEPSAKE, ImportFileError, ParsedConversation, importable, survey_of
+from conversations.imports import FORMS, KEEPSAKE, ImportFileError, ParsedConversation, iter_importable, survey_file
 from conversations.imports.sources import counted
 from conversations.models import Conversation, ConversationImport
 from facts.actions import facts_take_back
@@ -122,7 +122,7 @@ def check(lease: Lease, upload: ConversationImport) -> None:
     lease.renew(0, total // _KILOBYTE)
     read = Counter[str]()
     members = counted(stored_members(upload), lambda size: read.update({"bytes": size}))
-    survey = survey_of(FORMS[upload.form], members, lambda _: lease.report(read["bytes"] // _KILOBYTE))
+    survey = survey_file(FORMS[upload.form], members, lambda _: lease.report(read["bytes"] // _KILOBYTE))
     found = {"conversations": survey.conversations, "messages": survey.messages, "skipped": dict(survey.skipped)}
     notes = [*survey.notes, *([f"and {survey.more_notes:,} more like these"] if survey.more_notes else [])]
     _note(upload, survey=found, notes=notes, state=State.WRITING)
@@ -134,7 +134,7 @@ def write(lease: Lease, upload: ConversationImport) -> None:
     principal = current_principal()
     lease.renew(upload.outcome.get("gone_through", 0), upload.survey["messages"])
     conversations = FORMS[upload.form].read(stored_members(upload), upload.position)
-    for position, parsed in importable(conversations, after=upload.position):
+    for position, parsed in iter_importable(conversations, after=upload.position):
         _bring_in(lease, principal, upload, parsed)
         _note(upload, position=position, outcome=upload.outcome, notes=upload.notes)
         lease.check_turn()

@@ -26,9 +26,9 @@ from accounts.policy import check_sensitive, must_decide, must_write
 from accounts.principals import Principal
 from accounts.queries import principal_for_job
 from accounts.scope import acting_as
-from conversations.actions import Cause, messages_mark, withholding_ahead, words_give_back, words_withhold
+from conversations.actions import Cause, messages_mark, plan_withholding, words_restore, words_withhold
 from conversations.models import Conversation, Message, Withheld
-from conversations.policy import may_move
+from conversations.policy import may_pin
 from journal.actions import LedgerWrite, learned_within_a_day, ledger_write
 from journal.exceptions import NotFound, NotYoursToDecide, Refused
 from journal.leases import (
@@ -95,7 +95,7 @@ def unread_conversations(limit: int) -> list[UUID]:
         | Q(state="running", lease_until__gt=now)
         | Q(state="cancelled", finished_at__gte=OuterRef("last_message_at"))
     )
-    waiting = Message.objects.to_be_read(now).filter(conversation=OuterRef("pk"))
+    waiting = Message.objects.due_for_extraction(now).filter(conversation=OuterRef("pk"))
     rows = Conversation.objects.filter(Exists(waiting), user__is_active=True)
     rows = rows.annotate(subject=Cast("pk", CharField())).filter(~Exists(taken))
     return list(rows.order_by("last_message_at").values_list("pk", flat=True)[:limit])
@@ -103,7 +103,7 @@ def unread_conversations(limit: int) -> list[UUID]:
 
 def _due(conversation: Conversation) -> list[int]:
     """Return the indices of the next messages: at most a batch, and close together."""
-    waiting = Message.objects.filter(conversation=conversation).to_be_read(timezone.now())
+    waiting = Message.objects.filter(conversation=conversation).due_for_extraction(timezone.now())
     indices = list(waiting.order_by("index").values_list("index", flat=True)[: settings.SUMMARY_BATCH_MESSAGES])
     return [index for index in indices if index < indices[0] + settings.SUMMARY_BATCH_MESSAGES]
 
@@ -185,7 +185,7 @@ def _write(
         # As for a batch: decisions of the person during the model call count.
         principal = principal_for_job(conversation.user_id)
         locked = Conversation.objects.select_for_update().get(pk=conversation.pk)
-        rows = Message.objects.filter(conversation=locked, index__in=due).to_be_read(timezone.now())
+        rows = Message.objects.filter(conversation=locked, index__in=due).due_for_extraction(timezone.now())
         messages = {message.index: message for message in rows.without_vectors()}
         learns = learns_memories(principal, locked)
         messages_mark(locked, list(messages), processed=learns, reading_due=None)
@@ -230,13 +230,13 @@ def message_decline(principal: Principal, conversation_id: UUID, index: int, can
     rows = Message.objects.visible_to(principal).filter(conversation=conversation_id, index=index, declined=False)
     ahead = {Cause("message", str(pk)): [(pk, "")] for pk in rows.values_list("pk", flat=True)}
     with (
-        withholding_ahead(must_write(principal), ahead),
+        plan_withholding(must_write(principal), ahead),
         _marking(principal, conversation_id, index) as marking,
     ):
         message, write = marking.message, marking.write
         if text is not None:
             suppression_add(write, message.user_id, text, message.pk)
-        if not (may_move(principal, marking.conversation) or principal.may_decide):
+        if not (may_pin(principal, marking.conversation) or principal.may_decide):
             raise NotYoursToDecide
         if not message.declined:
             marking.set(declined=True, held_until=None, reading_due=None)
@@ -257,7 +257,7 @@ def message_release(principal: Principal, conversation_id: UUID, index: int) -> 
             must_decide(principal)
             # It was declined by a refusal in the conversation, with other messages, or alone.
             own = Withheld.objects.filter(message=message, cause_type=Withheld.Cause.MESSAGE).passages()
-            words_give_back(marking.write, message.user_id, "message", own.values_list("cause_id", flat=True))
+            words_restore(marking.write, message.user_id, "message", own.values_list("cause_id", flat=True))
         if message.declined or message.held_until is not None:
             now = timezone.now()
             due = None if message.processed else now

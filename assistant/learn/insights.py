@@ -177,7 +177,7 @@ class _Basis:
         read = {each.pk: each.version for each in self.memories}
         now = dict(Memory.objects.active().filter(pk__in=read).values_list("pk", "version"))
         texts = {each.pk: each.content for each in self.messages}
-        standing = Message.objects.filter(pk__in=texts).exclude(pk__in=Message.objects.set_apart(timezone.now()))
+        standing = Message.objects.filter(pk__in=texts).exclude(pk__in=Message.objects.not_recalled(timezone.now()))
         said = {pk: content for pk, content in standing.values_list("pk", "content") if content == texts[pk]}
         return [
             each
@@ -194,7 +194,7 @@ def _words(message: Message) -> str:
 def _last_words(principal: Principal, user_id: UUID) -> list[Message]:
     """Return the person's last messages of their latest conversation (not private, about no legacy), oldest first."""
     open_ones = Message.objects.visible_to(principal).recallable(None).filter(user_id=user_id, role=Message.Role.USER)
-    open_ones = open_ones.exclude(pk__in=Message.objects.set_apart(timezone.now()).filter(user_id=user_id))
+    open_ones = open_ones.exclude(pk__in=Message.objects.not_recalled(timezone.now()).filter(user_id=user_id))
     latest = open_ones.order_by("-created_at", "-index").values_list("conversation_id", flat=True).first()
     if latest is None:
         return []

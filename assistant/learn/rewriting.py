@@ -10,7 +10,7 @@ from accounts.principals import Principal
 from accounts.queries import principal_for_job
 from accounts.scope import acting_as
 from conversations.actions import chunk_rewrite
-from conversations.echoes import Said
+from conversations.echoes import WithheldWords
 from conversations.models import Conversation, ConversationChunk, Withheld
 from conversations.passages import Original
 from conversations.querysets import ChunkQuerySet
@@ -111,10 +111,10 @@ def _store(
 
 def _without_withheld(conversation: Conversation, chunk: ConversationChunk) -> str:
     """Return the summary without sentences that share words with the withheld text."""
-    rows = Withheld.objects.filter(conversation=conversation).kept().passages()
+    rows = Withheld.objects.filter(conversation=conversation).restorable().passages()
     within = rows.filter(message__index__gte=chunk.message_range_start, message__index__lt=chunk.message_range_end)
     names = [conversation.legacy.name] if conversation.legacy else []
-    said = Said(list(within.values_list("text", flat=True)), ["user", *names])
+    said = WithheldWords(list(within.values_list("text", flat=True)), ["user", *names])
     summary = {chunk.pk: Original(chunk.content)}
     left = [summary[pk].words(span) for pk, span, words in said.in_sentences(summary) if not words & said.words]
     return " ".join(left) or NOTHING_NEW

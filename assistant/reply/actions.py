@@ -18,7 +18,7 @@ from redis.exceptions import RedisError
 
 from accounts.policy import must_write
 from accounts.principals import Principal
-from conversations.actions import NewMessage, messages_append, messages_read_now
+from conversations.actions import NewMessage, messages_append, messages_extract_now
 from conversations.models import Conversation, Message
 from journal.exceptions import Conflict, NotFound, Unavailable
 from language.backends import get_reply_model
@@ -207,7 +207,7 @@ def reply_lost(reply: Reply) -> Reply | None:
 
 def reply_read(begun: Begun) -> bool:
     """Have the message that was answered read for what to remember, now. Returns whether it is to be read."""
-    return messages_read_now(begun.conversation_id, begun.message_index)
+    return messages_extract_now(begun.conversation_id, begun.message_index)
 
 
 def reply_stop(principal: Principal, conversation_id: UUID, reply_id: UUID) -> None:

@@ -28,7 +28,7 @@ MOST_BEFORE = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class HeardRefusal:
     """A message's refusal: what it asks not to be kept.
 
     ``passages``: pairs of message id and sentence; ``since`` is when the earliest of those messages was stored.
@@ -58,18 +58,18 @@ class Heard:
         return [quote for _, quote in self.passages]
 
 
-Follow = Callable[[LedgerWrite, UUID, Heard], None]
+Follow = Callable[[LedgerWrite, UUID, HeardRefusal], None]
 _follows: list[Follow] = []
 
 
-def follows_refusals(follow: Follow) -> None:
+def on_refusal(follow: Follow) -> None:
     """Register a listener for refusals. It is called inside the transaction, after the words were withheld."""
     _follows.append(follow)
 
 
 def refusals_in(
     principal: Principal, conversation_id: UUID, new: Sequence[Message], *, brought: bool = False
-) -> list[Heard]:
+) -> list[HeardRefusal]:
     """Return the refusals in messages that are about to be appended. Call it outside any transaction.
 
     Only callers that decide for the person and the agent that owns the conversation can refuse; others get an empty
@@ -78,7 +78,7 @@ def refusals_in(
     if not any(row.role == Message.Role.USER and may_refuse(row.content) for row in new):
         return []
     conversation = Conversation.objects.visible_to(principal).filter(pk=conversation_id).first()
-    if conversation is None or not (policy.may_move(principal, conversation) or principal.may_decide):
+    if conversation is None or not (policy.may_pin(principal, conversation) or principal.may_decide):
         return []
     stored = Message.objects.filter(conversation=conversation, role__in=["user", "assistant"])
     rows = [*reversed(stored.without_vectors().order_by("-index")[:MOST_BEFORE]), *new]
@@ -92,7 +92,7 @@ def refusals_in(
         meant = [(rows[place], quote) for place, quote in refusal.passages]
         is_live = not brought and abs(row.created_at - row.at) < LIVE
         found.append(
-            Heard(
+            HeardRefusal(
                 row.pk,
                 conversation_id,
                 conversation.legacy_id,
@@ -111,7 +111,7 @@ def _is_held(row: Message, now: datetime) -> bool:
     return row.held_until is not None and row.held_until > now
 
 
-def refusals_follow(write: LedgerWrite, user_id: UUID, heard: Iterable[Heard]) -> None:
+def refusals_follow(write: LedgerWrite, user_id: UUID, heard: Iterable[HeardRefusal]) -> None:
     """Withhold what the refusals refer to, inside the transaction that stores their messages, and call the listeners.
 
     Messages about which the person was being asked are marked as declined.
@@ -125,7 +125,7 @@ def refusals_follow(write: LedgerWrite, user_id: UUID, heard: Iterable[Heard]) -
             follow(write, user_id, each)
 
 
-def refusals_heard(messages: Collection[Message]) -> list[dict[str, object]]:
+def refusals_of(messages: Collection[Message]) -> list[dict[str, object]]:
     """Return stored messages that refuse something: ``[{"index", "withheld": indices redacted for it}]``."""
     said = (row for row in messages if row.role == Message.Role.USER)
     asked = {str(row.pk): row.index for row in said if MARK in row.content or may_refuse(row.content)}

@@ -24,7 +24,7 @@ from language.tokens import count_tokens
 from retrieval.text import prepare
 
 from .. import policy
-from ..echoes import says_withheld
+from ..echoes import repeats_withheld
 from ..models import Conversation, ConversationChunk, Message, Withheld
 from .hearing import LIVE, refusals_follow, refusals_in
 from .withholding import brought_withhold, replies_withhold
@@ -72,7 +72,7 @@ def conversation_create(
     """
     user_id = must_write(principal)
     policy.check_title(title, own_word=principal.speaks_as_person)
-    if not principal.speaks_as_person and says_withheld(user_id, title):
+    if not principal.speaks_as_person and repeats_withheld(user_id, title):
         raise Gated(_("The title says what the person had taken out of the record."), code="rejected_before")
     with ledger_write(principal.actor, user_id) as write:
         if legacy_id and not Legacy.objects.visible_to(principal).filter(pk=legacy_id).exists():
@@ -122,7 +122,7 @@ def messages_append(
     ``brought``: they come from a file, so passages withheld in identical messages are withheld again.
     ``brought_by_id``: the import that writes them; counted in ``brought_messages`` if the conversation came with that
     import and holds nothing else.
-    ``read_from``: when extraction may read them, set by our own assistant; ``messages_read_now`` makes it earlier.
+    ``read_from``: when extraction may read them, set by our own assistant; ``messages_extract_now`` makes it earlier.
 
     Raises Refused (400) for a bad message, NotFound, NotAllowed, Conflict (409, ``conversation_moved``).
     """
@@ -143,16 +143,16 @@ def messages_append(
                 code="conversation_moved",
             )
         corrects = follow_up and not brought and _puts_right(new, now)
-        reads_each = follow_up and policy.reads_each(
+        extracts_each = follow_up and policy.extracts_each(
             principal, conversation, answers=read_from is not None, corrects=corrects
         )
-        _read_before(conversation, now, wanted=corrects and reads_each)
+        _read_before(conversation, now, wanted=corrects and extracts_each)
         voice = policy.voice(principal, conversation, in_turn=in_turn) if by_itself else ""
         for index, row in enumerate(new, start=conversation.message_count):
             _place(row, conversation, index, memory_off=not principal.has_memory)
             is_now = row.role == Message.Role.USER and abs(now - row.at) < LIVE
             row.voice = voice if is_now else ""
-            row.reading_due = (read_from or now) if reads_each and row.role == Message.Role.USER else None
+            row.reading_due = (read_from or now) if extracts_each and row.role == Message.Role.USER else None
         Message.objects.bulk_create(new)
         _note(conversation, new, now, brought_by_id, rev=write.ledgers[user_id].rev)
         write.count(user_id, turns=len(new), turn_terms=sum(row.search_length for row in new))
@@ -245,7 +245,7 @@ def _read_again(rows: Sequence[Message]) -> None:
         row.content = left[row.pk]
 
 
-def messages_read_now(conversation_id: UUID, index: int) -> bool:
+def messages_extract_now(conversation_id: UUID, index: int) -> bool:
     """Start the extraction of a message whose own reading is scheduled. Returns whether one was scheduled.
 
     Takes no revision: it is no change of the person's.
@@ -261,7 +261,7 @@ def messages_read_now(conversation_id: UUID, index: int) -> bool:
 def conversation_pin(principal: Principal, conversation: Conversation, pin: Pin) -> None:
     """Store a conversation's pin. Of two concurrent turns the later pin wins.
 
-    Takes no revision: it is no change of the person's. The caller checks ``policy.may_move``.
+    Takes no revision: it is no change of the person's. The caller checks ``policy.may_pin``.
     """
     values = asdict(pin)
     pinned = {"at": "block_at", "rev": "block_rev"}
@@ -271,7 +271,7 @@ def conversation_pin(principal: Principal, conversation: Conversation, pin: Pin)
         own.filter(Q(block_at__isnull=True) | Q(block_at__lte=pin.at)).update(**columns)
 
 
-def conversation_told(principal: Principal, conversation: Conversation, rev: int) -> None:
+def conversation_set_told_rev(principal: Principal, conversation: Conversation, rev: int) -> None:
     """Store the revision up to which changes were reported to a conversation. It takes effect when a reply is saved.
 
     Takes no revision: it is no change of the person's. Of two concurrent calls the later revision wins.

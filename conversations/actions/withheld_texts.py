@@ -21,7 +21,7 @@ from language.tokens import count_tokens
 from retrieval.text import list_words
 
 from .. import policy
-from ..echoes import Said
+from ..echoes import WithheldWords
 from ..models import ConversationChunk, Message, Withheld
 from ..passages import Original, Span, find_all
 from ..querysets import ChunkQuerySet
@@ -57,7 +57,7 @@ class Texts:
     quoted: dict[UUID, list[tuple[str, str]]] = field(default_factory=lambda: defaultdict(list))
     stood: Stood = field(default_factory=set)
     read_ids: set[UUID] = field(default_factory=set)
-    sought: list[tuple[Said, Mapping[UUID, Message], set[UUID]]] = field(default_factory=list)
+    sought: list[tuple[WithheldWords, Mapping[UUID, Message], set[UUID]]] = field(default_factory=list)
 
     @classmethod
     def around(cls, user_id: UUID, ids: Collection[UUID], *, watched: bool = False) -> Texts:
@@ -128,7 +128,9 @@ class Texts:
             first[message.conversation_id] = min(known, message, key=lambda each: each.index)
         return first
 
-    def saying(self, ids: Iterable[UUID], says: Callable[[frozenset[str]], bool], said: Said) -> dict[UUID, list[Span]]:
+    def saying(
+        self, ids: Iterable[UUID], says: Callable[[frozenset[str]], bool], said: WithheldWords
+    ) -> dict[UUID, list[Span]]:
         """Return the spans of sentences whose stems satisfy ``says``, by message, without erased parts."""
         texts = {pk: self.originals["message", str(pk)] for pk in ids}
         found: dict[UUID, list[Span]] = defaultdict(list)
@@ -137,14 +139,14 @@ class Texts:
                 found[pk] += texts[pk].known(span)
         return found
 
-    def echoes(self, said: Said, first: Mapping[UUID, Message]) -> dict[UUID, list[Span]]:
+    def echoes(self, said: WithheldWords, first: Mapping[UUID, Message]) -> dict[UUID, list[Span]]:
         """Return the spans in which the assistant repeated it after the ``first`` message of each conversation."""
         ids = self.answers(said, first)
         self.sought.append((said, first, ids))
         self.read(ids)
         return self.saying(ids, said.is_echoed_by, said)
 
-    def answers(self, said: Said, first: Mapping[UUID, Message]) -> set[UUID]:
+    def answers(self, said: WithheldWords, first: Mapping[UUID, Message]) -> set[UUID]:
         """Return the ids of the assistant's later messages that share a word with it or are redacted already."""
         later = [Q(conversation_id=each, index__gt=message.index) for each, message in first.items()]
         answers = Message.objects.filter(reduce(or_, later, Q(pk__in=[])), user_id=self.user_id, role="assistant")
@@ -160,7 +162,7 @@ class Texts:
         same = all(self.answers(said, first) == ids for said, first, ids in self.sought)
         return same and stood(self.user_id, self.read_ids) == self.stood
 
-    def titles(self, said: Said, first: Mapping[UUID, Message]) -> dict[UUID, str]:
+    def titles(self, said: WithheldWords, first: Mapping[UUID, Message]) -> dict[UUID, str]:
         """Return the conversations whose titles repeat it: the conversation's id by its ``first`` message."""
         texts = [self.originals["title", str(each)].text for each in first]
         stems = said.stems(texts)

@@ -29,7 +29,7 @@ from journal.exceptions import NotFound, Refused
 from journal.steps import UndoTarget
 
 from .. import policy
-from ..echoes import Said
+from ..echoes import WithheldWords
 from ..models import Conversation, Message, Withheld
 from ..passages import Original, Span
 from .withheld_rows import Cause, Rewriting, Taken
@@ -41,7 +41,7 @@ Follow = Callable[[LedgerWrite, UUID, Collection[UUID], Cause], None]
 _follows: list[Follow] = []
 
 
-def follows_withholding(follow: Follow) -> None:
+def on_withheld(follow: Follow) -> None:
     """Register a listener. It is called in the transaction with the ids of the redacted messages and the cause."""
     _follows.append(follow)
 
@@ -50,7 +50,7 @@ Keeps = Callable[[UUID, Collection[UUID], Cause], Iterable[str]]
 _keeps: list[Keeps] = []
 
 
-def keeps_of_messages(keeps: Keeps) -> None:
+def register_kept_texts(keeps: Keeps) -> None:
     """Register a function that returns the texts a room still keeps of these messages, apart from the cause.
 
     Words of those texts don't count when echoes are searched: the assistant may go on saying them.
@@ -103,11 +103,11 @@ class _Plan:
     made: Rewriting
 
 
-_ahead: ContextVar[Mapping[Cause, _Plan]] = ContextVar("withholding_ahead", default=MappingProxyType({}))
+_ahead: ContextVar[Mapping[Cause, _Plan]] = ContextVar("planned_withholding", default=MappingProxyType({}))
 
 
 @contextmanager
-def withholding_ahead(
+def plan_withholding(
     user_id: UUID,
     wanted: Mapping[Cause, Collection[tuple[UUID, str]]],
     titled: Mapping[Cause, Collection[UUID]] = MappingProxyType({}),
@@ -144,7 +144,7 @@ def _planned(user_id: UUID, cause: Cause, asked: _Asked, *, watched: bool = Fals
     spans = {pk: texts.spans(pk, by_message[pk]) for pk in by_message if pk in texts.messages}
     # A declined message withholds what was learned from it, too, so nothing is exempt.
     kept = [] if cause.type == Withheld.Cause.MESSAGE or not by_message else list(_kept(user_id, by_message, cause))
-    said = Said([each for each in texts.words(spans) if each], texts.names, kept)
+    said = WithheldWords([each for each in texts.words(spans) if each], texts.names, kept)
     first = texts.first_in_each(spans)
     for pk, again in texts.saying(spans, said.is_said_by, said).items():
         spans[pk] += again
@@ -169,7 +169,7 @@ def replies_withhold(write: LedgerWrite, conversation: Conversation, ids: Collec
     The reply may have been generated before the person refused.
     """
     said: dict[Cause, list[str]] = defaultdict(list)
-    rows = Withheld.objects.filter(conversation=conversation, message__role="user").kept().passages()
+    rows = Withheld.objects.filter(conversation=conversation, message__role="user").restorable().passages()
     for cause_type, cause_id, text in rows.values_list("cause_type", "cause_id", "text"):
         original = Original(text)
         said[Cause(cause_type, cause_id)] += [original.words(span) for span in original.sentences()]
@@ -178,7 +178,7 @@ def replies_withhold(write: LedgerWrite, conversation: Conversation, ids: Collec
     texts = Texts.around(conversation.user_id, ids)
     wanted = texts.taken
     for cause, sentences in said.items():
-        each_of = Said(sentences, texts.names)
+        each_of = WithheldWords(sentences, texts.names)
         for pk, spans in texts.saying(ids, each_of.is_echoed_by, each_of).items():
             wanted[pk] |= texts.taken_from(pk, spans, cause, wanted[pk])
     texts.put(write, wanted)
@@ -205,7 +205,7 @@ def brought_withhold(write: LedgerWrite, user_id: UUID, messages: Sequence[Messa
         texts.put(write, wanted)
 
 
-def words_give_back(write: LedgerWrite, user_id: UUID, cause_type: str, ids: Iterable[object]) -> None:
+def words_restore(write: LedgerWrite, user_id: UUID, cause_type: str, ids: Iterable[object]) -> None:
     """Restore words withheld for these causes, unless another cause still withholds them or they were erased.
 
     For deleted messages the row is deleted, so that an import may bring the words again.
@@ -248,7 +248,7 @@ def passages_withhold(principal: Principal, places: Sequence[Place], cause: Caus
             code="too_many",
         )
     quotes, titled, _ids = _where(principal, places, cause)
-    with withholding_ahead(user_id, quotes, titled), ledger_write(principal.actor, user_id) as write:
+    with plan_withholding(user_id, quotes, titled), ledger_write(principal.actor, user_id) as write:
         quotes, titled, ids = _where(principal, places, cause)
         for because in {**quotes, **titled}:
             words_withhold(write, user_id, because, quotes[because], titled[because])
@@ -278,7 +278,7 @@ def _where(
     return quotes, titled, list(dict.fromkeys(found.values()))
 
 
-def as_said(rows: QuerySet[Any]) -> list[tuple[UUID, str]]:
+def original_quotes(rows: QuerySet[Any]) -> list[tuple[UUID, str]]:
     """Return the message id and original quotation of each evidence row, without erased quotations."""
     label = rows.model._meta.label_lower
     quotes = list(rows.values_list("pk", "message_id", "quote"))
@@ -287,21 +287,21 @@ def as_said(rows: QuerySet[Any]) -> list[tuple[UUID, str]]:
     return [(message_id, texts.get(str(pk), quote)) for pk, message_id, quote in quotes if texts.get(str(pk), quote)]
 
 
-def withheld_give_back(principal: Principal, withheld_id: UUID) -> None:
+def withheld_restore(principal: Principal, withheld_id: UUID) -> None:
     """Restore withheld words, and everything withheld for the same causes.
 
     Raises NotYoursToDecide, NotFound (also once the words were erased).
     """
     user_id = must_decide(principal)
     with ledger_write(principal.actor, user_id) as write:
-        row = Withheld.objects.visible_to(principal).kept().filter(pk=withheld_id).first()
+        row = Withheld.objects.visible_to(principal).restorable().filter(pk=withheld_id).first()
         if row is None:
             raise NotFound("There are no such words, or they were erased.")
         same = Withheld.objects.visible_to(principal).filter(
             object_type=row.object_type, object_id=row.object_id, start__lt=row.end, end__gt=row.start
         )
         for cause_type, cause_id in set(same.values_list("cause_type", "cause_id")):
-            words_give_back(write, user_id, cause_type, [cause_id])
+            words_restore(write, user_id, cause_type, [cause_id])
         write.result("message", row.message_id)
 
 
@@ -332,4 +332,4 @@ def messages_undo(write: LedgerWrite, principal: Principal, wanted: Sequence[Und
 
 def withheld_erase() -> int:
     """Erase withheld words whose retention has ended. Returns the number of rows."""
-    return Withheld.objects.kept().filter(erase_at__lte=timezone.now()).update(text="")
+    return Withheld.objects.restorable().filter(erase_at__lte=timezone.now()).update(text="")

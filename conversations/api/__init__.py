@@ -153,16 +153,16 @@ class WithheldDetail(WritesOnce[Principal]):
     @extend_schema(responses={204: None})
     def delete(self, request: Request, withheld_id: UUID) -> Response:
         """Put words back, with all that went with them. Needs a session or a key with the scope admin."""
-        actions.withheld_give_back(principal_of(request), withheld_id)
+        actions.withheld_restore(principal_of(request), withheld_id)
         return Response(status=204)
 
 
 def _appended(messages: Sequence[Message]) -> Any:
-    return MessagesSerializer({"messages": messages, "refusals": actions.refusals_heard(messages)}).data
+    return MessagesSerializer({"messages": messages, "refusals": actions.refusals_of(messages)}).data
 
 
 def _withheld(principal: Principal) -> WithheldQuerySet:
-    return Withheld.objects.visible_to(principal).kept().passages().once().select_related("message")
+    return Withheld.objects.visible_to(principal).restorable().passages().one_per_span().select_related("message")
 
 
 def _visible(principal: Principal, conversation_id: UUID) -> Conversation:

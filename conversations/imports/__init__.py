@@ -1,7 +1,7 @@
 """Parsers of conversation files, one per format. ``assistant.imports`` stores what they return."""
 
 from .datasets import parse_beam, parse_locomo
-from .forms import EXPORTS, FORMS, KEEPSAKE, Form, Survey, form_named, importable, recognised, survey_of
+from .forms import EXPORTS, FORMS, KEEPSAKE, Form, Survey, detect_form, get_form, iter_importable, survey_file
 from .records import ImportFileError, ParsedConversation, ParsedFile, ParsedMessage, read_text
 from .sources import Member, members_of
 
@@ -16,12 +16,12 @@ __all__ = [
     "ParsedFile",
     "ParsedMessage",
     "Survey",
-    "form_named",
-    "importable",
+    "detect_form",
+    "get_form",
+    "iter_importable",
     "members_of",
     "parse_beam",
     "parse_locomo",
     "read_text",
-    "recognised",
-    "survey_of",
+    "survey_file",
 ]

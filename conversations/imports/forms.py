@@ -95,7 +95,7 @@ EXPORTS = (chatgpt.CHANNEL, claude.CHANNEL, jsonl.CHANNEL, KEEPSAKE, MEM0)
 """Formats of people's own exports. The others are datasets, for operators of a deployment."""
 
 
-def form_named(name: str, *, user_speaker: str = "") -> Form:
+def get_form(name: str, *, user_speaker: str = "") -> Form:
     """Return a format by name. ``user_speaker`` is for LoCoMo only: the speaker who is the user."""
     form = FORMS[name]
     return (
@@ -103,7 +103,7 @@ def form_named(name: str, *, user_speaker: str = "") -> Form:
     )
 
 
-def recognised(members: Sequence[Member]) -> Form:
+def detect_form(members: Sequence[Member]) -> Form:
     """Detect the format of files from the beginning of the first. Raises ImportFileError when it is unknown."""
     member = members[0]
     if member.name == OWN_MANIFEST:
@@ -164,7 +164,7 @@ class Survey:
             self.more_notes += 1
 
 
-def importable(
+def iter_importable(
     conversations: Iterator[ParsedConversation], survey: Survey | None = None, *, after: int = 0
 ) -> Iterator[tuple[int, ParsedConversation]]:
     """Yield the conversations to import with their numbers in the file; skip repeated and empty ones.
@@ -191,13 +191,13 @@ def importable(
         yield number, conversation
 
 
-def survey_of(form: Form, members: Sequence[Member], progress: Callable[[Survey], object]) -> Survey:
+def survey_file(form: Form, members: Sequence[Member], progress: Callable[[Survey], object]) -> Survey:
     """Read the whole file and count what it holds. ``progress`` is called after each conversation.
 
     Raises ImportFileError with the place of the first error, or when there is nothing to import.
     """
     survey = Survey()
-    for _ in importable(form.read(members), survey):
+    for _ in iter_importable(form.read(members), survey):
         progress(survey)
     if not survey.conversations:
         raise ImportFileError("", "the file holds no conversation with a message")

@@ -54,7 +54,7 @@ def my_data(request: PageRequest, principal: Principal) -> HttpResponse:
     }
     if request.htmx:
         return render(request, "desk/_export.html", panel)
-    withheld = Withheld.objects.visible_to(principal).kept().passages().once()
+    withheld = Withheld.objects.visible_to(principal).restorable().passages().one_per_span()
     context = {
         **panel,
         "erasure": erasure_of_everything(principal),

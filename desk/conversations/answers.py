@@ -124,7 +124,7 @@ def ways_of_answering(principal: Principal, conversation: Conversation) -> dict[
 
 def unread(principal: Principal, conversation: Conversation) -> MessageQuerySet:
     """Return the number of messages waiting to be read singly."""
-    return Message.objects.visible_to(principal).filter(conversation=conversation).to_be_read(timezone.now())
+    return Message.objects.visible_to(principal).filter(conversation=conversation).due_for_extraction(timezone.now())
 
 
 def shown_to(principal: Principal, reply: Reply) -> tuple[list[Link], list[Link], int]:

@@ -17,8 +17,8 @@ from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.principals import Principal
-from conversations.actions import Cause, Place, passages_withhold, withheld_give_back
-from conversations.echoes import SaidAgain
+from conversations.actions import Cause, Place, passages_withhold, withheld_restore
+from conversations.echoes import Repetition
 from conversations.models import Conversation, Withheld
 from facts import queries as facts
 from facts.actions import fact_reject
@@ -42,7 +42,13 @@ A_STATEMENT = {
 @for_person
 def withheld(request: PageRequest, principal: Principal) -> HttpResponse:
     """Show restorable withheld passages, and above them where ``about`` was also said."""
-    rows = Withheld.objects.visible_to(principal).kept().passages().once().select_related("message", "conversation")
+    rows = (
+        Withheld.objects.visible_to(principal)
+        .restorable()
+        .passages()
+        .one_per_span()
+        .select_related("message", "conversation")
+    )
     rows = rows.order_by("-created_at", "message__index", "start")
     page = Paginator(rows, PER_PAGE).get_page(request.GET.get("page"))
     noun, _dash, pk = request.GET.get("about", "").partition("-")
@@ -66,7 +72,7 @@ def give_back(request: PageRequest, principal: Principal, withheld_id: UUID) -> 
 
 
 def _give_back(principal: Principal, withheld_id: UUID) -> Done:
-    withheld_give_back(principal, withheld_id)
+    withheld_restore(principal, withheld_id)
     return Done(_("Given back"), _("Given back: it reads as it was said."))
 
 
@@ -96,7 +102,7 @@ def withhold_also(request: PageRequest, principal: Principal, noun: str, pk: str
     return redirect(back)
 
 
-_REFUSE: Mapping[str, Callable[[Principal, SaidAgain], object]] = {
+_REFUSE: Mapping[str, Callable[[Principal, Repetition], object]] = {
     "memory": lambda principal, each: memory_reject(principal, each.object_id, Refusal.DONT_KEEP),
     "fact": lambda principal, each: fact_reject(principal, UUID(each.object_id), Refusal.DONT_KEEP),
     "place": lambda principal, each: place_withhold(principal, UUID(each.object_id), each.quote),
@@ -125,7 +131,7 @@ def also_said(principal: Principal, noun: str, pk: str) -> AlsoSaid | None:
     )
 
 
-def _where(each: SaidAgain, titles: Mapping[UUID, str]) -> tuple[SaidAgain, str, str]:
+def _where(each: Repetition, titles: Mapping[UUID, str]) -> tuple[Repetition, str, str]:
     """Return each place with its URL and label."""
     if each.conversation_id is not None:
         address, title = reverse("conversation-page", args=[each.conversation_id]), titles.get(each.conversation_id)
@@ -140,7 +146,7 @@ def _where(each: SaidAgain, titles: Mapping[UUID, str]) -> tuple[SaidAgain, str,
     return each, reverse(f"{each.object_type}-page", args=[each.object_id]), _(A_STATEMENT[each.object_type])
 
 
-def _said_again(principal: Principal, noun: str, pk: str) -> list[SaidAgain]:
+def _said_again(principal: Principal, noun: str, pk: str) -> list[Repetition]:
     if noun == "memory":
         return memories.also_said(principal, pk) if pk.isascii() and pk.isalnum() else []
     if noun != "fact":

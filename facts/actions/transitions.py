@@ -19,7 +19,7 @@ from accounts.policy import must_decide
 from accounts.principals import Principal
 from accounts.queries import principal_for_job
 from accounts.scope import acting_as
-from conversations.actions import Cause, Heard, as_said, withholding_ahead, words_give_back, words_withhold
+from conversations.actions import Cause, HeardRefusal, original_quotes, plan_withholding, words_restore, words_withhold
 from conversations.models import Conversation, Withheld
 from conversations.passages import MARK
 from journal.actions import LedgerWrite, ledger_write
@@ -116,7 +116,7 @@ def fact_reject(
     rows, states = LegacyFact.objects.mine(principal), (State.PROPOSED, State.ACTIVE, State.QUARANTINED)
     ahead = [_words_behind(fact_id)] if refusal == Refusal.DONT_KEEP else ()
     with (
-        withholding_ahead(user_id, dict(ahead)),
+        plan_withholding(user_id, dict(ahead)),
         fact_write(principal, rows, fact_id, *states, version=version) as change,
     ):
         reject(change, refusal.label)
@@ -140,7 +140,7 @@ def fact_delete(principal: Principal, fact_id: UUID, *, version: int | None = No
     user_id = must_decide(principal)
     rows, states = LegacyFact.objects.mine(principal), (State.PROPOSED, State.ACTIVE, State.HIDDEN, State.QUARANTINED)
     with (
-        withholding_ahead(user_id, dict([_words_behind(fact_id)])),
+        plan_withholding(user_id, dict([_words_behind(fact_id)])),
         fact_write(principal, rows, fact_id, *states, version=version) as change,
     ):
         _delete(change)
@@ -165,7 +165,7 @@ def fact_restore(principal: Principal, fact_id: UUID) -> LegacyFact:
     with fact_write(principal, LegacyFact.objects.mine(principal), fact_id, *GONE) as change:
         fact = change.fact
         must_be_no_twin(principal, fact)
-        words_give_back(change.write, fact.user_id, "fact", [fact.pk])
+        words_restore(change.write, fact.user_id, "fact", [fact.pk])
         suppression_remove(
             change.write, fact.user_id, texts=[fact.content], object_id=fact.pk, legacy_id=fact.legacy_id
         )
@@ -198,10 +198,10 @@ def _withhold(change: FactWrite) -> None:
 
 
 def _words_behind(fact_id: UUID) -> tuple[Cause, list[tuple[UUID, str]]]:
-    return Cause("fact", str(fact_id)), as_said(FactEvidence.objects.filter(fact=fact_id))
+    return Cause("fact", str(fact_id)), original_quotes(FactEvidence.objects.filter(fact=fact_id))
 
 
-def facts_follow_refusal(write: LedgerWrite, user_id: UUID, heard: Heard) -> None:
+def facts_follow_refusal(write: LedgerWrite, user_id: UUID, heard: HeardRefusal) -> None:
     """Archive the facts about a conversation's legacy that a person asks in talk not to keep.
 
     That is what only the words that were withheld bear out, and what the person names in all its words.
@@ -219,7 +219,7 @@ def facts_follow_refusal(write: LedgerWrite, user_id: UUID, heard: Heard) -> Non
             _delete(change)
 
 
-def _is_named(content: str, heard: Heard) -> bool:
+def _is_named(content: str, heard: HeardRefusal) -> bool:
     more = beside(content, heard.named)
     return more is not None and (heard.whole or more <= MOST_BESIDE_A_NAMED)
 

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 
 from accounts import policy as accounts_policy
 from accounts.principals import Principal
-from conversations.actions import words_give_back
+from conversations.actions import words_restore
 from journal.actions import LedgerWrite, ledger_write, write_part
 from journal.exceptions import Gated, NotYoursToDecide, Refused
 from journal.records import DONE, BulkResult
@@ -308,7 +308,7 @@ class _Deciding:
             else:
                 back.append((memory, held_back))
         stood = suppressions_remove(Memory, [memory.pk for memory, _ in back])
-        words_give_back(self.write, self.user_id, "memory", [memory.pk for memory, _ in back])
+        words_restore(self.write, self.user_id, "memory", [memory.pk for memory, _ in back])
         moves = []
         for memory, held_back in back:
             state, reason = (State.QUARANTINED, memory.state_reason) if held_back else (State.ACTIVE, "")

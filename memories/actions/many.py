@@ -14,7 +14,7 @@ from django.db import connection
 from django.db.models import Q
 from django.utils import timezone
 
-from conversations.actions import Cause, as_said, withholding_ahead, words_withhold
+from conversations.actions import Cause, original_quotes, plan_withholding, words_withhold
 from journal.actions import LedgerWrite
 from journal.queue import enqueue
 from language.backends import get_embedder
@@ -229,7 +229,7 @@ def withhold(write: LedgerWrite, user_id: UUID, ids: Collection[str]) -> None:
 
 def withheld_ahead(user_id: UUID, ids: Collection[str]) -> AbstractContextManager[None]:
     """Prepare ``withhold`` before the lock."""
-    return withholding_ahead(user_id, dict(words_behind(ids)))
+    return plan_withholding(user_id, dict(words_behind(ids)))
 
 
 def words_behind(ids: Collection[str]) -> Iterator[tuple[Cause, list[tuple[UUID, str]]]]:
@@ -240,4 +240,4 @@ def words_behind(ids: Collection[str]) -> Iterator[tuple[Cause, list[tuple[UUID,
     made = Relation.objects.filter(from_memory__in=ids, type=Relation.Type.DERIVED_FROM).values("from_memory")
     rows = MemoryEvidence.objects.filter(version__memory__kind__in=_WITHHOLDS).exclude(version__memory__in=made)
     for memory_id in ids:
-        yield Cause("memory", memory_id), as_said(rows.filter(version__memory=memory_id))
+        yield Cause("memory", memory_id), original_quotes(rows.filter(version__memory=memory_id))

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from accounts import policy as accounts_policy
 from accounts.principals import Principal
 from accounts.scope import working_for
-from conversations.actions import Cause, as_said, withholding_ahead, words_withhold
+from conversations.actions import Cause, original_quotes, plan_withholding, words_withhold
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import Conflict, NotFound, Refused
 from statements.actions import check_state, check_version, erase, suppression_add, suppression_check, suppression_lift
@@ -113,7 +113,7 @@ def proposal_reject(principal: Principal, proposal_id: UUID, reason: str = Refus
     ahead = {}
     if refusal == Refusal.DONT_KEEP:
         ahead = dict([_words_behind(proposal_id), *words_behind([str(seen.memory_id)])])
-    with withholding_ahead(seen.user_id, ahead), _deciding(principal, proposal_id) as (write, proposal):
+    with plan_withholding(seen.user_id, ahead), _deciding(principal, proposal_id) as (write, proposal):
         if proposal.kind == Proposal.Kind.CREATE:
             rows = Memory.objects.visible_to(principal)
             with memory_under_lock(write, rows, str(proposal.memory_id)) as change:
@@ -133,7 +133,7 @@ def proposal_reject(principal: Principal, proposal_id: UUID, reason: str = Refus
 
 
 def _words_behind(proposal_id: UUID) -> tuple[Cause, list[tuple[UUID, str]]]:
-    return Cause("proposal", str(proposal_id)), as_said(ProposalEvidence.objects.filter(proposal=proposal_id))
+    return Cause("proposal", str(proposal_id)), original_quotes(ProposalEvidence.objects.filter(proposal=proposal_id))
 
 
 def proposals_lapse() -> int:

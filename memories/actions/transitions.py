@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from accounts import policy as accounts_policy
 from accounts.principals import Principal
-from conversations.actions import words_give_back
+from conversations.actions import words_restore
 from conversations.models import Conversation, Message
 from conversations.querysets import MessageQuerySet
 from journal.actions import LedgerWrite, ledger_write
@@ -329,7 +329,7 @@ def bring_back(change: MemoryWrite, principal: Principal, *, reviewed: bool, wai
     memory = change.memory
     held_back = state_before(memory) == State.QUARANTINED
     if writing.decides_what_returns(principal):
-        words_give_back(change.write, memory.user_id, "memory", [memory.pk])
+        words_restore(change.write, memory.user_id, "memory", [memory.pk])
     _must_fit(principal, memory, active=not waits and not held_back)
     suppression_remove(change.write, memory.user_id, texts=[memory.content], object_id=memory.pk)
     if memory.expires_at is not None and memory.expires_at <= change.now:

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from accounts.queries import principal_for_job
 from accounts.scope import acting_as, working_for
-from conversations.actions import Cause, Heard
+from conversations.actions import Cause, HeardRefusal
 from conversations.models import Withheld
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import NotFound
@@ -187,7 +187,7 @@ def memories_follow_withholding(write: LedgerWrite, user_id: UUID, message_ids: 
         gone |= {memory.pk for memory in found}
 
 
-def memories_follow_refusal(write: LedgerWrite, user_id: UUID, heard: Heard) -> None:
+def memories_follow_refusal(write: LedgerWrite, user_id: UUID, heard: HeardRefusal) -> None:
     """Archive and suppress the memories that a refusal in a conversation is about.
 
     These are memories with evidence only in the withheld words, equal ones added since, and those that the person
@@ -208,7 +208,7 @@ def memories_follow_refusal(write: LedgerWrite, user_id: UUID, heard: Heard) -> 
             put_away(change, Why.PERSON, conversation_id=heard.conversation_id)
 
 
-def _named(present: MemoryQuerySet, heard: Heard) -> list[Memory]:
+def _named(present: MemoryQuerySet, heard: HeardRefusal) -> list[Memory]:
     """Return the memories that a refusal names; none if it is ambiguous, unless it means all."""
     known = list(present.naming(heard.named))
     told = [(each.content, each.subject) for each in known]

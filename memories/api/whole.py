@@ -13,9 +13,9 @@ from rest_framework.views import APIView
 from accounts.authentication import principal_of
 from accounts.policy import narrowed
 from accounts.principals import Principal
-from conversations.actions import Pin, conversation_pin, conversation_told
+from conversations.actions import Pin, conversation_pin, conversation_set_told_rev
 from conversations.models import Conversation
-from conversations.policy import may_move
+from conversations.policy import may_pin
 from journal.models import IdempotencyRecord
 from journal.undo import serialize_undone, undo
 from web.etags import IF_NONE_MATCH, unless_known, with_etag
@@ -59,7 +59,7 @@ class MemoryContext(APIView):
         elif conversation.private:
             block = Block("", 0, (), (), principal.rev)
         else:
-            moves = principal == caller and may_move(caller, conversation)
+            moves = principal == caller and may_pin(caller, conversation)
             pinned = pinned_block(principal, conversation, moves=moves)
             block, difference = pinned.block, pinned.difference
             delta = memory_delta(principal, conversation.seen_rev)
@@ -88,7 +88,7 @@ class MemoryContext(APIView):
         elif not conversation.block_digest:
             conversation_pin(caller, conversation, Pin(pinned.at, pinned.rev, digest, conversation.facts_digest))
         if delta is not None:
-            conversation_told(caller, conversation, caller.rev)
+            conversation_set_told_rev(caller, conversation, caller.rev)
 
 
 class MemoryDocument(APIView):

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from datetime import datetime
 from uuid import UUID
 
-from conversations.actions import Cause, Heard
+from conversations.actions import Cause, HeardRefusal
 from conversations.models import Message
 from conversations.passages import MARK
 from journal.actions import LedgerWrite
@@ -52,7 +52,7 @@ def candidates_follow_withholding(
     Candidate.objects.filter(user_id=user_id, message__in=message_ids, quote=MARK).delete()
 
 
-def candidates_follow_refusal(write: LedgerWrite, user_id: UUID, heard: Heard) -> None:
+def candidates_follow_refusal(write: LedgerWrite, user_id: UUID, heard: HeardRefusal) -> None:
     """Delete candidates about what a person asks not to be kept, from whatever message."""
     if heard.named:
         waiting = Candidate.objects.waiting_for(user_id).values_list("pk", "content")

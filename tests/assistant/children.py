@@ -248,8 +248,8 @@ def _second(name, reached):
 
 IMPORT_STEPS = {
     "the file is checked": lambda reached: (
-        "survey_of",
-        lambda *args, real=import_steps.survey_of: real(*args) and _stand_still(reached),
+        "survey_file",
+        lambda *args, real=import_steps.survey_file: real(*args) and _stand_still(reached),
     ),
     "a conversation is half written": _within_append,
     "a conversation is read": lambda reached: _second("maybe_summarize", reached),

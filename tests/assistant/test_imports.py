@@ -267,13 +267,13 @@ class TestGoingOn:
 
     def test_two_workers_do_not_do_it_twice(self, bring, model, monkeypatch):
         _, job = bring([chatgpt_talk(*BEES)])
-        real = steps.survey_of
+        real = steps.survey_file
 
         def meanwhile(*args):
             run_import(job.pk)
             return real(*args)
 
-        monkeypatch.setattr(steps, "survey_of", meanwhile)
+        monkeypatch.setattr(steps, "survey_file", meanwhile)
         run_import(job.pk)
         assert Message.objects.count() == 4
 

@@ -29,7 +29,7 @@ from conversations.actions import (
     messages_index,
     passages_withhold,
     withheld_erase,
-    withheld_give_back,
+    withheld_restore,
     withholding,
 )
 from conversations.imports.records import ParsedConversation, ParsedMessage
@@ -561,7 +561,7 @@ def test_words_with_two_causes_come_back_with_the_last(owner):
     one, other = learned(owner, conversation), learned(owner, conversation, "The user is in an orchestra.")
     dont_keep(owner, one)
     dont_keep(owner, other)
-    assert Withheld.objects.visible_to(me(owner)).kept().passages().once().filter(text=CELLO).count() == 1
+    assert Withheld.objects.visible_to(me(owner)).restorable().passages().one_per_span().filter(text=CELLO).count() == 1
     memory_restore(me(owner), one.pk)
     assert record(conversation)[0] == f"Good morning! {MARK} Shall we begin?"
     memory_restore(me(owner), other.pk)
@@ -605,7 +605,7 @@ def test_a_sentence_beside_erased_words_is_withheld_and_given_back(owner):
     (message,) = passages_withhold(me(owner), [Place(conversation.pk, 0, "Good morning")])
     assert record(conversation) == [f"{MARK} {MARK} Shall we begin?"]
     row = Withheld.objects.get(message=message, cause_type="message", object_type="message")
-    withheld_give_back(me(owner), row.pk)
+    withheld_restore(me(owner), row.pk)
     assert record(conversation) == [f"Good morning! {MARK} Shall we begin?"]
 
 

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.imports import FORMS, ImportFileError, importable, members_of, recognised, survey_of
-from conversations.imports.forms import Survey, form_named
+from conversations.imports import FORMS, ImportFileError, detect_form, iter_importable, members_of, survey_file
+from conversations.imports.forms import Survey, get_form
 from conversations.imports.gathering import CUT_MARKER, PARTS, clean, split
 from conversations.imports.streams import MAX_DEPTH, read_lines, read_list
 
@@ -38,7 +38,7 @@ def read(content, name="conversations.json"):
         content = json.dumps(content).encode()
     members = members_of(io.BytesIO(content), name)
     survey = Survey()
-    return [found for _, found in importable(recognised(members).read(members), survey)], survey
+    return [found for _, found in iter_importable(detect_form(members).read(members), survey)], survey
 
 
 def contents(conversation):
@@ -261,7 +261,7 @@ class TestClaude:
         packed = zipped(
             {"users.json": [], "projects.json": [], "memories.json": [], "conversations.json": [claude_talk("A")]}
         )
-        assert recognised(members_of(io.BytesIO(packed), "data.zip")).name == "claude"
+        assert detect_form(members_of(io.BytesIO(packed), "data.zip")).name == "claude"
 
     def test_the_latest_path_is_taken_and_the_others_are_counted(self):
         messages = claude_talk("Which boat?", "The red one.", "Why?", "It floats.")["chat_messages"]
@@ -386,7 +386,7 @@ class TestForms:
             (line + "\n" + line, "jsonl"),
             ("\ufeff" + line, "jsonl"),
         ):
-            assert recognised(members_of(io.BytesIO(content.encode()), "f")).name == name
+            assert detect_form(members_of(io.BytesIO(content.encode()), "f")).name == name
 
     @pytest.mark.parametrize(
         ("content", "told"),
@@ -408,7 +408,7 @@ class TestForms:
     def test_a_file_without_a_message_is_refused(self):
         members = members_of(io.BytesIO(json.dumps([chatgpt_conversation()]).encode()), "f")
         with pytest.raises(ImportFileError, match="holds no conversation with a message"):
-            survey_of(FORMS["chatgpt"], members, lambda survey: None)
+            survey_file(FORMS["chatgpt"], members, lambda survey: None)
 
     def test_reading_goes_on_after_those_that_were_read(self):
         files = {f"conversations-{n}.json": [chatgpt_talk("A", name=f"{n}{m}") for m in "ab"] for n in range(2)}
@@ -436,8 +436,8 @@ class TestForms:
             assert [found.external_id for found in FORMS[form].read(members, 3)] == every[3:]
 
     def test_the_speaker_of_a_dataset(self):
-        assert form_named("locomo", user_speaker="Ida").name == "locomo"
-        assert form_named("claude") is FORMS["claude"]
+        assert get_form("locomo", user_speaker="Ida").name == "locomo"
+        assert get_form("claude") is FORMS["claude"]
 
     def test_notes_beyond_fifty_are_counted(self, settings):
         settings.MESSAGE_MAX_CHARACTERS = 4

@@ -3,7 +3,7 @@
 import pytest
 
 from accounts.queries import principal_for_person
-from conversations.actions import NewMessage, messages_append, withheld_give_back
+from conversations.actions import NewMessage, messages_append, withheld_restore
 from conversations.models import Message, Withheld
 from conversations.passages import MARK
 from facts.models import FactEvidence, LegacyFact
@@ -91,7 +91,7 @@ def test_it_can_be_given_back_on_the_page_withheld(owner, conversation):
     say(owner, conversation, DEBTS)
     say(owner, conversation, "Don't write that down.")
     assert record(conversation)[0] == MARK
-    withheld_give_back(me(owner), Withheld.objects.get().pk)
+    withheld_restore(me(owner), Withheld.objects.get().pk)
     assert record(conversation)[0] == DEBTS
 
 

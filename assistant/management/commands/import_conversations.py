@@ -30,11 +30,11 @@ from conversations.imports import (
     Form,
     ImportFileError,
     Member,
-    form_named,
-    importable,
+    detect_form,
+    get_form,
+    iter_importable,
     members_of,
-    recognised,
-    survey_of,
+    survey_file,
 )
 from conversations.imports.sources import counted
 from conversations.models import Conversation, Message
@@ -80,9 +80,9 @@ class Command(BaseCommand):
             with _opened(options["file"]) as file:
                 members = members_of(file, options["file"].name)
                 if options["format"] == "auto":
-                    form = recognised(members)
+                    form = detect_form(members)
                 else:
-                    form = form_named(options["format"], user_speaker=options["user_speaker"] or "")
+                    form = get_form(options["format"], user_speaker=options["user_speaker"] or "")
                 self._check(form, members)
                 self._go_through(form, members, options)
         except (ImportFileError, Refused) as error:
@@ -99,7 +99,7 @@ class Command(BaseCommand):
         with Progress("Checking the file, in bytes", size, self.stderr) as progress:
             # JSON lines are read twice.
             members = counted(members, lambda read: progress.advance(min(read, size - progress.done)))
-            survey = survey_of(form, members, lambda _: None)
+            survey = survey_file(form, members, lambda _: None)
         for note in survey.notes:
             self.stderr.write(f"Note: {note}")
         if survey.more_notes:
@@ -119,7 +119,7 @@ class Command(BaseCommand):
         found = Counter[str]()
         touched: list[UUID] = []
         with Progress("Importing messages", self._survey.messages, self.stderr) as progress:
-            for _, parsed in importable(form.read(members)):
+            for _, parsed in iter_importable(form.read(members)):
                 if principal is None or is_new:
                     step = Step(parsed)
                 else:

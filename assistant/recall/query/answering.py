@@ -9,8 +9,8 @@ import structlog
 from django.conf import settings
 
 from accounts.principals import Principal
-from conversations.actions import conversation_told
-from conversations.policy import may_move
+from conversations.actions import conversation_set_told_rev
+from conversations.policy import may_pin
 from language.backends import get_model
 from language.base import LanguageError, Passage
 from language.reranker import RERANKED, is_reranking, reranked
@@ -66,8 +66,8 @@ def memory_query(principal: Principal, question: Question) -> Answer:
     conversation_id = scope.conversation.pk if scope.conversation else None
     memories_show(principal, Disclosure.By.QUERY, [], recalled=answer.memory_ids, conversation_id=conversation_id)
     talk = scope.conversation
-    if talk is not None and answer.delta is not None and scope.principal == principal and may_move(principal, talk):
-        conversation_told(principal, talk, answer.revision)
+    if talk is not None and answer.delta is not None and scope.principal == principal and may_pin(principal, talk):
+        conversation_set_told_rev(principal, talk, answer.revision)
     return answer
 
 

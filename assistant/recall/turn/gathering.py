@@ -14,7 +14,7 @@ from django.utils import timezone
 from accounts.principals import Principal
 from conversations.actions import Pin
 from conversations.models import Conversation, Message
-from conversations.policy import may_move
+from conversations.policy import may_pin
 from conversations.searching import InPrompt, TurnRow, read_latest_chunk, read_window
 from facts.models import LegacyFact
 from language.fencing import LEGACY_FENCE, fenced
@@ -101,7 +101,7 @@ _NOTHING = _Pinned(Block("", 0, (), (), 0), [], [], Difference(), [], None)
 
 def _pinned(principal: Principal, conversation: Conversation) -> _Pinned:
     """Return the blocks and the difference; the current blocks if the conversation must be pinned again."""
-    moves = may_move(principal, conversation)
+    moves = may_pin(principal, conversation)
     pinned = pinned_block(principal, conversation, moves=moves)
     facts, shown = _facts(principal, conversation.legacy_id, pinned.at)
     difference = pinned.difference

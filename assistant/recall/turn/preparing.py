@@ -20,12 +20,12 @@ from conversations.actions import (
     NewMessage,
     check_messages,
     conversation_pin,
-    conversation_told,
+    conversation_set_told_rev,
     messages_append,
-    refusals_heard,
+    refusals_of,
 )
 from conversations.models import Message
-from conversations.policy import may_move
+from conversations.policy import may_pin
 from conversations.searching import find_conversation
 from journal.models import Ledger
 from language.fencing import FACTS_FENCE, RECALL_FENCE, SUMMARY_FENCE
@@ -118,7 +118,7 @@ def prepare_turn(
     turn = _render(principal, draft, format, fit(draft, budget))
     if not again and draft.pin is not None:
         conversation_pin(principal, conversation, draft.pin)
-    refusals = refusals_heard(append(principal, conversation.pk, new)) if save else []
+    refusals = refusals_of(append(principal, conversation.pk, new)) if save else []
     if refusals:
         # The prompt was loaded before the refusal was applied.
         principal = replace(principal, rev=Ledger.objects.get(pk=policy.must_act_for(principal)).rev)
@@ -135,8 +135,8 @@ def prepare_turn(
             recall_show(principal, By.TURN, conversation.pk, best=draft.recalled.best)
         if principal.has_memory and not conversation.private:
             turn = replace(turn, waiting=Candidate.objects.waiting_for(principal.user_id).count())
-        if turn.delta is not None and may_move(principal, conversation):
-            conversation_told(principal, conversation, turn.revision)
+        if turn.delta is not None and may_pin(principal, conversation):
+            conversation_set_told_rev(principal, conversation, turn.revision)
     return turn
 
 
