@@ -1,1 +1,1 @@
-"""The reference assistant: one answer at a time, streamed to whoever follows it."""
+"""The built-in assistant: replies, streamed to clients."""

@@ -1,4 +1,4 @@
-"""Changes to replies: begin one, try it again, end it. The answer itself is a message like any other."""
+"""Changes of replies: begin, retry, end, stop. The answer itself is a message."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ from .told import STOPPED, stop
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """How a reply is wanted: ``chat`` is one model without tools; ``agentic_memory`` false leaves them out as well.
+    """Options of a reply. ``chat``: one model call without tools; ``agentic_memory=False``: no tools either.
 
-    In a ``council`` several ``models`` answer, all that there are unless some are named. With ``has_memory`` false
-    nothing is remembered of the message and nothing recalled for it.
+    ``council``: several ``models`` answer (default: all configured ones). ``has_memory=False``: no recall, no
+    extraction.
     """
 
     mode: str = Reply.Mode.AGENT
@@ -50,9 +50,9 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A reply that is to be made: what it answers, and what the model is shown.
+    """A reply to generate: the answered message, and the prompt.
 
-    ``learns``: something may be remembered of it. ``models`` are those of a council, else there are none.
+    ``learns``: memories may be extracted. ``models``: those of a council, else empty.
     """
 
     reply_id: UUID
@@ -71,9 +71,9 @@ class Begun:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a reply ended. What was said is saved unless it ``failed``; ``error_code`` says why it did or was stopped.
+    """The result of a reply. Its text is saved unless it ``failed``; ``error_code``: why it failed or was stopped.
 
-    ``asks``: it asks whether what the person said may be remembered.
+    ``asks``: it asks for consent to remember something.
     """
 
     state: str
@@ -85,7 +85,7 @@ class Outcome:
 
 
 def reply_begin(principal: Principal, reply_id: UUID, conversation_id: UUID, content: str, wanted: Wanted) -> Begun:
-    """Save what the person said, and prepare the reply to it.
+    """Save the person's message, and prepare the reply.
 
     Raises NotAllowed, NotFound, Refused (400) for a message that can't be stored, Conflict (409 ``reply_running``)
     while another reply is made there, Gated (422 ``budget``).
@@ -128,7 +128,7 @@ def reply_begin(principal: Principal, reply_id: UUID, conversation_id: UUID, con
 
 
 def reply_retry(principal: Principal, conversation_id: UUID, reply_id: UUID) -> Begun:
-    """Try a reply again that failed, was lost or was stopped before a word was said; once.
+    """Retry, once, a reply that failed, was lost, or was stopped without any text.
 
     Raises NotAllowed, NotFound, Conflict (409): ``reply_not_retryable`` where it was answered or has been tried twice,
     ``conversation_moved`` where something was said since, ``reply_running``.
@@ -170,11 +170,11 @@ def reply_retry(principal: Principal, conversation_id: UUID, reply_id: UUID) -> 
 
 
 def reply_end(principal: Principal, begun: Begun, outcome: Outcome) -> int | None:
-    """End a reply and save what was said as a message. Returns its index.
+    """End a reply and save its text as a message. Returns its index.
 
-    Where it asks whether the message it answers may be remembered, that is read by nothing until there is an answer.
+    If it asks for consent, the answered message is held until the person answers.
 
-    A reply that was taken for lost meanwhile is left as it is, and nothing is saved: NotFound.
+    Raises NotFound, and saves nothing, if the reply was marked as lost meanwhile.
     """
     with transaction.atomic():
         reply = _running(begun)
@@ -186,19 +186,19 @@ def reply_end(principal: Principal, begun: Begun, outcome: Outcome) -> int | Non
 
 
 def reply_fail(begun: Begun, outcome: Outcome) -> None:
-    """End a reply of which nothing is saved. Raises NotFound where it was taken for lost meanwhile."""
+    """End a reply without saving text. Raises NotFound if it was marked as lost meanwhile."""
     with transaction.atomic():
         _end(_running(begun), outcome, None)
 
 
 def reply_renew(begun: Begun) -> None:
-    """Say that a reply is still being made. Without that it is lost after a while: its process was killed."""
+    """Renew the lease of a reply. Without renewal it is marked as lost."""
     mine = Reply.objects.filter(pk=begun.reply_id, state=Reply.State.RUNNING, attempt=begun.attempt)
     mine.update(lease_until=_lost_at(timezone.now()))
 
 
 def reply_lost(reply: Reply) -> Reply | None:
-    """The reply as it has ended, if nobody tells of it any more; None while it is made or what was learned is told."""
+    """Return the ended reply if no more events will come; None while it runs or extraction events are due."""
     now = timezone.now()
     _end_lost(Reply.objects.filter(pk=reply.pk), now)
     told_by = now - timedelta(seconds=settings.REPLY_UPDATE_SECONDS + settings.REPLY_LEASE_SECONDS)
@@ -206,12 +206,12 @@ def reply_lost(reply: Reply) -> Reply | None:
 
 
 def reply_read(begun: Begun) -> bool:
-    """Have the message that was answered read for what to remember, now. Returns whether it is to be read."""
+    """Queue the extraction from the answered message. Returns whether it will be read."""
     return messages_extract_now(begun.conversation_id, begun.message_index)
 
 
 def reply_stop(principal: Principal, conversation_id: UUID, reply_id: UUID) -> None:
-    """Have a reply end that runs; what was said by then is saved, within a second. One that has ended stays as it is.
+    """Stop a running reply within a second, saving its text so far. An ended one is unchanged.
 
     Raises NotAllowed, NotFound, Unavailable.
     """
@@ -224,12 +224,12 @@ def reply_stop(principal: Principal, conversation_id: UUID, reply_id: UUID) -> N
 
 
 def replies_sweep() -> int:
-    """End the replies whose process did not live to end them. Returns how many."""
+    """End the replies of killed processes. Returns how many."""
     return _end_lost(Reply.objects.all(), timezone.now())
 
 
 def find_reply(principal: Principal, conversation_id: UUID, reply_id: UUID) -> Reply:
-    """A reply that the principal may see. Raises NotFound."""
+    """Return a visible reply. Raises NotFound."""
     visible = Reply.objects.visible_to(principal).filter(pk=reply_id, conversation_id=conversation_id)
     reply = visible.first()
     if reply is None:
@@ -238,7 +238,7 @@ def find_reply(principal: Principal, conversation_id: UUID, reply_id: UUID) -> R
 
 
 def _tools(principal: Principal, conversation: Conversation, wanted: Wanted) -> tuple[ToolSpec, ...]:
-    """What the model may call: nothing in a chat, in a private talk, or where the person does not want it."""
+    """Return the model's tools: none in chat mode, in private conversations, or if switched off."""
     remembers = principal.has_memory and principal.agentic_memory and not conversation.private
     if wanted.mode != Reply.Mode.AGENT or not wanted.agentic_memory or not remembers:
         return ()
@@ -274,7 +274,7 @@ def _begun(reply: Reply, message: Message, turn: Turn, tools: tuple[ToolSpec, ..
 
 
 def _must_be_free(conversation_id: UUID, now: datetime) -> None:
-    """Raise Conflict while another reply runs there; one that was lost is ended. The conversation is locked."""
+    """Raise Conflict if another reply runs in the locked conversation; a lost one is ended."""
     running = Reply.objects.filter(conversation_id=conversation_id, state=Reply.State.RUNNING)
     _end_lost(running, now)
     if (other := running.first()) is not None:
@@ -299,12 +299,12 @@ def _must_be_retryable(reply: Reply, conversation: Conversation) -> None:
 
 
 def _lost_at(now: datetime) -> datetime:
-    """When a reply is lost of which now is the last sign."""
+    """Return when the lease ends if it is renewed now."""
     return now + timedelta(seconds=settings.REPLY_LEASE_SECONDS)
 
 
 def _over_at(now: datetime) -> datetime:
-    """When a reply that began now is over in any case: it ends itself before, and saving takes a moment."""
+    """Return the latest end of a reply that begins now, including the time to save it."""
     return now + timedelta(seconds=settings.REPLY_SECONDS + 30)
 
 

@@ -1,4 +1,4 @@
-"""Several models answer the same side by side; the first of them that could puts the answers together."""
+"""Council mode: several models answer the same prompt, and the first successful one merges the answers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from language.fencing import ANSWERS_FENCE, as_said, fenced
 
 
 def council_of(asked: Sequence[str]) -> tuple[str, ...]:
-    """The models that are to answer, all that there are unless some are asked for.
+    """Return the models of a council, by default all configured ones.
 
     Raises Refused (400): ``unknown_model``; ``no_council`` for fewer than two.
     """
@@ -30,7 +30,7 @@ def council_of(asked: Sequence[str]) -> tuple[str, ...]:
 
 
 def merging(request: ReplyRequest, answers: Sequence[str]) -> ReplyRequest:
-    """The same talk with the answers behind its last message, to be put together. All before that keeps its bytes."""
+    """Return the request to merge the answers, appended to the last message. The prefix keeps its bytes."""
     told = fenced(ANSWERS_FENCE, [f"Answer {number}: {as_said(text)}" for number, text in enumerate(answers, start=1)])
     last = request.messages[-1]
     added = {"type": "text", "text": f"{told}\n\n{_prompt()}"}

@@ -1,4 +1,4 @@
-"""Following a reply, whichever process makes it: what it tells, up to its end, or up to where it was lost."""
+"""Following the events of a reply of any process, to its end or loss."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ SIGNS = 4
 
 
 async def reply_events(reply: Begun | Reply, after: str = BEGINNING) -> AsyncIterator[Told | None]:
-    """What a reply tells after an event, up to its end; None now and then in between.
+    """Yield the events of a reply after an event, to its end; None as a heartbeat.
 
-    Of one that has ended it is what is still kept, and its end. Raises RedisError or OSError when Valkey goes.
+    For an ended reply the stored events, and its end. Raises RedisError or OSError if Valkey is unavailable.
     """
     if isinstance(reply, Begun):
         told_so_far = told_after(events_key(reply.reply_id, reply.attempt), after, longest_stream())
@@ -45,7 +45,7 @@ async def reply_events(reply: Begun | Reply, after: str = BEGINNING) -> AsyncIte
 
 
 async def _told_until_lost(reply: Reply, after: str) -> AsyncGenerator[Told | None]:
-    """What a reply tells that another process may make. If that was killed, the reply ends here as lost."""
+    """Yield the events of a reply of another process. If that was killed, the reply is ended as lost."""
     last, silence = after, settings.REPLY_LEASE_SECONDS / SIGNS
     told_so_far = told_after(events_key(reply.pk, reply.attempt), after, longest_stream(), silence)
     async with aclosing(told_so_far):
@@ -71,7 +71,7 @@ async def _told_of_old(reply: Reply, after: str) -> AsyncGenerator[Told | None]:
 
 
 def as_told(outcome: Outcome, answer: int | None, *, cut: bool = False) -> dict[str, Any]:
-    """How a reply ended, for a program. ``answer`` is the message that it was saved as."""
+    """Return the ``done`` event of a reply. ``answer``: its saved message."""
     return {
         "state": outcome.state,
         "code": outcome.error_code,
@@ -83,6 +83,6 @@ def as_told(outcome: Outcome, answer: int | None, *, cut: bool = False) -> dict[
 
 
 def in_job(user_id: UUID, function: Callable[[], T]) -> T:
-    """What the function returns, run as work for a person."""
+    """Run a function as background work for a person, and return its result."""
     with working_for(user_id, "reply"):
         return function()

@@ -1,4 +1,4 @@
-"""What a message of a talk comes to: a yes to what was asked before, and, where no model reads it, what it states."""
+"""Interpretation of a message: consent to a question, and, without a model, its statements."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _LOOKS_BACK = 20
 
 
 def asked_about(conversation_id: UUID, index: int, content: str) -> Message | None:
-    """The message that the person was being asked about when they said yes at ``index``; None without a yes."""
+    """Return the held message that the person confirmed with message ``index``, or None."""
     if not says_yes(content):
         return None
     theirs = Message.objects.filter(conversation_id=conversation_id, role=Message.Role.USER, index__lt=index)
@@ -47,11 +47,9 @@ def asked_about(conversation_id: UUID, index: int, content: str) -> Message | No
 
 
 def heard_in(principal: Principal, begun: Begun, held: Message | None, near: Collection[str]) -> Heard:
-    """What the message says that is answered, or the one ``held`` that it says yes to.
+    """Read the answered message, or the ``held`` one that it confirms, as the extraction will.
 
-    ``near`` are the ids of memories that may be meant.
-
-    It is read as it will be for what to remember, so that what is told of it is what is done.
+    ``near``: ids of memories that may be meant.
     """
     if begun.turn.refusals:
         return Heard(refused=True)
@@ -77,10 +75,9 @@ def heard_in(principal: Principal, begun: Begun, held: Message | None, near: Col
 
 
 def said_here(principal: Principal, begun: Begun) -> list[Source]:
-    """What the person said earlier in this talk and is not remembered yet, the nearest to their question first.
+    """Return the person's statements in this conversation that are not stored yet, most similar to the question first.
 
-    It waits for their yes, or to be read; what they declined is none of it, nor what they put right since. Without the
-    embedder the last comes first.
+    Without declined and corrected ones. Without the embedder, latest first.
     """
     conversation = Conversation.objects.visible_to(principal).select_related("legacy").must_find(begun.conversation_id)
     theirs = Message.objects.filter(conversation=conversation, role=Message.Role.USER, index__lt=begun.message_index)
@@ -99,7 +96,7 @@ def said_here(principal: Principal, begun: Begun) -> list[Source]:
 
 
 def _holding(principal: Principal, part: Part) -> list[tuple[int, str]]:
-    """What a part says that is to be remembered, as it holds at its end, by the index of the message that says it."""
+    """Return the statements of a part that hold at its end, by message index."""
     categories = sorted(load_categories().by_name)
     request = ToolRequest(
         part.messages, principal.name, (), tools.specs(categories), categories, part.most, legacy_name=part.legacy_name
@@ -109,9 +106,9 @@ def _holding(principal: Principal, part: Part) -> list[tuple[int, str]]:
 
 
 def talked_of(principal: Principal, begun: Begun, when: str, *, elsewhere: bool) -> list[Source]:
-    """What the person said in this talk, today, yesterday or in the talk before it, as far as it tells something.
+    """Return the person's statements in this conversation, today, yesterday, or in the previous conversation.
 
-    ``when`` are their words for it; what was said in other talks is told only where ``elsewhere`` is true.
+    ``when``: the person's words for it. Other conversations are included only if ``elsewhere``.
     """
     said = Message.objects.visible_to(principal).filter(role=Message.Role.USER, declined=False, memory_off=False)
     said = said.exclude(conversation=begun.conversation_id, index__gte=begun.message_index).without_vectors()
@@ -131,7 +128,7 @@ def talked_of(principal: Principal, begun: Begun, when: str, *, elsewhere: bool)
 
 
 def as_told(content: str) -> str:
-    """A memory as the person is told it; in their own words it is quoted, as the assistant is no "I" of theirs."""
+    """Format a memory for the person. Their own words in the first person are quoted."""
     return f"“{content}”" if OWN_WORDS.match(content) else second_person(content)
 
 

@@ -1,4 +1,4 @@
-"""What is found for a message where no language model answers it, in words for the person, with where it comes from."""
+"""Recall for offline answers: statements in words for the person, with their sources."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _BUDGET_TOKENS = 1_500
 
 
 def read_for(principal: Principal, begun: Begun, request: ReplyRequest) -> ReplyRequest:
-    """The request with what may answer the message, best first, and what it says; neither of them while memory is off.
+    """Add possible answers, best first, and the message's statements to the request.
 
-    The same in a private talk.
+    Neither if memory is off or the conversation is private.
     """
     if not begun.learns:
         private = Conversation.objects.visible_to(principal).must_find(begun.conversation_id).private
@@ -46,10 +46,10 @@ def read_for(principal: Principal, begun: Begun, request: ReplyRequest) -> Reply
 
 
 def _results(principal: Principal, begun: Begun, query: str) -> Sequence[Result]:
-    """What is found for a message, and for the topic that a question names, whatever its words are."""
+    """Search for a message, and for the topic that a question names."""
     beside = [name for name in ("facts", "turns") if _may_read(principal, name)]
     queries = [(query[:4_000], ("memories", *beside))]
-    if is_question(query):  # What is remembered must not be crowded out by all that was said.
+    if is_question(query):  # Memories must not be crowded out by messages.
         queries = [(query[:4_000], sources) for sources in (("memories", *beside[:1]), tuple(beside[1:])) if sources]
         topic = topic_of(wanted_in(query)) if OF_ME.search(query) else ""
         queries += [(SEARCHED[topic], ("memories",))] if topic else []
@@ -70,7 +70,7 @@ def _results(principal: Principal, begun: Begun, query: str) -> Sequence[Result]
 
 
 def _sources(principal: Principal, begun: Begun, found: Sequence[Result]) -> Sequence[Source]:
-    """What may answer a message, as it holds now; for a question what was said in this talk comes first."""
+    """Return possible answers that hold now; for a question, those of this conversation first."""
     day = _day_of(principal)
     when = asked_of_talk(begun.question)
     if when is not None:
@@ -94,11 +94,7 @@ def _place(result: Result) -> _Place:
 
 
 def _put_right_since(principal: Principal, found: Sequence[Result]) -> dict[_Place, str]:
-    """What holds instead of what was said in messages that were found: as it is remembered now, or was said later.
-
-    What a message said may be remembered otherwise by now, or no more. Where that was not understood, what the person
-    said later to put it right is told.
-    """
+    """Return corrections of found messages: the current memory, or the person's later correction."""
     said = {_place(result): result.details for result in found if result.source == "turns"}
     if not said:
         return {}
@@ -119,7 +115,7 @@ def _put_right_since(principal: Principal, found: Sequence[Result]) -> dict[_Pla
 
 
 def _most_important(principal: Principal, day: Callable[[datetime], str]) -> list[Source]:
-    """What is remembered, the most important first: a question that names nothing is like nothing in particular."""
+    """Return memories, most important first, for a question that names no topic."""
     rows = (
         Memory.objects.visible_to(principal).in_use(principal).order_by("-pinned", "-importance", "-created_at", "pk")
     )
@@ -130,7 +126,7 @@ def _most_important(principal: Principal, day: Callable[[datetime], str]) -> lis
 
 
 def _unknown(principal: Principal) -> list[str]:
-    """What a person may be asked, as nothing is known of it; nothing where somebody else talks for them."""
+    """Return questions about unknown fields; none if an agent talks for the person."""
     if principal.kind != "person":
         return []
     known = Memory.objects.visible_to(principal).active().order_by().values_list("field", "category").distinct()
@@ -142,7 +138,7 @@ def _may_read(principal: Principal, source: str) -> bool:
 
 
 def _tells(result: Result, begun: Begun) -> bool:
-    """Whether it says something: a question that the person asked does not, nor what an assistant said of it."""
+    """Whether a result is a statement, not a question by the person or an assistant's message about it."""
     if result.source != "turns":
         return True
     said = result.details
@@ -151,7 +147,7 @@ def _tells(result: Result, begun: Begun) -> bool:
 
 
 def _source(principal: Principal, result: Result, day: Callable[[datetime], str], since: str) -> Source:
-    """A result as it is told to the person, with what was put right of it ``since``."""
+    """Format a result for the person, with corrections ``since``."""
     details = result.details
     if result.source == "memories":
         return Source(as_told(details["content"]), f"remembered on {day(details['created_at'])}")

@@ -1,7 +1,7 @@
-"""One turn of the assistant, on the event loop: the model's rounds, its tool calls, and what is told of them meanwhile.
+"""Running a reply on the event loop: model rounds, tool calls, events.
 
-It holds neither a thread nor a connection to the database while the model speaks. What it tells is kept by Valkey for
-some minutes, so that whoever lost the stream goes on where it broke off.
+It occupies no thread or database connection while the model generates. Events are stored in Valkey for some minutes, so
+that clients can resume the stream.
 """
 
 from __future__ import annotations
@@ -53,14 +53,14 @@ from .told import ERASED, audience_key, events_key, longest_stream, stop_key
 log = structlog.get_logger(__name__)
 T = TypeVar("T")
 HEADERS = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
-"""Of a stream: without them proxies would keep back what is not to wait."""
+"""Headers that keep proxies from buffering a stream."""
 Caller = Callable[[], Principal]
-"""Makes the principal anew, for each hop to the database: what was revoked meanwhile counts."""
+"""Builds the principal for each database access, so that a revocation takes effect."""
 _running: set[asyncio.Task[None]] = set()
 
 
 def reply_start(begun: Begun, caller: Caller) -> asyncio.Task[None]:
-    """Have a reply made by the running event loop, whoever waits for it."""
+    """Start a reply as a task of the running event loop, independent of its clients."""
     task = asyncio.create_task(run_reply(begun, caller))
     _running.add(task)
     task.add_done_callback(_running.discard)
@@ -70,7 +70,7 @@ def reply_start(begun: Begun, caller: Caller) -> asyncio.Task[None]:
 def reply_stream(
     principal: Principal, caller: Caller, reply_id: UUID, begin: Callable[[], Begun | Reply], after: str = BEGINNING
 ) -> Stream:
-    """The stream of a reply, which takes its place before anything is done.
+    """Return the stream of a reply, after reserving one of the person's streams.
 
     Raises what ``begin`` raises, TooManyStreams (429), Unavailable (503).
     """
@@ -94,22 +94,22 @@ async def _events(made: list[Begun | Reply], caller: Caller, after: str) -> Asyn
 
 
 async def run_reply(begun: Begun, caller: Caller) -> None:
-    """Make a reply, tell of it as it comes, and end it, whatever happens."""
+    """Run a reply, publish its events, and end it in any case."""
     async with Redis.from_url(settings.REDIS_URL, socket_connect_timeout=0.25, socket_timeout=2) as client:
         talk = _Talk(begun, caller, client)
         outcome = await talk.outcome()
         try:
             await talk.end(outcome)
-        except NotFound:  # It was erased, or taken for lost and perhaps tried again: then that tells how it ended.
+        except NotFound:  # Erased, or marked as lost and perhaps retried.
             log.warning("reply_lost", reply=str(begun.reply_id))
             await talk.forget()
-        except Exception as error:  # The sweep ends it.
+        except Exception as error:  # The sweep will end it.
             log.exception("reply_not_ended", reply=str(begun.reply_id), error=type(error).__name__)
 
 
 @dataclass(slots=True)
 class _Talk:
-    """A turn that runs, what was said so far, and what that used."""
+    """State of a running reply: text and usage so far."""
 
     begun: Begun
     caller: Caller
@@ -122,14 +122,14 @@ class _Talk:
 
     @property
     def text(self) -> str:
-        """What was said so far, as it can be saved."""
+        """The text so far, in storable form."""
         text = "".join(self.said).strip()[: settings.MESSAGE_MAX_CHARACTERS]
         if not is_storable(text):
             text = text.replace("\x00", "").encode("utf-8", "replace").decode("utf-8")
         return text.strip()
 
     async def outcome(self) -> Outcome:
-        """How it ended: of itself, for want of time or of an audience, or by a failure."""
+        """Run it, and return its outcome: finished, timed out, without clients, or failed."""
         talking = asyncio.create_task(self._speak())
         alone = asyncio.create_task(self._until_alone())
         renewing = asyncio.create_task(self._renew())
@@ -149,7 +149,7 @@ class _Talk:
         return Outcome(state, self.text, self.usage, self.rounds, code, self.asks)
 
     async def end(self, outcome: Outcome) -> None:
-        """Save what was said, tell what is learned from the message, and that it is over."""
+        """Save the text, publish extraction events, and the end."""
         answer = None
         learning = False
         if outcome.state == Reply.State.FAILED or not outcome.text:
@@ -158,10 +158,10 @@ class _Talk:
             before = await in_thread(partial(last_update, self.begun.conversation_id))
             try:
                 answer = await self._hop(lambda principal: reply_end(principal, self.begun, outcome))
-            except APIException:  # The caller's access was revoked meanwhile.
+            except APIException:  # The caller's access was revoked.
                 outcome = replace(outcome, state=Reply.State.FAILED, error_code="not_allowed")
                 await self._in_thread(partial(reply_fail, self.begun, outcome))
-        with suppress(RedisError, OSError):  # Then nobody is told, and all of it is saved.
+        with suppress(RedisError, OSError):  # Everything is saved, only the events are lost.
             if outcome.state == Reply.State.FAILED:
                 await self._tell(
                     "error", {"code": outcome.error_code, "retry": self.begun.attempt < settings.REPLY_ATTEMPTS}
@@ -174,7 +174,7 @@ class _Talk:
             await self.forget()
 
     async def forget(self) -> None:
-        """Let go what is kept of what was told."""
+        """Delete the stored events."""
         with suppress(RedisError, OSError):
             await self.client.unlink(events_key(self.begun.reply_id, self.begun.attempt))
 
@@ -209,7 +209,7 @@ class _Talk:
                 return
 
     async def _ask_council(self) -> None:
-        """Let the models answer side by side from one shared context, then one of them put their answers together."""
+        """Run the models of a council in parallel, then merge their answers."""
         begun = self.begun
         most = settings.REPLY_TOKENS // (len(begun.models) + 1)
         request = ReplyRequest(begun.turn.system, begun.turn.messages, most_tokens=most, is_first=begun.is_first)
@@ -225,7 +225,7 @@ class _Talk:
         self.cut, self.asks = answer.cut, answer.asks
 
     async def _member(self, name: str, request: ReplyRequest) -> str | LanguageError:
-        """What one model of a council answers, told as it comes; its failure, where it fails or says nothing."""
+        """Run one model of a council, publishing its text. Returns its answer, or its failure."""
         self.rounds += 1
         said: list[str] = []
         parts: Any = get_model_named(name).reply(request)
@@ -258,9 +258,9 @@ class _Talk:
         raise LanguageError("The model's answer has no end.")
 
     async def _use_tool(self, call: ToolCall, model: str) -> ToolResult:
-        """Carry a call out by the actions and gates of everybody, and tell what came of it, without a word of it.
+        """Execute a tool call with the usual checks, and publish its outcome without text.
 
-        Its words are the model's, whoever it talks with.
+        Its statements count as the model's, not the person's.
         """
         begun = self.begun
 
@@ -297,7 +297,7 @@ class _Talk:
                         return
 
     async def _until_alone(self) -> str:
-        """Return when it is to end, and why: somebody has stopped it, or nobody has followed for a while."""
+        """Wait until it is stopped, or has had no client for a while. Returns the reason."""
         begun, grace = self.begun, settings.REPLY_ALONE_SECONDS
         stop, audience = stop_key(begun.reply_id, begun.attempt), audience_key(begun.reply_id)
         heard = time.monotonic()
@@ -330,7 +330,7 @@ class _Talk:
         return await in_thread(partial(in_job, self.begun.user_id, function))
 
     async def _renew(self) -> None:
-        """Give a sign of this process again and again, so that what it leaves when it is killed is known for lost."""
+        """Renew the lease periodically."""
         while True:
             await asyncio.sleep(settings.REPLY_LEASE_SECONDS / SIGNS)
             try:
@@ -341,7 +341,7 @@ class _Talk:
 
 
 def _as_ending(error: BaseException) -> tuple[str, str]:
-    """How a reply ends by an error. One that nobody foresaw is logged; what it holds may be somebody's words."""
+    """Return the outcome of an error. Unexpected ones are logged by type only, since they may contain text."""
     if isinstance(error, RedisError | OSError) and not isinstance(error, LanguageError):
         return Reply.State.STOPPED, "not_told"
     if isinstance(error, LanguageError):

@@ -1,4 +1,4 @@
-"""What replies tell, as Valkey keeps it for some minutes: under which keys, how it is stopped, and how it goes."""
+"""Events of replies in Valkey: keys, stop requests, expiry."""
 
 from __future__ import annotations
 
@@ -20,46 +20,46 @@ PAGE_SECONDS = 5
 
 
 def events_key(reply_id: UUID, attempt: int) -> str:
-    """Where what an attempt at a reply tells is kept."""
+    """Return the key of an attempt's events."""
     return f"keepsake:reply:{reply_id}:{attempt}"
 
 
 def audience_key(reply_id: UUID) -> str:
-    """Where those are counted who follow a reply."""
+    """Return the key of the count of a reply's clients."""
     return f"keepsake:reply:{reply_id}:audience"
 
 
 def stop_key(reply_id: UUID, attempt: int) -> str:
-    """Where it stands why an attempt at a reply is to end."""
+    """Return the key of an attempt's stop request."""
     return f"keepsake:reply:{reply_id}:{attempt}:stop"
 
 
 def longest_stream() -> float:
-    """Seconds after which a reply and what is learned from the message are over."""
+    """Return the maximum seconds of a reply with its extraction."""
     return settings.REPLY_SECONDS + settings.REPLY_UPDATE_SECONDS + 10
 
 
 def stop(reply: Reply, why: str) -> None:
-    """Have an attempt end within a second. Raises RedisError or OSError when Valkey is away."""
+    """Request an attempt to stop within a second. Raises RedisError or OSError if Valkey is unavailable."""
     valkey_client().set(stop_key(reply.pk, reply.attempt), why, ex=round(longest_stream()))
 
 
 def follow_for_now(reply_id: UUID) -> None:
-    """Count somebody who looks now and again, as a page without a script does, among those who follow a reply."""
-    with suppress(RedisError, OSError):  # Then it ends for want of Valkey anyway.
+    """Count a polling client, such as a page without JavaScript, as a client of a reply."""
+    with suppress(RedisError, OSError):  # Without Valkey the reply ends anyway.
         take_place(audience_key(reply_id), "page", PAGE_SECONDS)
 
 
 def latest_told(user_id: UUID) -> list[Reply]:
-    """The replies to a person of which something may still be kept."""
+    """Return a person's replies with possibly stored events."""
     since = timezone.now() - timedelta(seconds=settings.REPLY_KEPT_SECONDS + longest_stream())
     return list(Reply.objects.filter(user_id=user_id, started_at__gte=since))
 
 
 def erase_told(replies: list[Reply]) -> None:
-    """Let go what is kept of replies, after what they were about was erased; those that still run end.
+    """Delete the events of replies after an erasure, and stop running ones.
 
-    Without Valkey there is nothing that anybody could read, and it goes by itself some minutes later.
+    If Valkey is down, nobody can read the events, and they expire some minutes later.
     """
     with suppress(RedisError, OSError):
         for reply in replies:
