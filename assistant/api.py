@@ -49,9 +49,9 @@ class Turn(WritesOnce[Principal]):
 
     @extend_schema(request=TurnRequestSerializer, responses=TurnSerializer)
     def post(self, request: Request, conversation_id: UUID) -> Response:
-        """Prepare the next model call of a conversation: instructions, memory, what is recalled, what was said last.
+        """Prepare the next model call of a conversation: instructions, memory, recall, latest messages.
 
-        Nothing is stored without ``save``, which stores the person's message and needs the scope write.
+        ``save`` stores the person's message and needs the scope write; without it nothing is stored.
         """
         body = TurnRequestSerializer(data=request.data)
         body.is_valid(raise_exception=True)
@@ -59,7 +59,7 @@ class Turn(WritesOnce[Principal]):
         return _answer(prepare_turn(principal, conversation_id, **body.validated_data))
 
     def replay(self, request: Request, record: IdempotencyRecord) -> Response:
-        """Prepare the turn again as it stood before the message that the first request saved."""
+        """Prepare the turn again, without the message that the first request saved."""
         body = TurnRequestSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         principal = principal_of(request)
@@ -84,7 +84,7 @@ class Finish(WritesOnce[Principal]):
 
     @extend_schema(request=None, responses={200: NothingLeftSerializer, 202: JobSerializer})
     def post(self, request: Request, conversation_id: UUID) -> Response:
-        """Finish a conversation: summarise what is left, in the background. Appending reopens it."""
+        """Finish a conversation: summarise the rest in the background. Appending reopens it."""
         principal = self.caller(request)
         read_nothing(request)
         job = actions.conversation_finish(principal, conversation_id)
@@ -99,13 +99,13 @@ class Finish(WritesOnce[Principal]):
 
 
 class Command(WritesOnce[Principal]):
-    """What somebody types to see and change what is remembered."""
+    """Typed commands to list and change memories."""
 
     reads_only = True
 
     @extend_schema(request=CommandSerializer, responses={200: CommandAnswerSerializer, 202: CommandAnswerSerializer})
     def post(self, request: Request) -> Response:
-        """Carry out what somebody typed to see or change what is remembered.
+        """Execute a typed command to list or change memories.
 
         `/memory`, `/memory list [category] [page]`, `/memory delete <id>` or `/memory restore <id>`.
 
@@ -115,7 +115,7 @@ class Command(WritesOnce[Principal]):
         return _answer_command(run_command(self.caller(request), self._typed(request)))
 
     def replay(self, request: Request, record: IdempotencyRecord) -> Response:
-        """What became of the memory when the first request named it."""
+        """Return the outcome of the first request, with the current memory."""
         return _answer_command(repeat_answer(principal_of(request), self._typed(request), record))
 
     def _typed(self, request: Request) -> str:

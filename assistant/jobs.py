@@ -68,9 +68,9 @@ class Job(APIView):
 
     @extend_schema(responses=JobSerializer)
     def get(self, request: Request, job_id: UUID) -> Response:
-        """Read how far a job is, or how it ended, for whoever sees what it works on.
+        """Read the progress or result of a job, if its object is visible.
 
-        What is wrong with a file that was sent says GET import/{id}/.
+        Errors of an uploaded file are in GET import/{id}/.
         """
         return Response(JobSerializer(find_job(principal_of(request), job_id)).data)
 
@@ -82,13 +82,13 @@ class _Since(serializers.Serializer[Any]):
 
 
 class OperationsSummary(APIView):
-    """What was attempted for a person."""
+    """Counts of a person's operations."""
 
     @extend_schema(responses=OperationsSerializer, parameters=[_Since])
     def get(self, request: Request) -> Response:
-        """Count what was attempted for the person in the last days, by node, operation and status.
+        """Count the person's operations of the last days, by node, operation and status.
 
-        For whoever decides for the person: it tells of all agents, of reads, skips and failures too.
+        Only for whoever decides for the person, since it includes all agents, reads, skips and failures.
         """
         user_id = must_decide(principal_of(request))
         asked = _Since(data=request.query_params)

@@ -1,4 +1,4 @@
-"""What is remembered, for staff: where it stands and what waits. What it says opens for a logged reason."""
+"""Admin of memories: metadata and states. Texts are opened for a logged reason."""
 
 from .memories import (
     DisclosureAdmin,

@@ -1,4 +1,4 @@
-"""Memories, and what belongs to one: wordings, evidence, uses, relations, and which agents it was disclosed to."""
+"""Admin of memories, versions, evidence, uses, relations and disclosures."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MEMORY_ID = re.compile(r"[A-Za-z0-9]{8}")
 
 
 class OfPersonAdmin(OwnedAdmin):
-    """What belongs to a person alone, and perhaps to a memory: ``memory_fields`` are the columns that hold its id."""
+    """Base for rows of a person, perhaps of a memory; ``memory_fields``: columns with its id."""
 
     id_fields: tuple[str, ...] = ("user_id",)
     legacy_field = ""
@@ -36,7 +36,7 @@ class OfPersonAdmin(OwnedAdmin):
     ordering = ["-id"]
 
     def found_by_name(self, term: str) -> Q:
-        """Rows of people with that name, and of the memory with that id."""
+        """Search by a person's name or a memory's id."""
         found = super().found_by_name(term)
         if _MEMORY_ID.fullmatch(term):
             for name in self.memory_fields:
@@ -48,23 +48,23 @@ State = Memory.State
 
 
 class CategoryFilter(SimpleListFilter):
-    """Memories of one category, out of those of today, which are known without reading the table for them."""
+    """Filter by category, with the configured ones as choices."""
 
     title = "category"
     parameter_name = "category"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """The categories that there are."""
+        """Return the categories."""
         return [(name, name) for name in categories.load().by_name]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Memory]) -> QuerySet[Memory]:
-        """Memories of that one."""
+        """Apply the filter."""
         return queryset.filter(category=self.value()) if self.value() else queryset
 
 
 @admin.register(Memory)
 class MemoryAdmin(StatementAdmin, OfPersonAdmin):
-    """What is remembered about people."""
+    """Admin of memories."""
 
     kind = MEMORY
     opened_template = "admin/memory_opened.html"
@@ -112,12 +112,12 @@ class MemoryAdmin(StatementAdmin, OfPersonAdmin):
     ]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Memory]:
-        """All memories, without what they say and whom they name."""
+        """Return all memories, without wording and subject."""
         return super().get_queryset(request).defer("subject", "topics")
 
 
 class _OfMemoryAdmin(OfPersonAdmin):
-    """What belongs to a memory."""
+    """Base for rows of a memory."""
 
     memory_fields = ("memory_id",)
     list_select_related = ["user"]
@@ -128,7 +128,7 @@ class _OfMemoryAdmin(OfPersonAdmin):
 
 @admin.register(MemoryVersion)
 class MemoryVersionAdmin(_OfMemoryAdmin):
-    """Which wordings a memory had: when, and by whom."""
+    """Admin of versions: when, and by whom."""
 
     list_display = ["id", "memory_link", "number", "person", "category", "actor_kind", "recorded_from", "recorded_to"]
     list_filter = ["actor_kind", "recorded_from"]
@@ -151,14 +151,14 @@ class MemoryVersionAdmin(_OfMemoryAdmin):
     ]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[MemoryVersion]:
-        """All versions, without their words."""
+        """Return all versions, without wordings."""
         rows = MemoryVersion.objects.visible_to(moderator(request))
         return rows.defer("content", "subject", "topics", "reason", "embedding", "search", "search_text")
 
 
 @admin.register(MemoryEvidence)
 class MemoryEvidenceAdmin(OfPersonAdmin):
-    """Which messages support memories."""
+    """Admin of evidence."""
 
     id_fields = ("message_id", "version__user_id")
     user_field = "version__user_id"
@@ -169,7 +169,7 @@ class MemoryEvidenceAdmin(OfPersonAdmin):
     list_select_related = ["version__user"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[MemoryEvidence]:
-        """All evidence, without the quotes and the words that they support."""
+        """Return all evidence, without quotes and wordings."""
         columns = ["version__memory_id", "version__number", "version__user__username"]
         return super().get_queryset(request).select_related("version__user").only("message_id", *columns)
 
@@ -177,7 +177,7 @@ class MemoryEvidenceAdmin(OfPersonAdmin):
 
     @admin.display(description="version")
     def number(self, evidence: MemoryEvidence) -> int:
-        """Which of its wordings."""
+        """The version number."""
         return evidence.version.number
 
     message_link = linked(Message, "message_id", "message")
@@ -186,7 +186,7 @@ class MemoryEvidenceAdmin(OfPersonAdmin):
 
 @admin.register(MemoryUse)
 class MemoryUseAdmin(OfPersonAdmin):
-    """How often memories are used."""
+    """Admin of uses."""
 
     id_fields = ("memory__user_id",)
     user_field = "memory__user_id"
@@ -198,7 +198,7 @@ class MemoryUseAdmin(OfPersonAdmin):
     ordering = ["pk"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[MemoryUse]:
-        """All counts, without what the memories say."""
+        """Return all counts, without wordings."""
         rows = super().get_queryset(request).select_related("memory__user")
         return rows.only("uses", "last_used_at", "memory__user__username")
 
@@ -208,7 +208,7 @@ class MemoryUseAdmin(OfPersonAdmin):
 
 @admin.register(Relation)
 class RelationAdmin(OfPersonAdmin):
-    """How memories of a person are related."""
+    """Admin of relations."""
 
     id_fields = ("pk", "user_id")
     memory_fields = ("from_memory_id", "to_memory_id")
@@ -224,7 +224,7 @@ class RelationAdmin(OfPersonAdmin):
         label={"related_to": "default", "supersedes": "warning", "derived_from": "info"},
     )
     def labelled_type(self, relation: Relation) -> tuple[str, str]:
-        """How they are related."""
+        """The label of the relation."""
         return relation.type, relation.get_type_display()
 
     from_link = linked(Memory, "from_memory_id", "memory")
@@ -233,7 +233,7 @@ class RelationAdmin(OfPersonAdmin):
 
 @admin.register(Disclosure)
 class DisclosureAdmin(OfPersonAdmin):
-    """Which agent was shown which memories, and how."""
+    """Admin of disclosures."""
 
     list_display = ["id", "person", "agent_link", "labelled_by", "how_many", "at"]
     list_filter = ["by", "at"]
@@ -244,22 +244,22 @@ class DisclosureAdmin(OfPersonAdmin):
 
     @display(description="by", ordering="by", label={"query": "info", "context": "default", "turn": "default"})
     def labelled_by(self, disclosure: Disclosure) -> tuple[str, str]:
-        """What the agent had asked for."""
+        """The label of the kind of request."""
         return disclosure.by, disclosure.get_by_display()
 
     @admin.display(description="memories")
     def how_many(self, disclosure: Disclosure) -> int:
-        """How many memories the answer held."""
+        """The number of disclosed memories."""
         return len(disclosure.memories)
 
     agent_link = linked(Agent, "agent_id", "agent", name="agent.name")
 
     @admin.display(description="conversation")
     def conversation_link(self, disclosure: Disclosure) -> Any:
-        """Where, if that was said and it is still there."""
+        """Link to the conversation, if it exists."""
         return "-" if disclosure.conversation_id is None else link_to(Conversation, disclosure.conversation_id)
 
     @admin.display(description="memories")
     def memory_links(self, disclosure: Disclosure) -> Any:
-        """Which memories; each opens its text for a reason, unless it is gone."""
+        """Links to the memories, whose text opens for a reason."""
         return format_html_join(" ", "{}", ((link_to(Memory, memory_id),) for memory_id in disclosure.memories))

@@ -1,4 +1,4 @@
-"""Places that people care about, for staff: whose, since when, how often named. Not which."""
+"""Admin of places: owner, age, number of mentions, without names."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .memories import OfPersonAdmin
 
 @admin.register(Place)
 class PlaceAdmin(OfPersonAdmin):
-    """Places, without their names."""
+    """Admin of places."""
 
     id_fields = ("pk", "user_id")
     list_display = ["id", "person", "version", "tokens", "added_at", "updated_at", "deleted_at"]
@@ -28,12 +28,12 @@ class PlaceAdmin(OfPersonAdmin):
     readonly_fields = ["person"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Place]:
-        """All places, without what they are called and what is noted about them."""
+        """Return all places, without names and notes."""
         return Place.objects.visible_to(moderator(request)).defer("place_id", "name", "notes")
 
 
 class _OfPlaceAdmin(OfPersonAdmin):
-    """What belongs to a place."""
+    """Base for rows of a place."""
 
     user_field = "place__user_id"
     readonly_fields = ["place_link", "person"]
@@ -44,21 +44,21 @@ class _OfPlaceAdmin(OfPersonAdmin):
 
 @admin.register(PlaceVersion)
 class PlaceVersionAdmin(_OfPlaceAdmin):
-    """At which revisions a place was called something else."""
+    """Admin of versions of places."""
 
     id_fields = ("place_id", "place__user_id")
     list_display = ["id", "place_link", "number", "person", "recorded_from_rev", "recorded_to_rev"]
     fields = ["place_link", "number", "person", "recorded_from_rev", "recorded_to_rev"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[PlaceVersion]:
-        """All versions, without their words."""
+        """Return all versions, without text."""
         rows = super().get_queryset(request).select_related("place__user")
         return rows.only("number", "recorded_from_rev", "recorded_to_rev", "place__user__username")
 
 
 @admin.register(PlaceMention)
 class PlaceMentionAdmin(_OfPlaceAdmin):
-    """Which messages name places."""
+    """Admin of mentions."""
 
     id_fields = ("place_id", "message_id", "place__user_id")
     list_display = ["id", "place_link", "message_link", "person", "at"]
@@ -67,7 +67,7 @@ class PlaceMentionAdmin(_OfPlaceAdmin):
     readonly_fields = [*_OfPlaceAdmin.readonly_fields, "message_link"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[PlaceMention]:
-        """All mentions, without the places' names."""
+        """Return all mentions, without names."""
         rows = super().get_queryset(request).select_related("place__user")
         return rows.only("message_id", "rev", "at", "place__user__username")
 

@@ -1,4 +1,4 @@
-"""Plans to say memories in fewer, for staff: whose, how far, how they ended. What they say is the person's."""
+"""Admin of merge plans: owner, progress, result, without texts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .memories import OfPersonAdmin
 
 @admin.register(MemoryPlan)
 class MemoryPlanAdmin(OfPersonAdmin):
-    """Plans, without what they say."""
+    """Admin of plans."""
 
     id_fields = ("pk", "user_id", "agent_id")
     list_display = ["id", "labelled_state", "strategy", "person", "written_by", "created_at", "decided_at"]
@@ -31,7 +31,7 @@ class MemoryPlanAdmin(OfPersonAdmin):
     ]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[MemoryPlan]:
-        """All plans."""
+        """Return all plans."""
         return MemoryPlan.objects.visible_to(moderator(request))
 
     @display(
@@ -52,19 +52,19 @@ class MemoryPlanAdmin(OfPersonAdmin):
 
     @admin.display(description="memories looked at")
     def memories(self, plan: MemoryPlan) -> int:
-        """How many the strategy has seen."""
+        """The number of processed memories."""
         return len(plan.looked_at)
 
 
 class _OfPlanAdmin(OfPersonAdmin):
-    """What belongs to a plan."""
+    """Base for rows of a plan."""
 
     list_select_related = ["user"]
 
 
 @admin.register(MemoryPlanItem)
 class MemoryPlanItemAdmin(_OfPlanAdmin):
-    """What plans would merge, without the words."""
+    """Admin of items."""
 
     id_fields = ("pk", "plan_id", "user_id")
     memory_fields = ("merged_id",)
@@ -86,7 +86,7 @@ class MemoryPlanItemAdmin(_OfPlanAdmin):
     readonly_fields = ["plan_link", "merged_link", "person"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[MemoryPlanItem]:
-        """All items, without what they say."""
+        """Return all items, without texts."""
         return MemoryPlanItem.objects.visible_to(moderator(request)).defer("content", "subject", "topics")
 
     @display(
@@ -110,7 +110,7 @@ class MemoryPlanItemAdmin(_OfPlanAdmin):
 
 @admin.register(MemoryPlanSource)
 class MemoryPlanSourceAdmin(_OfPlanAdmin):
-    """Which memories plans would merge."""
+    """Admin of sources."""
 
     id_fields = ("item_id", "user_id")
     memory_fields = ("memory_id",)
@@ -124,7 +124,7 @@ class MemoryPlanSourceAdmin(_OfPlanAdmin):
 
 @admin.register(ComparedPair)
 class ComparedPairAdmin(_OfPlanAdmin):
-    """Which pairs consolidation has compared, and what came of it."""
+    """Admin of pairs compared by consolidation."""
 
     id_fields = ("user_id",)
     memory_fields = ("kept_id", "dropped_id")
@@ -144,7 +144,7 @@ class ComparedPairAdmin(_OfPlanAdmin):
     readonly_fields = ["kept_link", "dropped_link", "person"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ComparedPair]:
-        """All pairs: a moderator sees rows of everybody."""
+        """Return all pairs."""
         moderator(request)
         return ComparedPair.objects.all()
 

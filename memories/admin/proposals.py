@@ -1,4 +1,4 @@
-"""Changes that wait for people, for staff: whose, by whom, how they ended. What they would change is the person's."""
+"""Admin of proposals: owner, author, result, without texts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .memories import OfPersonAdmin
 
 @admin.register(Proposal)
 class ProposalAdmin(OfPersonAdmin):
-    """Proposals, without what they say."""
+    """Admin of proposals."""
 
     id_fields = ("pk", "user_id", "agent_id")
     memory_fields = ("memory_id",)
@@ -33,7 +33,7 @@ class ProposalAdmin(OfPersonAdmin):
     ]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Proposal]:
-        """All proposals, without their values."""
+        """Return all proposals, without values."""
         return Proposal.objects.visible_to(moderator(request)).defer("values")
 
     @display(
@@ -51,7 +51,7 @@ class ProposalAdmin(OfPersonAdmin):
 
 @admin.register(ProposalEvidence)
 class ProposalEvidenceAdmin(OfPersonAdmin):
-    """Which messages are behind proposals."""
+    """Admin of the evidence of proposals."""
 
     id_fields = ("proposal_id", "message_id", "proposal__user_id")
     user_field = "proposal__user_id"
@@ -60,7 +60,7 @@ class ProposalEvidenceAdmin(OfPersonAdmin):
     readonly_fields = ["proposal_link", "message_link", "person"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ProposalEvidence]:
-        """All evidence, without the quotes and the proposals' values."""
+        """Return all evidence, without quotes and values."""
         rows = super().get_queryset(request).select_related("proposal__user")
         return rows.only("message_id", "proposal__user__username")
 
@@ -71,7 +71,7 @@ class ProposalEvidenceAdmin(OfPersonAdmin):
 
 @admin.register(FieldSignal)
 class FieldSignalAdmin(OfPersonAdmin):
-    """In which conversations a tone or a goal was given; two that agree settle it."""
+    """Admin of signals of a tone or goal."""
 
     list_display = ["id", "person", "field", "conversation_id", "at"]
     list_filter = ["field", "at"]
@@ -81,5 +81,5 @@ class FieldSignalAdmin(OfPersonAdmin):
     search_help_text = "The id of a person, or part of their name"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[FieldSignal]:
-        """All of them, without what tells their values apart."""
+        """Return all signals, without digests."""
         return super().get_queryset(request).defer("digest")

@@ -1,4 +1,4 @@
-"""Webhooks for staff: whose, whether they come through, and what waits. Where they lead is the person's."""
+"""Admin of webhooks: owner, failures, queue, without URLs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .memories import OfPersonAdmin
 
 @admin.register(Webhook)
 class WebhookAdmin(OfPersonAdmin):
-    """Webhooks, without their addresses."""
+    """Admin of webhooks."""
 
     id_fields = ("pk", "user_id", "agent_id")
     list_display = ["id", "agent_link", "reached", "failing_since", "disabled_at", "person"]
@@ -35,7 +35,7 @@ class WebhookAdmin(OfPersonAdmin):
 
 @admin.register(WebhookDelivery)
 class WebhookDeliveryAdmin(OfPersonAdmin):
-    """What was told, or could not be."""
+    """Admin of deliveries."""
 
     id_fields = ("pk", "webhook_id")
     user_field = "webhook__user_id"

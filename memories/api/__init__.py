@@ -1,4 +1,4 @@
-"""REST for what is remembered: memories, proposals, places, the prompt block, the document, the change feed."""
+"""REST API of memories, proposals, places, the memory block, the document and the change feed."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from .whole import MemoryContext, MemoryDocument, UndoChanges
 
 
 class MemoryId:
-    """The id of a memory in an address; whatever else stands there leads nowhere."""
+    """URL converter for ids of memories."""
 
     regex = "[A-Za-z0-9]{8}"
 
     def to_python(self, value: str) -> str:
-        """The id as it is."""
+        """Return the id unchanged."""
         return value
 
     def to_url(self, value: str) -> str:
-        """The id as it is."""
+        """Return the id unchanged."""
         return value
 
 
 register_converter(MemoryId, "memory")
 
-# Words that stand where an id could come first, so that none is taken for one: ids are never called so.
+# Fixed paths before ids: no id can equal them.
 urlpatterns = [
     path("memories/", Memories.as_view(), name="memories"),
     path("memories/topics/", Topics.as_view(), name="memory-topics"),

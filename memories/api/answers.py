@@ -1,4 +1,4 @@
-"""How the views of this room find a memory and what they answer with."""
+"""Helpers of the views: lookups and responses."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BEGUN_AS = {"ADD": "created", "PROPOSE": "proposed", "QUARANTINE": "quarantined
 
 
 def find_memory(principal: Principal, memory_id: str) -> Memory:
-    """A memory that the principal sees. Raises NotFound for any other id, whosever it is."""
+    """Return a visible memory. Raises NotFound."""
     memory = Memory.objects.visible_to(principal).without_vectors().filter(pk=memory_id).first()
     if memory is None:
         raise NotFound("There is no such memory.")
@@ -29,7 +29,7 @@ def find_memory(principal: Principal, memory_id: str) -> Memory:
 
 
 def show_memory(principal: Principal, memory: Memory) -> dict[str, Any]:
-    """A memory as the principal may see it, without its versions."""
+    """Return a memory as plain data, without versions."""
     return plain_memories(principal, [[getattr(memory, name) for name in MEMORY_ATTRIBUTES]])[0]
 
 
@@ -39,7 +39,7 @@ def answer_memory(principal: Principal, memory: Memory) -> Response:
 
 
 def answer_change(principal: Principal, change: Changed | Updated) -> Response:
-    """A memory that was changed, with what it said before if it was reworded; 202 when the change waits."""
+    """Return the response of a change, with the previous wording; 202 if it became a proposal."""
     shown = show_memory(principal, change.memory)
     if isinstance(change, Updated):
         shown["previous"] = {"content": change.previous_content, "version": change.previous_version}
@@ -49,7 +49,7 @@ def answer_change(principal: Principal, change: Changed | Updated) -> Response:
 
 
 def outcome_of(record: IdempotencyRecord, memory: Memory) -> str:
-    """What became of something to be remembered, from the record of the request that brought it."""
+    """Return the outcome of an addition from its idempotency record."""
     if record.status_code != REINFORCED:
         changes = Change.objects.of_owner(memory.user_id).filter(object_type="memory", object_id=memory.pk)
         return _BEGUN_AS[changes.values_list("event", flat=True)[0]]
@@ -57,7 +57,7 @@ def outcome_of(record: IdempotencyRecord, memory: Memory) -> str:
 
 
 class ChangesMemory(WritesOnce[Principal]):
-    """A POST that changes one memory: a repeated one shows the memory as it is now."""
+    """Base of POSTs that change one memory. Repetitions show its current state."""
 
     def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
         """The memory."""

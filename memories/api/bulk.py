@@ -1,4 +1,4 @@
-"""REST for many memories at once: adding them, and archiving them."""
+"""REST API of bulk operations: adding and archiving."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from .answers import show_memory
 
 
 class BulkAdd(WritesOnce[Principal]):
-    """Many new memories at once."""
+    """Adding many memories."""
 
     @extend_schema(request=ManyNewMemoriesSerializer, responses=RememberedManySerializer)
     def post(self, request: Request) -> Response:
-        """Remember up to 1,000 things in one transaction, and say of each what became of it, in their order.
+        """Add up to 1,000 memories in one transaction. Returns the outcome of each, in order.
 
-        Each item passes what it would pass by itself, and is compared with those before it: one that says the same
-        reinforces it. What is refused is left out by itself.
+        Each item passes the same checks as a single one, and is compared with the items before it: a duplicate
+        reinforces it. A refused item does not affect the others.
         """
         principal = self.caller(request)
         items = _read_items(request)
@@ -53,7 +53,7 @@ class BulkAdd(WritesOnce[Principal]):
         return Response(answer)
 
     def replay(self, request: Request, record: IdempotencyRecord) -> Response:
-        """What became of each item of the first request, with the memories as they are now."""
+        """Return the outcomes of the first request, with the current memories."""
         principal = principal_of(request)
         noted = [str(each).split(" ") for each in record.object_ids]
         ids = [each[2] for each in noted if len(each) > 2]
@@ -71,7 +71,7 @@ class BulkAdd(WritesOnce[Principal]):
 
 
 def _read_items(request: Request) -> list[Addition | Refused]:
-    """What was sent, item by item: what to add, or what is wrong with it. Raises ValidationError for a bad body."""
+    """Parse the items: an addition or its errors. Raises ValidationError for an invalid body."""
     body = ManyNewMemoriesSerializer(data=request.data)
     body.is_valid(raise_exception=True)
     items: list[Addition | Refused] = []
@@ -84,19 +84,19 @@ def _read_items(request: Request) -> list[Addition | Refused]:
 
 
 class _ShowItems:
-    """Makes the answer about each item."""
+    """Formats the response of each item."""
 
     def __init__(self, principal: Principal) -> None:
         self._principal = principal
 
     def __call__(self, index: int, outcome: Outcome | Refused) -> dict[str, Any]:
-        """What became of an item."""
+        """Format an outcome."""
         if isinstance(outcome, Refused):
             return {"index": index, "status": outcome.status, **outcome.body}
         return self._remembered(index, outcome.status, outcome.outcome, outcome.memory)
 
     def again(self, index: int, item: Addition, status: int, word: str, memory: Memory | None) -> dict[str, Any]:
-        """What became of an item when it was sent first: a memory, or a refusal by its code."""
+        """Format the outcome of the first request: a memory, or an error code."""
         if status < 400:
             gone = NotFound("There is no such memory.")
             return self(index, gone) if memory is None else self._remembered(index, status, word, memory)
@@ -114,11 +114,11 @@ class _ShowItems:
 
 
 class BulkDelete(WritesOnce[Principal]):
-    """Many memories at once."""
+    """Archiving many memories."""
 
     @extend_schema(request=BulkDeleteSerializer, responses=BulkResultSerializer)
     def post(self, request: Request) -> Response:
-        """Archive up to 1,000 memories, all or none, and say of each id what became of it."""
+        """Archive up to 1,000 memories in one transaction. Returns the outcome of each id."""
         principal = self.caller(request)
         body = BulkDeleteSerializer(data=request.data)
         body.is_valid(raise_exception=True)
@@ -126,7 +126,7 @@ class BulkDelete(WritesOnce[Principal]):
         return Response({"results": BulkItemSerializer(items, many=True).data})
 
     def replay(self, request: Request, record: IdempotencyRecord) -> Response:
-        """What became of the memories when the first request named them."""
+        """Return the outcomes of the first request."""
         principal = principal_of(request)
         body = BulkDeleteSerializer(data=request.data)
         body.is_valid(raise_exception=True)

@@ -1,4 +1,4 @@
-"""REST for the change feed: what happened after a revision, at once, as soon as something does, or as a stream."""
+"""REST API of the change feed: immediate, waiting, or as a stream."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _NO_CACHE = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
 
 
 class Changes(APIView):
-    """What happened, for those who keep a copy."""
+    """The change feed, for clients that keep a copy."""
 
     renderer_classes = [*APIView.renderer_classes, EventStreamRenderer]
 
@@ -53,11 +53,11 @@ class Changes(APIView):
         responses={(200, "application/json"): FeedSerializer, (200, "text/event-stream"): OpenApiTypes.STR},
     )
     def get(self, request: Request) -> HttpResponseBase:
-        """List the changes after a revision, in their order, without any text.
+        """List the changes after a revision, in order, without text.
 
-        Ask again after `next_after`. What was archived, rejected or purged is a change like any other: a copy drops it.
-        With `wait` the answer comes as soon as there is a change. With `Accept: text/event-stream` they come as
-        server-sent events `change`, each with its revision as id, for five minutes; then follow again.
+        Continue after `next_after`. Archived, rejected and purged memories must be deleted from the copy. With `wait`
+        the call returns at the next change. With `Accept: text/event-stream` changes arrive as server-sent events
+        `change`, with the revision as id, for five minutes; then reconnect.
         """
         asked = FeedQuerySerializer(
             data={name: each for name, each in request.query_params.items() if name != "format"}
@@ -82,11 +82,11 @@ def _shown(principal: Principal, changes: list[Change]) -> list[dict[str, Any]]:
     return list(FeedChangeSerializer(changes, many=True, context={"principal": principal}).data)
 
 
-# --- One answer, as soon as something happens -----------------------------------------------------------------------
+# --- Waiting --------------------------------------------------------------------------------------------------------
 
 
 def _wait(request: Request, principal: Principal, after: int, seconds: int, read: _Reading) -> HandedOver:
-    """Answer on the event loop once something happened, or the time is over."""
+    """Return, on the event loop, at the next change or after the timeout."""
     user_id, again = must_act_for(principal), principal_again(request)
     place = Place(user_id, seconds=seconds)
 
@@ -95,7 +95,7 @@ def _wait(request: Request, principal: Principal, after: int, seconds: int, read
             with acting_as(again()) as caller:
                 return 200, {}, read(caller)
         except Exception as error:
-            # Whoever is let in no more is told so, as at the beginning of a request.
+            # Access is checked again, as at the start of a request.
             refused = answer_error(error, {"request": request})
             if refused is None:
                 raise
@@ -103,7 +103,7 @@ def _wait(request: Request, principal: Principal, after: int, seconds: int, read
 
     async def happened() -> None:
         try:
-            # It looks first, and then as often as something is announced; the answer is read anew after it.
+            # Reads first, then at each notification; the response is read again afterwards.
             told = follow_changes(again, user_id, after, seconds, lambda *_: True)
             async with aclosing(told):
                 async for found in told:
@@ -115,12 +115,12 @@ def _wait(request: Request, principal: Principal, after: int, seconds: int, read
             return
 
     async def answer(_: Scope, receive: Receive, send: Send, hop: Hop) -> None:
-        await receive()  # The body, which is none.
+        await receive()  # The empty body.
         waiting, leaving = asyncio.ensure_future(happened()), asyncio.ensure_future(receive())
         try:
             await asyncio.wait((waiting, leaving), return_when=asyncio.FIRST_COMPLETED)
             if not waiting.done():
-                return  # The client has left.
+                return  # The client disconnected.
         finally:
             await end_tasks(waiting, leaving)
         status, headers, data = await hop(finish)
@@ -133,7 +133,7 @@ def _wait(request: Request, principal: Principal, after: int, seconds: int, read
     return HandedOver(answer, b"", place.close)
 
 
-# --- A stream of what happens ---------------------------------------------------------------------------------------
+# --- Streaming ------------------------------------------------------------------------------------------------------
 
 
 def _stream(request: Request, principal: Principal, after: int) -> StreamingHttpResponse:
@@ -146,7 +146,7 @@ def _stream(request: Request, principal: Principal, after: int) -> StreamingHttp
 
 async def _events(again: Again, principal: Principal, after: int) -> AsyncIterator[bytes | None]:
     told = follow_changes(again, must_act_for(principal), after, settings.CHANGES_STREAM_SECONDS, _as_events)
-    # Whoever is let in no more hears nothing from then on, and is told why when they ask again.
+    # When access ends, the stream ends; the next request says why.
     with suppress(Refused, APIException):
         async with aclosing(told) as found:
             async for each in found:
@@ -161,7 +161,7 @@ def _as_events(principal: Principal, changes: list[Change]) -> bytes:
 
 
 def _last_event(request: Request) -> int:
-    """The revision of the last event that the client had. Raises Refused (400 ``bad_id``) for what is none."""
+    """Parse the revision of the client's last event. Raises Refused (400 ``bad_id``)."""
     last = request.headers.get("Last-Event-ID", "") or "0"
     if not (last.isascii() and last.isdecimal() and len(last) < 19):
         raise Refused("Last-Event-ID is the id of a change.", code="bad_id")

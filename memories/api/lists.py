@@ -1,4 +1,4 @@
-"""REST for lists: memories, to which one adds, their topics, what one is related to, and who saw it."""
+"""REST API of lists: memories (and adding one), topics, relations, disclosures."""
 
 from __future__ import annotations
 
@@ -40,18 +40,18 @@ from .answers import find_memory, outcome_of, show_memory
 
 
 class Memories(WritesOnce[Principal], ListAPIView):
-    """List what is remembered about the person."""
+    """List the person's memories."""
 
     serializer_class = MemorySerializer
     filterset_class = MemoryFilters
     queryset = Memory.objects.none()
 
     def get_queryset(self) -> MemoryQuerySet:
-        """What the principal may see."""
+        """Return the visible memories."""
         return Memory.objects.visible_to(principal_of(self.request)).without_vectors()
 
     def list(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """A page, kept until the person's memory changes or something in it expires."""
+        """Return a page, cached until the next revision or expiry."""
         principal = principal_of(request)
         must_act_for(principal)
 
@@ -59,7 +59,7 @@ class Memories(WritesOnce[Principal], ListAPIView):
             if request.query_params.keys() <= {"page", PER_PAGE}:
                 first = 0 if "page" in request.query_params else cast("Pages", self.paginator).get_page_size(request)
                 usual = queries.UsualList(principal, MEMORY_COLUMNS, first)
-                # It knows when the first of them expires once they are counted.
+                # The time of the first expiry is known after counting.
                 return Reading(self._page(principal, usual), usual.until)
             until = Memory.objects.visible_to(principal).next_expiry(timezone.now())
             rows = self.filter_queryset(self.get_queryset()).values_list(*MEMORY_COLUMNS)
@@ -72,7 +72,7 @@ class Memories(WritesOnce[Principal], ListAPIView):
         return Response(page)
 
     def _page(self, principal: Principal, rows: Any) -> dict[str, Any]:
-        """The page of the rows that is asked for. They are paginated by their count and by slices of them."""
+        """Return the requested page of the rows."""
         shown = plain_memories(principal, self.paginate_queryset(rows) or ())
         return dict(self.get_paginated_response(shown).data)
 
@@ -86,10 +86,10 @@ class Memories(WritesOnce[Principal], ListAPIView):
         },
     )
     def post(self, request: Request) -> Response:
-        """Remember something.
+        """Add a memory.
 
-        201 created; 200 reinforced: it was remembered already; 202 proposed or quarantined: it waits for the person or
-        for staff. 409 `subject_exists` and `similar_exists` show the memory to update instead; `insist` adds another.
+        201: created. 200: reinforced, since it exists. 202: proposed or quarantined, waiting for the person or staff.
+        409 `subject_exists` and `similar_exists` contain the memory to update instead; `insist` adds another.
         """
         principal = self.caller(request)
         asked = read_addition(request.data)
@@ -106,7 +106,7 @@ class Memories(WritesOnce[Principal], ListAPIView):
         return Response(shown, status=outcome.status)
 
     def replay(self, request: Request, record: IdempotencyRecord) -> Response:
-        """The memory as it is now, and what became of the first request."""
+        """Return the outcome of the first request, with the current memory."""
         principal = principal_of(request)
         memory = find_memory(principal, record.object_ids[0])
         shown = {"outcome": outcome_of(record, memory), **show_memory(principal, memory)}
@@ -114,11 +114,11 @@ class Memories(WritesOnce[Principal], ListAPIView):
 
 
 class Topics(APIView):
-    """What memories are about."""
+    """The topics of memories."""
 
     @extend_schema(responses=TopicsSerializer)
     def get(self, request: Request) -> Response:
-        """List the topics of what is remembered now, to choose from."""
+        """List the topics of active memories."""
         principal = principal_of(request)
         must_act_for(principal)
 
@@ -131,9 +131,9 @@ class Topics(APIView):
 
 
 class MemoryRelations(ListAPIView):
-    """List what a memory is near to, what it supersedes or was superseded by, what it was made of; the strongest first.
+    """List the relations of a memory (similar, superseded, derived), strongest first.
 
-    Relations to memories that the caller does not see are left out.
+    Relations to invisible memories are left out.
     """
 
     serializer_class = RelationSerializer
@@ -152,9 +152,9 @@ class MemoryRelations(ListAPIView):
 
 
 class MemoryDisclosures(ListAPIView):
-    """List which agents were shown a memory in the last 90 days, the latest first.
+    """List the disclosures of a memory in the last 90 days, latest first.
 
-    The person alone is told, signed in: an agent, whatever it may decide, would learn of the others (403).
+    Only for the signed-in person; agents get 403, since they would learn of other agents.
     """
 
     serializer_class = DisclosureSerializer

@@ -1,4 +1,4 @@
-"""REST for places: list and keep, read, rename, remove and restore, and where they were mentioned."""
+"""REST API of places: list, add, read, edit, remove, restore, mentions."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from .proposals import find_proposal
 
 
 class Places(WritesOnce[Principal], ListAPIView):
-    """List the places that the person cares about, in the order in which they were added."""
+    """List the person's places, in order of creation."""
 
     serializer_class = PlaceSerializer
     filterset_class = PlaceFilters
@@ -59,9 +59,9 @@ class Places(WritesOnce[Principal], ListAPIView):
         responses={201: PlaceSerializer, 200: PlaceSerializer, 202: ProposedPlaceSerializer},
     )
     def post(self, request: Request) -> Response:
-        """Keep a place, or name it again.
+        """Add a place, or rename it.
 
-        200: it is known under this `place_id`, and has this name now. 202: it waits for the person.
+        200: a place with this `place_id` exists, and was renamed. 202: the change waits for the person.
         """
         principal = self.caller(request)
         body = NewPlaceSerializer(data=request.data)
@@ -72,7 +72,7 @@ class Places(WritesOnce[Principal], ListAPIView):
         return _answer(principal, added.place.pk, status=201 if added.created else 200)
 
     def replay(self, request: Request, record: IdempotencyRecord) -> Response:
-        """The place as it is now, or the proposal that waited and how it ended."""
+        """Return the current place, or the proposal with its result."""
         return _replay(request, record)
 
 
@@ -90,7 +90,7 @@ class PlaceDetail(APIView):
         parameters=[IF_MATCH],
     )
     def patch(self, request: Request, place_id: UUID) -> Response:
-        """Give a place another name or other notes. 202: that waits for the person."""
+        """Change a place's name or notes. 202: the change waits for the person."""
         principal = principal_of(request)
         body = EditPlaceSerializer(data=request.data)
         body.is_valid(raise_exception=True)
@@ -104,7 +104,7 @@ class PlaceDetail(APIView):
         responses={204: None, 202: ProposedPlaceSerializer, 409: MemoryConflictSerializer}, parameters=[IF_MATCH]
     )
     def delete(self, request: Request, place_id: UUID) -> Response:
-        """Remove a place for 30 days. 202: that waits for the person."""
+        """Remove a place; it can be restored for 30 days. 202: the removal waits for the person."""
         principal = principal_of(request)
         change = actions.place_remove(principal, place_id, version=seen_version(request))
         if change.proposal is not None:
@@ -129,14 +129,14 @@ class PlaceRestore(WritesOnce[Principal]):
 
 
 class PlaceMentions(WritesOnce[Principal], ListAPIView):
-    """List the messages that name a place, in the order in which that was noted."""
+    """List the messages that name a place, in order of storage."""
 
     serializer_class = PlaceMentionSerializer
     filter_backends = []
     queryset = PlaceMention.objects.none()
 
     def get_queryset(self) -> QuerySet[PlaceMention]:
-        """Of a place that the principal may see; none for one that may not read turns."""
+        """Return the mentions of a visible place; none for principals that may not read turns."""
         principal = principal_of(self.request)
         place = find_place(principal, self.kwargs["place_id"])
         mentions = PlaceMention.objects.filter(place=place) if may_see_sources(principal) else self.queryset
@@ -146,14 +146,14 @@ class PlaceMentions(WritesOnce[Principal], ListAPIView):
         request=NewPlaceMentionSerializer, responses={201: PlaceMentionSerializer, 200: PlaceMentionSerializer}
     )
     def post(self, request: Request, place_id: UUID) -> Response:
-        """Note that a message names a place. 200: that was noted before."""
+        """Add a mention of a place. 200: it exists."""
         principal = self.caller(request)
         message_id = _message_of(request)
         noted = actions.place_mention(principal, place_id, message_id)
         return _answer_mention(principal, place_id, message_id, 201 if noted else 200)
 
     def replay(self, request: Request, record: IdempotencyRecord) -> Response:
-        """The mention that the first request noted."""
+        """Return the mention of the first request."""
         principal, place_id = principal_of(request), self.kwargs["place_id"]
         return _answer_mention(principal, place_id, _message_of(request), record.status_code or 200)
 
@@ -164,7 +164,7 @@ def _shown(principal: Principal) -> PlaceQuerySet:
 
 
 def find_place(principal: Principal, place_id: UUID) -> Place:
-    """A place that the principal sees. Raises NotFound for any other id, whosever it is."""
+    """Return a visible place. Raises NotFound."""
     place = _shown(principal).filter(pk=place_id).first()
     if place is None:
         raise NotFound("There is no such place.")

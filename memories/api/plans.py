@@ -1,4 +1,4 @@
-"""REST for saying memories in fewer: plan it, look at the plan, carry it out, take it back."""
+"""REST API of merge plans: create, read, apply, revert, discard."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ..serializers import ApplyPlanSerializer, NewPlanSerializer, PlanSerializer
 
 
 class _ChangesPlan(WritesOnce[Principal]):
-    """A POST about one plan: a repeated one shows the plan as it is now."""
+    """Base of POSTs about one plan. Repetitions show its current state."""
 
     def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
         """The plan."""
@@ -30,14 +30,14 @@ class _ChangesPlan(WritesOnce[Principal]):
 
 
 class Optimize(_ChangesPlan):
-    """Planning. Everything about plans needs a session or a key with the scope admin."""
+    """Creating a plan. Plans need a session or a key with the scope admin."""
 
     @extend_schema(request=NewPlanSerializer, responses={200: PlanSerializer, 202: PlanSerializer})
     def post(self, request: Request) -> Response:
-        """Plan how memories could be said in fewer. Nothing is changed until the plan is applied.
+        """Create a plan to merge memories. Nothing changes until it is applied.
 
-        200: the plan is there. 202: a job makes it, because there are many memories or a model has to be asked; read
-        the plan until its state is `preview`. A plan of yours that is open already is discarded.
+        200: the plan is ready. 202: a job creates it (many memories, or a remote model); poll the plan until its state
+        is `preview`. Your previous open plan is discarded.
         """
         principal = self.caller(request)
         body = NewPlanSerializer(data=request.data)
@@ -51,25 +51,25 @@ class Plan(APIView):
 
     @extend_schema(responses=PlanSerializer)
     def get(self, request: Request, plan_id: UUID) -> Response:
-        """Read a plan: each memory that there would be, beside those whose place it would take; or how far it is."""
+        """Read a plan: each merged memory with its sources, or the progress."""
         return Response(_shown(principal_of(request), plan_id))
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, plan_id: UUID) -> Response:
-        """Discard a plan, while it is being made or looked at."""
+        """Discard an open plan."""
         actions.optimize_discard(principal_of(request), plan_id)
         return Response(status=204)
 
 
 class PlanApply(_ChangesPlan):
-    """Carrying a plan out."""
+    """Applying a plan."""
 
     @extend_schema(request=ApplyPlanSerializer, responses=PlanSerializer)
     def post(self, request: Request, plan_id: UUID) -> Response:
-        """Apply a plan, or those of its `items` that are named: memories are merged, sources archived.
+        """Apply a plan, or the named `items`: memories are merged, sources archived.
 
-        An item is skipped when one of its sources was changed or archived since (`reason`: `changed`, `gone`), when it
-        is remembered elsewhere by now (`similar_exists`) or was rejected (`rejected_before`).
+        An item is skipped if a source was changed or archived since (`reason`: `changed`, `gone`), if an equal memory
+        exists (`similar_exists`), or if it was rejected (`rejected_before`).
         """
         principal = self.caller(request)
         body = ApplyPlanSerializer(data=request.data)
@@ -79,15 +79,15 @@ class PlanApply(_ChangesPlan):
 
 
 class PlanRevert(_ChangesPlan):
-    """Taking a plan back."""
+    """Reverting a plan."""
 
     @extend_schema(request=None, responses=PlanSerializer)
     def post(self, request: Request, plan_id: UUID) -> Response:
-        """Revert a plan: put the sources back in the place of what they became.
+        """Revert a plan: restore the sources, and archive the merged memories.
 
-        An item is kept when that was changed since (`reason`: `merged_changed`), or when a source was purged (`gone`),
-        restored or changed (`changed`), or is remembered again (`similar_exists`). 409 `nothing_to_revert` when
-        that is so of all of them.
+        An item is kept if the merged memory changed since (`reason`: `merged_changed`), or if a source was purged
+        (`gone`), restored or changed (`changed`), or exists again (`similar_exists`). 409 `nothing_to_revert` if all
+        items would be kept.
         """
         principal = self.caller(request)
         read_nothing(request)

@@ -1,4 +1,4 @@
-"""REST for what waits for the person's word."""
+"""REST API of proposals."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from ..serializers import (
 
 
 class Proposals(ListAPIView):
-    """List the changes that wait for the person, the latest first."""
+    """List the proposals, latest first."""
 
     serializer_class = ProposalSerializer
     filterset_class = ProposalFilters
     queryset = Proposal.objects.none()
 
     def get_queryset(self) -> ProposalQuerySet:
-        """All of the person's; for an agent those that it made."""
+        """Return the person's; for an agent its own."""
         return _shown(principal_of(self.request)).order_by("-created_at", "id")
 
     def get_serializer_context(self) -> dict[str, Any]:
@@ -51,15 +51,15 @@ class ProposalDetail(APIView):
 
     @extend_schema(responses=ProposalSerializer)
     def get(self, request: Request, proposal_id: UUID) -> Response:
-        """Read a proposal. When its days are over its values are gone."""
+        """Read a proposal. Its values are deleted when it expires."""
         return Response(_show(principal_of(request), proposal_id))
 
 
 class _Decision(WritesOnce[Principal]):
-    """A decision about a proposal. Both need a session or a key with the scope admin."""
+    """Base of decisions. They need a session or a key with the scope admin."""
 
     def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
-        """The proposal that was decided about."""
+        """Return the decided proposal."""
         return _show(principal, UUID(object_ids[0]))
 
 
@@ -70,7 +70,7 @@ class ProposalApprove(_Decision):
         request=ApproveProposalSerializer, responses={200: ProposalSerializer, 409: MemoryConflictSerializer}
     )
     def post(self, request: Request, proposal_id: UUID) -> Response:
-        """Approve a proposal: make the change, with other values if they are sent."""
+        """Approve a proposal: apply the change, optionally with other values."""
         principal = self.caller(request)
         body = ApproveProposalSerializer(data=request.data)
         body.is_valid(raise_exception=True)
@@ -83,7 +83,7 @@ class ProposalReject(_Decision):
 
     @extend_schema(request=RejectProposalSerializer, responses=ProposalSerializer)
     def post(self, request: Request, proposal_id: UUID) -> Response:
-        """Reject a proposal. Words that it would add can't be learned again."""
+        """Reject a proposal, and suppress its words."""
         principal = self.caller(request)
         body = RejectProposalSerializer(data=request.data)
         body.is_valid(raise_exception=True)
@@ -92,9 +92,9 @@ class ProposalReject(_Decision):
 
 
 def _shown(principal: Principal) -> ProposalQuerySet:
-    """Proposals with what is shown beside each, in a constant number of queries.
+    """Load proposals with memory and evidence, in a constant number of queries.
 
-    The memory is left out when the principal does not see it any more, the evidence when it may not read turns.
+    An invisible memory is left out, and the evidence if the principal may not read turns.
     """
     evidence = ProposalEvidence.objects.select_related("message").order_by("id")
     evidence = evidence.only("proposal_id", "quote", "message__index", "message__conversation_id", "message__at")
@@ -105,7 +105,7 @@ def _shown(principal: Principal) -> ProposalQuerySet:
 
 
 def find_proposal(principal: Principal, proposal_id: UUID) -> Proposal:
-    """A proposal that the principal sees. Raises NotFound for any other id, whosever it is."""
+    """Return a visible proposal. Raises NotFound."""
     proposal = _shown(principal).filter(pk=proposal_id).first()
     if proposal is None:
         raise NotFound("There is no such proposal.")

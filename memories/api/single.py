@@ -1,4 +1,4 @@
-"""REST for one memory: read, reword, file otherwise, archive and restore, pin, decide, history."""
+"""REST API of one memory: read, edit, archive, restore, pin, decide, history."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class MemoryDetail(APIView):
 
     @extend_schema(responses=MemoryDetailSerializer, parameters=[IF_NONE_MATCH])
     def get(self, request: Request, memory_id: str) -> Response:
-        """Read a memory, with all its wordings and the words that support them."""
+        """Read a memory, with all versions and their evidence."""
         principal = principal_of(request)
         memory = find_memory(principal, memory_id)
         prefetch_related_objects([memory], Prefetch("versions", _versions(principal, memory_id)))
@@ -72,7 +72,7 @@ class MemoryDetail(APIView):
         parameters=[IF_MATCH],
     )
     def put(self, request: Request, memory_id: str) -> Response:
-        """Give a memory another wording, as its next version. 202: it waits for the person as a proposal."""
+        """Change the wording, as the next version. 202: the change became a proposal."""
         body = RewordSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         changed = {"version": seen_version(request), **body.validated_data}
@@ -85,7 +85,7 @@ class MemoryDetail(APIView):
         parameters=[IF_MATCH],
     )
     def patch(self, request: Request, memory_id: str) -> Response:
-        """Change how a memory is filed, which makes no version. 202: it waits for the person as a proposal."""
+        """Change fields other than the wording, without a new version. 202: the change became a proposal."""
         body = AmendSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         changed = {"version": seen_version(request), **body.validated_data}
@@ -96,7 +96,7 @@ class MemoryDetail(APIView):
         responses={204: None, 202: ChangedMemorySerializer, 409: MemoryConflictSerializer}, parameters=[IF_MATCH]
     )
     def delete(self, request: Request, memory_id: str) -> Response:
-        """Archive a memory for 30 days. 202: it waits for the person as a proposal."""
+        """Archive a memory; it can be restored for 30 days. 202: it became a proposal."""
         principal = principal_of(request)
         change = actions.memory_archive(principal, memory_id, version=seen_version(request))
         return Response(status=204) if change.proposal is None else answer_change(principal, change)
@@ -107,14 +107,14 @@ class MemoryRestore(ChangesMemory):
 
     @extend_schema(request=None, responses=MemorySerializer)
     def post(self, request: Request, memory_id: str) -> Response:
-        """Restore a memory. What the person archived or rejected takes a session or a key with the scope admin."""
+        """Restore a memory. One that the person removed needs a session or a key with the scope admin."""
         principal = self.caller(request)
         read_nothing(request)
         return answer_memory(principal, actions.memory_restore(principal, memory_id))
 
 
 class MemoryRevert(ChangesMemory):
-    """Going back to an earlier wording."""
+    """Reverting to an earlier version."""
 
     @extend_schema(
         request=RevertSerializer,
@@ -122,7 +122,7 @@ class MemoryRevert(ChangesMemory):
         parameters=[IF_MATCH],
     )
     def post(self, request: Request, memory_id: str) -> Response:
-        """Give a memory the wording of an earlier version back, as its next version."""
+        """Restore the wording of an earlier version, as the next version."""
         principal = self.caller(request)
         body = RevertSerializer(data=request.data)
         body.is_valid(raise_exception=True)
@@ -130,7 +130,7 @@ class MemoryRevert(ChangesMemory):
         return answer_change(principal, actions.memory_revert(principal, memory_id, **changed))
 
     def replay(self, request: Request, record: IdempotencyRecord) -> Response:
-        """The memory as it is now with what it said before, or with the proposal that waited and how it ended."""
+        """Return the current memory with the previous wording, or the proposal with its result."""
         principal, object_id = principal_of(request), record.object_ids[0]
         if record.object_type == "proposal":
             proposal = find_proposal(principal, UUID(object_id))
@@ -146,7 +146,7 @@ class MemoryPin(ChangesMemory):
 
     @extend_schema(request=PinSerializer, responses=MemorySerializer)
     def post(self, request: Request, memory_id: str) -> Response:
-        """Pin a memory, so that it is neither evicted nor forgotten, or with `pinned: false` no longer."""
+        """Pin a memory, so that it is not evicted or archived automatically; `pinned: false` unpins it."""
         principal = self.caller(request)
         body = PinSerializer(data=request.data)
         body.is_valid(raise_exception=True)
@@ -162,7 +162,7 @@ class MemoryApprove(ChangesMemory):
         parameters=[IF_MATCH],
     )
     def post(self, request: Request, memory_id: str) -> Response:
-        """Let a proposed memory count, or mark one as reviewed. Needs a session or a key with the scope admin."""
+        """Activate a proposed memory, or mark one as reviewed. Needs a session or a key with the scope admin."""
         principal = self.caller(request)
         body = ApproveMemorySerializer(data=request.data)
         body.is_valid(raise_exception=True)
@@ -179,10 +179,10 @@ class MemoryReject(ChangesMemory):
         parameters=[IF_MATCH],
     )
     def post(self, request: Request, memory_id: str) -> Response:
-        """Refuse a memory: it can't be learned again. Needs a session or a key with the scope admin.
+        """Reject a memory, and suppress it. Needs a session or a key with the scope admin.
 
-        With the reason `dont_keep` the words that it was learned from are withheld, and `also_said` tells what else
-        says the same: `POST withheld/` withholds messages and titles, memories and facts are rejected in turn.
+        With the reason `dont_keep` its source words are withheld, and `also_said` lists other places with the same
+        content: `POST withheld/` withholds messages and titles; memories and facts are rejected one by one.
         """
         principal = self.caller(request)
         body = RejectMemorySerializer(data=request.data)
@@ -193,35 +193,35 @@ class MemoryReject(ChangesMemory):
         return with_etag(shown, version=memory.version)
 
     def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
-        """The memory; where else it was said is told once."""
+        """Return the memory; `also_said` is only in the first response."""
         return super().render_result(principal, object_ids) | {"also_said": []}
 
     def also_said(self, principal: Principal, memory: Memory, reason: str) -> Any:
-        """Where the same was said besides, when it is not to be kept."""
+        """Return the other places with the same content."""
         found = queries.also_said(principal, memory.pk) if reason == Refusal.DONT_KEEP else []
         return AlsoSaidSerializer(found, many=True).data
 
 
 @extend_schema_view(get=extend_schema(responses=MemoryHistorySerializer))
 class MemoryHistory(History):
-    """What happened to a memory."""
+    """The history of a memory."""
 
     object_type = "memory"
 
     def locate(self) -> tuple[UUID, object]:
-        """The person whose memory it is."""
+        """Return the memory's person."""
         memory = find_memory(principal_of(self.request), self.kwargs["memory_id"])
         return memory.user_id, memory.pk
 
     def show_versions(self, numbers: Collection[int]) -> Any:
-        """How the memory read."""
+        """Return the versions."""
         principal = principal_of(self.request)
         versions = _versions(principal, self.kwargs["memory_id"]).filter(number__in=numbers)
         return MemoryVersionSerializer(versions, many=True, context={"principal": principal}).data
 
 
 def _versions(principal: Principal, memory_id: str) -> MemoryVersionQuerySet:
-    """Versions in order, with their evidence for those who may read where it comes from."""
+    """Return the versions in order, with evidence if the principal may read sources."""
     evidence = MemoryEvidence.objects.select_related("message").order_by("id")
     evidence = evidence.only("version_id", "quote", "message__index", "message__conversation_id", "message__at")
     shown = evidence if may_see_sources(principal) else evidence.none()

@@ -1,4 +1,4 @@
-"""REST for webhooks: register, list, remove, resume, and what could not be delivered."""
+"""REST API of webhooks and deliveries."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from ..webhooks import secret_of
 
 
 class Webhooks(WritesOnce[Principal], ListAPIView):
-    """List the webhooks: an agent its own, a person those of all their agents."""
+    """List the webhooks: an agent's own, or those of all the person's agents."""
 
     serializer_class = WebhookSerializer
     queryset = Webhook.objects.none()
@@ -44,10 +44,10 @@ class Webhooks(WritesOnce[Principal], ListAPIView):
 
     @extend_schema(request=NewWebhookSerializer, responses={201: RegisteredWebhookSerializer})
     def post(self, request: Request) -> Response:
-        """Have the changes from now on that an agent may see sent to an address.
+        """Register a URL for future changes that an agent may see.
 
-        The answer holds the `secret` by which deliveries are signed; it is shown this once. One that a key registered
-        ends with that key.
+        The response contains the `secret` that signs deliveries, shown once. A webhook registered with a key ends with
+        it.
         """
         principal = self.caller(request)
         body = NewWebhookSerializer(data=request.data)
@@ -60,7 +60,7 @@ class Webhooks(WritesOnce[Principal], ListAPIView):
         return Response(shown_webhook(webhook, secret_of(webhook)), status=201)
 
     def replay(self, request: Request, record: IdempotencyRecord) -> Response:
-        """The webhook as it is now: whoever repeats the request has not seen the secret."""
+        """Return the current webhook, with its secret, which a retried request has not seen."""
         webhook = _find(principal_of(request), UUID(record.object_ids[0]))
         return Response(shown_webhook(webhook, secret_of(webhook)), status=201)
 
@@ -75,34 +75,34 @@ class WebhookDetail(APIView):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, webhook_id: UUID) -> Response:
-        """Send nothing to it any more, and forget it."""
+        """Delete a webhook."""
         actions.webhook_remove(principal_of(request), webhook_id)
         return Response(status=204)
 
 
 class WebhookRotate(WritesOnce[Principal]):
-    """Another secret."""
+    """Rotating the secret."""
 
     @extend_schema(request=None, responses=RegisteredWebhookSerializer)
     def post(self, request: Request, webhook_id: UUID) -> Response:
-        """Give it another `secret`, which is shown this once. For a day messages are signed by the one before too."""
+        """Create a new `secret`, shown once. For a day messages are also signed with the old one."""
         principal = self.caller(request)
         read_nothing(request)
         webhook = actions.webhook_rotate(principal, webhook_id)
         return Response(shown_webhook(webhook, secret_of(webhook)))
 
     def render_result(self, principal: Principal, object_ids: list[str]) -> dict[str, object]:
-        """The webhook as it is now: whoever repeats the request has not seen the secret."""
+        """Return the current webhook, with its secret, which a retried request has not seen."""
         webhook = _find(principal, UUID(object_ids[0]))
         return shown_webhook(webhook, secret_of(webhook))
 
 
 class WebhookResume(WritesOnce[Principal]):
-    """Switching on again."""
+    """Enabling a webhook."""
 
     @extend_schema(request=None, responses=WebhookSerializer)
     def post(self, request: Request, webhook_id: UUID) -> Response:
-        """Send what happened since, after it was switched off; what waits for another attempt is tried at once."""
+        """Enable a disabled webhook, and deliver what happened since; pending retries are sent at once."""
         principal = self.caller(request)
         read_nothing(request)
         return Response(shown_webhook(actions.webhook_resume(principal, webhook_id)))
@@ -113,13 +113,13 @@ class WebhookResume(WritesOnce[Principal]):
 
 
 class DeliveryFilters(filters.FilterSet):
-    """Which deliveries are wanted."""
+    """Filters of deliveries."""
 
     state = filters.ChoiceFilter(choices=WebhookDelivery.State.choices, help_text="`dead` are those given up.")
 
 
 class WebhookDeliveries(ListAPIView):
-    """List what a webhook told, or could not, the latest first."""
+    """List the deliveries, latest first."""
 
     serializer_class = DeliverySerializer
     filterset_class = DeliveryFilters
@@ -128,17 +128,17 @@ class WebhookDeliveries(ListAPIView):
     def get_queryset(self) -> QuerySet[WebhookDelivery]:
         """Those of the webhook."""
         if "webhook_id" not in self.kwargs:
-            return self.queryset  # The schema is made.
+            return self.queryset  # While generating the schema.
         webhook = _find(principal_of(self.request), self.kwargs["webhook_id"])
         return WebhookDelivery.objects.filter(webhook=webhook).order_by("-after")
 
 
 class DeliveryResend(WritesOnce[Principal]):
-    """Trying anew."""
+    """Resending a delivery."""
 
     @extend_schema(request=None, responses=DeliverySerializer)
     def post(self, request: Request, webhook_id: UUID, delivery_id: UUID) -> Response:
-        """Try a delivery anew that was given up."""
+        """Retry a dead delivery."""
         principal = self.caller(request)
         read_nothing(request)
         return Response(DeliverySerializer(actions.delivery_resend(principal, webhook_id, delivery_id)).data)

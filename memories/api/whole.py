@@ -1,4 +1,4 @@
-"""REST for all that is remembered at once: the block for a prompt, the document, undo."""
+"""REST API of the memory block, the document and undo."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ from ..serializers import (
 
 
 class MemoryContext(APIView):
-    """What every prompt carries of the person's memory."""
+    """The memory block."""
 
     @extend_schema(parameters=[ContextQuerySerializer, IF_NONE_MATCH], responses=ContextSerializer)
     def get(self, request: Request) -> Response:
-        """Read the memory block: text for the top of a prompt, the same bytes as long as nothing in it changes.
+        """Read the memory block: text for the top of a prompt, with stable bytes while nothing in it changes.
 
-        With `conversation` as it stood at the conversation's first turn, less what was taken away since, so that the
-        model's prompt cache holds; empty for a private one. With `role` what an agent in that role would get.
+        With `conversation` as of the conversation's first turn, without what was removed since, so that prompt caching
+        works; empty for a private one. With `role` the block of an agent in that role.
         """
         asked = ContextQuerySerializer(data=request.query_params)
         asked.is_valid(raise_exception=True)
@@ -81,7 +81,7 @@ class MemoryContext(APIView):
         return unless_known(request, with_etag(shown))
 
     def _move(self, caller: Principal, conversation: Conversation, pinned: PinnedBlock, delta: str | None) -> None:
-        """Note what the conversation is pinned to from now on, and up to where it was told what changed."""
+        """Store the conversation's pin, and the revision of its last delta."""
         digest = pin_digest(caller, pinned.block.text)
         if pinned.is_new:
             conversation_pin(caller, conversation, Pin(pinned.at, pinned.rev, digest))
@@ -92,29 +92,26 @@ class MemoryContext(APIView):
 
 
 class MemoryDocument(APIView):
-    """Everything that is remembered, as one document."""
+    """All memories as one document."""
 
     @extend_schema(parameters=[IF_NONE_MATCH], responses=DocumentSerializer)
     def get(self, request: Request) -> Response:
-        """Read everything that is remembered as one document.
-
-        Memories as facts, archived ones as inactive, places with where they were mentioned, and totals.
-        """
+        """Read all memories as one document: active and archived memories, places with mentions, totals."""
         return unless_known(request, with_etag(memory_document(principal_of(request))))
 
 
 class UndoChanges(WritesOnce):
-    """Whatever was changed, put back."""
+    """Undo."""
 
     @extend_schema(request=UndoSerializer, responses=UndoneSerializer)
     def post(self, request: Request) -> Response:
-        """Let memories, facts and places stand as they stood before the revisions from `first` to `last`.
+        """Undo the revisions from `first` to `last` of memories, facts and places.
 
-        What was done together is undone together. `left` names what was not: `built_on` (changed since),
-        `similar_exists`, `field_exists`, `budget` (its place was taken since), `not_yours`, `by_staff`, `not_undoable`
-        and others. An agent undoes what it did itself, decisions with the scope admin only. `undone` counts what is as
-        it was; undoing took the revisions from `first` to `last`, and can be undone by them. 404 where the range holds
-        nothing of the caller's.
+        Changes of one action are undone together. `undone` is the number of restored objects. `left` lists the others:
+        `built_on` (changed since), `similar_exists`, `field_exists`, `budget` (taken since), `not_yours`, `by_staff`,
+        `not_undoable` and others. An agent can undo its own changes; decisions only with the scope admin. The
+        response's `first` and `last` are the revisions of the undo, which can be undone, too. 404 if the range has no
+        change of the caller.
         """
         principal = self.caller(request)
         body = UndoSerializer(data=request.data)
@@ -123,12 +120,12 @@ class UndoChanges(WritesOnce):
         return Response(_shown(serialize_undone(undone)))
 
     def replay(self, request: Request, record: IdempotencyRecord) -> Response:
-        """What came of the first request."""
+        """Return the result of the first request."""
         return Response(_shown(record.object_ids))
 
 
 def _shown(kept: Sequence[str]) -> dict[str, Any]:
-    """What came of undoing, as it is kept with an Idempotency-Key."""
+    """Format the result for the idempotency record."""
     undone, first, last = (int(each) for each in kept[0].split())
     pairs = [each.split(" ", 1) for each in kept[1:]]
     return {

@@ -1,4 +1,4 @@
-"""Shapes of memories, of what waits for the person, of places, and of all at once over REST."""
+"""Serializers of memories, proposals, places, plans, webhooks, the block and the feed."""
 
 from .memories import (
     MEMORY_ATTRIBUTES,

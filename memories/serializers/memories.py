@@ -1,4 +1,4 @@
-"""Shapes of memories over REST, and of what is asked of them."""
+"""Serializers of memories and of requests about them."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ class ShownTo:
 
     @property
     def shows_sources(self) -> bool:
-        """Whether the principal may read what the person said."""
+        """Whether the principal may read messages."""
         principal: Principal = self.context["principal"]
         return may_see_sources(principal)
 
     def conversation_shown(self, conversation_id: Any) -> str | None:
-        """The conversation, or None when there is none or the principal may not know of it."""
+        """Return the conversation id if visible, else None."""
         return str(conversation_id) if conversation_id and self.shows_sources else None
 
 
 class MemorySerializer(ShownTo, serializers.ModelSerializer[Memory]):
-    """A memory. ``written_by`` names the model, the rules or the agent whose wording it is, empty for the person's own.
+    """A memory. ``written_by``: the model, rules or agent that worded it; '' for the person.
 
     ``agent`` is the one that added it, ``said_at`` when it was said, where a message says it.
     ``source_conversation`` is null for agents that may not read turns.
@@ -95,7 +95,7 @@ class MemorySerializer(ShownTo, serializers.ModelSerializer[Memory]):
 
     @extend_schema_field(serializers.UUIDField(allow_null=True))
     def get_source_conversation(self, memory: Memory) -> str | None:
-        """The conversation that it was taken from."""
+        """Return the source conversation."""
         return self.conversation_shown(memory.source_conversation_id)
 
 
@@ -106,7 +106,7 @@ _MOMENTS = tuple(name for name in MEMORY_COLUMNS if isinstance(Memory._meta.get_
 
 
 def plain_memories(principal: Principal, rows: Iterable[Sequence[Any]]) -> list[dict[str, Any]]:
-    """Rows of ``MEMORY_COLUMNS`` as the serializer shows memories, which takes four times as long for a page."""
+    """Format rows of ``MEMORY_COLUMNS`` like the serializer, in a quarter of its time."""
     shows_sources = may_see_sources(principal)
     shown = []
     for row in rows:
@@ -121,7 +121,7 @@ def plain_memories(principal: Principal, rows: Iterable[Sequence[Any]]) -> list[
 
 
 class MemoryEvidenceSerializer(serializers.Serializer[Any]):
-    """Words that say it, and where they were said."""
+    """A quote as evidence, with its message."""
 
     quote = serializers.CharField()
     conversation = serializers.UUIDField(source="message.conversation_id")
@@ -131,7 +131,7 @@ class MemoryEvidenceSerializer(serializers.Serializer[Any]):
 
 
 class MemoryVersionSerializer(ShownTo, serializers.ModelSerializer[MemoryVersion]):
-    """How a memory read from ``created_at`` until ``ended_at``, which is null for how it reads now.
+    """A version, current from ``created_at`` until ``ended_at`` (null for the current one).
 
     ``valid_from`` and ``valid_to`` say when that was true, as far as is known.
     """
@@ -165,17 +165,17 @@ class MemoryVersionSerializer(ShownTo, serializers.ModelSerializer[MemoryVersion
         ]
 
     def get_actor(self, version: MemoryVersion) -> str:
-        """The kind of actor; of agents, with the id."""
+        """Return the kind of actor, with the id of an agent."""
         return f"agent:{version.actor_id}" if version.actor_kind == "agent" else version.actor_kind
 
     @extend_schema_field(serializers.UUIDField(allow_null=True))
     def get_source_conversation(self, version: MemoryVersion) -> str | None:
-        """The conversation that led to this wording."""
+        """Return the conversation of this wording."""
         return self.conversation_shown(version.source_conversation_id)
 
 
 class MemoryDetailSerializer(MemorySerializer):
-    """A memory with all its wordings, the first one first."""
+    """A memory with all its versions, oldest first."""
 
     versions = MemoryVersionSerializer(many=True)
 
@@ -185,7 +185,7 @@ class MemoryDetailSerializer(MemorySerializer):
 
 @extend_schema_serializer(many=False)
 class MemoryHistorySerializer(serializers.Serializer[Any]):
-    """A page of a memory's history, oldest first, with the wordings that its changes led to."""
+    """A page of a memory's history, oldest first, with the resulting versions."""
 
     next = serializers.CharField(allow_null=True)
     previous = serializers.CharField(allow_null=True)
@@ -194,26 +194,26 @@ class MemoryHistorySerializer(serializers.Serializer[Any]):
 
 
 class TopicsSerializer(serializers.Serializer[Any]):
-    """The topics of what is remembered, each once, in alphabetical order."""
+    """The topics of memories, in alphabetical order."""
 
     topics = serializers.ListField(child=serializers.CharField())
 
 
 class ContentField(serializers.CharField):
-    """What a memory says, with the white space around it: where the form counts, the gates of form take that away."""
+    """The content, with surrounding white space; the form gate strips it."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(trim_whitespace=False, **options)
 
     def run_validation(self, data: Any = empty) -> Any:
-        """Refuse what is blank as any other text field does."""
+        """Refuse blank text like other fields."""
         if isinstance(data, str) and not data.strip():
             self.fail("blank")
         return super().run_validation(data)
 
 
 class NewMemorySerializer(ExactSerializer):
-    """Something to be remembered: one statement of 5 to 500 characters (a procedure of up to 4,000).
+    """A new memory: one statement of 5 to 500 characters (a procedure: up to 4,000).
 
     ``category`` may be an alias, such as preferences. ``external_id`` is the client's own id for it. ``field`` says
     that it is the person's preferred name, pronouns, city, language, tone or a goal of theirs. ``insist`` remembers it
@@ -244,7 +244,7 @@ class NewMemorySerializer(ExactSerializer):
 
 
 def read_addition(data: Any) -> Addition:
-    """What the action takes for something that was sent. Raises ValidationError."""
+    """Parse a new memory for the action. Raises ValidationError."""
     values = dict(_new_memory().run_validation(data))
     beside = {name: values.pop(name) for name in ("insist", "conversation", "message")}
     new = NewMemory(**{**values, "topics": tuple(values.get("topics", ()))})
@@ -253,30 +253,30 @@ def read_addition(data: Any) -> Addition:
 
 @cache
 def _new_memory() -> NewMemorySerializer:
-    """One for all requests: validating leaves nothing in it, and to make its fields takes longer than that."""
+    """Return a shared serializer, since creating its fields takes longer than validating."""
     return NewMemorySerializer()
 
 
 @extend_schema_field(NewMemorySerializer(many=True))
 class _NewMemoriesField(serializers.ListField):
-    """Things to be remembered, each to be looked at by itself: one that is wrong is answered by itself."""
+    """A list of new memories, each validated on its own."""
 
 
 class ManyNewMemoriesSerializer(ExactSerializer):
-    """Up to 1,000 things to be remembered, each as it would be sent by itself."""
+    """Up to 1,000 new memories."""
 
     items = _NewMemoriesField(min_length=1, max_length=ADDED_AT_ONCE)
 
 
 class PreviousSerializer(serializers.Serializer[Any]):
-    """What a memory said before."""
+    """The previous wording of a memory."""
 
     content = serializers.CharField()
     version = serializers.IntegerField()
 
 
 class RewordSerializer(ExactSerializer):
-    """Another wording. ``version`` is the one that the caller saw.
+    """A new wording. ``version``: the one that the caller saw.
 
     The old wording was true until ``valid_from``, which is now unless it is given; with ``correction`` it never was.
     """
@@ -293,7 +293,7 @@ class RewordSerializer(ExactSerializer):
 
 
 class AmendSerializer(ExactSerializer):
-    """How a memory is filed. What is not named stays as it is; ``version`` is the one that the caller saw."""
+    """Changed fields other than the wording. ``version``: the one that the caller saw."""
 
     subject = serializers.CharField(max_length=200, required=False, allow_blank=True)
     topics = serializers.ListField(child=serializers.CharField(max_length=50), max_length=100, required=False)
@@ -311,20 +311,20 @@ class AmendSerializer(ExactSerializer):
 
 
 class RevertSerializer(ExactSerializer):
-    """The version whose wording is wanted back, and the one that the caller saw last."""
+    """The version to restore, and the one that the caller saw."""
 
     number = serializers.IntegerField(min_value=1, max_value=NEWEST)
     version = serializers.IntegerField(min_value=1, max_value=NEWEST, required=False)
 
 
 class PinSerializer(ExactSerializer):
-    """Whether a memory is kept from being evicted or forgotten."""
+    """Whether a memory is pinned."""
 
     pinned = serializers.BooleanField(default=True)
 
 
 class ApproveMemorySerializer(ExactSerializer):
-    """How it is to be worded and filed, if not as it is; ``version`` is the one that the caller saw."""
+    """Optional changes. ``version``: the one that the caller saw."""
 
     content = serializers.CharField(required=False)
     category = serializers.CharField(max_length=50, required=False)
@@ -333,14 +333,14 @@ class ApproveMemorySerializer(ExactSerializer):
 
 
 class RejectMemorySerializer(ExactSerializer):
-    """Why: it is not true, or it is not to be kept, and then the words behind it are withheld too."""
+    """The reason: not true, or not to be kept (then the source words are withheld)."""
 
     reason = serializers.ChoiceField(choices=Refusal.choices, required=False, default=Refusal.NOT_TRUE)
     version = serializers.IntegerField(min_value=1, max_value=NEWEST, required=False)
 
 
 class RejectedMemorySerializer(MemorySerializer):
-    """A memory that was rejected. ``also_said``: where else the person said what is not to be kept."""
+    """A rejected memory. ``also_said``: other places with the same content."""
 
     also_said = AlsoSaidSerializer(many=True)
 
@@ -355,20 +355,20 @@ class BulkDeleteSerializer(ExactSerializer):
 
 
 class BulkItemSerializer(serializers.Serializer[Any]):
-    """What became of one of them: archived, proposed (it waits for the person), skipped (gone already), not_found."""
+    """The outcome of one id: archived, proposed (waits for the person), skipped (gone already), not_found."""
 
     id = serializers.CharField()
     outcome = serializers.ChoiceField(choices=["archived", "proposed", "skipped", "not_found"])
 
 
 class BulkResultSerializer(serializers.Serializer[Any]):
-    """What became of each id, in the order in which they were sent."""
+    """The outcomes of the ids, in order."""
 
     results = BulkItemSerializer(many=True)
 
 
 class ShownToSerializer(serializers.ModelSerializer[Agent]):
-    """The agent that was shown something."""
+    """The agent of a disclosure."""
 
     class Meta:
         model = Agent
@@ -377,7 +377,7 @@ class ShownToSerializer(serializers.ModelSerializer[Agent]):
 
 
 class DisclosureSerializer(serializers.ModelSerializer[Disclosure]):
-    """An answer to an agent that held the memory, and when it was given.
+    """A disclosure of the memory to an agent.
 
     ``by`` says what the agent had asked for: query (it searched), context (the memory block) or turn (a whole prompt).
     ``conversation`` is null where none was named, or when it is gone.

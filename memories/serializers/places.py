@@ -1,4 +1,4 @@
-"""Shapes of places over REST."""
+"""Serializers of places."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .waiting import ProposalSerializer
 
 
 class PlaceSerializer(serializers.ModelSerializer[Place]):
-    """A place. ``place_id`` is the caller's own id for it; ``conversations`` says in how many it was mentioned."""
+    """A place. ``place_id``: the caller's id; ``conversations``: number of conversations that mention it."""
 
     conversations = serializers.IntegerField()
 
@@ -34,7 +34,7 @@ class PlaceSerializer(serializers.ModelSerializer[Place]):
 
 
 class NewPlaceSerializer(ExactSerializer):
-    """A place to keep, or to name again. ``message`` names it, or the newest of ``conversation`` does."""
+    """A new or renamed place, mentioned in ``message``, or in the newest message of ``conversation``."""
 
     place_id = serializers.CharField(max_length=200)
     name = serializers.CharField(max_length=200)
@@ -44,7 +44,7 @@ class NewPlaceSerializer(ExactSerializer):
 
 
 class EditPlaceSerializer(ExactSerializer):
-    """Another name, other notes or both; ``version`` is the one that the caller saw."""
+    """A new name or notes; ``version``: the one that the caller saw."""
 
     name = serializers.CharField(max_length=200, required=False)
     notes = serializers.CharField(max_length=500, required=False, allow_blank=True)
@@ -58,7 +58,7 @@ class EditPlaceSerializer(ExactSerializer):
 
 
 class ProposedPlaceSerializer(serializers.Serializer[Any]):
-    """A change that waits for the person, and the place as it is; null when it would be a new one."""
+    """A proposal, and the current place (null for a new one)."""
 
     place = PlaceSerializer(allow_null=True)
     proposal = ProposalSerializer()
@@ -71,7 +71,7 @@ class NewPlaceMentionSerializer(ExactSerializer):
 
 
 class PlaceMentionSerializer(serializers.ModelSerializer[PlaceMention]):
-    """A message that names a place; ``at`` is when that was noted."""
+    """A mention of a place; ``at``: when it was stored."""
 
     conversation = serializers.UUIDField(source="message.conversation_id")
     index = serializers.IntegerField(source="message.index")

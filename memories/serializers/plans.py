@@ -1,4 +1,4 @@
-"""Shapes of plans to say memories in fewer, and of how memories are related, over REST."""
+"""Serializers of merge plans and relations."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .waiting import ProposedMemorySerializer
 
 
 class NewPlanSerializer(ExactSerializer):
-    """What a plan is to be about: the memories of some ``categories``, or of all.
+    """A new plan, about some ``categories``, or all.
 
     ``pinned`` memories are left alone unless asked for. Fields, procedures, what ends by itself and what a client has
     under an ``external_id`` always are.
@@ -29,7 +29,7 @@ class NewPlanSerializer(ExactSerializer):
 
 
 class PlanSourceSerializer(serializers.ModelSerializer[MemoryPlanSource]):
-    """One of several memories, as it read when the plan was made. Null where it is not to be seen any more."""
+    """A source at the time of planning. Null if it is not visible any more."""
 
     id = serializers.CharField(source="memory_id", allow_null=True)
     content = serializers.CharField(allow_null=True)
@@ -41,7 +41,7 @@ class PlanSourceSerializer(serializers.ModelSerializer[MemoryPlanSource]):
 
 
 class PlanItemSerializer(serializers.ModelSerializer[MemoryPlanItem]):
-    """A memory that would take the place of its ``sources``; when the plan has ended its text is in ``merged``.
+    """A merge of ``sources``. After the plan has ended, the text is in ``merged``.
 
     ``tokens_before`` is what the lines of the sources cost in a prompt, ``tokens_after`` what this one would.
     ``reason`` says why it was skipped, or kept when the plan was taken back.
@@ -70,7 +70,7 @@ class PlanItemSerializer(serializers.ModelSerializer[MemoryPlanItem]):
 
 
 class PlanJobSerializer(serializers.ModelSerializer[JobRun]):
-    """The work on a plan: ``done`` of ``total`` memories were looked at."""
+    """The progress of a plan: ``done`` of ``total`` memories."""
 
     class Meta:
         model = JobRun
@@ -78,7 +78,7 @@ class PlanJobSerializer(serializers.ModelSerializer[JobRun]):
 
 
 class PlanSerializer(serializers.ModelSerializer[MemoryPlan]):
-    """What a strategy would make of a person's memories, until ``expires_at``; then its text is removed.
+    """A plan; its text is deleted at ``expires_at``.
 
     ``looked_at`` says how many memories it is about, ``left_over`` how many more there are for a later plan.
     ``written_by`` names the model, or the rules, whose wordings it holds. ``categories`` is null for all. ``job`` is
@@ -108,18 +108,18 @@ class PlanSerializer(serializers.ModelSerializer[MemoryPlan]):
         ]
 
     def get_looked_at(self, plan: MemoryPlan) -> int:
-        """How many."""
+        """Return the number of processed memories."""
         return len(plan.looked_at)
 
     @extend_schema_field(PlanJobSerializer(allow_null=True))
     def get_job(self, plan: MemoryPlan) -> Any:
-        """How far it is."""
+        """Return the progress."""
         job = job_of(plan)
         return None if job is None else PlanJobSerializer(job).data
 
 
 class ApplyPlanSerializer(ExactSerializer):
-    """The items to carry out; without any, all of them. The others are dropped with the plan."""
+    """The items to apply; default: all. The others are dropped."""
 
     items = serializers.ListField(
         child=serializers.UUIDField(), required=False, allow_null=True, min_length=1, max_length=1_000
@@ -127,7 +127,7 @@ class ApplyPlanSerializer(ExactSerializer):
 
 
 class RelationSerializer(serializers.ModelSerializer[Relation]):
-    """How a memory is related to another, ``memory``.
+    """A relation to another memory, ``memory``.
 
     With ``direction`` from, it is the one that supersedes or is derived from the other; with to it is the other's turn.
     What is ``related_to`` is so both ways. ``strength`` is from 0 to 1.
@@ -142,11 +142,11 @@ class RelationSerializer(serializers.ModelSerializer[Relation]):
 
     @extend_schema_field(serializers.ChoiceField(choices=["from", "to"]))
     def get_direction(self, relation: Relation) -> str:
-        """Which end of it the memory is that was asked about."""
+        """Return the direction, seen from the requested memory."""
         return "from" if relation.from_memory_id == self.context["memory_id"] else "to"
 
     @extend_schema_field(ProposedMemorySerializer)
     def get_memory(self, relation: Relation) -> Any:
-        """The memory at the other end."""
+        """Return the other memory."""
         asked = relation.from_memory_id == self.context["memory_id"]
         return ProposedMemorySerializer(relation.to_memory if asked else relation.from_memory).data

@@ -1,4 +1,4 @@
-"""Shapes of what waits for the person over REST, and of answers that may hold such a thing."""
+"""Serializers of proposals, and of responses that may contain one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .memories import MemoryEvidenceSerializer, MemorySerializer, PreviousSerial
 
 
 class ProposedMemorySerializer(serializers.ModelSerializer[Memory]):
-    """The memory that a proposal is about, as it reads now."""
+    """The current memory of a proposal."""
 
     class Meta:
         model = Memory
@@ -23,7 +23,7 @@ class ProposedMemorySerializer(serializers.ModelSerializer[Memory]):
 
 
 class ProposalSerializer(ShownTo, serializers.ModelSerializer[Proposal]):
-    """A change that waits for the person until ``expires_at``.
+    """A proposal, waiting until ``expires_at``.
 
     ``values`` are what would change, by the names of the memory's fields; after ``expires_at`` they are gone. What a
     create would add is the text of its ``memory``. ``memory_version`` is the version that the change was meant for.
@@ -55,24 +55,24 @@ class ProposalSerializer(ShownTo, serializers.ModelSerializer[Proposal]):
         ]
 
     def to_representation(self, proposal: Proposal) -> Any:
-        """What the person refused is told to nobody who may not decide."""
+        """Hide rejected proposals' values from principals that may not decide."""
         shown = super().to_representation(proposal)
         refused = proposal.state == Proposal.State.REJECTED and not self.context["principal"].may_decide
         return {**shown, "values": {}} if refused else shown
 
     @extend_schema_field(serializers.UUIDField(allow_null=True))
     def get_source_conversation(self, proposal: Proposal) -> str | None:
-        """The conversation that led to it."""
+        """Return the source conversation."""
         return self.conversation_shown(proposal.source_conversation_id)
 
     @extend_schema_field(MemoryEvidenceSerializer(many=True))
     def get_evidence(self, proposal: Proposal) -> Any:
-        """Words that say it."""
+        """Return the quotes."""
         return MemoryEvidenceSerializer(proposal.evidence.all(), many=True).data if self.shows_sources else []
 
 
 class OtherValuesSerializer(ExactSerializer):
-    """What to take instead of what was proposed.
+    """Values that replace proposed ones.
 
     Of a new memory content, category and subject; of a place name and notes; of an update all but what a place has.
     """
@@ -93,7 +93,7 @@ class OtherValuesSerializer(ExactSerializer):
 
 
 class ApproveProposalSerializer(ExactSerializer):
-    """Values to take instead of those that were proposed, if any.
+    """Optional values that replace proposed ones.
 
     ``version`` is the one of the memory or place that the caller saw: the change is made to that.
     """
@@ -103,13 +103,13 @@ class ApproveProposalSerializer(ExactSerializer):
 
 
 class RejectProposalSerializer(ExactSerializer):
-    """Why: it is not true, or it is not to be kept, and then the words behind it are withheld too."""
+    """The reason: not true, or not to be kept (then the source words are withheld)."""
 
     reason = serializers.ChoiceField(choices=Refusal.choices, required=False, default=Refusal.NOT_TRUE)
 
 
 class ChangedMemorySerializer(MemorySerializer):
-    """A memory after a change, or as it was with the ``proposal`` that waits for the person."""
+    """A changed memory, or the unchanged one with the ``proposal``."""
 
     proposal = ProposalSerializer(required=False)
 
@@ -118,7 +118,7 @@ class ChangedMemorySerializer(MemorySerializer):
 
 
 class RewordedMemorySerializer(ChangedMemorySerializer):
-    """A memory with its new wording, and what it said before."""
+    """A memory with its new and its previous wording."""
 
     previous = PreviousSerializer()
 
@@ -127,7 +127,7 @@ class RewordedMemorySerializer(ChangedMemorySerializer):
 
 
 class RememberedSerializer(MemorySerializer):
-    """What became of something to be remembered, and the memory that holds it.
+    """The outcome of an addition, and its memory.
 
     ``evicted`` are the memories that made room for it; agents are not told.
     """
@@ -140,7 +140,7 @@ class RememberedSerializer(MemorySerializer):
 
 
 class BriefMemorySerializer(serializers.Serializer[Any]):
-    """The memory that stands in the way of a change."""
+    """The conflicting memory."""
 
     id = serializers.CharField()
     content = serializers.CharField()
@@ -150,7 +150,7 @@ class BriefMemorySerializer(serializers.Serializer[Any]):
 
 
 class MemoryConflictSerializer(serializers.Serializer[Any]):
-    """Why a change was refused: what stands in its way.
+    """A conflict that prevented a change.
 
     ``code`` says which of these there is beside it: of ``subject_exists``, ``similar_exists``, ``external_id_exists``,
     ``field_exists`` and ``stale_proposal`` the ``memory``, where the caller may see it; of ``version_conflict`` the
@@ -169,7 +169,7 @@ class MemoryConflictSerializer(serializers.Serializer[Any]):
 
 
 class RememberedItemSerializer(RememberedSerializer):
-    """What became of one of many: ``index`` counts from 0, ``status`` is what it would have been answered with."""
+    """The outcome of one item: ``index`` from 0, ``status`` of a single request."""
 
     index = serializers.IntegerField()
     status = serializers.ChoiceField(choices=[200, 201, 202])
@@ -179,7 +179,7 @@ class RememberedItemSerializer(RememberedSerializer):
 
 
 class RefusedItemSerializer(serializers.Serializer[Any]):
-    """Why one of many was refused: ``status`` and the rest are what it would have been answered with by itself.
+    """The error of one item, with the ``status`` of a single request.
 
     ``reasons`` are those by field where fields are wrong. ``memory`` is what stands in its way.
     """
@@ -207,11 +207,11 @@ class RefusedItemSerializer(serializers.Serializer[Any]):
     )
 )
 class _AddedItemsField(serializers.ListField):
-    """What became of each of many."""
+    """The outcomes of the items."""
 
 
 class RememberedManySerializer(serializers.Serializer[Any]):
-    """What became of each thing, in the order in which they were sent.
+    """The outcomes of the items, in order.
 
     ``evicted`` are the memories that made room for them; agents are not told.
     """

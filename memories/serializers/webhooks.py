@@ -1,4 +1,4 @@
-"""Shapes of webhooks and their deliveries over REST."""
+"""Serializers of webhooks and deliveries."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..webhooks import LONGEST_URL
 
 
 class WebhookSerializer(serializers.ModelSerializer[Webhook]):
-    """A webhook. ``reached`` is the revision up to which changes were put into deliveries.
+    """A webhook. ``reached``: the revision up to which deliveries were created.
 
     ``failing_since`` and ``disabled_at`` are null while deliveries come through.
     """
@@ -26,14 +26,14 @@ class WebhookSerializer(serializers.ModelSerializer[Webhook]):
 
 
 class NewWebhookSerializer(ExactSerializer):
-    """What is to be told where. ``agent`` is the caller where an agent registers; a person names one of theirs."""
+    """A new webhook. ``agent``: the caller, or one of the person's agents."""
 
     url = serializers.CharField(max_length=LONGEST_URL, help_text="An https address on the public internet.")
     agent = serializers.UUIDField(required=False)
 
 
 class RegisteredWebhookSerializer(WebhookSerializer):
-    """A webhook with its secret, which is shown this once."""
+    """A webhook with its secret, shown once."""
 
     secret = serializers.CharField()
 
@@ -42,7 +42,7 @@ class RegisteredWebhookSerializer(WebhookSerializer):
 
 
 class DeliverySerializer(serializers.ModelSerializer[WebhookDelivery]):
-    """A delivery: the changes after a revision, up to another; how often it was tried and how that ended last."""
+    """A delivery: its range of revisions, the number of attempts, and the last result."""
 
     status_code = serializers.IntegerField(allow_null=True)
 
@@ -63,6 +63,6 @@ class DeliverySerializer(serializers.ModelSerializer[WebhookDelivery]):
 
 
 def shown_webhook(webhook: Webhook, secret: str = "") -> dict[str, Any]:
-    """A webhook as it is answered, with its secret where that is to be shown."""
+    """Format a webhook, optionally with its secret."""
     shown = dict(WebhookSerializer(webhook).data)
     return {**shown, "secret": secret} if secret else shown

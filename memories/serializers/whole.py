@@ -1,4 +1,4 @@
-"""Shapes of all that is remembered at once over REST."""
+"""Serializers of the block, the document, the feed and undo."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .memories import ShownTo
 
 
 class ContextQuerySerializer(ExactSerializer):
-    """Which block is wanted."""
+    """Query parameters of the block."""
 
     conversation = serializers.UUIDField(required=False, default=None, help_text="The conversation that it is for.")
     role = serializers.CharField(
@@ -25,7 +25,7 @@ class ContextQuerySerializer(ExactSerializer):
 
 
 class ContextSerializer(serializers.Serializer[Any]):
-    """The memory block, empty when nothing is remembered, and what it costs.
+    """The memory block ('' without memories), and its tokens.
 
     ``revision`` is the person's revision that it was read as of; ask ``changes/`` for what came after it.
     ``difference`` is what is true now and stands otherwise, or not at all, in the block that a conversation is pinned
@@ -52,7 +52,7 @@ class DocumentFactSerializer(serializers.Serializer[Any]):
 
 
 class DocumentPlaceSerializer(serializers.Serializer[Any]):
-    """One place of the document, with ``[message, at]`` of each mention by conversation."""
+    """A place, with ``[message, at]`` of each mention by conversation."""
 
     place_id = serializers.CharField()
     place_name = serializers.CharField()
@@ -64,7 +64,7 @@ class DocumentPlaceSerializer(serializers.Serializer[Any]):
 
 
 class DocumentMetadataSerializer(serializers.Serializer[Any]):
-    """Totals of the document. ``token_count`` is what the memory block costs."""
+    """Totals of the document. ``token_count``: of the memory block."""
 
     last_updated = serializers.DateTimeField()
     total_facts = serializers.IntegerField()
@@ -75,7 +75,7 @@ class DocumentMetadataSerializer(serializers.Serializer[Any]):
 
 
 class DocumentSerializer(serializers.Serializer[Any]):
-    """Everything that is remembered."""
+    """All memories."""
 
     facts = DocumentFactSerializer(many=True)
     placer_user_datapoints = DocumentPlaceSerializer(many=True)
@@ -83,7 +83,7 @@ class DocumentSerializer(serializers.Serializer[Any]):
 
 
 class FeedQuerySerializer(ExactSerializer):
-    """From where the feed is read on."""
+    """Query parameters of the feed."""
 
     after = serializers.IntegerField(
         min_value=0,
@@ -105,7 +105,7 @@ class FeedQuerySerializer(ExactSerializer):
 
 
 class FeedChangeSerializer(ShownTo, ChangeSerializer):
-    """One change: what happened to which object. It holds no text; ask for the object to see how it reads now."""
+    """A change: event and object, without text. Fetch the object for its current state."""
 
     object = serializers.CharField(source="object_id")
     conversation = serializers.SerializerMethodField()
@@ -126,19 +126,19 @@ class FeedChangeSerializer(ShownTo, ChangeSerializer):
 
     @extend_schema_field(serializers.UUIDField(allow_null=True))
     def get_conversation(self, change: Change) -> str | None:
-        """The conversation in which it happened."""
+        """Return the conversation of the change."""
         return self.conversation_shown(change.conversation_id)
 
 
 class FeedSerializer(serializers.Serializer[Any]):
-    """Changes, oldest first, and the revision to ask after next time."""
+    """Changes, oldest first, and the revision for the next call."""
 
     results = FeedChangeSerializer(many=True)
     next_after = serializers.IntegerField()
 
 
 class UndoSerializer(ExactSerializer):
-    """Which revisions to undo."""
+    """The revisions to undo."""
 
     first = serializers.IntegerField(min_value=1, max_value=2**63 - 1, help_text="The first revision to undo.")
     last = serializers.IntegerField(min_value=1, max_value=2**63 - 1, help_text="The last one; the same for one alone.")
@@ -152,7 +152,7 @@ class LeftSerializer(serializers.Serializer[Any]):
 
 
 class UndoneSerializer(serializers.Serializer[Any]):
-    """What came of undoing."""
+    """The result of an undo."""
 
     undone = serializers.IntegerField(help_text="How many memories, facts, places and proposals are as they were.")
     left = LeftSerializer(many=True)

@@ -6,7 +6,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 
 
 class BriefMemory(TypedDict):
-    """The memory that stands in the way of a change."""
+    """The conflicting memory."""
 
     id: str
     content: str
@@ -22,7 +22,7 @@ RefusedItemStatusEnum = Literal[400, 403, 404, 409, 422]
 
 
 class RefusedItem(TypedDict):
-    """Why one of many was refused: ``status`` and the rest are what it would have been answered with by itself."""
+    """The error of one item, with the ``status`` of a single request."""
 
     index: int
     status: RefusedItemStatusEnum
@@ -56,7 +56,7 @@ RememberedItemStatusEnum = Literal[200, 201, 202]
 
 
 class RememberedItem(TypedDict):
-    """What became of one of many: ``index`` counts from 0, ``status`` is what it would have been answered with."""
+    """The outcome of one item: ``index`` from 0, ``status`` of a single request."""
 
     index: int
     status: RememberedItemStatusEnum
@@ -98,7 +98,7 @@ AddedItem = RememberedItem | RefusedItem
 
 
 class AmendRequest(TypedDict):
-    """How a memory is filed. What is not named stays as it is; ``version`` is the one that the caller saw."""
+    """Changed fields other than the wording. ``version``: the one that the caller saw."""
 
     subject: NotRequired[str]
     topics: NotRequired[list[str]]
@@ -171,7 +171,7 @@ BulkItemOutcomeEnum = Literal["archived", "proposed", "skipped", "not_found"]
 
 
 class BulkItem(TypedDict):
-    """What became of one of them: archived, proposed (it waits for the person), skipped (gone already), not_found."""
+    """The outcome of one id: archived, proposed (waits for the person), skipped (gone already), not_found."""
 
     id: str
     outcome: BulkItemOutcomeEnum
@@ -226,7 +226,7 @@ class Change(TypedDict):
 
 
 class MemoryEvidence(TypedDict):
-    """Words that say it, and where they were said."""
+    """A quote as evidence, with its message."""
 
     quote: str
     conversation: str
@@ -242,7 +242,7 @@ ProposalState = Literal["waiting", "approved", "rejected", "lapsed"]
 
 
 class ProposedMemory(TypedDict):
-    """The memory that a proposal is about, as it reads now."""
+    """The current memory of a proposal."""
 
     id: str
     content: str
@@ -255,7 +255,7 @@ class ProposedMemory(TypedDict):
 
 
 class Proposal(TypedDict):
-    """A change that waits for the person until ``expires_at``."""
+    """A proposal, waiting until ``expires_at``."""
 
     id: str
     kind: ProposalKind
@@ -274,7 +274,7 @@ class Proposal(TypedDict):
 
 
 class ChangedMemory(TypedDict):
-    """A memory after a change, or as it was with the ``proposal`` that waits for the person."""
+    """A changed memory, or the unchanged one with the ``proposal``."""
 
     id: str
     content: str
@@ -348,7 +348,7 @@ class CommandAnswer(TypedDict):
 
 
 class Context(TypedDict):
-    """The memory block, empty when nothing is remembered, and what it costs."""
+    """The memory block ('' without memories), and its tokens."""
 
     text: str
     tokens: int
@@ -390,7 +390,7 @@ ErrorEnum = Literal["status", "timed_out", "unreachable", "private_address"]
 
 
 class Delivery(TypedDict):
-    """A delivery: the changes after a revision, up to another; how often it was tried and how that ended last."""
+    """A delivery: its range of revisions, the number of attempts, and the last result."""
 
     id: str
     after: int
@@ -405,7 +405,7 @@ class Delivery(TypedDict):
 
 
 class FeedChange(TypedDict):
-    """One change: what happened to which object. It holds no text; ask for the object to see how it reads now."""
+    """A change: event and object, without text. Fetch the object for its current state."""
 
     rev: int
     event: EventEnum
@@ -441,7 +441,7 @@ class Job(TypedDict):
 
 
 class Memory(TypedDict):
-    """A memory. ``written_by`` names the model, the rules or the agent whose wording it is, empty for the person's own."""
+    """A memory. ``written_by``: the model, rules or agent that worded it; '' for the person."""
 
     id: str
     content: str
@@ -477,7 +477,7 @@ class Memory(TypedDict):
 
 
 class MemoryVersion(TypedDict):
-    """How a memory read from ``created_at`` until ``ended_at``, which is null for how it reads now."""
+    """A version, current from ``created_at`` until ``ended_at`` (null for the current one)."""
 
     number: int
     content: str
@@ -498,7 +498,7 @@ class MemoryVersion(TypedDict):
 
 
 class MemoryDetail(TypedDict):
-    """A memory with all its wordings, the first one first."""
+    """A memory with all its versions, oldest first."""
 
     id: str
     content: str
@@ -566,7 +566,7 @@ FieldEnum = Literal["preferred_name", "pronouns", "city", "language", "tone", "g
 
 
 class NewMemoryRequest(TypedDict):
-    """Something to be remembered: one statement of 5 to 500 characters (a procedure of up to 4,000)."""
+    """A new memory: one statement of 5 to 500 characters (a procedure: up to 4,000)."""
 
     content: str
     category: str
@@ -669,7 +669,7 @@ QueryRequest = TypedDict(
 
 
 class RegisteredWebhook(TypedDict):
-    """A webhook with its secret, which is shown this once."""
+    """A webhook with its secret, shown once."""
 
     id: str
     agent: str
@@ -682,7 +682,7 @@ class RegisteredWebhook(TypedDict):
 
 
 class Remembered(TypedDict):
-    """What became of something to be remembered, and the memory that holds it."""
+    """The outcome of an addition, and its memory."""
 
     outcome: AddOutcome
     id: str
@@ -733,7 +733,7 @@ class ReplyRequestRequest(TypedDict):
 
 
 class RewordRequest(TypedDict):
-    """Another wording. ``version`` is the one that the caller saw."""
+    """A new wording. ``version``: the one that the caller saw."""
 
     content: str
     version: NotRequired[int]
@@ -747,14 +747,14 @@ class RewordRequest(TypedDict):
 
 
 class Previous(TypedDict):
-    """What a memory said before."""
+    """The previous wording of a memory."""
 
     content: str
     version: int
 
 
 class RewordedMemory(TypedDict):
-    """A memory with its new wording, and what it said before."""
+    """A memory with its new and its previous wording."""
 
     id: str
     content: str
@@ -898,7 +898,7 @@ class Left(TypedDict):
 
 
 class Undone(TypedDict):
-    """What came of undoing."""
+    """The result of an undo."""
 
     undone: int
     left: list[Left]
@@ -907,7 +907,7 @@ class Undone(TypedDict):
 
 
 class Webhook(TypedDict):
-    """A webhook. ``reached`` is the revision up to which changes were put into deliveries."""
+    """A webhook. ``reached``: the revision up to which deliveries were created."""
 
     id: str
     agent: str
