@@ -1,7 +1,7 @@
 """Changes to conversations.
 
 ``record``: conversations and messages. ``derived``: vectors, chunks, reading by staff. ``withholding``: redacting
-passages and restoring them. ``hearing``: refusals in what the person says. ``checkpoints``: agents' states.
+passages and restoring them. ``refusals``: refusals in what the person says. ``checkpoints``: agents' states.
 """
 
 from .checkpoints import (
@@ -17,7 +17,6 @@ from .checkpoints import (
     thread_delete,
 )
 from .derived import chunk_open, chunk_rewrite, chunk_write, message_open, messages_index
-from .hearing import LIVE, HeardRefusal, on_refusal, refusals_of
 from .record import (
     NewMessage,
     Pin,
@@ -31,6 +30,7 @@ from .record import (
     messages_extract_now,
     messages_mark,
 )
+from .refusals import LIVE_WINDOW, HeardRefusal, on_refusal, refusals_of
 from .withheld_rows import Cause
 from .withheld_texts import chunks_hide
 from .withholding import (
@@ -47,7 +47,7 @@ from .withholding import (
 )
 
 __all__ = [
-    "LIVE",
+    "LIVE_WINDOW",
     "Blob",
     "Cause",
     "GraphState",

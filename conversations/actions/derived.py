@@ -88,7 +88,7 @@ def chunk_write(
         private=conversation.private,
         message_range_start=start,
         message_range_end=end,
-        **_worded(content, written_by, embedding, embedding_model),
+        **_content_columns(content, written_by, embedding, embedding_model),
     )
     conversation.summarized_upto = end
     conversation.save(update_fields=["summarized_upto"])
@@ -111,7 +111,7 @@ def chunk_rewrite(
     ``chunk`` is the row as it was read before ``content`` was written. With ``is_cut`` the text was made without a
     model, and a model rewrites it later.
     """
-    worded = _worded(content, written_by, embedding, embedding_model)
+    worded = _content_columns(content, written_by, embedding, embedding_model)
     with ledger_write(principal.actor, chunk.user_id) as write:
         still = ConversationChunk.objects.filter(pk=chunk.pk, hidden_since=chunk.hidden_since)
         written = still.update(**worded, hidden_since=None, is_cut=is_cut)
@@ -122,7 +122,7 @@ def chunk_rewrite(
     return bool(written)
 
 
-def _worded(content: str, written_by: str, embedding: Vectors, embedding_model: str) -> dict[str, Any]:
+def _content_columns(content: str, written_by: str, embedding: Vectors, embedding_model: str) -> dict[str, Any]:
     """Return a summary's columns that depend on its text."""
     prepared = prepare(content)
     return {

@@ -26,8 +26,8 @@ from retrieval.text import prepare
 from .. import policy
 from ..echoes import repeats_withheld
 from ..models import Conversation, ConversationChunk, Message, Withheld
-from .hearing import LIVE, refusals_follow, refusals_in
-from .withholding import brought_withhold, replies_withhold
+from .refusals import LIVE_WINDOW, find_refusals, refusals_apply
+from .withholding import withhold_in_imported, withhold_in_replies
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +129,9 @@ def messages_append(
     user_id = must_write(principal)
     check_messages(messages)
     now = timezone.now()
-    new = [_made(user_id, message, principal.language, now) for message in messages]
+    new = [_new_row(user_id, message, principal.language, now) for message in messages]
     by_itself = not brought and sum(row.role == Message.Role.USER for row in new) == 1
-    heard = refusals_in(principal, conversation_id, new, brought=brought)
+    heard = find_refusals(principal, conversation_id, new, brought=brought)
     # A refusal may reject facts of a legacy, so the legacy's ledger is locked too.
     legacies = {each.legacy_id for each in heard if each.legacy_id is not None}
     with ledger_write(principal.actor, user_id, *legacies) as write:
@@ -142,28 +142,28 @@ def messages_append(
                 % {"message_count": conversation.message_count},
                 code="conversation_moved",
             )
-        corrects = follow_up and not brought and _puts_right(new, now)
+        corrects = follow_up and not brought and _has_correction(new, now)
         extracts_each = follow_up and policy.extracts_each(
             principal, conversation, answers=read_from is not None, corrects=corrects
         )
-        _read_before(conversation, now, wanted=corrects and extracts_each)
+        _schedule_unread(conversation, now, wanted=corrects and extracts_each)
         voice = policy.voice(principal, conversation, in_turn=in_turn) if by_itself else ""
         for index, row in enumerate(new, start=conversation.message_count):
-            _place(row, conversation, index, memory_off=not principal.has_memory)
-            is_now = row.role == Message.Role.USER and abs(now - row.at) < LIVE
+            _set_place(row, conversation, index, memory_off=not principal.has_memory)
+            is_now = row.role == Message.Role.USER and abs(now - row.at) < LIVE_WINDOW
             row.voice = voice if is_now else ""
             row.reading_due = (read_from or now) if extracts_each and row.role == Message.Role.USER else None
         Message.objects.bulk_create(new)
-        _note(conversation, new, now, brought_by_id, rev=write.ledgers[user_id].rev)
+        _update_conversation(conversation, new, now, brought_by_id, rev=write.ledgers[user_id].rev)
         write.count(user_id, turns=len(new), turn_terms=sum(row.search_length for row in new))
         write.result("message", *(row.pk for row in new), status_code=201)
         if brought:
-            brought_withhold(write, user_id, new)
+            withhold_in_imported(write, user_id, new)
         if replies := [row.pk for row in new if row.role == Message.Role.ASSISTANT]:
-            replies_withhold(write, conversation, replies)
+            withhold_in_replies(write, conversation, replies)
         if heard:
-            refusals_follow(write, user_id, heard)
-            _read_again(new)
+            refusals_apply(write, user_id, heard)
+            _reload_contents(new)
         if follow_up:
             enqueue("conversations.index_messages", conversation.pk)
         if follow_up and conversation.unsummarized > settings.SUMMARY_THRESHOLD_MESSAGES:
@@ -173,13 +173,13 @@ def messages_append(
     return new
 
 
-def _place(row: Message, conversation: Conversation, index: int, *, memory_off: bool) -> None:
+def _set_place(row: Message, conversation: Conversation, index: int, *, memory_off: bool) -> None:
     """Set a message's conversation and index, and the columns copied from the conversation."""
     row.conversation, row.index = conversation, index
     row.legacy_id, row.private, row.memory_off = conversation.legacy_id, conversation.private, memory_off
 
 
-def _note(
+def _update_conversation(
     conversation: Conversation, new: Sequence[Message], now: datetime, brought_by_id: UUID | None, *, rev: int
 ) -> None:
     """Update the conversation's counts and times for new messages, reopen it, and pin it with its first message."""
@@ -196,13 +196,13 @@ def _note(
     conversation.save(update_fields=[*counts, "block_at", "block_rev", "seen_rev"])
 
 
-def _puts_right(new: Sequence[Message], now: datetime) -> bool:
+def _has_correction(new: Sequence[Message], now: datetime) -> bool:
     """Whether a message that the person has just sent explicitly corrects something."""
-    said = (row for row in new if row.role == Message.Role.USER and abs(now - row.at) < LIVE)
+    said = (row for row in new if row.role == Message.Role.USER and abs(now - row.at) < LIVE_WINDOW)
     return any(puts_right(row.content) for row in said)
 
 
-def _read_before(conversation: Conversation, now: datetime, *, wanted: bool) -> None:
+def _schedule_unread(conversation: Conversation, now: datetime, *, wanted: bool) -> None:
     """If ``wanted``, schedule extraction of the person's unread messages before a correction: one may be the error.
 
     Otherwise a later batch would learn the wrong statement after its correction. A batch that is running now skips
@@ -221,7 +221,7 @@ def _read_before(conversation: Conversation, now: datetime, *, wanted: bool) -> 
         waiting.update(reading_due=now)
 
 
-def _made(user_id: UUID, message: NewMessage, language: str, now: datetime) -> Message:
+def _new_row(user_id: UUID, message: NewMessage, language: str, now: datetime) -> Message:
     """Build a message's row, still without conversation and index."""
     at = message.at or now
     prepared = prepare(message.content, language, heading=policy.heading(message.speaker, at))
@@ -239,7 +239,7 @@ def _made(user_id: UUID, message: NewMessage, language: str, now: datetime) -> M
     )
 
 
-def _read_again(rows: Sequence[Message]) -> None:
+def _reload_contents(rows: Sequence[Message]) -> None:
     left = dict(Message.objects.filter(pk__in=[row.pk for row in rows]).values_list("pk", "content"))
     for row in rows:
         row.content = left[row.pk]

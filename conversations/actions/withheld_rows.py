@@ -28,7 +28,7 @@ class Cause:
     id: str
 
 
-class Taken(NamedTuple):
+class Redaction(NamedTuple):
     """A span that is redacted in a text, and its cause."""
 
     object_type: str
@@ -50,7 +50,7 @@ class Taken(NamedTuple):
 
 
 @cache
-def columns() -> dict[str, tuple[type[Model], str]]:
+def redactable_columns() -> dict[str, tuple[type[Model], str]]:
     """Return the model and column of each redactable text type: messages, titles, every model that quotes messages."""
     related = (each for each in Message._meta.get_fields(include_hidden=True) if each.one_to_many)
     models = [each.related_model for each in related if isinstance(each.related_model, type)]
@@ -59,15 +59,15 @@ def columns() -> dict[str, tuple[type[Model], str]]:
     return {"message": (Message, "content"), "title": (Conversation, "title"), **quotes}
 
 
-Stood = set[tuple[Any, ...]]
+Snapshot = set[tuple[Any, ...]]
 
 
-def stood(user_id: UUID, ids: Collection[UUID]) -> Stood:
+def take_snapshot(user_id: UUID, ids: Collection[UUID]) -> Snapshot:
     """Return a snapshot of everything a plan reads of these messages; equal snapshots mean that nothing changed."""
     said = Message.objects.filter(user_id=user_id, pk__in=ids)
     of_each = ("pk", "content", "search_length", "conversation__title", "conversation__legacy__name")
-    rows: Stood = set(said.values_list(*of_each))
-    for model, column in columns().values():
+    rows: Snapshot = set(said.values_list(*of_each))
+    for model, column in redactable_columns().values():
         if column == "quote":
             rows |= set(model._default_manager.filter(message__in=ids).values_list("pk", "message_id", "quote"))
     return rows | set(Withheld.objects.filter(of_messages(ids)).values_list())
@@ -80,14 +80,14 @@ def of_messages(ids: Collection[UUID]) -> Q:
 
 
 @dataclass
-class Rewriting:
+class RewritePlan:
     """The planned writes.
 
     ``changes``: by message, the redactions before and after. ``gone`` and ``new``: ``Withheld`` rows to delete and to
     insert. ``messages`` and ``others``: new texts. ``terms``: change in the number of search terms.
     """
 
-    changes: dict[UUID, tuple[set[Taken], set[Taken]]]
+    changes: dict[UUID, tuple[set[Redaction], set[Redaction]]]
     gone: list[UUID]
     new: list[Withheld]
     messages: list[tuple[UUID, str, int, str, int, datetime]] = field(default_factory=list)
@@ -109,7 +109,7 @@ class Rewriting:
             with connection.cursor() as cursor:
                 cursor.execute(_REWRITE, values)
         for object_type, texts in self.others.items():
-            model, column = columns()[object_type]
+            model, column = redactable_columns()[object_type]
             rows = list(model._default_manager.filter(pk__in=texts).only("pk", column))
             for row in rows:
                 setattr(row, column, texts[str(row.pk)])

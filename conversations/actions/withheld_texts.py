@@ -25,7 +25,7 @@ from ..echoes import WithheldWords
 from ..models import ConversationChunk, Message, Withheld
 from ..passages import Original, Span, find_all
 from ..querysets import ChunkQuerySet
-from .withheld_rows import Cause, Rewriting, Stood, Taken, columns, of_messages, stood
+from .withheld_rows import Cause, Redaction, RewritePlan, Snapshot, of_messages, redactable_columns, take_snapshot
 
 REWRITE_TASK = "assistant.rewrite_chunks"
 _NEVER = datetime(9999, 1, 1, tzinfo=UTC)
@@ -37,17 +37,17 @@ def message_of(row: Withheld) -> UUID:
     return row.message_id
 
 
-def taken_of(row: Withheld) -> Taken:
+def redaction_of(row: Withheld) -> Redaction:
     """Return a row's span and cause."""
-    return Taken(row.object_type, row.object_id, row.start, row.end, row.cause_type, row.cause_id)
+    return Redaction(row.object_type, row.object_id, row.start, row.end, row.cause_type, row.cause_id)
 
 
 @dataclass
-class Texts:
+class RedactedTexts:
     """Messages with their titles and quotations: current text, original text and redactions of each."""
 
     user_id: UUID
-    watched: bool = False
+    tracks_changes: bool = False
     messages: dict[UUID, Message] = field(default_factory=dict)
     rows: dict[UUID, Withheld] = field(default_factory=dict)
     now: datetime = field(default_factory=timezone.now)
@@ -55,27 +55,27 @@ class Texts:
     originals: dict[tuple[str, str], Original] = field(default_factory=dict)
     digests: dict[tuple[str, str], str] = field(default_factory=dict)
     quoted: dict[UUID, list[tuple[str, str]]] = field(default_factory=lambda: defaultdict(list))
-    stood: Stood = field(default_factory=set)
-    read_ids: set[UUID] = field(default_factory=set)
+    snapshot: Snapshot = field(default_factory=set)
+    snapshot_ids: set[UUID] = field(default_factory=set)
     sought: list[tuple[WithheldWords, Mapping[UUID, Message], set[UUID]]] = field(default_factory=list)
 
     @classmethod
-    def around(cls, user_id: UUID, ids: Collection[UUID], *, watched: bool = False) -> Texts:
-        """Load the texts of these messages. ``watched`` takes a snapshot for ``still_so``."""
-        texts = cls(user_id, watched)
+    def load(cls, user_id: UUID, ids: Collection[UUID], *, tracks_changes: bool = False) -> RedactedTexts:
+        """Load the texts of these messages. ``tracks_changes`` takes a snapshot for ``is_unchanged``."""
+        texts = cls(user_id, tracks_changes)
         texts.read(ids)
         return texts
 
     def read(self, ids: Collection[UUID]) -> None:
         """Load messages, their conversations' titles, the rows that quote them, and the redactions of all these."""
-        if self.watched:  # Before the reads, so that a write in between makes the snapshot differ.
-            self.stood |= stood(self.user_id, ids)
-            self.read_ids |= set(ids)
+        if self.tracks_changes:  # Before the reads, so that a write in between makes the snapshot differ.
+            self.snapshot |= take_snapshot(self.user_id, ids)
+            self.snapshot_ids |= set(ids)
         found = Message.objects.filter(user_id=self.user_id, pk__in=ids).select_related("conversation__legacy")
         messages = {row.pk: row for row in found.defer("embedding", "search", "search_text")}
         shown = {("message", str(pk)): row.content for pk, row in messages.items()}
         shown |= {("title", str(row.conversation_id)): row.conversation.title for row in messages.values()}
-        for label, (model, column) in columns().items():
+        for label, (model, column) in redactable_columns().items():
             if column == "quote":
                 rows = model._default_manager.filter(message__in=messages)
                 for pk, message_id, quote in rows.values_list("pk", "message_id", "quote"):
@@ -91,11 +91,11 @@ class Texts:
         self.originals |= {key: Original(text, passages[key]) for key, text in shown.items()}
 
     @property
-    def taken(self) -> defaultdict[UUID, set[Taken]]:
+    def redactions(self) -> defaultdict[UUID, set[Redaction]]:
         """The current redactions by message."""
-        found: defaultdict[UUID, set[Taken]] = defaultdict(set)
+        found: defaultdict[UUID, set[Redaction]] = defaultdict(set)
         for row in self.rows.values():
-            found[message_of(row)].add(taken_of(row))
+            found[message_of(row)].add(redaction_of(row))
         return found
 
     @property
@@ -128,7 +128,7 @@ class Texts:
             first[message.conversation_id] = min(known, message, key=lambda each: each.index)
         return first
 
-    def saying(
+    def matching_sentences(
         self, ids: Iterable[UUID], says: Callable[[frozenset[str]], bool], said: WithheldWords
     ) -> dict[UUID, list[Span]]:
         """Return the spans of sentences whose stems satisfy ``says``, by message, without erased parts."""
@@ -141,26 +141,26 @@ class Texts:
 
     def echoes(self, said: WithheldWords, first: Mapping[UUID, Message]) -> dict[UUID, list[Span]]:
         """Return the spans in which the assistant repeated it after the ``first`` message of each conversation."""
-        ids = self.answers(said, first)
+        ids = self.reply_candidates(said, first)
         self.sought.append((said, first, ids))
         self.read(ids)
-        return self.saying(ids, said.is_echoed_by, said)
+        return self.matching_sentences(ids, said.is_echoed_by, said)
 
-    def answers(self, said: WithheldWords, first: Mapping[UUID, Message]) -> set[UUID]:
+    def reply_candidates(self, said: WithheldWords, first: Mapping[UUID, Message]) -> set[UUID]:
         """Return the ids of the assistant's later messages that share a word with it or are redacted already."""
         later = [Q(conversation_id=each, index__gt=message.index) for each, message in first.items()]
-        answers = Message.objects.filter(reduce(or_, later, Q(pk__in=[])), user_id=self.user_id, role="assistant")
-        ids = set(said.in_part(answers).values_list("pk", flat=True))
+        replies = Message.objects.filter(reduce(or_, later, Q(pk__in=[])), user_id=self.user_id, role="assistant")
+        ids = set(said.in_part(replies).values_list("pk", flat=True))
         # Redacted words are in no search index, so these messages are checked in any case.
         withheld = Withheld.objects.filter(conversation__in=first, message__role="assistant").passages()
         for pk, where, index in withheld.values_list("message_id", "conversation_id", "message__index"):
             ids |= {pk} if index > first[where].index else set()
         return ids
 
-    def still_so(self) -> bool:
+    def is_unchanged(self) -> bool:
         """Whether everything read before the lock is unchanged. Called under the lock."""
-        same = all(self.answers(said, first) == ids for said, first, ids in self.sought)
-        return same and stood(self.user_id, self.read_ids) == self.stood
+        same = all(self.reply_candidates(said, first) == ids for said, first, ids in self.sought)
+        return same and take_snapshot(self.user_id, self.snapshot_ids) == self.snapshot
 
     def titles(self, said: WithheldWords, first: Mapping[UUID, Message]) -> dict[UUID, str]:
         """Return the conversations whose titles repeat it: the conversation's id by its ``first`` message."""
@@ -172,7 +172,9 @@ class Texts:
             if said.is_echoed_by(words)
         }
 
-    def taken_from(self, message_id: UUID, spans: Sequence[Span], cause: Cause, before: Iterable[Taken]) -> set[Taken]:
+    def redactions_for(
+        self, message_id: UUID, spans: Sequence[Span], cause: Cause, before: Iterable[Redaction]
+    ) -> set[Redaction]:
         """Return the redactions of a message and its quotations for withholding the spans.
 
         ``before`` are the current redactions. If the marks would make the message too long, all of it is withheld.
@@ -181,42 +183,42 @@ class Texts:
         original, out = self.originals[key], [each.span for each in before if each.key == key]
         if len(original.without([*spans, *out])) > settings.MESSAGE_MAX_CHARACTERS:
             spans = original.known(original.whole)
-        taken = {Taken(*key, span.start, span.end, cause.type, cause.id) for span in spans}
+        redactions = {Redaction(*key, span.start, span.end, cause.type, cause.id) for span in spans}
         left = original.pieces([*spans, *out])
         for quote in self.quoted[message_id]:
             whole, words = self.originals[quote].whole, self.originals[quote].words(self.originals[quote].whole)
             # A quotation that still occurs in the rest is kept; one found nowhere may quote the redacted words.
             if words and not any(find_all(words, piece) for piece in left):
-                taken.add(Taken(*quote, 0, whole.end, cause.type, cause.id))
-        return taken
+                redactions.add(Redaction(*quote, 0, whole.end, cause.type, cause.id))
+        return redactions
 
-    def is_declined(self, message_id: UUID, taken: Iterable[Taken]) -> bool:
+    def is_declined(self, message_id: UUID, redactions: Iterable[Redaction]) -> bool:
         """Whether all of a message's words are redacted with the message itself as the cause."""
         own = ("message", str(message_id))
-        spans = [each.span for each in taken if each.key == own == (each.cause_type, each.cause_id)]
+        spans = [each.span for each in redactions if each.key == own == (each.cause_type, each.cause_id)]
         return bool(spans) and not list_words(" ".join(self.originals[own].pieces(spans)))
 
-    def put(self, write: LedgerWrite, wanted: Mapping[UUID, set[Taken]]) -> None:
+    def apply(self, write: LedgerWrite, wanted: Mapping[UUID, set[Redaction]]) -> None:
         """Make ``wanted`` the redactions of its messages: withhold what is missing and restore the rest."""
-        self.rewrite(write, self.rewriting(wanted))
+        self.rewrite(write, self.plan_rewrite(wanted))
 
-    def rewriting(self, wanted: Mapping[UUID, set[Taken]]) -> Rewriting:
+    def plan_rewrite(self, wanted: Mapping[UUID, set[Redaction]]) -> RewritePlan:
         """Plan the writes that make ``wanted`` the redactions of its messages."""
-        before = self.taken
+        before = self.redactions
         # A row that quoted a message may have been deleted since.
-        there = {pk: {each for each in taken if each.key in self.originals} for pk, taken in wanted.items()}
-        wanted = {pk: taken for pk, taken in there.items() if taken != before[pk]}
+        there = {pk: {each for each in redactions if each.key in self.originals} for pk, redactions in wanted.items()}
+        wanted = {pk: redactions for pk, redactions in there.items() if redactions != before[pk]}
         after = {**before, **wanted}
         out: dict[tuple[str, str], set[Span]] = defaultdict(set)
-        for taken in after.values():
-            for each in taken:
+        for redactions in after.values():
+            for each in redactions:
                 out[each.key].add(each.span)
         touched = {each.key for pk in wanted for each in wanted[pk] ^ before[pk]}
         texts = {key: self.originals[key].without(out[key]) for key in touched if key in self.originals}
         changed = {key: text for key, text in texts.items() if text != self.shown[key]}
-        made = Rewriting(
-            changes={pk: (before[pk], taken) for pk, taken in wanted.items()},
-            gone=[row.pk for row in self.rows.values() if taken_of(row) not in after[message_of(row)]],
+        made = RewritePlan(
+            changes={pk: (before[pk], redactions) for pk, redactions in wanted.items()},
+            gone=[row.pk for row in self.rows.values() if redaction_of(row) not in after[message_of(row)]],
             new=[self.row(pk, each) for pk in wanted for each in wanted[pk] - before[pk]],
         )
         for (object_type, object_id), text in changed.items():
@@ -226,21 +228,21 @@ class Texts:
                 made.others[object_type][object_id] = text
         return made
 
-    def row(self, message_id: UUID, taken: Taken) -> Withheld:
+    def row(self, message_id: UUID, redaction: Redaction) -> Withheld:
         """Build the ``Withheld`` row of a redaction."""
-        original = self.originals[taken.key]
+        original = self.originals[redaction.key]
         return Withheld(
             user_id=self.user_id,
             conversation_id=self.messages[message_id].conversation_id,
             message_id=message_id,
-            text=original.words(taken.span),
-            digest=self.digests.get(taken.key) or policy.digests(self.user_id, original.text)[0],
+            text=original.words(redaction.span),
+            digest=self.digests.get(redaction.key) or policy.digests(self.user_id, original.text)[0],
             created_at=self.now,
             erase_at=self.now + timedelta(days=settings.ARCHIVE_DAYS),
-            **taken._asdict(),
+            **redaction._asdict(),
         )
 
-    def add_message(self, made: Rewriting, pk: UUID, text: str, out: set[Span]) -> None:
+    def add_message(self, made: RewritePlan, pk: UUID, text: str, out: set[Span]) -> None:
         """Add a message's new text, search text and token count to the plan."""
         row = self.messages[pk]
         words = list_words(" ".join(self.originals["message", str(pk)].pieces(out)))
@@ -252,7 +254,7 @@ class Texts:
         made.terms += length - row.search_length
         made.conversations.add(row.conversation_id)
 
-    def rewrite(self, write: LedgerWrite, made: Rewriting) -> None:
+    def rewrite(self, write: LedgerWrite, made: RewritePlan) -> None:
         """Store the plan, log the changes and hide the summaries of the messages, in a fixed number of statements."""
         if not made.changes:
             return
@@ -269,14 +271,14 @@ class Texts:
             Export.objects.of_user(self.user_id).whole(self.now).delete()
         self.hide_chunks(made.changes)
 
-    def log(self, write: LedgerWrite, message_id: UUID, before: set[Taken], after: set[Taken]) -> None:
+    def log(self, write: LedgerWrite, message_id: UUID, before: set[Redaction], after: set[Redaction]) -> None:
         """Record the change, which notifies agents that keep copies, and the undo step."""
         event = "GIVE_BACK" if after < before else "WITHHOLD"
         where = self.messages[message_id].conversation_id
         index = self.messages[message_id].index
         write.change(self.user_id, event, "message", message_id, conversation_id=where, index=index)
-        stood = {"withheld": [list(each) for each in sorted(before)]}
-        write.keep_undo_step(self.user_id, "message", message_id, stood)
+        earlier = {"withheld": [list(each) for each in sorted(before)]}
+        write.keep_undo_step(self.user_id, "message", message_id, earlier)
 
     def hide_chunks(self, ids: Collection[UUID]) -> None:
         """Hide the summaries of these messages until they are rewritten."""

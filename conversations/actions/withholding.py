@@ -32,30 +32,30 @@ from .. import policy
 from ..echoes import WithheldWords
 from ..models import Conversation, Message, Withheld
 from ..passages import Original, Span
-from .withheld_rows import Cause, Rewriting, Taken
-from .withheld_texts import Texts, message_of, taken_of
+from .withheld_rows import Cause, Redaction, RewritePlan
+from .withheld_texts import RedactedTexts, message_of, redaction_of
 
 MOST_PASSAGES = 20
 
-Follow = Callable[[LedgerWrite, UUID, Collection[UUID], Cause], None]
-_follows: list[Follow] = []
+Listener = Callable[[LedgerWrite, UUID, Collection[UUID], Cause], None]
+_listeners: list[Listener] = []
 
 
-def on_withheld(follow: Follow) -> None:
+def on_withheld(listener: Listener) -> None:
     """Register a listener. It is called in the transaction with the ids of the redacted messages and the cause."""
-    _follows.append(follow)
+    _listeners.append(listener)
 
 
-Keeps = Callable[[UUID, Collection[UUID], Cause], Iterable[str]]
-_keeps: list[Keeps] = []
+KeptTexts = Callable[[UUID, Collection[UUID], Cause], Iterable[str]]
+_kept_text_functions: list[KeptTexts] = []
 
 
-def register_kept_texts(keeps: Keeps) -> None:
+def register_kept_texts(keeps: KeptTexts) -> None:
     """Register a function that returns the texts a room still keeps of these messages, apart from the cause.
 
     Words of those texts don't count when echoes are searched: the assistant may go on saying them.
     """
-    _keeps.append(keeps)
+    _kept_text_functions.append(keeps)
 
 
 def words_withhold(
@@ -71,22 +71,22 @@ def words_withhold(
     whole message. Titles and evidence that repeat the words are withheld too, and so are the titles of the
     conversations of the messages in ``titled``. Listeners are called even when no message was affected.
     """
-    asked = _Asked.of(quotes, titled)
+    request = _Request.of(quotes, titled)
     with write.nested_change():
-        taken = _withhold(write, user_id, cause, asked) if asked.by_message or asked.titled else set()
-        for follow in _follows:
-            follow(write, user_id, taken, cause)
+        affected = _withhold(write, user_id, cause, request) if request.by_message or request.titled else set()
+        for listener in _listeners:
+            listener(write, user_id, affected, cause)
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Request:
     """A request: quotations by message, and the messages whose conversations' titles are withheld."""
 
     by_message: Mapping[UUID, Sequence[str]]
     titled: frozenset[UUID]
 
     @classmethod
-    def of(cls, quotes: Iterable[tuple[UUID, str]], titled: Collection[UUID]) -> _Asked:
+    def of(cls, quotes: Iterable[tuple[UUID, str]], titled: Collection[UUID]) -> _Request:
         by_message: dict[UUID, list[str]] = defaultdict(list)
         for message_id, quote in quotes:
             by_message[message_id].append(quote)
@@ -95,15 +95,15 @@ class _Asked:
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """The result of planning the request ``asked``: the affected messages and the writes."""
+    """The planned result of a request: the affected messages and the writes."""
 
-    asked: _Asked
-    texts: Texts
+    request: _Request
+    texts: RedactedTexts
     messages: frozenset[UUID]
-    made: Rewriting
+    made: RewritePlan
 
 
-_ahead: ContextVar[Mapping[Cause, _Plan]] = ContextVar("planned_withholding", default=MappingProxyType({}))
+_plans_ahead: ContextVar[Mapping[Cause, _Plan]] = ContextVar("planned_withholding", default=MappingProxyType({}))
 
 
 @contextmanager
@@ -117,53 +117,54 @@ def plan_withholding(
     ``wanted``: quotations by cause; ``titled``: messages by cause. Inside the block ``words_withhold`` only checks that
     the texts are unchanged, and plans again if they are not.
     """
-    asked = {
-        cause: _Asked.of(wanted.get(cause, ()), titled.get(cause, ()))
+    requests = {
+        cause: _Request.of(wanted.get(cause, ()), titled.get(cause, ()))
         for cause in {**wanted, **titled}
         if wanted.get(cause) or titled.get(cause)
     }
-    plans = {cause: _planned(user_id, cause, each, watched=True) for cause, each in asked.items()}
-    token = _ahead.set(plans)
+    plans = {cause: _make_plan(user_id, cause, each, tracks_changes=True) for cause, each in requests.items()}
+    token = _plans_ahead.set(plans)
     try:
         yield
     finally:
-        _ahead.reset(token)
+        _plans_ahead.reset(token)
 
 
-def _withhold(write: LedgerWrite, user_id: UUID, cause: Cause, asked: _Asked) -> set[UUID]:
-    plan = _ahead.get().get(cause)
-    if plan is None or plan.asked != asked or not plan.texts.still_so():
-        plan = _planned(user_id, cause, asked)
+def _withhold(write: LedgerWrite, user_id: UUID, cause: Cause, request: _Request) -> set[UUID]:
+    plan = _plans_ahead.get().get(cause)
+    if plan is None or plan.request != request or not plan.texts.is_unchanged():
+        plan = _make_plan(user_id, cause, request)
     plan.texts.rewrite(write, plan.made)
     return set(plan.messages)
 
 
-def _planned(user_id: UUID, cause: Cause, asked: _Asked, *, watched: bool = False) -> _Plan:
-    by_message = asked.by_message
-    texts = Texts.around(user_id, {*by_message, *asked.titled}, watched=watched)
+def _make_plan(user_id: UUID, cause: Cause, request: _Request, *, tracks_changes: bool = False) -> _Plan:
+    by_message = request.by_message
+    texts = RedactedTexts.load(user_id, {*by_message, *request.titled}, tracks_changes=tracks_changes)
     spans = {pk: texts.spans(pk, by_message[pk]) for pk in by_message if pk in texts.messages}
     # A declined message withholds what was learned from it, too, so nothing is exempt.
-    kept = [] if cause.type == Withheld.Cause.MESSAGE or not by_message else list(_kept(user_id, by_message, cause))
+    exempt = by_message and cause.type != Withheld.Cause.MESSAGE
+    kept = list(_kept_texts(user_id, by_message, cause)) if exempt else []
     said = WithheldWords([each for each in texts.words(spans) if each], texts.names, kept)
     first = texts.first_in_each(spans)
-    for pk, again in texts.saying(spans, said.is_said_by, said).items():
+    for pk, again in texts.matching_sentences(spans, said.is_said_by, said).items():
         spans[pk] += again
     spans |= texts.echoes(said, first)
-    taken = texts.taken
-    wanted = {pk: texts.taken_from(pk, each, cause, taken[pk]) for pk, each in spans.items()}
-    titles = {pk: str(texts.messages[pk].conversation_id) for pk in asked.titled if pk in texts.messages}
+    redactions = texts.redactions
+    wanted = {pk: texts.redactions_for(pk, each, cause, redactions[pk]) for pk, each in spans.items()}
+    titles = {pk: str(texts.messages[pk].conversation_id) for pk in request.titled if pk in texts.messages}
     for pk, title in [*titles.items(), *texts.titles(said, first).items()]:
         whole = texts.originals["title", title].whole
-        wanted.setdefault(pk, set()).add(Taken("title", title, 0, whole.end, cause.type, cause.id))
-    made = texts.rewriting({pk: taken[pk] | each for pk, each in wanted.items()})
-    return _Plan(asked, texts, frozenset(spans), made)
+        wanted.setdefault(pk, set()).add(Redaction("title", title, 0, whole.end, cause.type, cause.id))
+    made = texts.plan_rewrite({pk: redactions[pk] | each for pk, each in wanted.items()})
+    return _Plan(request, texts, frozenset(spans), made)
 
 
-def _kept(user_id: UUID, ids: Collection[UUID], cause: Cause) -> Iterator[str]:
-    return (text for keeps in _keeps for text in keeps(user_id, ids, cause))
+def _kept_texts(user_id: UUID, ids: Collection[UUID], cause: Cause) -> Iterator[str]:
+    return (text for keeps in _kept_text_functions for text in keeps(user_id, ids, cause))
 
 
-def replies_withhold(write: LedgerWrite, conversation: Conversation, ids: Collection[UUID]) -> None:
+def withhold_in_replies(write: LedgerWrite, conversation: Conversation, ids: Collection[UUID]) -> None:
     """Withhold sentences of the assistant's new messages that repeat words already withheld in the conversation.
 
     The reply may have been generated before the person refused.
@@ -175,16 +176,16 @@ def replies_withhold(write: LedgerWrite, conversation: Conversation, ids: Collec
         said[Cause(cause_type, cause_id)] += [original.words(span) for span in original.sentences()]
     if not said:
         return
-    texts = Texts.around(conversation.user_id, ids)
-    wanted = texts.taken
+    texts = RedactedTexts.load(conversation.user_id, ids)
+    wanted = texts.redactions
     for cause, sentences in said.items():
         each_of = WithheldWords(sentences, texts.names)
-        for pk, spans in texts.saying(ids, each_of.is_echoed_by, each_of).items():
-            wanted[pk] |= texts.taken_from(pk, spans, cause, wanted[pk])
-    texts.put(write, wanted)
+        for pk, spans in texts.matching_sentences(ids, each_of.is_echoed_by, each_of).items():
+            wanted[pk] |= texts.redactions_for(pk, spans, cause, wanted[pk])
+    texts.apply(write, wanted)
 
 
-def brought_withhold(write: LedgerWrite, user_id: UUID, messages: Sequence[Message]) -> None:
+def withhold_in_imported(write: LedgerWrite, user_id: UUID, messages: Sequence[Message]) -> None:
     """Withhold again, in imported messages, the passages that are withheld in identical messages, deleted ones too."""
     by_digest: dict[str, list[UUID]] = defaultdict(list)
     known = Withheld.objects.filter(user_id=user_id).passages()
@@ -195,14 +196,14 @@ def brought_withhold(write: LedgerWrite, user_id: UUID, messages: Sequence[Messa
             by_digest[digest].append(message.pk)
     rows = list(known.filter(digest__in=by_digest))
     ids = {pk for row in rows for pk in by_digest[row.digest]}
-    texts = Texts.around(user_id, ids)
-    wanted = texts.taken
+    texts = RedactedTexts.load(user_id, ids)
+    wanted = texts.redactions
     for row in rows:
         for pk in by_digest[row.digest]:
             cause = Cause(row.cause_type, row.cause_id)
-            wanted[pk] |= texts.taken_from(pk, [Span(row.start, row.end)], cause, wanted[pk])
+            wanted[pk] |= texts.redactions_for(pk, [Span(row.start, row.end)], cause, wanted[pk])
     with write.nested_change():
-        texts.put(write, wanted)
+        texts.apply(write, wanted)
 
 
 def words_restore(write: LedgerWrite, user_id: UUID, cause_type: str, ids: Iterable[object]) -> None:
@@ -212,18 +213,18 @@ def words_restore(write: LedgerWrite, user_id: UUID, cause_type: str, ids: Itera
     """
     because = Withheld.objects.filter(user_id=user_id).because_of(cause_type, ids)
     rows = list(because.filter(~Q(text="") | Q(message__isnull=True)))
-    found: dict[UUID, set[Taken]] = defaultdict(set)
+    found: dict[UUID, set[Redaction]] = defaultdict(set)
     for row in rows:
         if row.message_id is not None:
-            found[row.message_id].add(taken_of(row))
+            found[row.message_id].add(redaction_of(row))
     if outlived := [row.pk for row in rows if row.message_id is None]:
         Withheld.objects.filter(pk__in=outlived).delete()
     if not found:
         return
-    texts = Texts.around(user_id, found)
-    taken = texts.taken
+    texts = RedactedTexts.load(user_id, found)
+    redactions = texts.redactions
     with write.nested_change():
-        texts.put(write, {pk: taken[pk] - each for pk, each in found.items()})
+        texts.apply(write, {pk: redactions[pk] - each for pk, each in found.items()})
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,16 +248,16 @@ def passages_withhold(principal: Principal, places: Sequence[Place], cause: Caus
             _("Withhold between 1 and %(most_passages)s passages at once.") % {"most_passages": MOST_PASSAGES},
             code="too_many",
         )
-    quotes, titled, _ids = _where(principal, places, cause)
+    quotes, titled, _ids = _resolve_places(principal, places, cause)
     with plan_withholding(user_id, quotes, titled), ledger_write(principal.actor, user_id) as write:
-        quotes, titled, ids = _where(principal, places, cause)
+        quotes, titled, ids = _resolve_places(principal, places, cause)
         for because in {**quotes, **titled}:
             words_withhold(write, user_id, because, quotes[because], titled[because])
         write.result("message", *ids, status_code=201)
     return ids
 
 
-def _where(
+def _resolve_places(
     principal: Principal, places: Sequence[Place], cause: Cause | None
 ) -> tuple[dict[Cause, list[tuple[UUID, str]]], dict[Cause, list[UUID]], list[UUID]]:
     """Resolve places to quotations by cause, messages with titles by cause, and all message ids. Raises NotFound."""
@@ -308,23 +309,23 @@ def withheld_restore(principal: Principal, withheld_id: UUID) -> None:
 def messages_undo(write: LedgerWrite, principal: Principal, wanted: Sequence[UndoTarget]) -> Mapping[str, str]:
     """Restore messages' earlier redactions, for undo. Returns the messages not restored, by id, with an error code."""
     user_id = must_decide(principal)
-    texts = Texts.around(user_id, [UUID(each.object_id) for each in wanted])
-    erased: defaultdict[UUID, set[Taken]] = defaultdict(set)
+    texts = RedactedTexts.load(user_id, [UUID(each.object_id) for each in wanted])
+    erased: defaultdict[UUID, set[Redaction]] = defaultdict(set)
     for row in texts.rows.values():
         if not row.text:
-            erased[message_of(row)].add(taken_of(row))
+            erased[message_of(row)].add(redaction_of(row))
     left, back = {}, {}
     for each in wanted:
         pk = UUID(each.object_id)
-        stood = {Taken(*taken) for taken in each.before.get("withheld", ())}
-        if pk not in texts.messages or not erased[pk] <= stood:
+        earlier = {Redaction(*redaction) for redaction in each.before.get("withheld", ())}
+        if pk not in texts.messages or not erased[pk] <= earlier:
             left[each.object_id] = "not_there"
         else:
-            back[pk] = stood
-    texts.put(write, back)
+            back[pk] = earlier
+    texts.apply(write, back)
     for declined in (True, False):
         # A message that is its own cause is a declined one.
-        ids = [pk for pk, stood in back.items() if texts.is_declined(pk, stood) == declined]
+        ids = [pk for pk, earlier in back.items() if texts.is_declined(pk, earlier) == declined]
         marks = {"declined": True, "reading_due": None} if declined else {"declined": False}
         Message.objects.filter(pk__in=ids).exclude(declined=declined).update(**marks)
     return left

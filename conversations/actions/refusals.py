@@ -21,9 +21,9 @@ from ..passages import MARK
 from .withheld_rows import Cause
 from .withholding import words_withhold
 
-LIVE = timedelta(minutes=5)
+LIVE_WINDOW = timedelta(minutes=5)
 """A message whose ``at`` is further from its arrival is an old record: it changes nothing that is known elsewhere."""
-MOST_BEFORE = 100
+SEARCHED_BEFORE = 100
 """How many of the latest messages are searched for what a refusal refers to."""
 
 
@@ -58,16 +58,16 @@ class HeardRefusal:
         return [quote for _, quote in self.passages]
 
 
-Follow = Callable[[LedgerWrite, UUID, HeardRefusal], None]
-_follows: list[Follow] = []
+Listener = Callable[[LedgerWrite, UUID, HeardRefusal], None]
+_listeners: list[Listener] = []
 
 
-def on_refusal(follow: Follow) -> None:
+def on_refusal(listener: Listener) -> None:
     """Register a listener for refusals. It is called inside the transaction, after the words were withheld."""
-    _follows.append(follow)
+    _listeners.append(listener)
 
 
-def refusals_in(
+def find_refusals(
     principal: Principal, conversation_id: UUID, new: Sequence[Message], *, brought: bool = False
 ) -> list[HeardRefusal]:
     """Return the refusals in messages that are about to be appended. Call it outside any transaction.
@@ -81,7 +81,7 @@ def refusals_in(
     if conversation is None or not (policy.may_pin(principal, conversation) or principal.may_decide):
         return []
     stored = Message.objects.filter(conversation=conversation, role__in=["user", "assistant"])
-    rows = [*reversed(stored.without_vectors().order_by("-index")[:MOST_BEFORE]), *new]
+    rows = [*reversed(stored.without_vectors().order_by("-index")[:SEARCHED_BEFORE]), *new]
     now = new[0].created_at
     turns = [Turn(row.role, row.content, _is_held(row, now)) for row in rows]
     found = []
@@ -90,7 +90,7 @@ def refusals_in(
         if refusal is None or not (refusal.passages or refusal.named):
             continue
         meant = [(rows[place], quote) for place, quote in refusal.passages]
-        is_live = not brought and abs(row.created_at - row.at) < LIVE
+        is_live = not brought and abs(row.created_at - row.at) < LIVE_WINDOW
         found.append(
             HeardRefusal(
                 row.pk,
@@ -111,7 +111,7 @@ def _is_held(row: Message, now: datetime) -> bool:
     return row.held_until is not None and row.held_until > now
 
 
-def refusals_follow(write: LedgerWrite, user_id: UUID, heard: Iterable[HeardRefusal]) -> None:
+def refusals_apply(write: LedgerWrite, user_id: UUID, heard: Iterable[HeardRefusal]) -> None:
     """Withhold what the refusals refer to, inside the transaction that stores their messages, and call the listeners.
 
     Messages about which the person was being asked are marked as declined.
@@ -121,8 +121,8 @@ def refusals_follow(write: LedgerWrite, user_id: UUID, heard: Iterable[HeardRefu
         words_withhold(write, user_id, each.cause, said)
         if each.held:
             Message.objects.filter(pk__in=each.held).update(declined=True, held_until=None, reading_due=None)
-        for follow in _follows:
-            follow(write, user_id, each)
+        for listener in _listeners:
+            listener(write, user_id, each)
 
 
 def refusals_of(messages: Collection[Message]) -> list[dict[str, object]]:
