@@ -1,4 +1,4 @@
-"""How quickly Keepsake works, measured on a machine of your own."""
+"""Benchmarks of speed and quality, to run on your own machine."""
 
 import os
 
@@ -15,7 +15,7 @@ _SETTINGS = {
 
 
 def set_up_without_servers() -> None:
-    """Set Django up for what asks no server, with settings of no use where there are no others."""
+    """Set Django up for code that uses no server, with placeholder settings where none are given."""
     import django  # Peers run where it is not installed.
 
     for name, value in _SETTINGS.items():

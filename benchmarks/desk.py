@@ -1,12 +1,11 @@
-"""How quickly the review desk answers, and the staff's pages:
+"""Latency of the review desk and the staff's pages:
 ``python -m benchmarks.desk [--facts 2000] [--rounds 40] [--json OUT]``.
 
-Fills the database that the environment names, which has to be empty, with one person's facts about four legacies, a
-quarter of them waiting, each said in a conversation. Then it calls every page through Django's whole stack, in this
-process, and prints for each the server's time (p50 and p95 in milliseconds), its queries, and the bytes it sends,
-plain and as gzip would send them.
+Fills the database of the environment, which has to be empty, with one person's facts about four legacies, a quarter of
+them waiting, each from a conversation. Then it requests every page in this process, with all middleware, and prints for
+each the server's time (p50 and p95 in milliseconds), its queries, and the size of the response, plain and gzipped.
 
-``python -m memory_project.embedded python -m benchmarks.desk`` brings a database along.
+``python -m memory_project.embedded python -m benchmarks.desk`` starts a database for it.
 """
 
 from __future__ import annotations
@@ -61,7 +60,7 @@ def main() -> None:
 
 
 def fill(count: int) -> UUID:
-    """Make a person with facts, through the functions that make real ones. Returns the person's id."""
+    """Create a person with facts through the actions. Returns the person's id."""
     from accounts.actions import invitation_accept, legacy_create, user_create
     from accounts.queries import principal_for_person
     from conversations.actions import NewMessage, conversation_create, messages_append
@@ -90,7 +89,7 @@ def fill(count: int) -> UUID:
 
 
 def add_facts(principal: Any, legacy_id: UUID, count: int, chance: random.Random) -> list[Any]:
-    """Add facts of different words by hand."""
+    """Add facts with different wordings as the person."""
     from facts.actions import fact_add
     from facts.models import LegacyFact
 
@@ -102,12 +101,12 @@ def add_facts(principal: Any, legacy_id: UUID, count: int, chance: random.Random
 
 
 def sentence(chance: random.Random) -> str:
-    """Something that somebody may have done."""
+    """Return a random sentence."""
     return f"{chance.choice(_WHO)} {chance.choice(_DID)} {chance.choice(_WHAT)} with {chance.choice(_WHO)}."
 
 
 def measure(person_id: UUID, rounds: int) -> dict[str, dict[str, Any]]:
-    """All figures, by the name of what was called."""
+    """Measure the person's pages. Returns the figures by page."""
     from django.test import Client
 
     from accounts.models import Legacy, User
@@ -149,7 +148,7 @@ def measure(person_id: UUID, rounds: int) -> dict[str, dict[str, Any]]:
 
 
 def measure_staff(rounds: int) -> dict[str, dict[str, Any]]:
-    """The figures of the staff's pages, with a hundred facts in quarantine."""
+    """Measure the staff's pages with a hundred quarantined facts. Returns the figures by page."""
     from django.test import Client
 
     from accounts.actions import user_create
@@ -183,12 +182,12 @@ HTMX = {"HX-Request": "true"}
 
 
 def share_and_undo(client: Any, some: str) -> Callable[[], Any]:
-    """Share a thousand facts at once."""
+    """Return a call that shares a thousand facts at once."""
     return lambda: client.post("/facts/bulk/carry-out/", {"decision": "share", "facts": some})
 
 
 def spread(call: Callable[[], Any], rounds: int) -> dict[str, Any]:
-    """Call it, first to warm up when there is more than one round; time, queries and bytes of the rest."""
+    """Call it ``rounds`` times, after a warm-up if there are several. Returns times, queries and bytes."""
     from django.db import connection
     from django.test.utils import CaptureQueriesContext
 
@@ -215,7 +214,7 @@ def spread(call: Callable[[], Any], rounds: int) -> dict[str, Any]:
 
 
 def percentile(seconds: Sequence[float], percent: int) -> float:
-    """The value that so many of them stay below."""
+    """Return a percentile of the values."""
     return sorted(seconds)[min(len(seconds) - 1, len(seconds) * percent // 100)]
 
 

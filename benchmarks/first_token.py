@@ -1,13 +1,13 @@
 """What Keepsake adds to the time to first token: ``python -m benchmarks.first_token [--memories 1000] [--json OUT]``.
 
-Starts a Keepsake of its own on durable storage, with gunicorn as in production (one process), for a person with so many
-memories and messages. Their assistant's model is a Messages API server in this process that answers at once. A client
-says something with ``reply/``, in a new conversation each time and on and on in one, and reads the stream. Of each
-answer three times in milliseconds, by one clock: until the model's server has the request, from there to the client's
-first token, and both. Nothing of it is the model's, but what this process takes to play it.
+Starts a separate Keepsake on durable storage, with gunicorn as in production (one process), for a person with that many
+memories and messages. The assistant's model is a Messages API server in this process that answers at once. A client
+sends messages with ``reply/``, in a new conversation each time and repeatedly in one, and reads the stream. For each
+reply it prints three times in milliseconds by one clock: until the model's server has the request, from there to the
+client's first token, and the sum. They contain no model time, only that of the simulated server.
 
-The worker is stopped, so nothing is extracted meanwhile. ``--embedder hashing`` leaves out what the bundled embedder
-takes for what is said.
+The worker is stopped, so nothing is extracted meanwhile. ``--embedder hashing`` leaves out the time of the bundled
+embedder.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def main() -> None:
 
 
 def read_later(person: Any) -> None:
-    """Have what the person says read at the end of a talk, so that no reply waits for what is learned from it."""
+    """Switch extraction to the end of a conversation, so that no reply waits for it."""
     from accounts.actions import preferences_set
     from accounts.queries import principal_for_person
 
@@ -73,7 +73,7 @@ def read_later(person: Any) -> None:
 
 
 def measure(client: Any, server: Any, rounds: int) -> dict[str, Any]:
-    """The three times, in new conversations and in one that goes on."""
+    """Measure the three times, in new conversations and in one that continues."""
     came: list[float] = []
 
     def answer(handler: Any) -> None:
@@ -95,15 +95,15 @@ def measure(client: Any, server: Any, rounds: int) -> dict[str, Any]:
 
 
 def begin(client: Any) -> str:
-    """A new conversation."""
+    """Create a conversation and return its id."""
     made: str = client.post("/api/v1/conversations/", {}).json()["id"]
     return made
 
 
 def times(client: Any, conversation: str, number: int, came: list[float]) -> tuple[float, float, float]:
-    """When something was said, when the model's server had the request, when the first token was read.
+    """Return when a message was sent, when the model's server had the request, and when the first token was read.
 
-    The stream is read to its end, so that the next thing is said to a server that does nothing else.
+    The stream is read to its end, so that the server is idle at the next message.
     """
     came.clear()
     begun, token = time.perf_counter(), 0.0

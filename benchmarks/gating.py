@@ -1,9 +1,9 @@
-"""Score the gates on texts that nobody developed on: ``python -m benchmarks.gating`` needs no database.
+"""Score the gates on held-out texts: ``python -m benchmarks.gating`` needs no database.
 
 ``python -m benchmarks.gating --consent consent.tsv --orders orders.txt --ordinary ordinary.txt --paraphrases
-paraphrases.tsv``. Of each text it asks what would become of it if an agent wrote it. ``--show`` prints what was judged
-wrongly. In the first file each line is "wait" or "free" and a statement, in the last "same" or "differ", what was
-rejected, and what an agent says later.
+paraphrases.tsv``. Each text is judged as if an agent had written it. ``--show`` prints the wrong verdicts. Each line of
+the first file is "wait" or "free" and a statement; each line of the last is "same" or "differ", a rejected statement,
+and a later statement of an agent.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ DOCUMENTS = {
     "in JSON": lambda said: json.dumps({"content": said, "id": 7}),
     "in notes": lambda said: f"# Notes\n\n- Likes tea\n- {said}\n- Uses Vim\n",
 }
-"""The forms in which an agent keeps a text as it is."""
+"""The kinds of verbatim texts that an agent stores."""
 
 
 def consent(rows: Sequence[list[str]], *, show: bool) -> None:
-    """Which statements are recognised as a name, pronouns, city or language, and which wait for any reason."""
+    """Print how many statements are recognised as a name, pronouns, city or language, and how many wait for review."""
     from memories.policy.fields import field_of
     from statements.wording import Embedded
 
@@ -44,7 +44,7 @@ def consent(rows: Sequence[list[str]], *, show: bool) -> None:
 
 
 def stopped(name: str, texts: Sequence[str], *, show: bool) -> None:
-    """Which texts do not become active as a statement, and as a document that is kept as it is."""
+    """Print how many texts do not become active as a statement, and as a verbatim document."""
     from language import gates
     from statements.policy import reason_to_hold_back
     from statements.wording import Embedded
@@ -76,7 +76,7 @@ def _held(text: str) -> str:
 
 
 def paraphrases(rows: Sequence[list[str]], *, show: bool) -> None:
-    """Which statements wait beside one that was rejected, while its text is there and once it is gone."""
+    """Print how many statements wait because of a rejected one, before and after its text is purged."""
     from language.likeness import likeness
     from statements.policy.resembling import LEAST_SIMILARITY, comes_near, resembles
     from statements.wording import Embedded
@@ -110,7 +110,7 @@ def _lines(path: Path) -> list[str]:
 
 
 def main() -> None:
-    """Score the files that are named."""
+    """Score the files given on the command line."""
     set_up_without_servers()
     from language.backends import embedder_replaced
 

@@ -1,14 +1,14 @@
-"""How quickly messages come in over HTTP: ``python -m benchmarks.ingest [--worker] [--json OUT]``.
+"""Latency and rate of appending messages over HTTP: ``python -m benchmarks.ingest [--worker] [--json OUT]``.
 
-Starts a Keepsake of its own on durable storage, with gunicorn as in production (one process) and the bundled
-embedder, and appends through its socket:
+Starts a separate Keepsake on durable storage, with gunicorn as in production (one process) and the bundled embedder,
+and appends through its socket:
 
-- hot append: one message at a time to a conversation that has 1,000;
-- ingest: one client and four, a message a request and a hundred; four write to conversations of four people, and to
-  one conversation.
+- hot append: one message at a time to a conversation with 1,000 messages;
+- ingest: one client and four, with 1 and 100 messages per request; the four write to conversations of four people, and
+  to one conversation.
 
-With ``--worker`` a Celery worker indexes and summarises what comes in at the same time, on the same machine; without,
-the queue only grows. Times are in milliseconds as the client sees them, rates in messages a second.
+With ``--worker`` a Celery worker indexes and summarises the messages at the same time on the same machine; without it
+the queue only grows. Times are in milliseconds as the client sees them, rates in messages per second.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SENTENCE = (
 
 
 def main() -> None:
-    """Measure and print; exit with 1 when the hot append is slower than it may be."""
+    """Measure and print; exit with 1 when the hot append exceeds its limit."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--worker", action="store_true", help="let a worker process what comes in")
     parser.add_argument("--json", type=Path, metavar="OUT", help="write the figures to a file as well")
@@ -51,7 +51,7 @@ def main() -> None:
 
 
 def measure(deployment: Deployment) -> dict[str, Any]:
-    """All figures, by name."""
+    """Return all figures by name."""
     client = deployment.client()
     figures: dict[str, Any] = {}
     talk = open_conversation(client)
@@ -86,12 +86,12 @@ def append(client: Client, talk: str, size: int) -> Answer:
 
 
 def rate(client: Client, talk: str, *, requests: int, size: int) -> int:
-    """Messages a second of one client that sends requests one after the other."""
+    """Return the messages per second of one client with sequential requests."""
     return per_second(lambda: [append(client, talk, size) for _ in range(requests)], requests * size)
 
 
 def together(writers: Sequence[tuple[Client, str]], *, requests: int, size: int) -> int:
-    """Messages a second of several clients at once."""
+    """Return the messages per second of several concurrent clients."""
     with ThreadPoolExecutor(len(writers)) as pool:
         return per_second(
             lambda: list(pool.map(lambda writer: rate(*writer, requests=requests, size=size), writers)),
@@ -100,14 +100,14 @@ def together(writers: Sequence[tuple[Client, str]], *, requests: int, size: int)
 
 
 def per_second(work: Callable[[], object], messages: int) -> int:
-    """How many messages a second some work brings in."""
+    """Run ``work`` and return its messages per second."""
     began = time.perf_counter()
     work()
     return round(messages / (time.perf_counter() - began))
 
 
 def spread(seconds: Sequence[float]) -> dict[str, float]:
-    """The best, the middle, the 95th percentile and the worst, in milliseconds. A busy machine moves the best least."""
+    """Return minimum, median, 95th percentile and maximum in ms. The minimum is the least affected by load."""
     percentiles = statistics.quantiles(seconds, n=100)
     return {
         "min": round(min(seconds) * 1_000, 1),

@@ -1,6 +1,6 @@
-"""How quickly the memory block is read and kept in its budget: ``python -m benchmarks.memory_block [--json OUT]``.
+"""Latency of reading the memory block and of evictions: ``python -m benchmarks.memory_block [--json OUT]``.
 
-Starts a Keepsake of its own on durable storage, with gunicorn as in production (one process), and measures:
+Starts a separate Keepsake on durable storage, with gunicorn as in production (one process), and measures:
 
 - reading the block, warm and cold, of people with 10, 100 and 1,000 memories, in this process and over HTTP: for these,
   the budget is raised to a million tokens, since 10,000 hold about 250;
@@ -51,7 +51,7 @@ def main() -> None:
 
 
 def measure(deployment: Deployment) -> dict[str, Any]:
-    """All figures, by name."""
+    """Return all figures by name."""
     django.setup()
     figures: dict[str, Any] = {}
     for size in SIZES:
@@ -62,7 +62,7 @@ def measure(deployment: Deployment) -> dict[str, Any]:
 
 
 def reading(deployment: Deployment, size: int) -> dict[str, Any]:
-    """A block out of the cache, and one that has to be read."""
+    """Measure reading a cached and an uncached block."""
     from accounts.queries import principal_for_person
     from memories.block import memory_block
 
@@ -85,7 +85,7 @@ def reading(deployment: Deployment, size: int) -> dict[str, Any]:
 
 
 def warm_and_cold(name: str, read: Callable[[], float]) -> dict[str, Any]:
-    """The spread of reads that find the cache full, and of reads that find it empty."""
+    """Measure reads with a warm and with a cold cache."""
     from django.core.cache import cache
 
     read()
@@ -98,7 +98,7 @@ def warm_and_cold(name: str, read: Callable[[], float]) -> dict[str, Any]:
 
 
 def evicting(size: int) -> dict[str, Any]:
-    """One eviction of all memories but the newest."""
+    """Measure one eviction of all memories but the newest."""
     from django.conf import settings
     from django.db import connection
 
@@ -128,7 +128,7 @@ def evicting(size: int) -> dict[str, Any]:
 
 
 def remember(size: int) -> Any:
-    """A new person with so many memories of the block."""
+    """Create a person with ``size`` memories in the block."""
     from django.utils import timezone
 
     from accounts.actions import user_create
@@ -154,7 +154,7 @@ def remember(size: int) -> Any:
 
 
 def seconds(work: Callable[[], object]) -> float:
-    """How long some work takes."""
+    """Run ``work`` and return its duration in seconds."""
     began = time.perf_counter()
     work()
     return time.perf_counter() - began

@@ -1,14 +1,14 @@
-"""How quickly memories are written: ``python -m benchmarks.memory_writes [--only NAME] [--json OUT]``.
+"""Rate and latency of memory writes: ``python -m benchmarks.memory_writes [--only NAME] [--json OUT]``.
 
-Starts a Keepsake of its own on durable storage, with gunicorn as in production (one process), and measures:
+Starts a separate Keepsake on durable storage, with gunicorn as in production (one process), and measures:
 
-- writes a second, one half new memories and the other half rewordings: one writer, four writers of one person, and four
-  of four people, in this process and over HTTP;
-- the tool ``add_to_memory`` over HTTP, of a person who has 10, 100 and 1,000 memories, in milliseconds.
+- writes per second, one half new memories and the other half rewordings: one writer, four writers of one person, and
+  four of four people, in this process and over HTTP;
+- the tool ``add_to_memory`` over HTTP for a person with 10, 100 and 1,000 memories, in milliseconds.
 
-The bundled embedder takes a part of a write's time; with ``--embedder hashing`` the rest is seen. Each statement is
-about something else, as it would be in life: what is similar is answered and not stored. Each figure is printed as soon
-as it is there. ``--writes`` says how many each writer does, 60 in place of 150 where minutes count.
+``--embedder hashing`` leaves out the time of the bundled embedder. All statements are about different things, since
+similar ones are rejected as duplicates. Each figure is printed as soon as it is known. ``--writes`` is the number of
+writes per writer (150); 60 saves time.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ THINGS = ("violins", "old maps", "mushrooms", "engines", "poems", "clocks", "kit
 SYLLABLES = ("ba", "do", "fi", "gu", "ke", "la", "mo", "ni", "pu", "ra", "se", "ti", "vo", "wy", "xa", "zu")
 
 Writer = Callable[[int], None]
-"""Does its n-th write, counted from 0."""
+"""Performs its n-th write, counted from 0."""
 chance = random.Random(7)
 
 
@@ -68,7 +68,7 @@ def main() -> None:
 
 
 def measures(deployment: Deployment, writes: int) -> Iterator[tuple[str, Callable[[], Any]]]:
-    """What is measured, by its name."""
+    """Yield the measurements with their names."""
     django.setup()
     key = deployment.manage("create_agent_key", "service", "--user=olga", "--service", "--quiet")
     ways: dict[str, Callable[[str], Writer]] = {
@@ -86,14 +86,14 @@ def measures(deployment: Deployment, writes: int) -> Iterator[tuple[str, Callabl
 
 
 def beside(deployment: Deployment, size: int) -> dict[str, float]:
-    """The spread of the tool's calls for a person with so many memories."""
+    """Measure the tool's calls for a person with ``size`` memories."""
     person = remember(size)
     key = deployment.manage("create_agent_key", "model", f"--user={person.username}", "--quiet")
     return tool_calls(deployment.client(key))
 
 
 def in_process(username: str) -> Writer:
-    """Writes through the actions, as an agent does that may not decide."""
+    """Return a writer that calls the actions as an agent without the scope admin."""
     from dataclasses import replace
 
     from accounts.actions import user_create
@@ -116,7 +116,7 @@ def in_process(username: str) -> Writer:
 
 
 def over_http(client: Client) -> Writer:
-    """The same as requests."""
+    """Return a writer that sends requests."""
     known: list[str] = []
 
     def write(number: int) -> None:
@@ -130,7 +130,7 @@ def over_http(client: Client) -> Writer:
 
 
 def together(writer: Callable[[str], Writer], people: Sequence[str], writes: int) -> int:
-    """Writes a second of as many writers at once as people are named. Each warms up with two."""
+    """Return the writes per second of concurrent writers, one per entry of ``people``. Each warms up with two."""
     from django.db import connections
 
     def work(write: Writer) -> None:
@@ -147,7 +147,7 @@ def together(writer: Callable[[str], Writer], people: Sequence[str], writes: int
 
 
 def tool_calls(client: Client) -> dict[str, float]:
-    """The spread of calls that each add something new."""
+    """Measure calls that each add a new memory."""
 
     def call() -> Answer:
         body = {"arguments": {"content": statement(), "category": "person", "insist": True}}
@@ -161,14 +161,14 @@ def tool_calls(client: Client) -> dict[str, float]:
 
 
 def checked(answer: Answer) -> Answer:
-    """An answer, unless it is a refusal: that ends the benchmark. What waits for the person (202) was written too."""
+    """Return a successful answer; end the benchmark otherwise. A write that waits for review (202) is a success."""
     if answer.status not in {200, 201, 202}:
         sys.exit(f"A write was answered with {answer.status}: {answer.text[:300]}")
     return answer
 
 
 def statement() -> str:
-    """A statement about something that nobody has heard of."""
+    """Return a statement about something unique."""
     names = ["".join(chance.choices(SYLLABLES, k=3)).capitalize() for _ in range(3)]
     verb = chance.choice(("repairs", "collects", "paints", "studies", "sells", "fears"))
     return f"{names[0]} from {names[1]} {verb} {names[2]} {chance.choice(THINGS)} on {chance.choice(DAYS)}."

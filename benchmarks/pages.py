@@ -1,13 +1,13 @@
-"""How long the server takes for each page of a person who has much:
+"""Latency of each page for a person with much data:
 ``python -m benchmarks.pages [--memories 5000] [--conversations 1000] [--rounds 40] [--only NAME] [--json OUT]``.
 
-Fills the database that the environment names, which has to be empty or filled by an earlier run, with one person:
-memories of all categories, a tenth of them waiting for a review, facts about four legacies, conversations of ten
-messages and one of 2,000, agents that were shown things. Then each page is called through Django's whole stack, in this
-process: p50 and p95 in milliseconds by the clock, the same of this process's own processor time, which other work on
-the machine changes less, the mean processor time of the database's process, the queries, and the bytes.
+Fills the database of the environment, which has to be empty or filled by an earlier run, with one person: memories of
+all categories, a tenth of them waiting for review, facts about four legacies, conversations of ten messages and one of
+2,000, agents with disclosures. Then it requests each page in this process, with all middleware, and prints p50 and p95
+in milliseconds of the wall clock and of this process's CPU time (which depends less on other load), the mean CPU time
+of the database's process, the queries, and the size.
 
-``python -m memory_project.embedded python -m benchmarks.pages`` brings a database along.
+``python -m memory_project.embedded python -m benchmarks.pages`` starts a database for it.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def main() -> None:
 
 
 def fill(memories: int, conversations: int) -> Any:
-    """Make the person. Returns them."""
+    """Create the person with all data."""
     from accounts.actions import agent_create, legacy_create, user_create
     from accounts.queries import principal_for_person
     from memories.models import Disclosure, Memory
@@ -100,7 +100,7 @@ def fill(memories: int, conversations: int) -> Any:
 
 
 def remember_much(person: Any, count: int, chance: random.Random) -> None:
-    """So many memories of different words, over two years."""
+    """Add ``count`` memories with different wordings, spread over two years."""
     from django.utils import timezone
 
     from accounts import categories
@@ -127,7 +127,7 @@ def remember_much(person: Any, count: int, chance: random.Random) -> None:
 
 
 def talk_much(principal: Any, count: int, legacies: list[Any], chance: random.Random) -> None:
-    """So many conversations, and one that is long; all their messages are indexed."""
+    """Add ``count`` conversations and a long one, with all messages indexed."""
     from conversations.actions import NewMessage, conversation_create, messages_append
     from conversations.models import Conversation, Message
     from language.backends import get_embedder
@@ -152,7 +152,7 @@ def talk_much(principal: Any, count: int, legacies: list[Any], chance: random.Ra
 
 
 def pages_of(person: Any) -> dict[str, str]:
-    """The addresses of the pages, by their names."""
+    """Return the paths of the pages by name."""
     from accounts.models import Agent, Legacy
     from conversations.models import Conversation
     from facts.models import LegacyFact
@@ -206,7 +206,7 @@ def pages_of(person: Any) -> dict[str, str]:
 
 
 def measure(person: Any, path: str, rounds: int) -> dict[str, Any]:
-    """The figures of one page, called by a signed-in browser that has been there before."""
+    """Measure one page, requested by a signed-in client after a warm-up."""
     from django.db import connection
     from django.test import Client
     from django.test.utils import CaptureQueriesContext

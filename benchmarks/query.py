@@ -1,12 +1,12 @@
-"""How quickly questions are answered: ``python -m benchmarks.query [--embedder NAME] [--memories N] [--json OUT]``.
+"""Latency of memory queries: ``python -m benchmarks.query [--embedder NAME] [--memories N] [--json OUT]``.
 
-Starts a Keepsake of its own on durable storage, with gunicorn as in production (one process), and measures, for a
-person with N memories (1,000), one client at a time:
+Starts a separate Keepsake on durable storage, with gunicorn as in production (one process), and measures, for a person
+with N memories (1,000), one client at a time:
 
-- ``memory.query`` over HTTP as bullets, with filters, and as of a moment, the embedding of the question included;
-- the same in this process, with the processor's time of it.
+- ``memory.query`` over HTTP as bullets, with filters, and as of a past time, including the embedding of the question;
+- the same in this process, with its CPU time.
 
-Times are in milliseconds. ``--embedder hashing`` leaves out what the bundled embedder takes for a question.
+Times are in milliseconds. ``--embedder hashing`` leaves out the time of the bundled embedder.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def main() -> None:
 
 
 def remember(size: int) -> Any:
-    """A new person with so many memories, with vectors of the embedder that is measured."""
+    """Create a person with ``size`` memories, embedded by the measured embedder."""
     from django.db import connections
 
     from accounts.actions import user_create
@@ -75,13 +75,13 @@ def remember(size: int) -> Any:
 
 
 def question(number: int) -> str:
-    """Each another one, so that nothing is answered from a cache."""
+    """Return the n-th question; all differ, so that no answer comes from a cache."""
     chance = random.Random(number)
     return f"Who {chance.choice(DOES)} {chance.choice(THINGS)}, and is it number {number}?"
 
 
 def over_http(client: Client) -> dict[str, Any]:
-    """Requests on one connection that is kept open."""
+    """Measure requests on one persistent connection."""
     ways: dict[str, dict[str, Any]] = {
         "bullets": {},
         "filters": {"filters": {"importance_min": 2, "pinned": False}, "categories": ["tasks", "event"]},
@@ -100,7 +100,7 @@ def over_http(client: Client) -> dict[str, Any]:
 
 
 def in_process(person: Any) -> dict[str, Any]:
-    """The function behind the request."""
+    """Measure the function behind the request."""
     from accounts.queries import principal_for_person
     from assistant.recall.query import Question, answer_question
 
@@ -116,7 +116,7 @@ def in_process(person: Any) -> dict[str, Any]:
 
 
 def timed(ask: Callable[[int], None], clock: Callable[[], float]) -> dict[str, float]:
-    """How long each question takes, after some that warm up."""
+    """Time each question after a warm-up and return the spread."""
     for number in range(WARM):
         ask(number)
     seconds = []

@@ -1,8 +1,8 @@
-"""Filters against a reference in Python: ``python -m benchmarks.query_filters [--questions N] [--seed S]``.
+"""Check filters against a Python reference: ``python -m benchmarks.query_filters [--questions N] [--seed S]``.
 
-Starts a Keepsake of its own, fills it with memories of several people in every state, category and kind, asks random
-filtered questions through the same code as ``POST memories/query/``, and counts the rows that should not have come and
-those that should have. Prints both; exits with 1 unless the first is 0 and nothing was missed.
+Starts a separate Keepsake, fills it with memories of several people in every state, category and kind, runs random
+filtered queries through the code of ``POST memories/query/``, and counts false positives and false negatives. Prints
+both; exits with 1 unless both are 0.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MEMORIES = 120
 
 
 def main() -> None:
-    """Ask and count."""
+    """Run the queries and print the counts."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--questions", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=7)
@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def ask(questions: int, seed: int) -> tuple[int, int, int]:
-    """How many rows came that should not have, how many did not that should have, and how many questions found any."""
+    """Return the numbers of false positives, of false negatives, and of questions with results."""
     from accounts.actions import user_create
     from accounts.queries import principal_for_person
     from assistant.recall.query import Question, answer_question
@@ -56,7 +56,7 @@ def ask(questions: int, seed: int) -> tuple[int, int, int]:
         wanted = narrowed_by_hand(own[person.pk], categories, filters)
         shelves = Counter(memory.category for memory in own[person.pk] if memory.pk in wanted)
         wrong += len(got - wanted)
-        # More than categories.yaml allows of one category are left out.
+        # Memories above a category's limit in categories.yaml are skipped.
         missed += len(wanted - got) if max(shelves.values(), default=0) <= 10 else 0
         found += bool(got)
         if number % 1_000 == 999:

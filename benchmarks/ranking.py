@@ -1,12 +1,12 @@
-"""What the weights of memories are worth: ``python -m benchmarks.ranking FILE [--embedder NAME]``.
+"""The effect of the ranking weights of memories: ``python -m benchmarks.ranking FILE [--embedder NAME]``.
 
-Starts a Keepsake of its own and, for each conversation of a file of LoCoMo, remembers its observations (one-sentence
-statements that came with it, each with the turn that says it), related as on a write, and as long ago as the session
-that they are from was before the last one. Asks its questions through the code of ``POST memories/query/`` and prints
-which part of the turns that answer them is told by the first 5 and 10 memories, in percent; then the same with each
-weight of ``RANKED`` at zero and doubled. Questions whose turns no observation tells are left out.
+Starts a separate Keepsake and stores the observations of each conversation of a LoCoMo file as memories: one-sentence
+statements of the dataset, each with its source turn. They are related as on a write, and dated by the distance of their
+session from the last one. It asks the questions through the code of ``POST memories/query/`` and prints the recall of
+their gold turns by the first 5 and 10 memories, in percent; then the same with each weight of ``RANKED`` at zero and
+doubled. Questions whose gold turns have no observation are skipped.
 
-Observations have no importance, pins or insights, so the weights of those can't be measured with them.
+Observations have no importance, pins or insights, so those weights can't be measured with them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from tests.assistant.deployment import own_deployment
 RANKED = ("RANK_RELATED", "RANK_RECENCY")
 DEPTHS = (5, 10)
 UNANSWERED = 5
-"""The category of questions that the conversation does not answer."""
+"""The category of unanswerable questions."""
 
 Asked = tuple[str, frozenset[str]]
 
@@ -57,7 +57,7 @@ def main() -> None:
 
 
 def told(case: dict[str, Any]) -> tuple[Any, dict[str, frozenset[str]], list[Asked]]:
-    """A person who is told a conversation's observations: who it is, what turns each memory tells, what is asked."""
+    """Create a person with a conversation's observations. Returns the principal, turns by memory id, and questions."""
     from django.utils import timezone
 
     from accounts.actions import user_create
@@ -88,7 +88,7 @@ def told(case: dict[str, Any]) -> tuple[Any, dict[str, frozenset[str]], list[Ask
 
 
 def line(people: Iterable[tuple[Any, dict[str, frozenset[str]], list[Asked]]]) -> list[str]:
-    """Recall at each depth over all questions of all people."""
+    """Return the recall at each depth over all questions of all people, as texts."""
     from django.conf import settings
 
     from assistant.recall.query import Question, answer_question

@@ -1,14 +1,13 @@
-"""How quickly memories are related to what is near them: ``python -m benchmarks.relations [--json OUT]``.
+"""Duration of relating memories to their neighbours: ``python -m benchmarks.relations [--json OUT]``.
 
-Starts a Keepsake of its own on durable storage, gives a person 100 and 1,000 memories with vectors of the bundled
-embedder, and measures for each, in milliseconds an edge, the whole transaction with its commit included:
+Starts a separate Keepsake on durable storage, gives a person 100 and 1,000 memories with vectors of the bundled
+embedder, and measures for each, in milliseconds per edge, the whole transaction including its commit:
 
-- all memories of the person related at once, as after a change of embedder: one statement;
-- the 20 that came last, as a batch of an extraction is: one statement;
-- the last one alone, by the neighbours that its writer found, without the finding.
+- all memories of the person at once, as after a change of embedder: one statement;
+- the last 20, as a batch of an extraction: one statement;
+- the last one alone, with the neighbours that its writer has found, without that search.
 
-Each is done over and over, with the edges of the round before removed. Edges go to the nearest three, from each pair
-of memories once.
+Each is repeated, with the edges of the round before removed. Edges go to the nearest three, once per pair.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ def main() -> None:
 
 
 def measure(size: int) -> dict[str, Any]:
-    """All figures of a person with so many memories."""
+    """Return all figures of a person with ``size`` memories."""
     from accounts.queries import principal_for_person
     from memories import queries
     from memories.actions import memories_relate
@@ -74,7 +73,7 @@ def measure(size: int) -> dict[str, Any]:
 
 
 def spread_of(person: Any, relate: Callable[[Any], object]) -> dict[str, float]:
-    """Milliseconds an edge, and how many edges there were."""
+    """Return the milliseconds per edge and the number of edges."""
     from journal.actions import ledger_write
     from journal.records import Actor
     from memories.models import Relation
@@ -93,7 +92,7 @@ def spread_of(person: Any, relate: Callable[[Any], object]) -> dict[str, float]:
 
 
 def remember(size: int) -> tuple[Any, list[Any]]:
-    """A new person with so many memories and their vectors."""
+    """Create a person with ``size`` memories and their vectors."""
     from django.db import connections
 
     from accounts.actions import user_create

@@ -1,13 +1,13 @@
-"""How quickly an agent gets what its next model call needs: ``python -m benchmarks.turn [--json OUT]``.
+"""Latency of preparing a turn: ``python -m benchmarks.turn [--json OUT]``.
 
-Starts a Keepsake of its own on durable storage, with gunicorn as in production (one process), and measures for people
-with so many memories and messages (60 and 200, 1,000 and 10,000), one client at a time, each time with another text:
+Starts a separate Keepsake on durable storage, with gunicorn as in production (one process), and measures for people
+with 60 memories and 200 messages, and with 1,000 and 10,000, one client at a time, each call with a different text:
 
-- ``turn/`` over HTTP, with and without ``save``, and in this process, with the processor's time and the statements;
-- ``memories/query/`` with all sources, the same ways.
+- ``turn/`` over HTTP, with and without ``save``, and in this process, with CPU time and number of statements;
+- ``memories/query/`` with all sources, in the same ways.
 
-Messages are in talks of twenty, each summed up. Times are in milliseconds. ``--embedder hashing`` leaves out what the
-bundled embedder takes for a question; ``--without-statistics`` leaves the tables as they are right after a bulk load.
+Messages are in summarised conversations of twenty. Times are in milliseconds. ``--embedder hashing`` leaves out the
+time of the bundled embedder; ``--without-statistics`` skips ANALYZE after the bulk load.
 """
 
 from __future__ import annotations
@@ -65,17 +65,17 @@ def main() -> None:
         options.json.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
 
 
-# --- Somebody who has memories and has talked -------------------------------------------------------------------
+# --- A person with memories and conversations -------------------------------------------------------------------
 
 
 def sentence(chance: random.Random) -> str:
-    """One of some thousand."""
+    """Return one of some thousand sentences."""
     one, other = chance.sample(THINGS, 2)
     return f"Maria {chance.choice(DOES)} {one} and {other} {chance.choice(WHEN)}, as her father did near Porto."
 
 
 def somebody(memories: int, messages: int, *, analysed: bool = True) -> Any:
-    """A person with so many memories and messages, with vectors of the embedder that is measured."""
+    """Create a person with that many memories and messages, embedded by the measured embedder."""
     from django.db import connections
 
     from accounts.actions import user_create
@@ -97,7 +97,7 @@ def somebody(memories: int, messages: int, *, analysed: bool = True) -> Any:
 
 
 def talk(person: Any, said: list[str]) -> None:
-    """One conversation, summed up and with vectors."""
+    """Add one conversation with its summary and vectors."""
     from accounts.queries import principal_for_person
     from conversations.actions import NewMessage, chunk_write, conversation_create, messages_append
     from journal.actions import ledger_write
@@ -121,18 +121,18 @@ def talk(person: Any, said: list[str]) -> None:
 
 @cache
 def embedding_of(content: str) -> dict[str, Any]:
-    """The columns of a vector. Many say the same, which is embedded once."""
+    """Return the vector's columns. Cached, since many texts are the same."""
     from language.backends import get_embedder
 
     embedder = get_embedder()
     return {"embedding": embedder.embed_passages([content])[0], "embedding_model": embedder.name}
 
 
-# --- What is measured -------------------------------------------------------------------------------------------
+# --- Measurements -----------------------------------------------------------------------------------------------
 
 
 def measure(person: Any, client: Client) -> dict[str, Any]:
-    """All figures of one person, by name."""
+    """Return all figures of one person by name."""
     from accounts.queries import principal_for_person
     from assistant.recall.query import Question, answer_question
     from assistant.recall.turn import prepare_turn
@@ -168,7 +168,7 @@ def measure(person: Any, client: Client) -> dict[str, Any]:
 
 
 def conversation_of(principal: Any) -> Any:
-    """A new conversation, with a first exchange."""
+    """Create a conversation with a first exchange."""
     from conversations.actions import NewMessage, conversation_create, messages_append
 
     made = conversation_create(principal)
@@ -178,19 +178,19 @@ def conversation_of(principal: Any) -> Any:
 
 
 def question(number: int) -> str:
-    """Each another one, so that nothing is answered from a cache."""
+    """Return the n-th question; all differ, so that no answer comes from a cache."""
     chance = random.Random(number)
     return f"Who {chance.choice(DOES)} {chance.choice(THINGS)} {chance.choice(WHEN)}, and is it number {number}?"
 
 
 def checked(answer: Answer, part: str) -> None:
-    """End the run unless a request was answered with something."""
+    """End the run unless a request succeeded and its answer has this part."""
     if answer.status != 200 or not answer.json()[part]:
         sys.exit(f"It was answered {answer.status}: {answer.text[:300]}")
 
 
 def timed(ask: Callable[[int], None], clock: Callable[[], float] = time.perf_counter) -> dict[str, float]:
-    """How long each question takes, after some that warm up."""
+    """Time each question after a warm-up."""
     seconds = []
     for number in range(WARM + ASKED):
         began = clock()
@@ -200,7 +200,7 @@ def timed(ask: Callable[[int], None], clock: Callable[[], float] = time.perf_cou
 
 
 def statements(ask: Callable[[int], None]) -> int:
-    """How many statements one question takes, of several the middle."""
+    """Return the median number of statements per question."""
     from django.db import connection
     from django.test.utils import CaptureQueriesContext
 

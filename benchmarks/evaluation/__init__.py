@@ -1,4 +1,4 @@
-"""How well recall finds the messages that answer a question, on datasets of conversations with questions."""
+"""Evaluation of recall, duplicates and extraction on datasets of conversations with questions."""
 
 from .datasets import Case, Question, parse_cases
 from .figures import Outcome, Report

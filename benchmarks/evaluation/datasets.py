@@ -1,4 +1,4 @@
-"""Questions about conversations, with the messages that answer them, as LoCoMo and BEAM files have them."""
+"""Parse questions and their gold messages from LoCoMo and BEAM files."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from conversations.imports.records import Node, parse_json
 
 LOCOMO_CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: "adversarial"}
 APART = frozenset({"adversarial"})
-"""Categories whose questions the conversation does not answer: told, and left out of the overall figures."""
+"""Categories of unanswerable questions: reported, but excluded from the overall figures."""
 
 _LOCOMO_ID = re.compile(r"D:?(\d+):(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question and the places, from 0, of the messages that answer it."""
+    """A question and the indices, from 0, of the messages that answer it."""
 
     text: str
     category: str
@@ -26,7 +26,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One conversation and the questions about it. Those whose evidence is missing or broken are only counted."""
+    """A conversation and its questions. Questions with missing or invalid evidence are only counted."""
 
     conversation: ParsedConversation
     channel: str
@@ -35,9 +35,9 @@ class Case:
 
 
 def parse_cases(form: str, text: str) -> list[Case]:
-    """Read a dataset file of the form ``locomo`` or ``beam``.
+    """Parse a dataset file in the format ``locomo`` or ``beam``.
 
-    Raises ImportFileError, with the place in the file, when it is no such file or has no question to score.
+    Raises ImportFileError, with the place in the file, when it is invalid or has no question to score.
     """
     cases = _locomo_cases(text) if form == "locomo" else _beam_cases(text)
     if not any(case.questions for case in cases):
@@ -64,7 +64,7 @@ def _locomo_question(item: Node) -> tuple[str, str, list[str]]:
 
 
 def _locomo_id(match: re.Match[str]) -> str:
-    """A turn's id as most of the file writes it: ``D:8:06`` means ``D8:6``."""
+    """Normalise a turn's id: ``D:8:06`` means ``D8:6``."""
     return f"D{int(match[1])}:{int(match[2])}"
 
 

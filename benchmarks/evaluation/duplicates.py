@@ -1,8 +1,8 @@
-"""How many statements about one person say what another one says, before consolidation and after it, offline.
+"""Count duplicate statements about a person before and after offline consolidation.
 
-The statements are the observations of a LoCoMo file, which a model wrote of each session on its own, so that what came
-up in several is there several times. They are compared as consolidation compares memories: near as vectors, with words
-in common, and then by the rules.
+The statements are the observations of a LoCoMo file. A model wrote them for each session separately, so topics of
+several sessions occur repeatedly. They are compared as consolidation compares memories: by vector similarity, shared
+words, and then by the rules.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ Pair = tuple[str, str]
 
 
 class PairsError(ValueError):
-    """A file holds no pairs."""
+    """The file contains no valid pairs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What was observed of one person, by the name of the conversation and theirs."""
+    """The observations of one speaker of a conversation."""
 
     conversation: str
     person: str
@@ -40,7 +40,7 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Of one person's statements: pairs that are near, pairs that were merged, pairs that a model is asked about."""
+    """The pairs of one person's statements that are near, that were merged, and that need a model's verdict."""
 
     told: Told
     near: int
@@ -50,14 +50,14 @@ class Found:
 
     @property
     def calls(self) -> int:
-        """How many calls of a model that takes on the first day, of which there are no more on any."""
+        """The number of model calls on the first day, which is the maximum of any day."""
         return math.ceil(min(len(self.asked), settings.CONSOLIDATE_PAIRS_PER_DAY) / settings.CONSOLIDATE_PAIRS_PER_CALL)
 
 
 def labelled(path: Path) -> tuple[list[Pair], list[Pair]]:
-    """The pairs of a file that say the same and those that differ: "same" or "differ" and two texts, by tabs.
+    """Parse labelled pairs: lines of "same" or "differ" and two texts, separated by tabs. Returns (same, differing).
 
-    Raises PairsError for what is none.
+    Raises PairsError for an invalid file.
     """
     found: dict[str, list[Pair]] = {"same": [], "differ": []}
     for line in path.read_text(encoding="utf-8").splitlines():
@@ -69,7 +69,7 @@ def labelled(path: Path) -> tuple[list[Pair], list[Pair]]:
 
 
 def observed(text: str) -> Iterator[Told]:
-    """The observations in a LoCoMo file. Raises ImportFileError for what is none."""
+    """Yield the observations of a LoCoMo file. Raises ImportFileError for an invalid file."""
     for sample in Node(parse_json(text)).as_items():
         of: dict[str, dict[str, None]] = {}
         for session in sample["observation"].as_object():
@@ -82,7 +82,7 @@ def observed(text: str) -> Iterator[Told]:
 
 
 def consolidated(told: Told, embedder: Embedder) -> Found:
-    """Compare each statement with each other, and merge what says the same. Raises EmbedderUnavailable."""
+    """Compare all pairs of statements and merge duplicates. Raises EmbedderUnavailable."""
     read = cache(Statement)
     near = [pair for pair in _near(told.statements, embedder) if _is_near_enough(read, pair)]
     same = [pair for pair in near if says_the_same(*map(read, pair))]
@@ -101,7 +101,7 @@ def consolidated(told: Told, embedder: Embedder) -> Found:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """What becomes of written pairs: without a model, with one that knows them, with one that calls all the same."""
+    """The outcome for labelled pairs: those merged by the rules, and those that need a model's verdict."""
 
     same: Sequence[Pair]
     apart: Sequence[Pair]
@@ -110,12 +110,12 @@ class Scored:
     milliseconds: float
 
     def count(self, pairs: Sequence[Pair], *, asks: bool) -> int:
-        """How many of them are merged, if whoever is asked calls them the same."""
+        """Count the merged pairs; with ``asks`` also those for a model, if it calls them the same."""
         return sum(pair in self.merged or (asks and pair in self.asked) for pair in pairs)
 
 
 def scored(path: Path, embedder: Embedder) -> Scored:
-    """Look at each pair of a file as consolidation does, the longer text first.
+    """Judge each pair of a file as consolidation does, the longer text first.
 
     Raises PairsError, EmbedderUnavailable.
     """
@@ -139,7 +139,7 @@ def _is_near_enough(read: Callable[[str], Statement], pair: Pair) -> bool:
 
 
 def _near(statements: Sequence[str], embedder: Embedder) -> list[Pair]:
-    """Pairs of statements that are near, the nearest first; of each the longer one first."""
+    """Return the near pairs of statements, the nearest first; in each pair the longer one first."""
     vectors = embedder.embed_passages(statements)
     found = [
         (float(vectors[one] @ vectors[other]), one, other) for one, other in combinations(range(len(statements)), 2)

@@ -1,4 +1,4 @@
-"""What is counted for each question, and the means with their intervals."""
+"""Metrics per question, and their means with confidence intervals."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ SEED = 20_260_214
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How one question went: its figures in the order of ``METRICS``, and how long it took.
+    """The result of one question: its metrics in the order of ``METRICS``, and its times.
 
-    ``seconds`` is what the answer took with the question's vector at hand, ``embedding_seconds`` what that took.
+    ``seconds`` is the time of the answer without the embedding, ``embedding_seconds`` that of the embedding.
     """
 
     category: str
@@ -33,9 +33,9 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """How a whole file went. ``model`` names the embedder, ``skipped`` counts questions without valid evidence.
+    """The results of a file. ``model`` names the embedder, ``skipped`` counts questions without valid evidence.
 
-    ``without`` has the same questions asked with one part of the search turned off, by the name of the part.
+    ``without`` holds the results of an ablation by the disabled part of the search.
     """
 
     model: str
@@ -44,7 +44,7 @@ class Report:
     without: Mapping[str, Sequence[Outcome]] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
-        """Figures from 0 to 1, each group with the number of its questions and 95% intervals."""
+        """Return metrics from 0 to 1, each group with its number of questions and 95% intervals."""
         overall = _counted(self.outcomes)
         names = sorted({outcome.category for outcome in self.outcomes})
         return {
@@ -65,14 +65,14 @@ class Report:
 
 
 def milliseconds(seconds: Sequence[float]) -> dict[str, float]:
-    """The middle and the 95th percentile of so many seconds, at least one."""
+    """Return the median and the 95th percentile in milliseconds of at least one duration in seconds."""
     return {f"p{part}": round(1_000 * float(np.percentile(seconds, part)), 2) for part in (50, 95)}
 
 
 def score(ranking: Sequence[int], gold: frozenset[int]) -> tuple[float, ...]:
-    """The figures, in the order of ``METRICS``, for what was found, best first, and what should have been.
+    """Return the metrics, in the order of ``METRICS``, of a ranking (best first) against the gold messages.
 
-    Only the first ``DEPTH`` places count. ``gold`` must not be empty.
+    Only the first ``DEPTH`` ranks count. ``gold`` must not be empty.
     """
     hits = [place in gold for place in ranking[:DEPTH]]
     found = [sum(hits[:rank]) for rank in RANKS]
@@ -94,7 +94,7 @@ def _means(outcomes: Sequence[Outcome]) -> dict[str, float]:
 
 
 def _intervals(outcomes: Sequence[Outcome]) -> dict[str, list[float]]:
-    """Bootstrap percentiles over the questions, the same in every run."""
+    """Return bootstrap percentile intervals over the questions, with a fixed seed."""
     if not outcomes:
         return {name: [0.0, 0.0] for name in METRICS}
     values = np.array([outcome.values for outcome in outcomes])

@@ -1,8 +1,7 @@
-"""Runs the questions against the product's own answers.
+"""Run the questions against the product's own search.
 
-The messages go in by the conversations' own actions, for a person made for the purpose, and are asked for by the code
-that answers ``POST memories/query/`` with the source ``turns``, so what is measured is what is served. The transaction
-is rolled back.
+The messages are stored through the actions for a temporary person and searched by the code of ``POST memories/query/``
+with the source ``turns``, so the served code is measured. The transaction is rolled back.
 """
 
 from __future__ import annotations
@@ -43,10 +42,10 @@ def measure(
     ablate: Collection[str] = (),
     progress: Progress = lambda count: None,
 ) -> Report:
-    """Ask every question of every case. Leaves nothing in the database and changes no row that was there.
+    """Ask every question of every case. The database is unchanged afterwards.
 
-    ``ablate`` names parts of the search (``retrieval.weights.PARTS``); every question is asked again without each.
-    ``progress`` is called with the number of texts and questions that are done, ``count_steps(cases)`` in all.
+    ``ablate`` names parts of the search (``retrieval.weights.PARTS``); every question is repeated without each.
+    ``progress`` is called with the number of finished texts and questions, ``count_steps(cases)`` in all.
 
     Raises EmbedderUnavailable.
     """
@@ -68,14 +67,14 @@ def measure(
 
 
 def count_steps(cases: Sequence[Case]) -> int:
-    """How many texts and questions there are."""
+    """Return the number of texts and questions."""
     return sum(len(case.conversation.messages) + len(case.questions) for case in cases)
 
 
 def embed_messages(case: Case, embedder: CachingEmbedder, progress: Progress) -> None:
-    """Have the vectors of the messages ready before a transaction begins.
+    """Cache the vectors of the messages before a transaction begins.
 
-    It would stay open for minutes, and hold up the cleaning of every table meanwhile.
+    Otherwise it would be open for minutes and block the vacuum of every table.
     """
     texts = [
         passage(message.content, message.speaker, message.at) for message in case.conversation.messages if message.at
@@ -87,7 +86,7 @@ def embed_messages(case: Case, embedder: CachingEmbedder, progress: Progress) ->
 
 @contextmanager
 def taken_back() -> Iterator[None]:
-    """A part of the work after which the database is as it was."""
+    """Run the block in a transaction that is rolled back."""
     with transaction.atomic():
         try:
             yield
@@ -97,7 +96,7 @@ def taken_back() -> Iterator[None]:
 
 @contextmanager
 def told(case: Case) -> Iterator[Conversation]:
-    """The conversation of the case, as a new person's, until the block is left."""
+    """Store the case's conversation for a new person; rolled back after the block."""
     with taken_back():
         principal = principal_for_person(user_create(f"evaluation-{uuid.uuid4().hex[:12]}").pk)
         with acting_as(principal):
@@ -109,7 +108,7 @@ def told(case: Case) -> Iterator[Conversation]:
 
 
 def person_of(conversation: Conversation) -> Principal:
-    """The person who holds a conversation."""
+    """Return the principal of a conversation's person."""
     return principal_for_person(conversation.user_id)
 
 

@@ -1,8 +1,8 @@
-"""How much of what conversations say the built-in reading finds, and what it drops for which reason.
+"""Recall and precision of the built-in (offline) extraction on labelled conversations.
 
-A conversation is a text file: ``# legacy: NAME; user: NAME`` (``-`` for no legacy), then a turn a line after ``U:`` or
-``A:``, with ``\\n`` for a line break, and under a turn of the user's what it says, after ``= L:`` of the legacy and
-``= U:`` of the user. What ends in "(optional)" counts neither way.
+A conversation is a text file: ``# legacy: NAME; user: NAME`` (``-`` for no legacy), then one turn per line after ``U:``
+or ``A:``, with ``\\n`` for a line break. The expected statements follow the user's turn: ``= L:`` for the legacy,
+``= U:`` for the user. Those ending in "(optional)" count neither way.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from language.base import ExtractionRequest, Utterance
 from language.reading.statements import read
 
 LEAST_SHARED = 0.6
-"""The share of an expected statement's words that one found for its message must have to count as it."""
+"""The share of an expected statement's words that a found one must contain to match it."""
 
 _FIRST = re.compile(r"# legacy: (?P<legacy>.+?); user: (?P<user>.+)")
 _LIGHT = frozenset("a an the of to in on at for with by and was is has had s his her their it that user".split())  # noqa: SIM905
@@ -26,12 +26,12 @@ _AT = datetime(2026, 11, 20, 18, tzinfo=UTC)
 
 
 class ReadingFileError(Exception):
-    """A file of the folder is no conversation; the message says where."""
+    """A file is not a valid conversation; the message names the place."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """A statement that message ``index`` makes, as somebody wrote it down."""
+    """A labelled statement of message ``index``."""
 
     index: int
     text: str
@@ -40,7 +40,7 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """A conversation with what it says."""
+    """A conversation with its expected statements."""
 
     name: str
     request: ExtractionRequest
@@ -49,7 +49,7 @@ class Talk:
 
 @dataclass(slots=True)
 class Judged:
-    """What was found: pairs of expected and found, and on each side what has no match, with the messages' indices."""
+    """The result: matched pairs of expected and found, and the unmatched of both sides, with message indices."""
 
     found: list[tuple[Expected, str]] = field(default_factory=list)
     missed: list[Expected] = field(default_factory=list)
@@ -58,7 +58,7 @@ class Judged:
 
 
 def talks_of(folder: Path) -> Iterator[Talk]:
-    """The conversations of a folder's text files, by name. Raises ReadingFileError."""
+    """Yield the conversations of a folder's text files, sorted by name. Raises ReadingFileError."""
     paths = sorted(folder.glob("*.txt"))
     if not paths:
         raise ReadingFileError(f"{folder} holds no text file.")
@@ -89,7 +89,7 @@ def _talk(path: Path) -> Talk:
 
 
 def judge(talk: Talk) -> Judged:
-    """Read a conversation and match what comes out with what was expected, by the words they share."""
+    """Extract from a conversation and match the statements with the expected ones by shared words."""
     reading = read(talk.request)
     judged = Judged(dropped=reading.dropped)
     used: set[int] = set()
@@ -118,6 +118,6 @@ def _stems(text: str) -> set[str]:
 
 
 def figures(judged: Sequence[Judged]) -> tuple[int, int, int]:
-    """How many statements were found, were expected, and came out without having been expected."""
+    """Return the numbers of found, expected and unexpected statements."""
     found = sum(len(each.found) for each in judged)
     return found, found + sum(len(each.missed) for each in judged), sum(len(each.unmatched) for each in judged)

@@ -1,8 +1,8 @@
-"""How often a turn looks for more a second time, how long that takes, and what it is good for.
+"""Rate, duration and benefit of a turn's second search.
 
-Everything that the person said is prepared as a turn again, as the record stood when it came in, and every question of
-the file as the first turn of another conversation. After each question comes a message that names nothing itself, which
-has to be understood from the question: what answers the question answers it too.
+Each of the person's messages is prepared as a turn again, with the record as of its arrival, and each question of the
+file as the first turn of another conversation. A follow-up without keywords comes after each question; the messages
+that answer the question count as its answer, too.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ ANSWER = "Let me think."
 
 @dataclass(frozen=True, slots=True)
 class TurnOutcome:
-    """How one turn went: whether it looked again and how long that took, and what share of the answer it recalled.
+    """The result of one turn: whether and how long it searched again, and the recall of its answer.
 
-    ``kind`` is ``said``, ``question`` or ``follow-up``. ``first`` and ``recalled`` are the shares that the first look
-    and both found, None where it is not known what answers. ``added`` is how many lines the second look brought.
+    ``kind`` is ``said``, ``question`` or ``follow-up``. ``first`` and ``recalled`` are the recall of the first search
+    and of both, None without gold messages. ``added`` is the number of lines that the second search added.
     """
 
     kind: str
@@ -50,7 +50,7 @@ class TurnOutcome:
 def measure_turns(
     cases: Sequence[Case], embedder: CachingEmbedder, *, progress: Progress = lambda count: None
 ) -> list[TurnOutcome]:
-    """Prepare all turns of every case. Leaves nothing in the database and changes no row that was there.
+    """Prepare all turns of every case. The database is unchanged afterwards.
 
     Raises EmbedderUnavailable.
     """
@@ -70,7 +70,7 @@ def measure_turns(
 
 
 def _embed_turns(case: Case, embedder: CachingEmbedder, at: datetime) -> None:
-    """Have the vectors of what will be asked and said ready before a transaction begins."""
+    """Cache the vectors of questions and messages before a transaction begins."""
     said = [message.content for message in case.conversation.messages if message.role == Message.Role.USER]
     asked = [question.text for question in case.questions]
     for text in (*said, *asked, *NAMES_NOTHING):
@@ -79,7 +79,7 @@ def _embed_turns(case: Case, embedder: CachingEmbedder, at: datetime) -> None:
 
 
 def turns_as_json(outcomes: Sequence[TurnOutcome]) -> dict[str, Any]:
-    """The rates from 0 to 1 by kind of turn, and the times of second looks in milliseconds."""
+    """Return the rates from 0 to 1 by kind of turn, and the durations of second searches in milliseconds."""
     kinds = {name: [outcome for outcome in outcomes if outcome.kind == name] for name in ("said", "question")}
     follow_ups = [outcome for outcome in outcomes if outcome.kind == "follow-up"]
     seconds = [outcome.again_seconds for outcome in outcomes if outcome.again_seconds is not None]
@@ -108,7 +108,7 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def _said_again(principal: Principal, conversation: Conversation) -> Iterator[TurnOutcome]:
-    """Each message of the person as a turn of its own, once there was something before it."""
+    """Prepare each of the person's messages, except the first, as a turn of its own."""
     rows = Message.objects.visible_to(principal).filter(conversation=conversation, role=Message.Role.USER)
     for message in rows.without_vectors().order_by("index"):
         conversation.summarized_upto = _summarized(message.index)
@@ -116,7 +116,7 @@ def _said_again(principal: Principal, conversation: Conversation) -> Iterator[Tu
 
 
 def _summarized(upto: int) -> int:
-    """How many of so many messages are in summaries, when those are written as soon as they are due."""
+    """Return how many of ``upto`` messages are summarised, if summaries are written as soon as they are due."""
     over = upto - settings.SUMMARY_THRESHOLD_MESSAGES
     return settings.SUMMARY_BATCH_MESSAGES * max(0, -(-over // settings.SUMMARY_BATCH_MESSAGES))
 

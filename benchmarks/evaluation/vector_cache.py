@@ -1,4 +1,4 @@
-"""Vectors kept on disk, so that a second evaluation of the same texts is quick."""
+"""A cache of vectors on disk, so that a second evaluation of the same texts is fast."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ BATCH = 16
 
 
 class VectorCacheError(Exception):
-    """The file with the vectors can't be used."""
+    """The cache file can't be used."""
 
 
 class CachingEmbedder:
-    """An embedder that asks another one only for texts it has not seen, by the model's name and the text's SHA-256.
+    """An embedder that caches another one's vectors in a file, by the model's name and the text's SHA-256.
 
-    The file holds vectors and digests, no text. Raises VectorCacheError when the file can't be used.
+    The file holds no text. Raises VectorCacheError when the file can't be used.
     """
 
     def __init__(self, embedder: Embedder, path: Path) -> None:
@@ -48,12 +48,12 @@ class CachingEmbedder:
         return self._embed("passage", texts, self._embedder.embed_passages)
 
     def embed_query(self, text: str) -> Vectors:
-        """Embed what is searched for: an array of shape (dimensions,). Raises EmbedderUnavailable."""
+        """Embed a query: an array of shape (dimensions,). Raises EmbedderUnavailable."""
         row: Vectors = self._embed("query", [text], lambda texts: self._embedder.embed_query(texts[0])[np.newaxis])[0]
         return row
 
     def time_query(self, text: str) -> float:
-        """The seconds that it takes to embed what is searched for, also when its vector is kept; keeps it."""
+        """Embed a query, even if it is cached, cache its vector and return the seconds that it took."""
         started = time.perf_counter()
         vector = self._embedder.embed_query(text)
         seconds = time.perf_counter() - started

@@ -1,4 +1,4 @@
-"""How many of the items that a model writes have the right form at first, as they come out of it."""
+"""The share of a model's extracted items that are valid at the first attempt."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from .reading import Talk
 
 @dataclass(slots=True)
 class Written:
-    """The items of some conversations: how many there were, and which were refused for which reason."""
+    """The items of some conversations: their number, and the rejected ones with the reason."""
 
     items: int = 0
     refused: list[tuple[str, str]] = field(default_factory=list)
 
     @property
     def passed(self) -> int:
-        """How many have the right form."""
+        """The number of valid items."""
         return self.items - len(self.refused)
 
     @property
     def reasons(self) -> Counter[str]:
-        """How many were refused for each reason."""
+        """The number of rejected items by reason."""
         return Counter(reason for _, reason in self.refused)
 
 
 def written_by(model: LanguageModel, talks: Iterable[Talk]) -> Written:
-    """Have a model extract from conversations and check what it writes. Raises LanguageError."""
+    """Extract from conversations with a model and validate its items. Raises LanguageError."""
     written = Written()
     for talk in talks:
         request = replace(

@@ -1,4 +1,4 @@
-"""Making what is judged by vectors. It needs no deployment: neither a database nor any of its settings."""
+"""Training of the vector classifiers. It needs neither a database nor settings."""
 
 from django.conf import settings
 

@@ -1,9 +1,9 @@
-"""Train what is judged by vectors: ``python -m benchmarks.gates.train`` writes the weights of gates and likeness anew.
+"""Train the vector classifiers: ``python -m benchmarks.gates.train`` writes the weights of gates and likeness.
 
-The texts stand beside this file, one a line: orders to a model, secrets, ordinary sentences, everyday ones that tell
-people what to do, what gives a field of a person, and statements with the same and with something else beside them.
-Those that the tests keep and that were learned from come on top. ``--check`` writes nothing and prints, by
-cross-validation over neighbouring lines, what would be found of the texts of this folder.
+The training texts are in this folder, one per line: instructions to a model, secrets, ordinary sentences, everyday
+instructions to people, values of a person's fields, and statements with a paraphrase and a different statement. The
+tests' training sets are added. ``--check`` writes nothing and prints the cross-validated results (folds of neighbouring
+lines) for the texts of this folder.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ OTHERS = (("Henry", "his"), ("Rosa Delgado", "her"), ("Grandpa Luis", "his"), ("
 
 
 class Texts(NamedTuple):
-    """Texts with the number of each one's class; ``own`` are those of this folder."""
+    """Texts with their class numbers; ``own`` marks those of this folder."""
 
     texts: list[str]
     classes: list[int]
@@ -48,7 +48,7 @@ class Texts(NamedTuple):
 
 
 def kinds() -> Texts:
-    """Ordinary sentences, orders to a model, secrets."""
+    """Load ordinary sentences, instructions to a model, and secrets."""
     rounds = [labelled(name) for name in ("made_from", *(f"round_{number}" for number in (*range(1, 11), 12)))]
     instructions, sensitive, unseen = labelled("instructions"), labelled("sensitive"), labelled("unseen")
     told = [
@@ -64,14 +64,14 @@ def kinds() -> Texts:
     orders += unseen["instructions"]["must_hold_back"]
     secret = [*(text for texts in rounds for text in texts.get("secret", ())), *unseen["sensitive"]["must_refuse"]]
     secret += sensitive["refused"]["password or code"]
-    # Those of plain.txt hold the words that orders have; some of them give a field.
+    # The texts of plain.txt contain the words of instructions; some of them give a field.
     ordinary = [*_lines("ordinary.txt"), *_lines("everyday.txt"), *_lines("plain.txt")]
     own = [ordinary, _lines("orders.txt"), _lines("secrets.txt")]
     return _together([told, orders, secret], own)
 
 
 def fields() -> Texts:
-    """What gives a field of a person, and what gives none."""
+    """Load texts that give a field of a person, and texts that give none."""
     own = [line.split("\t") for line in _lines("fields.tsv")]
     of_tests: list[list[str]] = [[] for _ in FIELDS]
     of_tests[0] = [*_lines("ordinary.txt"), *_lines("everyday.txt")]
@@ -84,9 +84,9 @@ def fields() -> Texts:
 
 
 def pairs() -> tuple[list[tuple[str, str]], list[int]]:
-    """Pairs of statements with 1 for those that say one thing, 0 for those that don't, the first of them rejected.
+    """Load pairs of a rejected and another statement, with label 1 if they say the same, else 0.
 
-    In this folder each line is a statement, the same in other words, and something else that shares words with it.
+    Each line of this folder's file has a statement, a paraphrase, and a different statement with shared words.
     """
     own = [line.split("\t") for line in _lines("pairs.tsv")]
     same = [(one, other) for one, other, _ in own]
@@ -106,7 +106,7 @@ def pairs() -> tuple[list[tuple[str, str]], list[int]]:
 
 
 def refusals() -> Texts:
-    """What asks that something be not kept, a no to who asks to keep it, and neither: ordinary talk comes on top."""
+    """Load refusals, negative answers to the question whether to keep something, and ordinary messages."""
     own: list[list[str]] = [[] for _ in ANSWERS]
     for line in _lines("refusals.txt"):
         if line.startswith("# "):
@@ -127,13 +127,13 @@ def refusals() -> Texts:
 
 
 def _parts(said: str) -> list[str]:
-    """What is judged of a text: its sentences and their parts."""
+    """Return the parts of a text that are classified: its sentences and clauses."""
     line = said.translate({ord(brace): None for brace in "{}"})
     return [line[start:end] for sentence in split_sentences(line) for start, end in pieces(sentence)]
 
 
 def by_words(given: Texts) -> dict[str, Vectors]:
-    """Fit linear models that tell by words and pairs of words whether a text may refuse, and may ask, by Adam."""
+    """Fit linear models over word unigrams and bigrams that predict possible refusals and requests, with Adam."""
     rows = np.zeros((len(given.texts), FEATURES), dtype=np.float32)
     for row, text in zip(rows, given.texts, strict=True):
         places = features(text)
@@ -150,7 +150,7 @@ def by_words(given: Texts) -> dict[str, Vectors]:
 
 
 def seen_from(embedder: BundledEmbedder) -> Frame:
-    """What ordinary sentences are seen from; some of those about the user say the same of others."""
+    """Return the reference frame of ordinary sentences, some of them repeated about other people."""
     ordinary = _lines("ordinary.txt")
     own = [line for line in ordinary if line.startswith("The user")]
     for start, (name, their) in enumerate(OTHERS):
@@ -160,7 +160,7 @@ def seen_from(embedder: BundledEmbedder) -> Frame:
 
 
 def paired(embedder: BundledEmbedder, frame: Frame) -> dict[str, Vectors]:
-    """The network that tells what means the same as what was rejected."""
+    """Train the network that decides whether a statement means the same as a rejected one."""
     told, same = pairs()
     rows = []
     for rejected, said in told:
@@ -191,7 +191,7 @@ def _together(others: Sequence[Sequence[str]], own: Sequence[Sequence[str]]) -> 
 
 
 def train(vectors: Vectors, classes: Sequence[int], count: int) -> Layers:
-    """Fit small networks from several starts and join them into one whose answer is their mean."""
+    """Fit an ensemble of small networks with different seeds, joined into one network that returns their mean."""
     mean, spread = vectors.mean(axis=0), vectors.std(axis=0) + 1e-6
     scaled = (vectors - mean) / spread
     wanted = np.eye(count, dtype=np.float32)[list(classes)]
@@ -204,7 +204,7 @@ def train(vectors: Vectors, classes: Sequence[int], count: int) -> Layers:
 
 
 def _fit(scaled: Vectors, wanted: Vectors, random: np.random.Generator) -> list[Vectors]:
-    """One network by Adam, on cross entropy."""
+    """Fit one network with Adam on cross entropy."""
     width = scaled.shape[1]
     weights = [
         random.normal(0, width**-0.5, (width, HIDDEN)).astype(np.float32),
@@ -243,7 +243,7 @@ def _shares(values: Vectors) -> Vectors:
 
 
 def check(given: Texts, vectors: Vectors, names: Sequence[str]) -> None:
-    """Print how the texts of this folder are judged by networks that saw neither them nor their neighbours."""
+    """Print the cross-validated results for the texts of this folder."""
     classes, own = np.array(given.classes), np.array(given.own)
     place = np.array([number // 10 % FOLDS for number in range(len(classes))])
     judged = np.zeros((len(classes), len(names)), dtype=np.float32)

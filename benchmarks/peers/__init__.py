@@ -1,6 +1,7 @@
-"""Keepsake beside its peers and beside bare SQL, in one run on one PostgreSQL: ``make bench``.
+"""Benchmark of Keepsake against its peers and bare SQL, in one run on one PostgreSQL: ``make bench``.
 
-The driver (``__main__``) runs in Keepsake's environment. What the peers do runs in a process and an environment of
-their own (``runner``), so that their packages and Keepsake's never meet; both speak JSON, one line a call. Modules that
-both sides use (``plan``, ``system``, ``adapters``) need the standard library and NumPy only. See docs/benchmarks.md.
+The driver (``__main__``) runs in Keepsake's environment. The peers run in a separate process and environment
+(``runner``), so that their packages don't conflict with Keepsake's; the two exchange one line of JSON per call. Modules
+used by both sides (``plan``, ``system``, ``adapters``) need only the standard library and NumPy. See
+docs/benchmarks.md.
 """

@@ -1,9 +1,9 @@
-"""Keepsake beside its peers and beside bare SQL: ``python -m benchmarks.peers [--peers PYTHON] [--json OUT]``.
+"""Keepsake against its peers and bare SQL: ``python -m benchmarks.peers [--peers PYTHON] [--json OUT]``.
 
-``make bench`` runs it. Starts a Keepsake of its own on durable storage, with gunicorn as in production (one process),
-fills it and the tables of the peers on the same PostgreSQL with the same memories and vectors, and lets all do the same
-work in turn. BENCH_SCALE says how many memories the database holds (200,000). What was filled is kept for the next run.
-docs/benchmarks.md says what is fair about it and what isn't.
+``make bench`` runs it. Starts a separate Keepsake on durable storage, with gunicorn as in production (one process),
+fills it and the tables of the peers on the same PostgreSQL with the same memories and vectors, and lets all systems do
+the same work in turn. BENCH_SCALE is the number of memories in the database (200,000). Filled databases are kept for
+the next run. docs/benchmarks.md discusses the fairness of the comparison.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ from .system import ADDING, MANY, WORK
 BLOCK_TOKENS = 10_000_000
 EXACT_MEM0 = "mem0 exact"
 SAMPLED = 5
-"""Questions of each size that Keepsake's statements answer without any index as well."""
+"""The number of questions per size whose statements are repeated without any index, for the exact answer."""
 
 EMBEDDERS = ("hashing", "bundled")
 PEERS_DATABASE = "peers"
 
 
 def main() -> None:
-    """Fill what is not there, measure and print."""
+    """Fill missing databases, measure and print."""
     plan = Plan(int(os.environ.get("BENCH_SCALE") or MEMORIES))
     options = read_options(plan)
     earlier = json.loads(options.beside.read_text(encoding="utf-8")) if options.beside else None
@@ -59,7 +59,7 @@ def main() -> None:
         if options.fresh or not kept.note.keepsake or kept.is_outdated:
             kept.empty()
         kept.empty_queues()
-        # A budget for the block would archive what 10,000 memories are more than.
+        # With the usual budget, most of 10,000 memories would be evicted from the block and archived.
         settings = {
             "KEEPSAKE_EMBEDDER": options.embedder,
             "MEMORY_BLOCK_TOKENS": str(BLOCK_TOKENS),
@@ -73,7 +73,7 @@ def main() -> None:
             if options.fill_only:
                 return
             figures = run(kept, deployment, plan, options)
-    # As JSON has it: sizes are text there.
+    # As in JSON, where sizes are strings.
     written = json.dumps(figures, indent=2)
     if options.json:
         options.json.write_text(written + "\n", encoding="utf-8")
@@ -84,7 +84,7 @@ def main() -> None:
 
 
 def read_options(plan: Plan) -> argparse.Namespace:
-    """The options of the command line. Ends the program when they say something that can't be done."""
+    """Parse the command line. Exits if the options are invalid."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--peers", type=Path, metavar="PYTHON", help="the Python that has the peers; none are measured")
     parser.add_argument("--embedder", choices=EMBEDDERS, default="hashing", help="Keepsake's; the peers' is hashing")
@@ -121,7 +121,7 @@ def _names(text: str) -> tuple[str, ...]:
 
 @contextmanager
 def place(options: argparse.Namespace, plan: Plan) -> Iterator[Kept]:
-    """The directory for so many memories of an embedder, which stays, or one that is gone afterwards."""
+    """Yield the persistent directory for this scale and embedder, or a temporary one."""
     if not options.throw_away:
         with kept_in(options.data.resolve() / f"{plan.memories}-{options.embedder}") as kept:
             yield kept
@@ -135,7 +135,7 @@ def place(options: argparse.Namespace, plan: Plan) -> Iterator[Kept]:
 
 
 def fill(kept: Kept, deployment: Deployment, plan: Plan, options: argparse.Namespace) -> None:
-    """Fill what is not there yet, and bring what is there to this checkout's state."""
+    """Fill missing databases and migrate existing ones to this checkout."""
     from django.db import connections
     from django.db.backends.postgresql.base import DatabaseWrapper
 
@@ -170,7 +170,7 @@ def fill(kept: Kept, deployment: Deployment, plan: Plan, options: argparse.Names
 
 
 def run(kept: Kept, deployment: Deployment, plan: Plan, options: argparse.Namespace) -> dict[str, Any]:
-    """Measure and print; returns all figures."""
+    """Measure and print. Returns all figures."""
     from language.backends import get_embedder
 
     from .filling import vectors_file
@@ -204,13 +204,13 @@ def run(kept: Kept, deployment: Deployment, plan: Plan, options: argparse.Namesp
 
 
 def postgres_of(deployment: Deployment) -> Postgres:
-    """The deployment's own database server."""
+    """Return the deployment's database server."""
     assert isinstance(deployment.postgres, Postgres)
     return deployment.postgres
 
 
 def own_systems(deployment: Deployment, plan: Plan) -> tuple[list[Measured], Any]:
-    """Keepsake's two ways and bare SQL, and how its answers are held against those without an index."""
+    """Return Keepsake over HTTP and in process and bare SQL, and a function for the recall of its search."""
     from .bare import BareSql
     from .earlier import EarlierSql
     from .keepsake import InProcess, OverHttp, people_by_name
@@ -224,7 +224,7 @@ def own_systems(deployment: Deployment, plan: Plan) -> tuple[list[Measured], Any
 
 
 def judge(measuring: Measuring, size: int, share_found: Any) -> None:
-    """Add to each system's quality the recall of its own ranking."""
+    """Add the recall of each system's own ranking to its quality."""
     qualities = measuring.result.quality[size]
     asker = measuring.plan.asker(size)
     asked = measuring.plan.questions(asker, SAMPLED)
@@ -239,12 +239,12 @@ def judge(measuring: Measuring, size: int, share_found: Any) -> None:
 
 
 def peers_url(postgres: Postgres) -> str:
-    """The address of the peers' database, for the same owner as that of Keepsake's."""
+    """Return the URL of the peers' database, which has the same owner as Keepsake's."""
     return postgres.url(OWNER_ROLE).replace(f"/{DATABASE}?", f"/{PEERS_DATABASE}?")
 
 
 def fill_peers(kept: Kept, postgres: Postgres, plan: Plan, python: Path) -> None:
-    """Make a database for the peers on the same server, and fill their tables one after the other."""
+    """Create the peers' database on the same server and fill their tables one after the other."""
     kept.drop_copy(postgres, PEERS_DATABASE)
     with postgres.superuser() as connection:
         name = sql.Identifier(PEERS_DATABASE)
@@ -264,7 +264,7 @@ def fill_peers(kept: Kept, postgres: Postgres, plan: Plan, python: Path) -> None
 
 @contextmanager
 def without_waiting(postgres: Postgres) -> Iterator[None]:
-    """Let the server write much at once, and put off what it does by itself."""
+    """Configure the server for bulk loading in the block: rare checkpoints, no autovacuum."""
     settings = {"max_wal_size": "16GB", "autovacuum": "off"}
     with postgres.superuser() as connection:
         for name, value in settings.items():
@@ -280,7 +280,7 @@ def without_waiting(postgres: Postgres) -> Iterator[None]:
 
 
 def heading(plan: Plan, options: argparse.Namespace, relations: int, versions: Mapping[str, str], took: float) -> str:
-    """What was measured on what."""
+    """Return the heading of the report: scale, versions and machine."""
     peers = ", ".join(f"{name} {version}" for name, version in versions.items()) or "none"
     rounds: Rounds = options.measured
     lines = (
@@ -297,14 +297,14 @@ def heading(plan: Plan, options: argparse.Namespace, relations: int, versions: M
 
 
 def say(text: str) -> None:
-    """Tell how far it is, beside the figures."""
+    """Print progress to standard error."""
     sys.stderr.write(f"{text}\n")
     sys.stderr.flush()
 
 
 @contextmanager
 def telling(text: str) -> Iterator[None]:
-    """Tell what is done and how long it took."""
+    """Print a step and its duration."""
     began = time.monotonic()
     yield
     say(f"{text}: {time.monotonic() - began:.0f} s")

@@ -1,4 +1,4 @@
-"""The same statements as Keepsake's, on one bare connection that has them prepared: what PostgreSQL takes by itself."""
+"""Keepsake's statements replayed on one plain connection with prepared statements: the time of PostgreSQL alone."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ _DIGITS = 6
 _WITHOUT_INDEXES = "-c enable_indexscan=off -c enable_indexonlyscan=off -c enable_bitmapscan=off"
 
 Statement = tuple[str, Any, type[psycopg.Cursor[Any]]]
-"""What is sent, with what, and the cursor that reads its placeholders."""
+"""The SQL, its parameters, and the cursor class for its placeholder style."""
 
 
 class BareSql:
-    """Notes what Keepsake sends to the database for a call, and then sends it by itself, timed.
+    """Records the statements of a Keepsake call and replays them, timed.
 
-    For a write, Keepsake's own is rolled back once it is noted, so that the same rows can be written again. That is
-    done on a thread with a connection of its own: psycopg forgets after a rollback what it has prepared, and Keepsake
-    in process would have all its statements planned anew.
+    A recorded write is rolled back, so that the replay can write the same rows. Recording uses a thread with its own
+    connection: psycopg drops prepared statements after a rollback, so Keepsake in process would have to plan all its
+    statements again.
     """
 
     name = "bare SQL"
     lacks: Mapping[str, str] = KEEPS_NOTHING
     options = ""
-    """What its connections are told beside."""
+    """Further options of its connections."""
 
     def __init__(self, keepsake: InProcess, database_url: str) -> None:
         self._keepsake = keepsake
@@ -46,10 +46,10 @@ class BareSql:
         self._aside = ThreadPoolExecutor(1)
 
     def prepare(self, work: str, *arguments: Any) -> None:
-        """Nothing but what was noted."""
+        """Do nothing."""
 
     def note(self, work: str, *arguments: Any) -> None:
-        """Let Keepsake do it once, and note its statements."""
+        """Run Keepsake's call once and record its statements."""
         self._aside.submit(self._note_all, work, *arguments).result()
 
     def _note_all(self, work: str, *arguments: Any) -> None:
@@ -81,29 +81,29 @@ class BareSql:
         return ids
 
     def search(self, person: str, text: str) -> list[str]:
-        """All statements of a question. The ids are Keepsake's: the last ranking is not the database's."""
+        """Replay the statements of a query. The ids are Keepsake's, since the final ranking is not done in SQL."""
         _replay(self._connection, self._noted)
         ids: list[str] = self._answer
         return ids
 
     def list(self, person: str) -> list[str]:
-        """All statements of a list."""
+        """Replay the statements of a list."""
         _replay(self._connection, self._noted)
         ids: list[str] = self._answer
         return ids
 
     def block(self, person: str) -> str:
-        """All statements of a block."""
+        """Replay the statements of a block."""
         _replay(self._connection, self._noted)
         text: str = self._answer
         return text
 
     def contents(self, person: str, ids: Sequence[str]) -> Sequence[str]:
-        """What memories of the person say."""
+        """Return the contents of the person's memories."""
         return self._keepsake.contents(person, ids)
 
     def share_found(self, person: str, text: str) -> float:
-        """Which part of the rows that a question's statements find without any index, they find with indexes too."""
+        """Return the recall of a query's statements with indexes against the same statements without any index."""
         self.note("search", person, text)
         right = Counter(map(_shown, _replay(self._plain, self._noted)))
         found = Counter(map(_shown, _replay(self._connection, self._noted)))
@@ -125,7 +125,7 @@ def _connect(database_url: str, options: str) -> psycopg.Connection[Any]:
 
 
 def _replay(bare: psycopg.Connection[Any], statements: Sequence[Statement]) -> list[tuple[Any, ...]]:
-    """Send statements, and return all rows that come back."""
+    """Execute statements and return all rows."""
     rows: list[tuple[Any, ...]] = []
     for sql, params, kind in statements:
         with kind(bare) as cursor:
@@ -136,5 +136,5 @@ def _replay(bare: psycopg.Connection[Any], statements: Sequence[Statement]) -> l
 
 
 def _shown(row: Sequence[Any]) -> str:
-    """A row as text. The order in which a sum adds up shows in its last digits, so those are left out."""
+    """Return a row as text, with rounded floats: the order of summation changes the last digits."""
     return repr([round(each, _DIGITS) + 0.0 if isinstance(each, float) else each for each in row])

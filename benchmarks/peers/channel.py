@@ -1,4 +1,4 @@
-"""The driver's end of the peers' process: a line of JSON there, a line back."""
+"""The driver's connection to the peers' process: a line of JSON per request and answer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ROOT = Path(__file__).resolve().parents[2]
 
 
 class PeersFailed(Exception):
-    """The peers' process ended, or could not do what it was told."""
+    """The peers' process ended or a request failed."""
 
 
 class Channel:
@@ -27,7 +27,7 @@ class Channel:
         self._process = process
 
     def ask(self, do: str, **arguments: Any) -> dict[str, Any]:
-        """Have something done and return the answer. Raises PeersFailed."""
+        """Send a request and return the answer. Raises PeersFailed."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         try:
@@ -45,7 +45,7 @@ class Channel:
 
 
 class Remote:
-    """A system of the other process. Its clock is the one that counts: what a line of JSON takes is not measured."""
+    """A system in the peers' process. That process measures the times, so they don't include the JSON exchange."""
 
     def __init__(self, channel: Channel, name: str, lacks: Mapping[str, str]) -> None:
         self.name = name
@@ -53,27 +53,27 @@ class Remote:
         self._channel = channel
 
     def note(self, work: str, *arguments: Any) -> None:
-        """Nothing needs a call of its own."""
+        """Do nothing."""
 
     def call(self, work: str, *arguments: Any) -> Timed:
-        """Do one piece of work there."""
+        """Run one call there."""
         answer = self._channel.ask("call", system=self.name, work=work, arguments=arguments)
         return Timed(answer["seconds"], answer["answer"])
 
     def contents(self, person: str, ids: Sequence[str]) -> Sequence[str]:
-        """What memories say."""
+        """Return the contents of memories."""
         found: list[str] = self._channel.ask("contents", system=self.name, person=person, ids=ids)["contents"]
         return found
 
 
 @contextmanager
 def peers_process(python: Path, database_url: str, directory: Path, memories: int) -> Iterator[Channel]:
-    """The peers' process, until the block ends; what it writes beside answers goes to ``directory/peers.log``."""
-    # An environment of its own: nothing of Keepsake's settings, no keys, no proxies.
+    """Run the peers' process in the block; its other output goes to ``directory/peers.log``."""
+    # A minimal environment: no settings of Keepsake, no keys, no proxies.
     environment = {"PATH": os.environ.get("PATH", ""), "LANG": "C.UTF-8"}
-    # It holds a password, and whoever lists processes sees their arguments.
+    # Not an argument, since it holds a password and arguments are visible in the process list.
     environment["DATABASE_URL"] = database_url
-    # Not resolved: a virtual environment is known by the place of its link.
+    # Not resolved: Python finds its virtual environment by the path of the link.
     command = [str(python.absolute()), "-m", "benchmarks.peers.runner", str(directory), str(memories)]
     log = directory / "peers.log"
     with log.open("w", encoding="utf-8") as errors:

@@ -1,4 +1,4 @@
-"""Fills tables by COPY, in the driver and beside the peers: a quarter of a million rows one by one would take hours."""
+"""Bulk loading by COPY, for the driver and the peers: inserting a quarter of a million rows one by one takes hours."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from psycopg import sql
 
 from .system import Vectors
 
-# Enough for the graph of 384 dimensions and its edges: what does not fit is inserted row by row, many times slower.
+# Enough for the HNSW graph of 384 dimensions: rows that don't fit are inserted one by one, many times slower.
 _MEMORY_PER_ROW_KB = 3
 _LEAST_MEMORY_MB = 256
 
 
 def copy_rows(connection: psycopg.Connection[Any], table: str, columns: Sequence[str], rows: Iterable[Any]) -> None:
-    """Put rows, each with a value for every column, into a table."""
+    """Copy rows, each with a value for every column, into a table."""
     statement = sql.SQL("COPY {} ({}) FROM STDIN").format(
         sql.Identifier(*table.split(".")), sql.SQL(", ").join(map(sql.Identifier, columns))
     )
@@ -28,15 +28,15 @@ def copy_rows(connection: psycopg.Connection[Any], table: str, columns: Sequence
 
 
 def vector_text(vector: Vectors) -> str:
-    """A vector as pgvector reads it, exactly: the shortest digits that give the same 32 bits."""
+    """Format a vector for pgvector without loss: the shortest digits of each 32-bit float."""
     return orjson.dumps(vector, option=orjson.OPT_SERIALIZE_NUMPY).decode()
 
 
 @contextmanager
 def without_indexes(connection: psycopg.Connection[Any], table: str, rows: int) -> Iterator[None]:
-    """Load so many rows into a table without the indexes that no constraint needs; they are made again afterwards.
+    """Drop a table's indexes, except those of constraints, during the block, and create them again afterwards.
 
-    Row by row into a graph of a million would take a night; what comes out is the same index.
+    Inserting into an HNSW graph row by row would take many hours; the result is the same index.
     """
     indexes = connection.execute(
         "SELECT schemaname, indexname, indexdef FROM pg_indexes WHERE tablename = %s AND NOT EXISTS ("
@@ -54,7 +54,7 @@ def without_indexes(connection: psycopg.Connection[Any], table: str, rows: int) 
 
 @contextmanager
 def building(connection: psycopg.Connection[Any], rows: int) -> Iterator[None]:
-    """Let indexes over so many rows be built in memory, by more than one process."""
+    """Configure the session to build indexes over that many rows in memory and in parallel."""
     megabytes = max(_LEAST_MEMORY_MB, rows * _MEMORY_PER_ROW_KB // 1_024)
     connection.execute("SELECT set_config('maintenance_work_mem', %s, false)", [f"{megabytes}MB"])
     connection.execute("SET max_parallel_maintenance_workers = 2")

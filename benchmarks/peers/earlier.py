@@ -1,7 +1,7 @@
-"""The statements by which Keepsake added a memory and searched before: what those of now are held against.
+"""Earlier versions of Keepsake's statements for adding and searching, as a baseline for the current ones.
 
-They are kept as they were sent (November 2026), in the order in which they were, and filled with what is sent now. They
-run on the tables of that time (``earlier_tables.sql``), filled with the same rows.
+They are the statements of November 2026, in their order, with the current parameters. They run on the tables of that
+time (``earlier_tables.sql``), filled with the same rows.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _BEFORE_AND_AFTER_ROWS = "-- What stands above is made before the rows"
 _FILLED = ("journal_ledger", "memories_memory", "memories_memoryversion", "memories_relation")
 _COLUMNS_SINCE = {"metadata", "said_at"}
 _FIRST_REV = 1_000_000
-"""Above every revision that was copied: the statements of now count on in tables of their own."""
+"""Above every copied revision: the current statements count revisions in their own tables."""
 
 _READ = [
     "embedding_model",
@@ -167,7 +167,7 @@ _STATEMENTS = (
 
 
 class EarlierSql(BareSql):
-    """The earlier statements for adding one and for a search, as bare as those of now, on the tables of then."""
+    """The earlier statements for adding one and for a search, replayed like BareSql on the earlier tables."""
 
     name = "earlier SQL"
     lacks: Mapping[str, str] = {
@@ -182,13 +182,13 @@ class EarlierSql(BareSql):
         self._revs = count(_FIRST_REV)
 
     def contents(self, person: str, ids: Sequence[str]) -> Sequence[str]:
-        """What memories in the earlier table say."""
+        """Return the contents of memories in the earlier table."""
         rows = self._connection.execute("SELECT id, content FROM memories_memory WHERE id = ANY (%s)", [list(ids)])
         found = dict(rows.fetchall())
         return [found.get(memory_id, "") for memory_id in ids]
 
     def _as_it_was(self, sent: Statement, person: str) -> Statement:
-        """The earlier statement of a search in place of that of now, with the same values; vectors went as text."""
+        """Return the earlier search statement with the current one's values; vectors were sent as text."""
         text, values, kind = sent
         rows = present_shape(self._keepsake.principal(person), Narrowing())
         now = searching._hybrid(rows, PRESENT_COLUMNS, None)
@@ -199,7 +199,7 @@ class EarlierSql(BareSql):
         return before.text, [named[name] for name in before.parameters], kind
 
     def note(self, work: str, *arguments: Any) -> None:
-        """Fill the earlier statements with what Keepsake would send."""
+        """Record Keepsake's call and fill the earlier statements with its values."""
         super().note(work, *arguments)
         if work == "search":
             self._noted = [self._as_it_was(each, arguments[0]) for each in self._noted]
@@ -232,7 +232,7 @@ class EarlierSql(BareSql):
 
 
 def make_tables(connection: psycopg.Connection[Any], role: str, rows: int) -> None:
-    """Make the earlier tables anew and copy in what the tables of now hold. ``role`` may read and write them."""
+    """Recreate the earlier tables and copy the current rows. ``role`` is granted reading and writing."""
     connection.execute(sql.SQL("DROP SCHEMA IF EXISTS {} CASCADE").format(sql.Identifier(SCHEMA)))
     tables, keys = TABLES.read_text(encoding="utf-8").split(_BEFORE_AND_AFTER_ROWS)
     connection.execute(tables.encode())
@@ -255,13 +255,13 @@ def make_tables(connection: psycopg.Connection[Any], role: str, rows: int) -> No
 
 
 def _written(value: Any) -> Any:
-    """A value as it was sent."""
+    """Return a parameter in the earlier format: vectors as text."""
     return value.to_text() if isinstance(value, HalfVector) else value
 
 
 @lru_cache(maxsize=1)
 def _search_before(rows: Shaped) -> prepared.Statement:
-    """The earlier statement of a search among these rows. Its parameters have the names that they have now."""
+    """Build the earlier search statement over these rows, with the current parameter names."""
     built = rows.build().order_by()
     text = re.sub(r"\s+", " ", re.sub(r"--[^\n]*\n", "\n", _SEARCH.read_text(encoding="utf-8")))
     columns = [each for each in PRESENT_COLUMNS if each not in _COLUMNS_SINCE]

@@ -1,4 +1,4 @@
-"""Figures out of seconds, with the tables that show them, and whether answers are right: a fast wrong one would win."""
+"""Statistics of durations, text tables, and the correctness of answers, since a fast wrong answer must not win."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .plan import Person
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Times in milliseconds: the middle, the 95th percentile and how many there were."""
+    """Times in milliseconds: median, 95th percentile and count."""
 
     median: float
     p95: float
@@ -22,33 +22,33 @@ class Spread:
 
 
 def spread(seconds: Sequence[float]) -> Spread:
-    """The spread of some times. Raises ValueError for none."""
+    """Return the spread of durations. Raises ValueError for none."""
     if not seconds:
         raise ValueError("There are no times.")
     ordered = sorted(seconds)
-    # The smallest one that 95 % are not above: of few times the worst, never one that nobody measured.
+    # Nearest rank, without interpolation: always a measured value, for few values the maximum.
     place = -(-len(ordered) * 95 // 100) - 1
     return Spread(statistics.median(ordered) * 1_000, ordered[place] * 1_000, len(ordered))
 
 
 def ratio(time: Spread, to: Spread) -> float:
-    """How many times as long the one takes as the other, in the middle."""
+    """Return the ratio of the medians."""
     return time.median / to.median
 
 
 def best(times: Mapping[str, Spread], recalls: Mapping[str, float], at_least: float) -> str | None:
-    """The quickest of those whose answers are right often enough; None when none's are."""
+    """Return the fastest system with a recall of at least ``at_least``, or None."""
     right = [name for name in times if recalls.get(name, 0.0) >= at_least]
     return min(right, key=lambda name: times[name].median, default=None)
 
 
 def milliseconds(value: float) -> str:
-    """With three digits that count, or all before the point."""
+    """Format with three significant digits, or all digits before the point."""
     return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Lines with columns: the first to the left, the others to the right."""
+    """Return a text table: the first column left-aligned, the others right-aligned."""
     widths = [max(len(row[column]) for row in (head, *rows)) for column in range(len(head))]
     lines = []
     for row in (head, *rows):
@@ -61,14 +61,14 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 _ROUNDING = 1e-3
-"""Vectors are kept with 16 bits a number by some systems, so cosines this near are taken for the same."""
+"""Cosines that differ by less are treated as equal, since some systems store 16-bit floats."""
 
 
 def nearest(vectors: npt.NDArray[np.float32], question: npt.NDArray[np.float32], first: int, top: int) -> set[str]:
-    """The ids of the ``top`` rows nearest to the question, and of those that are as near as the last of them.
+    """Return the ids of the ``top`` rows nearest to the question, including ties with the last of them.
 
-    ``vectors`` has the shape (rows, dimensions), rows and question are of length 1; the first row has the number
-    ``first``. With fewer rows than ``top``, all of them.
+    ``vectors`` has the shape (rows, dimensions); rows and question have length 1. The first row has the number
+    ``first``. Returns all rows if there are fewer than ``top``.
     """
     cosines = vectors @ question
     most = min(top, len(cosines))
@@ -77,9 +77,9 @@ def nearest(vectors: npt.NDArray[np.float32], question: npt.NDArray[np.float32],
 
 
 def recall(answer: Sequence[str], right: Collection[str], wanted: int) -> float:
-    """Which part of the ``wanted`` best is in the answer. More may be right than are wanted, when some are equal.
+    """Return the share of the ``wanted`` best in the answer. With ties, ``right`` may hold more ids than wanted.
 
-    An answer counts each id once, and only as many ids as are wanted.
+    Duplicate ids and ids after the first ``wanted`` are ignored.
     """
     if not wanted:
         return 1.0
@@ -87,10 +87,10 @@ def recall(answer: Sequence[str], right: Collection[str], wanted: int) -> float:
 
 
 def foreign(answer: Sequence[str], person: Person) -> list[str]:
-    """The ids in an answer that are none of the person's, to whom nothing was added."""
+    """Return the ids in an answer that don't belong to the person, to whom nothing was added."""
     return [each for each in answer if not person.owns(each)]
 
 
 def block_holds(text: str, contents: Sequence[str]) -> bool:
-    """Whether every statement stands in the text for a prompt."""
+    """Whether the block contains every statement."""
     return all(content in text for content in contents)

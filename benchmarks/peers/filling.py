@@ -1,8 +1,8 @@
-"""Fills Keepsake's own tables by COPY, with the rows that its actions would have written.
+"""Bulk load of Keepsake's tables by COPY, with the rows that its actions would write.
 
-A benchmark may write past the actions: ``memory_add`` for each of 200,000 would take an hour and change no figure.
-Left out is what no measured call reads: the change log, and who saw what. One process for each processor makes rows and
-copies them; triggers and foreign keys don't look at each again.
+It bypasses the actions, since 200,000 calls of ``memory_add`` would take an hour and change no figure. Rows that no
+measured call reads (change log, disclosures) are left out. One process per CPU generates and copies rows, with triggers
+and foreign keys disabled.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _MEMORY = (
     *("index_attempts", "embedding", "embedding_model", "search_config", "search_text", "search_length"),
 )
 _RELATION = ("id", "user_id", "from_memory_id", "to_memory_id", "type", "strength", "created_at")
-# Of each memory its one version, as it was recorded.
+# One version per memory, from the same columns.
 _VERSIONS = """
 INSERT INTO memories_memoryversion (
     user_id, memory_id, number, recorded_from, recorded_from_rev, reason, written_by, actor_kind, actor_id,
@@ -59,20 +59,20 @@ WHERE ledger.id = counted.user_id
 
 
 def user_id_of(person: Person) -> uuid.UUID:
-    """The id of a person's row."""
+    """Return the id of a person's row."""
     return uuid.uuid5(_NAMESPACE, person.name)
 
 
 def vectors_file(directory: Path, person: Person) -> Path:
-    """Where a person's vectors are kept, as NumPy writes them, by the place of the memory."""
+    """Return the NumPy file with a person's vectors, in the order of their memories."""
     return directory / f"{person.name}.npy"
 
 
 def fill_keepsake(plan: Plan, server: str, directory: Path, *, slow: bool) -> int:
-    """Make the people, what is remembered about each, and how it is related. Returns how many relations that gave.
+    """Insert the people, their memories and relations. Returns the number of relations.
 
-    ``server`` is how its superuser connects to the database. The vectors of those who ask are left in ``directory``.
-    For ``slow`` see ``vectors_of``.
+    ``server`` is the superuser's connection string. The vectors of people who ask are written to ``directory``. For
+    ``slow`` see ``vectors_of``.
     """
     from accounts.models import User
 
@@ -97,14 +97,14 @@ def _without_indexes(connection: psycopg.Connection[Any], rows: int) -> Iterator
 
 
 def _pool(plan: Plan, server: str, directory: Path, slow: bool) -> ProcessPoolExecutor:
-    # Not forked: this process has connections, and the embedder may have been loaded.
+    # Spawned, not forked: this process has connections, and may have loaded the embedder.
     fresh = multiprocessing.get_context("spawn")
     given = (plan.memories, server, directory, slow)
     return ProcessPoolExecutor(os.cpu_count(), mp_context=fresh, initializer=_begin, initargs=given)
 
 
 class _Worker:
-    """What one filling process keeps: the plan, the embedder and its connection."""
+    """The state of a loading process: the plan, the embedder and its connection."""
 
     def __init__(self, plan: Plan, server: str, directory: Path, slow: bool) -> None:
         from language.backends import get_embedder
@@ -116,11 +116,11 @@ class _Worker:
         self.askers = {plan.asker(size) for size in plan.sizes}
         self.connection = psycopg.connect(server, autocommit=True)
         self.connection.execute("SET synchronous_commit = off")
-        # No foreign key and no trigger looks at what is written here.
+        # Disables foreign keys and triggers for this session.
         self.connection.execute("SET session_replication_role = replica")
 
     def fill(self, people: Sequence[Person]) -> int:
-        """Copy in what is remembered about some people; returns how many relations that gave."""
+        """Copy the memories of some people. Returns the number of relations."""
         vectors = {person: vectors_of(self.plan, person, self.embedder, slow=self.slow) for person in people}
         for person in self.askers & vectors.keys():
             np.save(vectors_file(self.directory, person), vectors[person])
@@ -142,7 +142,7 @@ class _Worker:
             user_id = user_id_of(person)
             place = memory.number - person.first
             at = BEGUN + timedelta(seconds=memory.number)
-            # All are in one language, which detecting would only find out again 200,000 times.
+            # All texts are English, so the language is not detected 200,000 times.
             words = prepare(memory.content, "en")
             vector = vector_text(vectors[person][place])
             yield (
@@ -158,10 +158,10 @@ _worker: _Worker
 
 
 def _begin(memories: int, server: str, directory: Path, slow: bool) -> None:
-    """Set one filling process up."""
+    """Initialise a loading process."""
     import django
 
-    global _worker  # noqa: PLW0603 - a process of a pool has no other place for what it keeps
+    global _worker  # noqa: PLW0603 - a pool's process has no other place for its state
     django.setup()
     _worker = _Worker(Plan(memories), server, directory, slow)
 
@@ -171,7 +171,7 @@ def _fill_part(number: int) -> int:
 
 
 def _relation_rows(person: Person, own: Vectors) -> Iterator[tuple[Any, ...]]:
-    """Each memory with the nearest of the same person's that were there before it, as a write relates them."""
+    """Yield the relations of each memory to the nearest earlier ones of the person, as a write creates them."""
     for start in range(0, person.memories, _AT_ONCE):
         yield from _related(person, user_id_of(person), own, start)
 

@@ -1,4 +1,4 @@
-"""Keepsake: over HTTP as it is served, and in process through the functions behind the API."""
+"""Adapters of Keepsake: over HTTP, and in process through the functions behind the API."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from .system import LISTED, TOP
 
 CATEGORY = "context"
 BUDGET = 4_000
-"""Tokens that an answer may cost: ten statements have room, so that as many come back as from the others."""
+"""The token budget of an answer: enough for ten statements, as many as the other systems return."""
 
 _IDLE = 1.0
-"""Seconds after which gunicorn may have closed a connection; it is opened anew before the clock starts."""
+"""Seconds after which gunicorn may have closed a connection; it is reopened before the timing starts."""
 
 
 def people_by_name(people: Sequence[Person]) -> Mapping[str, Person]:
-    """To find whose name it is."""
+    """Return people by name."""
     return {person.name: person for person in people}
 
 
 class _Keepsake:
-    """What both ways have in common."""
+    """The base of both adapters."""
 
     lacks: Mapping[str, str] = {}
 
@@ -37,14 +37,14 @@ class _Keepsake:
         self._people = people
 
     def prepare(self, work: str, *arguments: Any) -> None:
-        """Forget what the cache holds: peers have none, and a repeated answer is measured as ``…_again``."""
+        """Clear the cache: peers have none, and a cached answer is measured as ``…_again``."""
         from django.core.cache import cache
 
         if work in {"list", "block"}:
             cache.clear()
 
     def contents(self, person: str, ids: Sequence[str]) -> Sequence[str]:
-        """What memories of the person say."""
+        """Return the contents of the person's memories."""
         from memories.models import Memory
 
         found = dict(Memory.objects.filter(user_id=user_id_of(self._people[person])).values_list("id", "content"))
@@ -52,20 +52,20 @@ class _Keepsake:
 
 
 class OverHttp(_Keepsake):
-    """Requests of a service to gunicorn, one process, on a connection that is kept open."""
+    """Requests of a service to gunicorn (one process) on a persistent connection."""
 
     name = "Keepsake HTTP"
 
     def __init__(self, people: Mapping[str, Person], deployment: Deployment) -> None:
         super().__init__(people)
         self._deployment = deployment
-        # A service that names people as the deployment does, and may not decide for them.
+        # A service that uses the deployment's user names and may not decide for people.
         options = ("--service", "--issuer=local", "--scopes=read,write", "--quiet")
         self._key = deployment.manage("create_agent_key", "benchmark", "--user=olga", *options)
         self._clients: dict[str, tuple[Client, float]] = {}
 
     def prepare(self, work: str, *arguments: Any) -> None:
-        """Have a connection that is open for the person on whose behalf the call is."""
+        """Open a connection for the person of the call."""
         super().prepare(work, *arguments)
         person = arguments[0]
         client, used = self._clients.get(person, (None, 0.0))
@@ -83,7 +83,7 @@ class OverHttp(_Keepsake):
         return [_checked(self._client(person).post("/api/v1/memories/", body)).json()["id"]]
 
     def add_many(self, person: str, texts: Sequence[str]) -> list[str]:
-        """``POST memories/bulk/``: one request, in which each statement passes the gates by itself."""
+        """``POST memories/bulk/``: one request; the gates check each statement separately."""
         body = {"items": [{"content": text, "category": CATEGORY, "insist": True} for text in texts]}
         answer = _checked(self._client(person).post("/api/v1/memories/bulk/", body)).json()
         return [each["id"] for each in answer["results"]]
@@ -110,26 +110,26 @@ class OverHttp(_Keepsake):
 
 
 class InProcess(_Keepsake):
-    """The functions that the API calls, the principal read anew each time."""
+    """The functions behind the API, with the principal loaded for each call."""
 
     name = "Keepsake"
     lacks: Mapping[str, str] = {"list_again": "only the API keeps pages"}
 
     def principal(self, person: str) -> Any:
-        """The person as who calls, read anew."""
+        """Load the person as the principal."""
         from accounts.queries import principal_for_person
 
         return principal_for_person(user_id_of(self._people[person]))
 
     def add(self, person: str, text: str) -> list[str]:
-        """``memory_add``, as an agent that may not decide."""
+        """``memory_add`` as an agent without the scope admin."""
         from memories.actions import memory_add
         from memories.records import NewMemory
 
         return [memory_add(self._agent(person), NewMemory(text, CATEGORY), insist=True).memory.pk]
 
     def add_many(self, person: str, texts: Sequence[str]) -> list[str]:
-        """``memories_add``, as such an agent."""
+        """``memories_add`` as an agent without the scope admin."""
         from memories.actions import memories_add
         from memories.records import Addition, NewMemory, Outcome
 
@@ -164,7 +164,7 @@ class InProcess(_Keepsake):
 
 
 def _checked(answer: Answer) -> Answer:
-    """An answer, unless it is a refusal: that ends the run."""
+    """Return a successful answer; end the run otherwise."""
     if answer.status not in {200, 201}:
         sys.exit(f"Keepsake answered {answer.status}: {answer.text[:300]}")
     return answer

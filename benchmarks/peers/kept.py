@@ -1,10 +1,9 @@
-"""Filled databases that outlive a run, so that the next one with as many memories starts at once.
+"""Filled databases that are kept between runs, so that the next run of the same scale starts at once.
 
-A directory for each number of memories and embedder holds PostgreSQL's data and a note of what fills it. Migrations
-that are new since then are applied to what is there, as everywhere; when one is gone or was changed, or when what fills
-the tables was changed, everything is filled anew.
+A directory per scale and embedder holds PostgreSQL's data and a note with digests of what filled it. New migrations are
+applied as usual. If a migration was changed or removed, or the filling code was changed, everything is filled again.
 
-Runs that add to the databases work on a copy that the next run throws away: each finds them as they were filled.
+Runs that add rows work on a copy that the next run drops, so every run starts with the same rows.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ _FILLS_PEERS = (*_FILLS, "adapters/agno_memory.py", "adapters/langgraph_store.py
 
 @dataclass(slots=True)
 class Note:
-    """What a directory holds. The first are digests of what filled them, empty while nothing has."""
+    """The state of a directory: digests of what filled each database, empty if not filled, and further figures."""
 
     keepsake: str = ""
     earlier: str = ""
@@ -49,7 +48,7 @@ class Note:
 
 
 class Kept:
-    """One directory with filled databases."""
+    """A directory with filled databases."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -59,30 +58,30 @@ class Kept:
         self.data = data_directory(directory, Account.for_servers())
 
     def write(self) -> None:
-        """Remember what the directory holds, all of it or as it was."""
+        """Write the note atomically."""
         draft = self._file.with_suffix(".new")
         draft.write_text(json.dumps(asdict(self.note), indent=1) + "\n", encoding="utf-8")
         draft.replace(self._file)
 
     def empty(self) -> None:
-        """Remove all databases, the servers being stopped."""
+        """Delete all databases. The servers must be stopped."""
         self.note = Note()
         self.write()
         shutil.rmtree(self.data / "postgres", ignore_errors=True)
 
     def empty_queues(self) -> None:
-        """Remove what an earlier run left for the background, the servers being stopped."""
+        """Delete the queues of an earlier run. The servers must be stopped."""
         shutil.rmtree(self.data / "valkey", ignore_errors=True)
 
     @property
     def is_outdated(self) -> bool:
-        """Whether what is there was filled by something else, or by migrations that are no more."""
+        """Whether the data was filled by other code, or with migrations that were changed or removed."""
         known = migrations()
         changed = any(known.get(name) != digest for name, digest in self.note.migrations.items())
         return bool(self.note.keepsake) and (changed or self.note.keepsake != digest_of(_FILLS_KEEPSAKE))
 
     def note_keepsake(self, relations: int) -> None:
-        """Remember that Keepsake's tables are filled, with so many relations."""
+        """Note that Keepsake's tables are filled, with this number of relations."""
         self.note.keepsake = digest_of(_FILLS_KEEPSAKE)
         self.note.relations = relations
         self.note.migrations = migrations()
@@ -90,28 +89,28 @@ class Kept:
 
     @property
     def has_earlier(self) -> bool:
-        """Whether the earlier tables are filled as they would be now."""
+        """Whether the earlier tables are filled by the current code."""
         return self.note.earlier == digest_of(_FILLS_EARLIER)
 
     def note_earlier(self) -> None:
-        """Remember that the earlier tables are filled."""
+        """Note that the earlier tables are filled."""
         self.note.earlier = digest_of(_FILLS_EARLIER)
         self.write()
 
     @property
     def has_peers(self) -> bool:
-        """Whether the peers' tables are filled as they would be now."""
+        """Whether the peers' tables are filled by the current code."""
         return self.note.peers == digest_of(_FILLS_PEERS)
 
     def note_peers(self) -> None:
-        """Remember that the peers' tables are filled."""
+        """Note that the peers' tables are filled."""
         self.note.peers = digest_of(_FILLS_PEERS)
         self.write()
 
     # --- Databases ----------------------------------------------------------------------------------------------------
 
     def restore(self, postgres: Postgres) -> None:
-        """Undo what an earlier run added. Nobody may be connected to the databases."""
+        """Restore the databases from their copies. There must be no connections to them."""
         if not self.note.added_to:
             return
         with postgres.superuser() as connection:
@@ -123,12 +122,12 @@ class Kept:
         self.write()
 
     def drop_copy(self, postgres: Postgres, name: str) -> None:
-        """Drop the copy of a database that is not the one to come back to any more."""
+        """Drop the outdated copy of a database."""
         with postgres.superuser() as connection:
             connection.execute(sql.SQL("DROP DATABASE IF EXISTS {}").format(sql.Identifier(f"{name}_filled")))
 
     def prepare_to_add(self, postgres: Postgres) -> None:
-        """Copy the databases of which there is no copy. Nobody may be connected to them."""
+        """Copy the databases that have no copy. There must be no connections to them."""
         with postgres.superuser() as connection:
             for name in ("keepsake", "peers"):
                 if _databases(connection, name) and not _databases(connection, f"{name}\\_filled"):
@@ -139,7 +138,7 @@ class Kept:
 
 @contextmanager
 def kept_in(directory: Path) -> Iterator[Kept]:
-    """Use a directory alone. Ends the program when another run does."""
+    """Lock a directory and yield it. Exits when another run holds the lock."""
     directory.mkdir(parents=True, exist_ok=True)
     # The servers' account has to get to its own directories in there.
     directory.chmod(0o711)
@@ -152,13 +151,13 @@ def kept_in(directory: Path) -> Iterator[Kept]:
 
 
 def migrations() -> dict[str, str]:
-    """The digests of all migrations of this checkout, by room and name."""
+    """Return the digests of all migrations of this checkout, by room and name."""
     files = sorted(ROOT.glob("*/migrations/[0-9]*.py"))
     return {f"{file.parent.parent.name}/{file.stem}": sha256(file.read_bytes()).hexdigest() for file in files}
 
 
 def digest_of(names: Sequence[str]) -> str:
-    """One digest of several of this package's files."""
+    """Return a common digest of files of this package."""
     return sha256(b"\0".join((_HERE / name).read_bytes() for name in names)).hexdigest()
 
 
@@ -167,7 +166,7 @@ def _databases(connection: psycopg.Connection[Any], pattern: str) -> list[str]:
 
 
 def _copy(connection: psycopg.Connection[Any], source: str, target: str) -> None:
-    """Copy a whole database, file by file: gigabytes in seconds."""
+    """Copy a database with the file-copy strategy: gigabytes in seconds."""
     connection.execute(
         sql.SQL("CREATE DATABASE {} OWNER {} TEMPLATE {} STRATEGY FILE_COPY").format(
             *map(sql.Identifier, (target, OWNER_ROLE, source))

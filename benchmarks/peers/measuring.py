@@ -1,4 +1,4 @@
-"""The measurement: every system does the same work in turn, and every answer is checked."""
+"""The measurement: all systems do the same work in turn, and every answer is checked."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .plan import Person, Plan
 from .system import ADDING, LISTED, MANY, TOP, WORK, Replaying, System, Timed, Vectors, call
 
 Turn = tuple[Person, tuple[Any, ...]]
-"""Whom a call is about, and what it says beside that."""
+"""The arguments of a call: the person, and further ones."""
 
 
 class Measured(Protocol):
@@ -26,13 +26,13 @@ class Measured(Protocol):
     lacks: Any
 
     def note(self, work: str, *arguments: Any) -> None:
-        """Whatever needs a call of its own before one: done for every system before the first of a round is timed."""
+        """Prepare a call with another call, untimed. Done for all systems before a round is timed."""
 
     def call(self, work: str, *arguments: Any) -> Timed:
-        """Do one piece of work and time it."""
+        """Run one call and time it."""
 
     def contents(self, person: str, ids: Sequence[str]) -> Sequence[str]:
-        """What memories say."""
+        """Return the contents of memories."""
 
 
 class Local:
@@ -45,15 +45,15 @@ class Local:
         self._system = system
 
     def note(self, work: str, *arguments: Any) -> None:
-        """Nothing needs a call of its own."""
+        """Do nothing."""
 
     def call(self, work: str, *arguments: Any) -> Timed:
-        """Do one piece of work and time it."""
+        """Run one call and time it."""
         return call(self._system, work, *arguments)
 
 
 class Replayed(Local):
-    """Statements that another system's call is noted for."""
+    """A system that replays the recorded statements of another system's call."""
 
     def __init__(self, system: Replaying) -> None:
         super().__init__(system)
@@ -62,7 +62,7 @@ class Replayed(Local):
 
 @dataclass(frozen=True, slots=True)
 class Rounds:
-    """How often each kind of work is done by each system, and how often before the clock counts."""
+    """The number of rounds and of warm-up rounds of each kind of work."""
 
     search: int = 60
     read: int = 30
@@ -71,7 +71,7 @@ class Rounds:
     warm_up: int = 8
 
     def of(self, work: str) -> int:
-        """So many times."""
+        """Return the number of rounds of a kind of work."""
         if work in {"search", "add", "add_many"}:
             count: int = getattr(self, work)
             return count
@@ -80,10 +80,10 @@ class Rounds:
 
 @dataclass(slots=True)
 class Quality:
-    """How right the answers to questions were, on average: shares from 0 to 1.
+    """The mean quality of answers to questions, from 0 to 1.
 
-    ``found`` is how often the memory that was asked about is among the answers, ``nearest`` which part of the nearest
-    vectors is. ``recall`` is that of the system's own ranking: against the same one done without an approximate index.
+    ``found`` is the share of answers with the memory that was asked about, ``nearest`` the recall of the nearest
+    vectors, ``recall`` the recall against the system's own ranking without an approximate index.
     """
 
     found: float
@@ -96,7 +96,7 @@ class Quality:
 class Result:
     """All figures of a run, by size, then by kind of work, then by system.
 
-    ``embedding_ms`` is what the embedder takes for a question, in the middle: once a round, beside the systems.
+    ``embedding_ms`` is the median time of embedding a question, measured once per round.
     """
 
     times: dict[int, dict[str, dict[str, Spread]]] = field(default_factory=dict)
@@ -106,12 +106,12 @@ class Result:
     embedding_ms: float = 0.0
 
     def plain(self) -> dict[str, Any]:
-        """As JSON can hold it."""
+        """Return the figures as JSON-compatible values."""
         return asdict(self)
 
 
 class Measuring:
-    """One run over one database. ``vectors`` are those of the people who ask, by the name of the person."""
+    """One run over one database. ``vectors`` holds the vectors of people who ask, by name."""
 
     def __init__(
         self, plan: Plan, vectors: Mapping[str, Vectors], embed: Callable[[str], Vectors], rounds: Rounds
@@ -133,9 +133,9 @@ class Measuring:
         sizes: Sequence[int] = (),
         works: Sequence[str] = WORK,
     ) -> Result:
-        """Measure all systems: first what reads, then what adds, so that the readers' rows stay still.
+        """Measure all systems: first reads, then writes, so that reads see unchanged rows.
 
-        ``sizes`` and ``works`` narrow it down; no size means all.
+        ``sizes`` and ``works`` restrict the run; no size means all.
         """
         self.result.lacks = {system.name: dict(system.lacks) for system in systems}
         for size in sizes or self.plan.sizes:
@@ -149,10 +149,10 @@ class Measuring:
         return self.result
 
     def _race(self, size: int, work: str, systems: Sequence[Measured]) -> dict[str, Spread]:
-        """One kind of work, round by round, and in each round every system, in an order drawn anew.
+        """Measure one kind of work in rounds; each round runs every system in a random order.
 
-        Whoever comes after a system that reads the same rows finds them warm: nobody always comes after the same one,
-        and what is replayed is noted before the first is timed.
+        A system that runs after one that reads the same rows finds them cached, so the order varies, and replayed
+        statements are recorded before the first system is timed.
         """
         seconds: dict[str, list[float]] = {system.name: [] for system in systems}
         before = 1 if work == "add_many" else self._rounds.warm_up
@@ -178,14 +178,14 @@ class Measuring:
         return {name: spread(each) for name, each in seconds.items()}
 
     def _embedding_takes(self, turn: Turn) -> float:
-        """Seconds for the question of a round."""
+        """Return the seconds of embedding the question of a round."""
         _, (question,) = turn
         began = time.perf_counter()
         self._embed(question)
         return time.perf_counter() - began
 
     def _turns(self, size: int, work: str, count: int) -> list[Callable[[int], Turn]]:
-        """For each round, whom it is about and what is said, by the system's place among them."""
+        """Return for each round a function from the system's position to the call's arguments."""
         asker = self.plan.asker(size)
         if work == "search":
             questions = self.plan.questions(asker, count)
@@ -195,18 +195,18 @@ class Measuring:
         return [partial(_same, (asker, ()))] * count
 
     def _new(self, size: int, work: str, number: int, place: int) -> Turn:
-        """New statements for another writer each time: those who share a table each have their own in a round."""
+        """Return new statements for a writer. Systems that share a table get different writers in a round."""
         writers = self.plan.writers(size)
         person = writers[(number * 3 + place) % len(writers)]
         texts = self.plan.statements(person, MANY if work == "add_many" else 1, turn=(work, number, place))
         return person, (texts if work == "add_many" else texts[0],)
 
-    # --- Whether it is right ----------------------------------------------------------------------------------
+    # --- Correctness ------------------------------------------------------------------------------------------
 
     def _complaints(
         self, work: str, system: Measured, person: Person, said: tuple[Any, ...], answer: Any
     ) -> Iterator[str]:
-        """What is wrong with an answer, whatever it is that the system ranks by."""
+        """Return errors in an answer that don't depend on the system's ranking."""
         if work in ADDING:
             wanted = said[0] if work == "add_many" else [said[0]]
             if list(system.contents(person.name, answer)) != wanted:
@@ -221,7 +221,7 @@ class Measuring:
                 yield f"{len(set(answer))} rows instead of {min(LISTED, person.memories)}"
 
     def _is_whole(self, text: str, person: Person) -> bool:
-        """Whether a block holds everything. A text that did before is not searched again: a long one takes a second."""
+        """Whether a block holds all memories. Cached by text, since checking a long one takes a second."""
         if (person, text) not in self._whole:
             if not figures.block_holds(text, [memory.content for memory in self.plan.memories_of(person)]):
                 return False
@@ -229,7 +229,7 @@ class Measuring:
         return True
 
     def _judge(self, size: int, systems: Sequence[Measured], before: int) -> None:
-        """Hold the answers against what was asked about, and against the nearest vectors, looked for one by one."""
+        """Compare the answers with the memory that was asked about, and with the exact nearest vectors."""
         asker = self.plan.asker(size)
         own = self._vectors[asker.name]
         asked = self.plan.questions(asker, before + self._rounds.search)
@@ -247,11 +247,11 @@ class Measuring:
             )
 
     def recall_against(self, size: int, name: str, exact: str) -> float:
-        """Which part of one system's answers another gives too: the same ranking without an approximate index."""
+        """Return the recall of a system's answers against an exact system with the same ranking."""
         pairs = zip(self.answers[size][name], self.answers[size][exact], strict=True)
         return statistics.fmean(figures.recall(mine, set(right), len(right)) for mine, right in pairs)
 
 
 def _same(turn: Turn, _place: int) -> Turn:
-    """The same for the system in every place."""
+    """Return the same arguments for every position."""
     return turn

@@ -1,6 +1,6 @@
-"""Who has how many memories, what each says, and what is asked: the same for all systems, in every run.
+"""The synthetic data: people, their memories and the questions, the same for all systems in every run.
 
-Everything follows from the numbers of people and memories, so that two processes that never exchange a text agree.
+Everything is derived from the numbers of people and memories, so two processes agree without exchanging texts.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 SIZES = (10, 100, 1_000, 10_000)
-"""How many memories the asking people have."""
+"""The numbers of memories of the people who ask."""
 
 PEOPLE = 1_000
 MEMORIES = 200_000
 SMALLEST = 2_000
 _WRITERS = {10: 12, 100: 12, 1_000: 4, 10_000: 2}
-_OWN_SHARE = 20  # Nobody measured holds more than this part of the database.
+_OWN_SHARE = 20  # No measured person holds more than 1/20 of the database.
 _EACH = 200
 _PART = 25_000
 _LEAST_PARTS = 2
@@ -36,7 +36,7 @@ _CATEGORIES = ("profile", "person", "preference", "context", "project", "goals")
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody with ``memories`` memories, whose numbers in the database begin at ``first``."""
+    """A person with ``memories`` memories, numbered from ``first`` on."""
 
     number: int
     memories: int
@@ -44,17 +44,17 @@ class Person:
 
     @property
     def name(self) -> str:
-        """The name that every system knows them by."""
+        """The name in all systems."""
         return f"person-{self.number:05d}"
 
     def owns(self, memory_id: str) -> bool:
-        """Whether an id is that of a memory that was there from the beginning, and theirs."""
+        """Whether an id belongs to one of the person's initial memories."""
         return memory_id.isdecimal() and self.first <= int(memory_id) < self.first + self.memories
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """One statement. ``number`` is its place in the database, from 0."""
+    """A memory. ``number`` is its number in the database, from 0."""
 
     number: int
     category: str
@@ -62,7 +62,7 @@ class Memory:
 
     @property
     def id(self) -> str:
-        """Eight digits, which is an id in every system or can be made one."""
+        """The id: eight digits, which every system accepts or can convert."""
         return f"{self.number:08d}"
 
 
@@ -75,7 +75,7 @@ class Asked:
 
 
 class Plan:
-    """A database of so many memories; ``sizes`` are those of the people who ask, the smallest first."""
+    """The plan of a database with ``memories`` memories; ``sizes`` of people who ask, the smallest first."""
 
     def __init__(self, memories: int = MEMORIES) -> None:
         """Raises ValueError for fewer than ``SMALLEST`` memories."""
@@ -87,7 +87,7 @@ class Plan:
 
     @cached_property
     def people(self) -> list[Person]:
-        """Those who ask, those who write, and all others, who share what is left evenly."""
+        """All people: those who ask, those who write, and the others, who share the remaining memories evenly."""
         counts = [size for size in self.sizes for _ in range(1 + _WRITERS[size])]
         others = max(self.people_wanted - len(counts), 1)
         left = self.memories - sum(counts)
@@ -99,11 +99,11 @@ class Plan:
         return people
 
     def asker(self, size: int) -> Person:
-        """Who asks, with so many memories; nothing is ever added to theirs."""
+        """Return the person who asks with ``size`` memories; nothing is added to theirs."""
         return self._measured(size)[0]
 
     def writers(self, size: int) -> Sequence[Person]:
-        """Those with so many memories to whose memories is added."""
+        """Return the people with ``size`` memories to which new ones are added."""
         return self._measured(size)[1:]
 
     def _measured(self, size: int) -> Sequence[Person]:
@@ -111,7 +111,7 @@ class Plan:
         return self.people[before : before + 1 + _WRITERS[size]]
 
     def memories_of(self, person: Person) -> Iterator[Memory]:
-        """What is remembered about somebody. No two statements of one person are the same."""
+        """Yield a person's memories, all different."""
         chance = random.Random(f"memories of {person.number}")
         seen: set[str] = set()
         for number in range(person.first, person.first + person.memories):
@@ -121,20 +121,20 @@ class Plan:
             yield Memory(number, chance.choice(_CATEGORIES), content)
 
     def all_memories(self) -> Iterator[tuple[Person, Memory]]:
-        """Every memory with whose it is, by number."""
+        """Yield every memory with its person, by number."""
         for person in self.people:
             for memory in self.memories_of(person):
                 yield person, memory
 
     def parts(self) -> list[list[Person]]:
-        """Everybody, in groups with about as many memories each, who are remembered side by side."""
+        """Return all people in groups of about equal numbers of memories, which are filled in parallel."""
         count = max(_LEAST_PARTS, self.memories // _PART)
         return [self.people[start::count] for start in range(count)]
 
     def written(self, people: Sequence[Person]) -> list[tuple[Person, Memory]]:
-        """The memories of some people as time writes them: everybody's now and then, hardly two beside each other.
+        """Return the memories of some people in an interleaved order, as they accumulate over time.
 
-        A table that holds each person's in one place would be read more quickly than one that has grown.
+        A table with each person's rows in one place would be read faster than one that has grown.
         """
         every = [
             ((place + 0.5) / person.memories, person, memory)
@@ -145,18 +145,18 @@ class Plan:
         return [(person, memory) for _, person, memory in every]
 
     def all_written(self) -> Iterator[tuple[Person, Memory]]:
-        """Every memory with whose it is, as time writes them."""
+        """Yield every memory with its person in the interleaved order."""
         for people in self.parts():
             yield from self.written(people)
 
     def questions(self, person: Person, count: int) -> list[Asked]:
-        """So many questions, each about one memory of the person's and in words of it."""
+        """Return ``count`` questions, each about one memory of the person and with its words."""
         chance = random.Random(f"questions of {person.number}")
         known = list(self.memories_of(person))
         return [_question(chance.choice(known), chance) for _ in range(count)]
 
     def statements(self, person: Person, count: int, *, turn: object) -> list[str]:
-        """New statements to be remembered about somebody; another ``turn``, other statements."""
+        """Return new statements about a person; they differ for each ``turn``."""
         chance = random.Random(f"new to {person.number} in {turn}")
         return [_statement(chance) for _ in range(count)]
 

@@ -1,4 +1,4 @@
-"""What a run says: the middle and the 95th percentile of each system, how right it was, and how they compare."""
+"""The report of a run: median and 95th percentile of each system, quality of the answers, and comparisons."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ MEM0 = "mem0 "
 MEM0_DEFAULT = "mem0 default"
 LANGGRAPH = "LangGraph store"
 BY_HAND = "mem0 exact+index"
-"""A setting that mem0 doesn't have: an index that somebody makes who looks into its table."""
+"""A configuration that mem0 does not offer: with an index created by hand."""
 
 ENOUGH = 0.95
-"""The recall from which a setting counts as one that finds things."""
+"""The minimum recall of a configuration to be compared."""
 
 _TITLES = {
     "search": f"search, the {TOP} best for a question",
@@ -33,7 +33,7 @@ _TITLES = {
 
 
 def render(result: Result) -> str:
-    """All tables of what was measured."""
+    """Return all tables of a run."""
     parts = [_work(result, work) for work in WORK if all(work in works for works in result.times.values())]
     if result.quality:
         parts += [_rightness(result), "\n".join(_comparison(result))]
@@ -41,9 +41,9 @@ def render(result: Result) -> str:
 
 
 def render_growth(figures: Mapping[str, Any], earlier: Mapping[str, Any]) -> str:
-    """How many times as long a search takes as in an earlier run, by system and size: both as ``--json`` wrote them.
+    """Return a table of search times relative to an earlier run, by system and size. Both are written by ``--json``.
 
-    Only sizes and systems that both runs measured are shown.
+    Only sizes and systems measured in both runs are shown.
     """
     sizes = [size for size in figures["times"] if size in earlier["times"]]
     head = [f"search with {figures['memories']:,} memories, against {earlier['memories']:,}", *sizes]
@@ -56,7 +56,7 @@ def render_growth(figures: Mapping[str, Any], earlier: Mapping[str, Any]) -> str
 
 
 def _searches(figures: Mapping[str, Any], sizes: Sequence[str]) -> set[str]:
-    """The systems that searched at every one of the sizes."""
+    """Return the systems that have searches at all of the sizes."""
     return set.intersection(*(set(figures["times"][size]["search"]) for size in sizes)) if sizes else set()
 
 
@@ -66,7 +66,7 @@ def _median(figures: Mapping[str, Any], size: str, name: str) -> float:
 
 
 def best_mem0(result: Result, size: int) -> str | None:
-    """The quickest of mem0's own settings that finds things at this size."""
+    """Return mem0's fastest own configuration with sufficient recall at this size, or None."""
     times = {name: each for name, each in result.times[size]["search"].items() if name.startswith(MEM0)}
     times.pop(BY_HAND, None)
     recalls = {name: each.recall or 0.0 for name, each in result.quality[size].items()}
@@ -74,7 +74,7 @@ def best_mem0(result: Result, size: int) -> str | None:
 
 
 def _work(result: Result, work: str) -> str:
-    """Milliseconds as ``median (p95)`` by system and size, and how many times as long as Keepsake in process."""
+    """Return a table of milliseconds as ``median (p95)`` by system and size, with the ratio to Keepsake in process."""
     sizes = list(result.times)
     names = list(result.lacks)
     head = [_TITLES[work]]

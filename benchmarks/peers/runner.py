@@ -1,7 +1,7 @@
-"""The peers' side, in an environment of their own: ``python -m benchmarks.peers.runner DIRECTORY MEMORIES``.
+"""The peers' process, in a separate environment: ``python -m benchmarks.peers.runner DIRECTORY MEMORIES``.
 
-Reads a line of JSON, does what it says, writes a line of JSON. It ends when its standard input does. Nothing that runs
-in here reaches beyond this machine: sockets to anywhere are refused, and what the peers would report home is off.
+Reads requests and writes answers as lines of JSON, until standard input ends. Network access is blocked, and the peers'
+telemetry is off.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from benchmarks.peers.plan import Plan
 from benchmarks.peers.system import System, Vectors, call, vectors_of
 from language.embedders.hashing import HashingEmbedder
 
-# Each reads its switch when it is imported.
+# Set before the peers are imported, when they read these variables.
 os.environ.update(
     MEM0_TELEMETRY="False",
     AGNO_TELEMETRY="false",
@@ -33,14 +33,14 @@ os.environ.update(
 
 
 def refuse(*_: object) -> NoReturn:
-    """What a peer is told that wants to reach another machine. The database is reached by libpq, past this."""
+    """Reject a network connection. The database connection is made by libpq and not affected."""
     raise OSError("A benchmark reaches no network.")
 
 
 def main(directory: str, memories: str) -> None:
-    """Serve the database at ``DATABASE_URL`` until standard input ends.
+    """Serve requests on the database at ``DATABASE_URL`` until standard input ends.
 
-    Standard output is for answers alone; whatever else writes goes to the log.
+    Standard output is for answers only; other output goes to the log.
     """
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
@@ -52,14 +52,14 @@ def main(directory: str, memories: str) -> None:
         asked = json.loads(line)
         try:
             answer = peers.do(**asked)
-        except Exception as error:  # noqa: BLE001 - the driver ends the run and shows it
+        except Exception as error:  # noqa: BLE001 - the driver shows it and ends the run
             answer = {"error": f"{type(error).__name__}: {error}", "trace": traceback.format_exc()}
         answers.write(json.dumps(answer) + "\n")
         answers.flush()
 
 
 class Peers:
-    """All systems of this side, by name."""
+    """All peers by name."""
 
     def __init__(self, database_url: str, directory: Path, memories: int) -> None:
         from langchain_core.embeddings import Embeddings
@@ -69,7 +69,7 @@ class Peers:
         from benchmarks.peers.adapters.mem0_pgvector import open_mem0
 
         class Hashing(Embeddings):
-            """Keepsake's hashing embedder as LangChain wants one."""
+            """Keepsake's hashing embedder with LangChain's interface."""
 
             def __init__(self) -> None:
                 self._embedder = HashingEmbedder()
@@ -89,21 +89,21 @@ class Peers:
         self._systems = {each.name: each for each in every}
 
     def do(self, do: str, **arguments: Any) -> Mapping[str, Any]:
-        """Carry one line out."""
+        """Execute one request."""
         return getattr(self, f"do_{do}")(**arguments)
 
     def do_systems(self) -> Mapping[str, Any]:
-        """Which systems there are, and what each lacks."""
+        """Return the systems and the kinds of work that each lacks."""
         return {"systems": {name: dict(system.lacks) for name, system in self._systems.items()}}
 
     def do_versions(self) -> Mapping[str, Any]:
-        """What is installed."""
+        """Return the installed versions."""
         from importlib.metadata import version
 
         return {"versions": {name: version(name) for name in ("mem0ai", "langgraph-checkpoint-postgres", "agno")}}
 
     def do_fill(self, system: str) -> Mapping[str, Any]:
-        """Fill the tables of one peer."""
+        """Fill the tables of a peer."""
         from benchmarks.peers.adapters.mem0_pgvector import fill_mem0
 
         if system == "mem0":
@@ -116,18 +116,18 @@ class Peers:
 
     @cached_property
     def _vectors(self) -> Vectors:
-        """Those of all memories, by number."""
+        """Return the vectors of all memories, by number."""
         return np.concatenate(
             [vectors_of(self._plan, each, HashingEmbedder(), slow=False) for each in self._plan.people]
         )
 
     def do_call(self, system: str, work: str, arguments: Sequence[Any]) -> Mapping[str, Any]:
-        """Do one piece of work and time it."""
+        """Run one call and time it."""
         timed = call(self._systems[system], work, *arguments)
         return {"seconds": timed.seconds, "answer": timed.answer}
 
     def do_contents(self, system: str, person: str, ids: Sequence[str]) -> Mapping[str, Any]:
-        """What memories say."""
+        """Return the contents of memories."""
         return {"contents": self._systems[system].contents(person, ids)}
 
 

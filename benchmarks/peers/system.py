@@ -1,7 +1,7 @@
-"""What is measured of every system, and how: the clock stands around the call and nothing else. And the vectors.
+"""The interface of the measured systems, the timing of their calls, and the vectors.
 
-A model that embeds takes milliseconds for a text, so a million would take hours. What a search costs does not hang on
-what others' vectors say, only on how many there are and how long they are: those of people who never ask are random.
+Embedding a million texts with a model would take hours. The cost of a search depends on the number and length of other
+people's vectors, but not on their values, so the vectors of people who never ask are random.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 Vectors = npt.NDArray[np.float32]
 
 MODEL_SIZE = 1_000
-"""Of people who ask and have at most so many memories, a slow embedder embeds each."""
+"""A slow embedder embeds the memories of people who ask only if they have at most this many."""
 
 
 def vectors_of(plan: Plan, person: Person, embedder: Embedder, *, slow: bool) -> Vectors:
-    """The vectors of a person's memories, of shape (memories, dimensions), rows of length 1.
+    """Return the vectors of a person's memories: shape (memories, dimensions), rows of length 1.
 
-    A ``slow`` embedder embeds those of the people who ask, up to ``MODEL_SIZE`` memories; others' are random, the same
-    in every run.
+    With a ``slow`` embedder only memories of people who ask, up to ``MODEL_SIZE``, are embedded; other vectors are
+    random with a fixed seed.
     """
     if not slow or (person.memories <= MODEL_SIZE and person in map(plan.asker, plan.sizes)):
         return embedder.embed_passages([memory.content for memory in plan.memories_of(person)])
@@ -40,9 +40,9 @@ def vectors_of(plan: Plan, person: Person, embedder: Embedder, *, slow: bool) ->
 
 
 WORK = ("search", "list", "list_again", "block", "block_again", "add", "add_many")
-"""The ``TOP`` best for a question, the ``LISTED`` newest, the text for a prompt, one new memory, ``MANY`` new ones.
+"""The kinds of work: ``TOP`` best for a question, ``LISTED`` newest, the block, one addition, ``MANY`` additions.
 
-``…_again`` is the same call while nothing has changed since the last, for systems that keep answers.
+``…_again`` repeats a call without changes in between, for systems that cache answers.
 """
 
 ADDING = ("add", "add_many")
@@ -54,58 +54,58 @@ KEEPS_NOTHING: Mapping[str, str] = {
     "list_again": "it keeps no answers: the same as the first time",
     "block_again": "it keeps no answers: the same as the first time",
 }
-"""What a system lacks that reads everything anew each time."""
+"""What a system without a cache lacks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """How long a call took, and what it answered: ids (of ``search`` the best first), or the text of a block."""
+    """The duration and the answer of a call: ids (for ``search`` the best first), or the text of a block."""
 
     seconds: float
     answer: Any
 
 
 class System(Protocol):
-    """One system, or one setting of one.
+    """A system, or a configuration of one.
 
-    ``lacks`` says of each kind of work that it does not have, why. Filled memories are known by the ids of the plan,
-    whatever the system calls them; what is added has any id.
+    ``lacks`` gives the reason for each unsupported kind of work. Initial memories have the ids of the plan, whatever
+    the system's own ids; added ones have any id.
     """
 
     name: str
     lacks: Mapping[str, str]
 
     def add(self, person: str, text: str) -> list[str]:
-        """Remember one statement, with its vector where the system keeps one."""
+        """Add one statement, with its vector if the system stores vectors."""
 
     def add_many(self, person: str, texts: Sequence[str]) -> list[str]:
-        """Remember many, in the quickest way that the system offers for statements that need no model."""
+        """Add many statements in the system's fastest way without a language model."""
 
     def search(self, person: str, text: str) -> list[str]:
-        """The ``TOP`` best for a question, the embedding of the question included."""
+        """Return the ``TOP`` best for a question, including the embedding of the question."""
 
     def list(self, person: str) -> list[str]:
-        """The ``LISTED`` newest, or all when there are fewer."""
+        """Return the ``LISTED`` newest, or all if there are fewer."""
 
     def block(self, person: str) -> str:
-        """All that is remembered, as the text that a prompt carries."""
+        """Return all memories as text for a prompt."""
 
     def prepare(self, work: str, *arguments: Any) -> None:
-        """Whatever has to be so before a call, which is told with its arguments; not timed."""
+        """Prepare a call with these arguments, untimed."""
 
     def contents(self, person: str, ids: Sequence[str]) -> Sequence[str]:
-        """What memories say, in the order of the ids; not timed, to check what was added."""
+        """Return the contents of memories in the order of the ids, untimed, to check additions."""
 
 
 class Replaying(System, Protocol):
-    """One that sends again what another system's call has sent."""
+    """A system that replays the statements of another system's call."""
 
     def note(self, work: str, *arguments: Any) -> None:
-        """Let the other do it once, and note what it sends; not timed."""
+        """Run the other system's call once and record its statements, untimed."""
 
 
 def call(system: System, work: str, *arguments: Any) -> Timed:
-    """Do one piece of work and time it."""
+    """Run one call and time it."""
     system.prepare(work, *arguments)
     doing = getattr(system, work)
     began = time.perf_counter()

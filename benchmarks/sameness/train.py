@@ -1,9 +1,9 @@
-"""Learn which statements say the same: ``python -m benchmarks.sameness.train`` writes ``sameness.npz`` anew.
+"""Train the classifier of duplicate statements: ``python -m benchmarks.sameness.train`` writes ``sameness.npz``.
 
-It learns from the pairs of the tests, of ``pairs.tsv``, by writers who had not seen the rules, and of ``written.tsv``,
-which was written to learn from. To those come pairs that differ, made of them: what says the same as one half of a pair
-that differs is no duplicate of the other half; a noun is changed for another of its kind; and statements of this folder
-that are near, of different pairs, are about different things.
+Training data are the pairs of the tests, of ``pairs.tsv`` (by writers who had not seen the rules) and of
+``written.tsv`` (written for training). Generated negative pairs are added: a paraphrase of one half of a differing pair
+with the other half; a duplicate with a noun replaced by another of its kind; and near statements of this folder from
+different pairs.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from tests.memories import developed, duplicates, last_pairs, later_pairs, other
 
 STEPS, RATE, DECAY = 3000, 0.05, 2e-3
 OF_OTHERS = 0.15
-"""How much a pair that was not written as one counts."""
+"""The weight of a generated pair."""
 APART_ANYHOW = 0.4
-"""How much a pair counts that differs in something exact, which keeps it apart whatever is learned."""
+"""The weight of a pair with an exact difference, which the rules keep apart whatever the classifier says."""
 SAME, SAME_WORDED, ASK = 0.7, 0.7, 0.05
 MEANT = ("likeness", "cosine")
 TEXTS, WRITTEN = (Path(__file__).with_name(name) for name in ("pairs.tsv", "written.tsv"))
 
 
 class Case(NamedTuple):
-    """A pair, whether it says one thing, and how much it counts."""
+    """A pair, its label (same or not) and its weight."""
 
     pair: Pair
     is_same: bool
@@ -43,7 +43,7 @@ class Case(NamedTuple):
 
 
 def cases() -> list[Case]:
-    """All that is learned from."""
+    """Return all training pairs."""
     read: dict[str, Statement] = {}
 
     def case(texts: Sequence[str], *, same: bool, weight: float = 1.0) -> Case:
@@ -70,7 +70,7 @@ def _set(module: object) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
 
 
 def _crossed(same: Iterable[tuple[str, str]], apart: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """What says the same as one half of a pair that differs, with the other half."""
+    """Yield negative pairs: a paraphrase of one half of a differing pair, with the other half."""
     others: dict[str, list[str]] = {}
     for one, other in same:
         others.setdefault(one, []).append(other)
@@ -81,7 +81,7 @@ def _crossed(same: Iterable[tuple[str, str]], apart: Iterable[tuple[str, str]]) 
 
 
 def _exchanged(same: Iterable[tuple[str, str]], read: dict[str, Statement]) -> Iterator[tuple[str, str]]:
-    """Duplicates with a noun of one half changed for another of its kind."""
+    """Yield negative pairs: duplicates with a noun of one half replaced by another of its kind."""
     draw = random.Random(0)
     for one, other in same:
         aligned = Alignment(read[one], read[other])
@@ -98,7 +98,7 @@ def _exchanged(same: Iterable[tuple[str, str]], read: dict[str, Statement]) -> I
 def _near(
     own: tuple[list[tuple[str, str]], list[tuple[str, str]]], read: dict[str, Statement]
 ) -> Iterator[tuple[str, str]]:
-    """Each statement of this folder with the two nearest that no pair joins it with."""
+    """Yield negative pairs: each statement of this folder with its two nearest that no pair connects it to."""
     groups = _groups([*own[0], *own[1]])
     texts = sorted(groups)
     rows = np.array([seen(vectors[0]) for text in texts if (vectors := read[text].vectors) is not None])
@@ -109,7 +109,7 @@ def _near(
 
 
 def _groups(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Statements that pairs join, each with one that stands for all of them."""
+    """Group statements connected by pairs (union-find): each statement's representative."""
     group: dict[str, str] = {}
 
     def find(text: str) -> str:
@@ -123,14 +123,14 @@ def _groups(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 class Learned(NamedTuple):
-    """A linear model: a weight for each number, and the bias."""
+    """A linear model: a weight for each feature, and the bias."""
 
     weights: Vectors
     bias: float
 
 
 def learn(rows: Vectors, wanted: Vectors, counts: Vectors) -> Learned:
-    """Fit a linear model by Adam, on cross entropy."""
+    """Fit a linear model with Adam on cross entropy."""
     mean, spread = rows.mean(axis=0), rows.std(axis=0) + 1e-6
     scaled = np.concatenate([(rows - mean) / spread, np.ones((len(rows), 1))], axis=1)
     weights, first, second = (np.zeros(scaled.shape[1]) for _ in range(3))
@@ -145,7 +145,7 @@ def learn(rows: Vectors, wanted: Vectors, counts: Vectors) -> Learned:
 
 
 def main() -> None:
-    """Learn and write."""
+    """Train and write the weights."""
     told = cases()
     wanted = np.array([case.is_same for case in told], float)
     counts = np.array([case.weight * (APART_ANYHOW if case.pair.differs and not case.is_same else 1) for case in told])

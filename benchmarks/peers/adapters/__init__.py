@@ -1,5 +1,5 @@
-"""The peers, each behind the same few calls. They are used as their documentation says, through their public API.
+"""Adapters of the peers with a common interface. They use the peers' public APIs as documented.
 
-Only the filling of their tables, and reading back what was added, goes past it. A module here imports its peer, so
-only ``runner`` imports these modules.
+Only filling tables and reading back additions bypass these APIs. A module here imports its peer, so only ``runner``
+imports these modules.
 """

@@ -1,4 +1,4 @@
-"""agno's memories in PostgreSQL, through its ``MemoryManager`` and the system message of its ``Agent``."""
+"""agno's memories in PostgreSQL, used through its ``MemoryManager`` and the system message of its ``Agent``."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Agno:
         url = database_url.replace("postgresql://", "postgresql+psycopg://", 1)
         self._db = PostgresDb(db_url=url, db_schema=SCHEMA, memory_table=TABLE)
         self._manager = MemoryManager(db=self._db)
-        # An agent has to have a model, which a system message doesn't call.
+        # An agent needs a model, but building the system message does not call it.
         self._agent = Agent(
             model=OpenAIChat(id="unused", api_key="unused"),
             db=self._db,
@@ -48,7 +48,7 @@ class Agno:
         )
 
     def fill(self, plan: Plan) -> None:
-        """Let agno make its table, and put the memories where ``add_user_memory`` would have put them."""
+        """Let agno create its table and insert the memories as ``add_user_memory`` would."""
         self._db.upsert_user_memory(UserMemory(memory="Made first.", memory_id="first", user_id="nobody", topics=[]))
         columns = ("memory_id", "memory", "user_id", "topics", "created_at", "updated_at")
         with psycopg.connect(self._database_url, autocommit=True) as connection:
@@ -66,14 +66,14 @@ class Agno:
             copy_rows(connection, f"{SCHEMA}.{TABLE}", columns, rows)
 
     def prepare(self, work: str, *arguments: object) -> None:
-        """Nothing has to be so before a call."""
+        """Do nothing."""
 
     def add(self, person: str, text: str) -> list[str]:
         """``add_user_memory``."""
         return [self._manager.add_user_memory(UserMemory(memory=text, topics=["context"]), user_id=person)]
 
     def add_many(self, person: str, texts: Sequence[str]) -> list[str]:
-        """``upsert_memories``, its way for many."""
+        """``upsert_memories``, agno's bulk call."""
         new = [
             UserMemory(memory=text, memory_id=str(uuid4()), user_id=person, topics=["context"], created_at=BEGUN)
             for text in texts
@@ -81,23 +81,23 @@ class Agno:
         return [memory.memory_id for memory in self._db.upsert_memories(new)]
 
     def search(self, person: str, text: str) -> list[str]:
-        """There is none."""
+        """Not supported."""
         raise NotImplementedError
 
     def list(self, person: str) -> list[str]:
-        """The newest, by the time of their last change."""
+        """List the newest by time of change."""
         found = self._db.get_user_memories(
             user_id=person, limit=LISTED, page=1, sort_by="updated_at", sort_order="desc"
         )
         return [memory.memory_id for memory in found]
 
     def block(self, person: str) -> str:
-        """The system message of an agent that has nothing else to say."""
+        """Return the system message of an agent without other instructions."""
         session = AgentSession(session_id="benchmark", user_id=person)
         context = RunContext(run_id="benchmark", session_id="benchmark", user_id=person)
         return self._agent.get_system_message(session=session, run_context=context).content
 
     def contents(self, person: str, ids: Sequence[str]) -> Sequence[str]:
-        """Each by itself."""
+        """Read one by one."""
         found = (self._db.get_user_memory(memory_id, user_id=person) for memory_id in ids)
         return [memory.memory if memory else "" for memory in found]

@@ -1,7 +1,7 @@
-"""LangGraph's PostgresStore with pgvector, as ``from_conn_string`` gives it: one connection, statements prepared.
+"""LangGraph's PostgresStore with pgvector, created with ``from_conn_string``: one connection, prepared statements.
 
-Its search asks for the nearest rows below the namespace. PostgreSQL's planner chooses whether to sort all of those, or
-to ask the store's vector index over everybody's rows, which then gives few of them.
+Its search asks for the nearest rows of a namespace. PostgreSQL's planner either sorts all of those, or uses the store's
+vector index over everybody's rows, which then returns few of them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from benchmarks.peers.system import KEEPS_NOTHING, LISTED, TOP, Vectors
 
 
 class LangGraph:
-    """A namespace for each person."""
+    """LangGraph's store with a namespace per person."""
 
     name = "LangGraph store"
     lacks: Mapping[str, str] = {**KEEPS_NOTHING, "block": "the store makes no text for a prompt"}
@@ -34,7 +34,7 @@ class LangGraph:
         self._store = self._open.enter_context(PostgresStore.from_conn_string(database_url, index=index))
 
     def fill(self, plan: Plan, vectors: Vectors) -> None:
-        """Let the store make its tables, and put the memories where ``put`` would have put them."""
+        """Let the store create its tables and insert the memories as ``put`` would."""
         self._store.setup()
         with psycopg.connect(self._database_url, autocommit=True) as connection:
             rows = (
@@ -50,7 +50,7 @@ class LangGraph:
                 copy_rows(connection, "store_vectors", ("prefix", "key", "field_name", "embedding"), embedded)
 
     def prepare(self, work: str, *arguments: object) -> None:
-        """Nothing has to be so before a call."""
+        """Do nothing."""
 
     def add(self, person: str, text: str) -> list[str]:
         """``put``, with a new key."""
@@ -70,15 +70,15 @@ class LangGraph:
         return [item.key for item in self._store.search(_namespace(person), query=text, limit=TOP)]
 
     def list(self, person: str) -> list[str]:
-        """``search`` without one: the newest first."""
+        """``search`` without a query: the newest first."""
         return [item.key for item in self._store.search(_namespace(person), limit=LISTED)]
 
     def block(self, person: str) -> str:
-        """There is none."""
+        """Not supported."""
         raise NotImplementedError
 
     def contents(self, person: str, ids: Sequence[str]) -> Sequence[str]:
-        """Each by itself."""
+        """Read one by one."""
         found = (self._store.get(_namespace(person), key) for key in ids)
         return [item.value["text"] if item else "" for item in found]
 

@@ -1,7 +1,7 @@
-"""mem0 OSS on pgvector, with ``infer=False``: what is added is stored as it is, without a language model.
+"""mem0 OSS on pgvector, with ``infer=False``: additions are stored verbatim, without a language model.
 
-``threshold=0`` lets it answer with as many as were asked for. Without spaCy's English model, which mem0 fetches from
-the network, it takes words as they are and finds no entities: it does less than it could, and is quicker for it.
+``threshold=0`` makes it return as many results as requested. Without spaCy's English model, which mem0 downloads, it
+neither lemmatises nor finds entities: it does less work than it could, and is faster for it.
 """
 
 from __future__ import annotations
@@ -36,25 +36,25 @@ MORE_EFFORT = " ".join(
         "-c hnsw.scan_mem_multiplier=50",
     )
 )
-"""What pgvector can be told so that a filtered search goes on until it has found enough."""
+"""The pgvector option that makes a filtered search continue until it has enough results."""
 
 
 class HashingEmbedding(EmbeddingBase):
-    """Keepsake's hashing embedder as mem0 wants one."""
+    """Keepsake's hashing embedder with mem0's interface."""
 
     embeddings: Embeddings
 
     def embed(self, text: str, memory_action: str | None = None) -> list[float]:
-        """The vector of a text."""
+        """Return the vector of a text."""
         return self.embeddings.embed_query(text)
 
     def embed_batch(self, texts: Sequence[str], memory_action: str | None = None) -> list[list[float]]:
-        """The vectors of several."""
+        """Return the vectors of several texts."""
         return self.embeddings.embed_documents(list(texts))
 
 
 class Mem0:
-    """One setting of mem0 on one of its collections."""
+    """A configuration of mem0 on one of its collections."""
 
     lacks: Mapping[str, str] = {**KEEPS_NOTHING, "block": "mem0 makes no text for a prompt"}
 
@@ -76,7 +76,7 @@ class Mem0:
         self._memory = Memory(
             MemoryConfig(
                 vector_store=store,
-                # Neither is ever called: nothing is inferred, and the embedder is replaced below.
+                # Neither is called: nothing is inferred, and the embedder is replaced below.
                 llm={"provider": "openai", "config": {"api_key": "unused"}},
                 embedder={"provider": "openai", "config": {"api_key": "unused", "embedding_dims": 384}},
                 history_db_path=str(directory / f"history-{name.replace(' ', '-')}.db"),
@@ -84,11 +84,11 @@ class Mem0:
         )
 
     def make_table(self) -> None:
-        """Let mem0 make its table and its indexes, as it does at its first use."""
+        """Let mem0 create its table and indexes, as at its first use."""
         self._memory.get_all(filters={"user_id": "nobody"})
 
     def fill(self, plan: Plan, vectors: Vectors) -> None:
-        """Put the memories where ``add`` would have put them."""
+        """Insert the memories as ``add`` would."""
         moment = "2026-01-01T00:00:00+00:00"
 
         def rows() -> Any:
@@ -110,26 +110,26 @@ class Mem0:
                 copy_rows(connection, self._collection, columns, rows())
 
     def fill_from(self, other: str) -> None:
-        """Put the same rows in as another collection has."""
+        """Copy the rows of another collection."""
         with psycopg.connect(self._database_url, autocommit=True) as connection:
             connection.execute(f"INSERT INTO {self._collection} SELECT * FROM {other}")
             if self._collection == OWNED:
                 connection.execute(f"CREATE INDEX ON {self._collection} ((payload ->> 'user_id'))")
 
     def prepare(self, work: str, *arguments: object) -> None:
-        """Nothing has to be so before a call."""
+        """Do nothing."""
 
     def add(self, person: str, text: str) -> list[str]:
         """One call of ``add``."""
         return _ids(self._memory.add(text, user_id=person, infer=False))
 
     def add_many(self, person: str, texts: Sequence[str]) -> list[str]:
-        """One call of ``add`` with a message for each."""
+        """One call of ``add`` with a message per statement."""
         messages = [{"role": "user", "content": text} for text in texts]
         return _ids(self._memory.add(messages, user_id=person, infer=False))
 
     def search(self, person: str, text: str) -> list[str]:
-        """``search``, which takes the filter that it demands."""
+        """``search`` with the required filter."""
         return _ids(self._memory.search(text, filters={"user_id": person}, top_k=TOP, threshold=0.0))
 
     def list(self, person: str) -> list[str]:
@@ -137,16 +137,16 @@ class Mem0:
         return _ids(self._memory.get_all(filters={"user_id": person}, top_k=LISTED))
 
     def block(self, person: str) -> str:
-        """There is none."""
+        """Not supported."""
         raise NotImplementedError
 
     def contents(self, person: str, ids: Sequence[str]) -> Sequence[str]:
-        """Each by itself."""
+        """Read one by one."""
         return [self._memory.get(memory_id)["memory"] for memory_id in ids]
 
 
 def open_mem0(database_url: str, directory: Path, embeddings: Embeddings) -> list[Mem0]:
-    """The default, and three settings that find more."""
+    """Return the default configuration and three with a higher recall."""
     HashingEmbedding.embeddings = embeddings
     EmbedderFactory.provider_to_class["openai"] = f"{__name__}.HashingEmbedding"
     return [
@@ -158,7 +158,7 @@ def open_mem0(database_url: str, directory: Path, embeddings: Embeddings) -> lis
 
 
 def fill_mem0(systems: Sequence[Mem0], plan: Plan, vectors: Vectors) -> None:
-    """Make and fill the three collections that the four settings use."""
+    """Create and fill the three collections that the four configurations use."""
     first, _, *copies = systems
     first.make_table()
     first.fill(plan, vectors)
