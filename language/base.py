@@ -1,6 +1,6 @@
-"""What a language model and an embedder have to offer, and the records they exchange with the rooms.
+"""Protocols of language models and embedders, and their request and response types.
 
-The rooms depend on these protocols only; ``language.backends`` picks the implementation from the settings.
+Rooms depend on these protocols only; ``language.backends`` selects the implementation.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ One that replaces the other tells a change or a correction; where nothing tells 
 
 
 class LanguageError(Exception):
-    """A model or embedder could not answer. Nothing was changed; the work may be tried again later."""
+    """A model or embedder failed. Nothing was changed; retry later."""
 
 
 class ModelUnavailable(LanguageError):
@@ -34,7 +34,7 @@ class ModelUnavailable(LanguageError):
 
 
 class ModelAnswerInvalid(LanguageError):
-    """The language model answered, but not in the form that was asked for."""
+    """The language model's answer has an invalid form."""
 
 
 class EmbedderUnavailable(LanguageError):
@@ -54,7 +54,7 @@ class Utterance:
 
 @dataclass(frozen=True, slots=True)
 class ExtractionRequest:
-    """A batch of messages to summarise and to learn from.
+    """A batch of messages to summarise and extract from.
 
     ``user_name`` is the person whose own words count (messages with role ``user``); ``legacy_name`` is the
     memorialised person the conversation is about, or ``None`` when it is about the user.
@@ -69,9 +69,9 @@ class ExtractionRequest:
 
 @dataclass(frozen=True, slots=True)
 class FactCandidate:
-    """Something a member said about a legacy: one third-person sentence and the user messages that say it.
+    """A statement about a legacy: one third-person sentence, with its user messages.
 
-    ``quote`` is a verbatim part of the content of the first message in ``indices``.
+    ``quote``: a verbatim part of the first message in ``indices``.
     """
 
     category: str
@@ -82,10 +82,10 @@ class FactCandidate:
 
 @dataclass(frozen=True, slots=True)
 class MemoryCandidate:
-    """Something the user said about themselves or their world.
+    """A statement about the user or their world.
 
-    ``explicit`` is true when the user asked for it to be remembered in so many words, which is consent.
-    ``field`` is one of the single-valued fields of a person (``city``, ``preferred_name``, …) or empty.
+    ``explicit``: the user explicitly asked to remember it, which is consent. ``field``: a single-valued field of a
+    person (``city``, ``preferred_name``, …), or ''.
     """
 
     category: str
@@ -108,7 +108,7 @@ class EpisodeCandidate:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Model tokens that one call used. Of ``input_tokens``, ``cached_tokens`` came out of the server's prompt cache."""
+    """Tokens used by one call. ``cached_tokens`` of the ``input_tokens`` came from the prompt cache."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -124,7 +124,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """What a model found in a batch. ``model`` names who found it, as stored and shown beside the output."""
+    """The findings in a batch. ``model``: name of the model, stored with the output."""
 
     summary: str
     model: str
@@ -136,7 +136,7 @@ class Extraction:
 
 @dataclass(frozen=True, slots=True)
 class KnownMemory:
-    """What is remembered already, as a model sees it. ``field`` is empty for all but the single-valued fields."""
+    """An existing memory, as shown to a model. ``field``: a single-valued field, or ''."""
 
     id: str
     category: str
@@ -148,7 +148,7 @@ class KnownMemory:
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """A tool as any model takes it; ``input_schema`` is the JSON schema of its arguments, an object."""
+    """A tool definition; ``input_schema``: JSON schema of its arguments."""
 
     name: str
     description: str
@@ -157,9 +157,9 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call that a model asks for. ``id`` is unique within one loop; the arguments have not been checked.
+    """A tool call by a model. ``id`` is unique within a loop; the arguments are unchecked.
 
-    ``echo`` is the model's own, what it wants to see again before this call in later rounds: pass the call on whole.
+    ``echo``: blocks that the model must see again before this call in later rounds.
     """
 
     id: str
@@ -170,7 +170,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What came of the call ``call_id``: text that the model can act on, and whether the call was taken."""
+    """The result of the call ``call_id``: text for the model, and whether the call was accepted."""
 
     call_id: str
     content: str
@@ -179,7 +179,7 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True)
 class ToolRound:
-    """One earlier round of the same loop: its calls in the order they were made, and a result for each."""
+    """An earlier round of the loop: its calls in order, with results."""
 
     calls: tuple[ToolCall, ...]
     results: tuple[ToolResult, ...]
@@ -187,11 +187,10 @@ class ToolRound:
 
 @dataclass(frozen=True, slots=True)
 class ToolRequest:
-    """A part of a conversation that is read for what to remember, change or forget.
+    """A part of a conversation to extract changes of memories from.
 
-    ``messages`` holds all roles; only those with role ``user`` are evidence, and ``user_name`` is whose they are.
-    ``memories`` is what is remembered of them already. ``most_calls`` holds for all rounds of the loop together. What
-    is said about the memorialised person ``legacy_name``, if there is one, is kept elsewhere.
+    ``messages`` of all roles; only those of the role ``user``, by ``user_name``, are evidence. ``memories``: existing
+    ones. ``most_calls``: limit over all rounds. Statements about the legacy ``legacy_name`` become facts, not memories.
     """
 
     messages: Sequence[Utterance]
@@ -205,13 +204,13 @@ class ToolRequest:
 
     @property
     def calls_left(self) -> int:
-        """How many calls the coming rounds may make, never below 0."""
+        """The number of calls left for the next rounds."""
         return max(0, self.most_calls - sum(len(earlier.calls) for earlier in self.rounds))
 
 
 @dataclass(frozen=True, slots=True)
 class ToolAnswer:
-    """The calls of one round; none means that the model is done."""
+    """The calls of one round; none if the model is done."""
 
     calls: tuple[ToolCall, ...]
     model: str
@@ -220,9 +219,9 @@ class ToolAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A statement that was found for a message of a talk, as it is told to the person, and where it comes from.
+    """A statement found for a message, worded for the person, with its origin.
 
-    ``quoted``: it is not what is remembered, but what was said once. ``of_legacy``: it is about a memorialised person.
+    ``quoted``: a quote from a message, not a memory. ``of_legacy``: it is about a legacy.
     """
 
     text: str
@@ -233,12 +232,12 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What a message of a talk comes to that a model which is none has read; statements are as the person is told them.
+    """The interpretation of a message without a model; statements are worded for the person.
 
-    ``new`` they said in passing, ``noted`` they asked to be remembered or agreed to, ``changed`` reads otherwise now
-    (until now, from now on), ``told`` is about the memorialised person. ``refused``: they asked that something be not
-    kept. ``agreed``: they said yes to what they were asked. ``about`` names whom the talk is about, if others.
-    ``secret`` is the kind of number or code in it that is never remembered.
+    ``new``: said in passing; ``noted``: requested or confirmed; ``changed``: (old, new) wordings; ``told``: about the
+    legacy. ``refused``: they refused that something is kept. ``agreed``: they confirmed a question. ``about``: the
+    person that the conversation is about, if not the user. ``secret``: kind of a number or code in it, which is never
+    stored.
     """
 
     new: tuple[str, ...] = ()
@@ -253,7 +252,7 @@ class Heard:
 
 @dataclass(frozen=True, slots=True)
 class ReplyRound:
-    """One earlier round of the same reply: what the model answered, and what came of its calls."""
+    """An earlier round of a reply: the model's answer, and the results of its calls."""
 
     answer: ReplyAnswer
     results: tuple[ToolResult, ...]
@@ -261,15 +260,15 @@ class ReplyRound:
 
 @dataclass(frozen=True, slots=True)
 class ReplyRequest:
-    """What the next message of a talk is made from.
+    """The input of one round of a reply.
 
-    ``system`` are blocks as the Messages API takes them, whose first ends at the cache boundary, and ``messages`` the
-    talk in the same form; the last one is what the person said. With ``may_call`` false the tools are there for what
-    was called before, and none is called now. ``most_tokens`` bounds this round.
+    ``system``: blocks of the Messages API, the first ending at the cache boundary; ``messages``: the conversation, the
+    last one by the person. ``may_call=False``: tools are only defined for earlier calls. ``most_tokens``: limit of this
+    round.
 
-    A model that is none is given what it answers from: ``question``, the words of the person, what was ``found`` for
-    them, what they were ``heard`` to say, and of which fields and categories nothing is known (``unknown``).
-    ``is_first`` is true for the first reply of a talk. Where nothing is recalled or kept, ``closed`` says why.
+    For the offline model: ``question``, the person's message; ``found`` statements; ``heard``, the interpretation of
+    the message; ``unknown`` fields and categories; ``is_first`` reply of the conversation; ``closed``: why nothing is
+    recalled or stored, or ''.
     """
 
     system: Sequence[Mapping[str, object]]
@@ -288,10 +287,10 @@ class ReplyRequest:
 
 @dataclass(frozen=True, slots=True)
 class ReplyAnswer:
-    """The end of a round: its calls, none when the reply is done, and what it used. ``cut`` at the most tokens.
+    """The end of a round: its calls (none if the reply is done), and its usage. ``cut``: at the token limit.
 
-    ``asks``: the person is asked in it whether what they said may be remembered. ``blocks`` is the answer in the
-    model's own form, for the next round.
+    ``asks``: it asks the person for consent to remember something. ``blocks``: the answer in the model's format, for
+    the next round.
     """
 
     calls: tuple[ToolCall, ...]
@@ -304,7 +303,7 @@ class ReplyAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A text that was found for a question, as a model sees it. ``id`` is the caller's and unique in one call."""
+    """A passage found for a question. ``id``: the caller's, unique per call."""
 
     id: str
     text: str
@@ -312,7 +311,7 @@ class Passage:
 
 @runtime_checkable
 class LanguageModel(Protocol):
-    """A language model, or rules that stand in for one. What asks it raises ModelUnavailable or ModelAnswerInvalid."""
+    """A language model, or the rules that replace one. Calls raise ModelUnavailable or ModelAnswerInvalid."""
 
     name: str
     """Stored with everything the model produced, e.g. ``offline rules 1``."""
@@ -321,46 +320,46 @@ class LanguageModel(Protocol):
     """True when no model is called; pages and answers then say so."""
 
     def extract(self, request: ExtractionRequest) -> Extraction:
-        """Summarise a batch and list what it says.
+        """Summarise a batch and extract candidates.
 
         Raises ModelUnavailable or ModelAnswerInvalid; both leave the batch for a later try.
         """
         ...
 
     def same_fact(self, pairs: Sequence[tuple[str, str]]) -> Compared:
-        """Say for each (existing, new) pair of statements what the new one is to the existing one: ``Comparison``."""
+        """Classify for each (existing, new) pair of statements the new one relative to the existing one."""
         ...
 
     def choose_tools(self, request: ToolRequest) -> ToolAnswer:
-        """Choose which tools to call, given what was said, what is known and what came of earlier calls.
+        """Choose tool calls, given the messages, existing memories and results of earlier calls.
 
-        At most ``request.calls_left`` calls come back, with ids that no call of an earlier round has. The arguments
-        are the model's own: the caller checks them, and answers a call of an unknown tool as an error.
+        At most ``request.calls_left`` calls, with new ids. The caller validates arguments and tool names.
         Raises ModelUnavailable or ModelAnswerInvalid; the loop is then begun again later.
         """
         ...
 
     def reply(self, request: ReplyRequest) -> AsyncIterator[str | ReplyAnswer]:
-        """Answer in a talk: the text piece by piece as it comes, in the end what the round came to.
+        """Generate a reply: yields pieces of text, finally the ReplyAnswer.
 
-        Closing it ends the call. Raises ModelUnavailable or ModelAnswerInvalid, also after some of the text.
+        Closing the iterator cancels the call. Raises ModelUnavailable or ModelAnswerInvalid, also after some of the
+        text.
         """
         ...
 
     def condense(self, memories: Sequence[KnownMemory]) -> Condensing:
-        """Say in fewer memories what can be said in fewer, without losing any of it; the rest is left alone.
+        """Merge memories without losing information.
 
-        No memory is a source of two answers, and no memory with a field of one without.
+        No memory is a source of two merges, and memories with a field are merged only with their like.
         Raises ModelUnavailable or ModelAnswerInvalid.
         """
         ...
 
     def select(self, question: str, passages: Sequence[Passage], most: int) -> tuple[str, ...]:
-        """Choose the passages that help to answer a question: ids of theirs, each once, at most ``most``, or none."""
+        """Return the ids of at most ``most`` passages that help to answer a question."""
         ...
 
     def insights(self, request: InsightRequest) -> Insights:
-        """Guess what lies behind what was noted and said of late: at most three things, or none."""
+        """Return at most three insights from recent memories and messages."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""What a language model says of statements that may be one, and in fewer."""
+"""Types of comparing and merging statements."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from language.base import Comparison, Usage
 
 @dataclass(frozen=True, slots=True)
 class Condensed:
-    """One memory that says what several said. ``sources`` are the ids of those, at least two."""
+    """A merged memory. ``sources``: ids of at least two memories."""
 
     content: str
     category: str
@@ -20,7 +20,7 @@ class Condensed:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What a model says of pairs of statements, in their order, and what it used to say so."""
+    """The verdicts on pairs of statements in order, and the usage."""
 
     verdicts: tuple[Comparison, ...]
     usage: Usage = field(default_factory=Usage)
@@ -28,7 +28,7 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class Condensing:
-    """What a model says in fewer memories, and what it used to say so."""
+    """Merged memories, and the usage."""
 
     memories: tuple[Condensed, ...] = ()
     usage: Usage = field(default_factory=Usage)

@@ -1,4 +1,4 @@
-"""How stored text goes into a prompt: as data, in a fence. It can neither close a fence nor pass for an instruction."""
+"""Fencing of stored text in prompts, so that it can't close the fence or act as an instruction."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ _OUR_TAG = regex.compile(rf"<(?=[\s/{_UNSEEN}]*(?:{_TAGS}))", regex.IGNORECASE)
 
 
 def as_data(text: str) -> str:
-    """One line of stored text: white space folded, markup escaped, marks that turn its direction left out."""
+    """Format stored text as one line: white space folded, markup escaped, direction marks removed."""
     folded = " ".join((text if text.isascii() else _TURNS.sub("", text)).split())
     return folded.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def as_said(text: str) -> str:
-    """A message of the talk as it was said, but for tags that only prompts made here may hold."""
+    """Return a message unchanged, except for tags reserved for prompts."""
     return _OUR_TAG.sub("&lt;", text)
 
 
@@ -52,5 +52,5 @@ def fenced(tag: str, lines: Iterable[str]) -> str:
 
 
 def without_fences(text: str) -> str:
-    """A message without the parts that came out of memory, so that they can't be learned as something new."""
+    """Return a message without recalled text, so that it is not extracted again."""
     return _FENCED.sub(" ", text).strip()

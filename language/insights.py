@@ -1,4 +1,4 @@
-"""What a language model is asked to guess of a person, and what it answers."""
+"""Types of insights: request and answer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LONGEST_INSIGHT = 280
 
 @dataclass(frozen=True, slots=True)
 class InsightRequest:
-    """What an insight may rest on: a few memories, and messages of the person out of one conversation."""
+    """The basis of insights: some memories, and the person's messages of one conversation."""
 
     memories: Sequence[KnownMemory]
     messages: Sequence[Utterance]
@@ -22,9 +22,9 @@ class InsightRequest:
 
 @dataclass(frozen=True, slots=True)
 class Insight:
-    """A guess about the person: what moves them, whom they trust, how what they like changes.
+    """A guess about the person: motives, trust, changing preferences.
 
-    ``memories`` and ``messages`` are the ids and the indices of what it rests on, at least one of them together.
+    ``memories`` and ``messages``: ids and indices of its basis, at least one.
     """
 
     content: str
@@ -36,7 +36,7 @@ class Insight:
 
 @dataclass(frozen=True, slots=True)
 class Insights:
-    """At most ``MOST_INSIGHTS`` of them, and what the model used."""
+    """At most ``MOST_INSIGHTS`` insights, and the usage."""
 
     found: tuple[Insight, ...] = ()
     usage: Usage = field(default_factory=Usage)

@@ -1,6 +1,6 @@
-"""A model on a server that puts texts into the order in which they answer a question: Cohere's shape, or Jina's.
+"""Reranking by a server with Cohere's or Jina's API, which many local servers offer, too.
 
-Off unless ``KEEPSAKE_RERANKER`` says so. Many servers speak either shape, also ones that run on one's own machine.
+Off unless ``KEEPSAKE_RERANKER`` is set.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _rests_until = 0.0
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Which shape, which model, and where."""
+    """API, model and URL."""
 
     kind: str
     model: str
@@ -60,15 +60,15 @@ def read_choice(value: str, base_url: str = "") -> Choice | None:
 
 
 def is_reranking() -> bool:
-    """Whether there is a reranker, and it did not fail a moment ago."""
+    """Whether a reranker is configured and did not fail recently."""
     return bool(settings.KEEPSAKE_RERANKER) and time.monotonic() >= _rests_until
 
 
 def reranked(question: str, found: Sequence[T], text_of: Callable[[T], str]) -> list[T]:
-    """What was found, the best answers to the question first, of the first ``RERANKED``; as it was where that fails.
+    """Return the results with the first ``RERANKED`` reranked; in their order if that fails.
 
-    It takes ``KEEPSAKE_RERANKER_TIMEOUT_SECONDS`` at most. After a failure the server is let rest for a while. Neither
-    the question nor a text is logged. Call it outside of a transaction.
+    Takes at most ``KEEPSAKE_RERANKER_TIMEOUT_SECONDS``. After a failure the server is not called for a while. Texts are
+    not logged. Call it outside transactions.
     """
     global _rests_until  # noqa: PLW0603 - what every thread of this process knows of the server
     first, rest = found[:RERANKED], found[RERANKED:]
@@ -87,7 +87,7 @@ def reranked(question: str, found: Sequence[T], text_of: Callable[[T], str]) -> 
 
 
 def _ask(choice: Choice, question: str, texts: Sequence[str]) -> list[int]:
-    """The places of the texts, the best first. Raises EmbedderUnavailable."""
+    """Return the indices of the texts, best first. Raises EmbedderUnavailable."""
     body: dict[str, Any] = {
         "model": choice.model,
         "query": question[:TEXT_CHARACTERS],
@@ -103,7 +103,7 @@ def _ask(choice: Choice, question: str, texts: Sequence[str]) -> list[int]:
 
 
 def _order(answer: Any, count: int) -> list[int]:
-    """The places by their scores, equal ones in their order; those that are not named come last, in theirs."""
+    """Sort the indices by score, stably; those without a score come last."""
     results = answer.get("results") if isinstance(answer, dict) else None
     if not isinstance(results, list):
         raise EmbedderAnswerInvalid("The answer has no list of results.")

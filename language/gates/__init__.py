@@ -1,4 +1,4 @@
-"""What a text must not hold to be stored or to reach a prompt: pure functions that know texts and nothing else."""
+"""Gates: pure functions that detect secrets and prompt injections in texts."""
 
 from .instructions import find_instructions
 from .sensitive import Sensitive, find_sensitive, first_sensitive, is_masked, mask_sensitive

@@ -1,6 +1,6 @@
-"""The other ways to read a text: letters apart, shifted, turned round or shuffled, and what was encoded.
+"""Decoding of disguised text: spaced, shifted, reversed or shuffled letters, and encodings.
 
-Each is tried only where the text looks so, since most texts are written plainly.
+Each decoder is tried only if the text looks like it.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ _MORSE_LETTERS = dict(zip(_MORSE_CODES, _ALPHABET, strict=True))
 
 
 def respelled(text: str) -> Iterator[str]:
-    """Other readings of a folded text that is spelled so that words can't be found in it."""
+    """Return readings of a folded text with disguised spelling."""
     unleet = _LEET_WORD.sub(lambda word: word.group().translate(_LEET) if not word.group().isdigit() else "", text)
     if unleet != text:
         yield unleet
@@ -150,7 +150,7 @@ def _mended(word: re.Match[str]) -> str:
 
 
 def _turned_round(text: str) -> Iterator[str]:
-    """Letters shifted along the alphabet by some number, the alphabet mirrored, the text from its end."""
+    """Return the text with letters shifted, mirrored (atbash), or reversed."""
     starts = {text[at : at + _START] for at in range(len(text) - _START + 1)}
     for shifted in {stem for start in _SHIFTED_BY_START.keys() & starts for stem in _SHIFTED_BY_START[start]}:
         if shifted in text:
@@ -161,7 +161,7 @@ def _turned_round(text: str) -> Iterator[str]:
 
 
 def decoded(text: str) -> Iterator[str]:
-    """What stands in a text in some code: escapes, hexadecimal, base64 and base32, numbers of letters, Morse."""
+    """Return decoded parts: escapes, hexadecimal, base64 and base32, letter numbers, Morse."""
     if len(_ESCAPE.findall(text)) >= 3:
         yield _ESCAPE.sub(lambda code: chr(int(code[1] or code[2], 16)), text)
         if "%" in text:

@@ -1,4 +1,4 @@
-"""The gate for text that is aimed at a model."""
+"""The prompt-injection gate."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _VARIATIONS = re.compile("[\U000e0100-\U000e01ef]|[\ufe00-\ufe0f]{2}")
 
 
 def find_instructions(text: str) -> str:
-    """Say what makes a text look as if it were aimed at a model ("tells a model to …"); empty when nothing does.
+    """Return why a text looks like a prompt injection ("tells a model to …"), or ''.
 
-    It is kept out of every prompt until a person has looked at it. This is a net, not a proof: what slips through still
-    stands in a prompt as fenced and escaped data.
+    Such text is kept out of prompts until reviewed. The gate is heuristic: text that passes is still fenced and escaped
+    in prompts.
     """
     if not text.isascii() and _hides(text):
         return HIDDEN
@@ -41,9 +41,9 @@ _GRAM = 4
 
 
 def _by_gram() -> tuple[dict[str, list[tuple[str, int]]], list[tuple[str, int]]]:
-    """The needs of all rules with the rule's number, under one of their grams each, and those too short for one.
+    """Index the rules' required substrings by one of their n-grams, and list those too short for one.
 
-    Among its grams a need takes the one that is under the fewest yet: then few needs are looked for in vain.
+    Each substring is filed under its least used n-gram, so that few are checked in vain.
     """
     long: dict[str, list[tuple[str, int]]] = {}
     short = []
@@ -61,7 +61,7 @@ _LONG, _SHORT = _by_gram()
 
 
 def matching(text: str) -> Iterator[Rule | Order]:
-    """The rules that a folded text matches, in their order. No rule is tried that needs what the text does not hold."""
+    """Return the matching rules of a folded text, in order, trying only those whose required substrings occur."""
     padded = f" {text} "
     grams = {padded[start : start + _GRAM] for start in range(len(padded) - _GRAM + 1)}
     needs = [need for gram in _LONG.keys() & grams for need in _LONG[gram]]

@@ -1,6 +1,6 @@
-"""What a statement means for the gates, judged by small networks from how it is embedded; for what no rule catches.
+"""Classifiers of statements for the gates: small networks over the bundled embedder's output, for what no rule detects.
 
-They read what the bundled embedder alone makes and take some microseconds. ``benchmarks.gates.train`` makes them.
+They take some microseconds. ``benchmarks.gates.train`` trains them.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _LEAST_OF_A_FIELD = 2.0
 
 
 class Meaning(NamedTuple):
-    """What the bundled embedder made of a text; a stored row has the vector alone, by which less is recognised."""
+    """The bundled embedder's output for a text. Stored rows have the vector only, which is less accurate."""
 
     vector: Vectors
     traits: Vectors | None = None
 
 
 class Layers(NamedTuple):
-    """A network with one hidden layer: the vector in, with the traits or without, one number for each class out."""
+    """A network with one hidden layer. Input: the vector, optionally with the traits. Output: one score per class."""
 
     hidden: Vectors
     hidden_bias: Vectors
@@ -40,7 +40,7 @@ class Layers(NamedTuple):
 
 
 def scores(layers: Layers, given: Vectors) -> Vectors:
-    """How much speaks for each class, as logarithms."""
+    """Return the log-odds of each class."""
     made: Vectors = np.tanh(given @ layers.hidden + layers.hidden_bias) @ layers.out + layers.out_bias
     return made
 
@@ -57,7 +57,7 @@ def kind_of(meaning: Meaning, *, in_document: bool = False) -> str:
 
 
 def field_by(meaning: Meaning) -> str:
-    """The field of the person that a statement gives, empty when it gives none."""
+    """Return the personal field that a statement gives, or ''."""
     judged = _judged("field", meaning)
     number = int(judged[1:].argmax()) + 1
     return FIELDS[number] if judged[number] - judged[0] >= _LEAST_OF_A_FIELD else ""

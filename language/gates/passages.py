@@ -1,4 +1,4 @@
-"""What a document says, in sentences: a text that is kept as it is may be JSON, a list or a page of notes."""
+"""Splits verbatim documents (JSON, lists, notes) into sentences."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CODE = re.compile(r"[{}<>=|\\`]|\w\(|::|->")
 
 
 def spoken(text: str) -> str:
-    """The texts of what is JSON, unescaped and one on a line; anything else as it is."""
+    """Return the strings of a JSON text, unescaped and one per line; other text unchanged."""
     if text.lstrip()[:1] not in {"{", "["}:
         return text
     try:
@@ -30,9 +30,9 @@ def spoken(text: str) -> str:
 
 
 def passages(text: str, beside: int = 0) -> list[str]:
-    """The sentences and lines of a document that may say something, without bullets; no code, and no mere labels.
+    """Return the sentences and lines of a document, without bullets, code and labels.
 
-    ``beside`` is how many documents are read with it: of many, each is read less far.
+    ``beside``: number of documents read together; the more, the shorter the part of each.
     """
     most = min(MOST_PASSAGES, max(FEWEST_OF_EACH, MOST_AT_ONCE // (beside + 1)))
     cut = (_BULLET.sub("", each).strip() for each in _ENDS.split(spoken(text)))

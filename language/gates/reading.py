@@ -1,4 +1,4 @@
-"""A text as somebody reads it, whatever characters it is spelled with: what the gates look at."""
+"""Normalised views of a text for the gates."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _BESIDE_LATIN = re.compile("[a-z][^\x00-\x7f]|[^\x00-\x7f][a-z]")
 
 
 class _Table(dict[int, str]):
-    """What ``str.translate`` puts in the place of each character, worked out when one first comes up."""
+    """A lazy table for ``str.translate``."""
 
     def __init__(self, read: Callable[[str], str]) -> None:
         super().__init__()
@@ -50,13 +50,13 @@ class _Table(dict[int, str]):
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A text in plain characters, beside the original."""
+    """A normalised text with its original."""
 
     text: str
     original: str
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """The range of the original that a range of the plain text (half-open, not empty) stands for."""
+        """Map a half-open range of the normalised text to the original."""
         if self.original.isascii():
             return start, end
         places = [place for place, character in enumerate(self.original) for _ in character.translate(_PLAIN)]
@@ -64,7 +64,7 @@ class Reading:
 
 
 def plain(text: str) -> Reading:
-    """Compatibility forms and all blanks and dashes as one, digits of every script as ASCII, the invisible left out."""
+    """Normalise compatibility forms, blanks, dashes and digits, and remove invisible characters."""
     return Reading(text if text.isascii() else text.translate(_PLAIN), text)
 
 
@@ -87,7 +87,7 @@ def _read(character: str) -> str:
 
 
 def folded(text: str) -> str:
-    """Plain text without case, and without the accents of Latin, Greek and Cyrillic letters."""
+    """Fold case, and remove accents of Latin, Greek and Cyrillic letters."""
     text = text.casefold()
     return text if text.isascii() else text.translate(_BARE)
 
@@ -103,10 +103,7 @@ _BARE = _Table(_bare)
 
 
 def views(text: str) -> Iterator[str]:
-    """The ways to read a text: as it is, with look-alikes replaced, respelled and decoded. All are folded.
-
-    Only ways that differ from the first are given.
-    """
+    """Return the folded views of a text: plain, look-alikes replaced, respelled, decoded; each view once."""
     first = plain(text).text
     base = _folded_line(first)
     yield base
@@ -126,7 +123,7 @@ def _folded_line(text: str) -> str:
 
 @cache
 def _lookalikes() -> dict[int, str]:
-    """Letters of other scripts that look like a Latin one, by Unicode's table of confusable characters."""
+    """Map look-alikes of Latin letters, by Unicode's table of confusable characters."""
     table = {}
     for character, twins in confusables_data.items():
         if len(character) != 1 or character.isascii() or not character.islower():

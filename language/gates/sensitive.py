@@ -1,4 +1,4 @@
-"""The gate for sensitive data: what a memory must not hold, whoever writes it."""
+"""The gate for sensitive data."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FINDERS: list[tuple[str, Callable[[str], Iterator[tuple[int, int]]]]] = [
     (gettext_noop("password or code"), find_passwords),
 ]
 _NUMBERS = {find_cards, find_accounts, find_ids}
-# Three of ten thousand random ones hold digits as cards and accounts do. One of digits alone may be such a number.
+# UUIDs: 3 of 10,000 random ones contain digits like cards or accounts. One of digits only may be such a number.
 _UUID = re.compile(
     r"(?<![A-Za-z0-9])(?=[\d-]{0,35}[a-f])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![A-Za-z0-9])", re.IGNORECASE
 )
@@ -33,7 +33,7 @@ _ROUNDS = 5
 
 @dataclass(frozen=True, slots=True)
 class Sensitive:
-    """Something that must not be stored: its kind in words, and where it stands. It does not hold the value."""
+    """A finding: its kind in words, and its range, without the value."""
 
     kind: str
     start: int
@@ -41,21 +41,20 @@ class Sensitive:
 
 
 def find_sensitive(text: str) -> list[Sensitive]:
-    """Everything sensitive in a text, in the order of the kinds. Ranges are half-open and may overlap."""
+    """Return all findings in a text, ordered by kind. Ranges are half-open and may overlap."""
     reading = plain(text)
     return list(_found(reading)) if reading.text else []
 
 
 def first_sensitive(text: str) -> Sensitive | None:
-    """The first sensitive thing that is found, which need not be the first in the text."""
+    """Return any one finding, or None."""
     return next(_found(plain(text)), None)
 
 
 def mask_sensitive(text: str) -> str:
-    """The text with what is sensitive replaced by its kind, for text that has to be kept: "[access token removed]".
+    """Replace findings by their kind: "[access token removed]".
 
-    What comes back holds nothing that the gate finds. Should something be left over after a few rounds, nothing of the
-    text is given.
+    The result passes the gate. If findings remain after a few rounds, the whole text is removed.
     """
     for _ in range(_ROUNDS):
         found = find_sensitive(text)
@@ -67,7 +66,7 @@ def mask_sensitive(text: str) -> str:
 
 
 def is_masked(text: str) -> bool:
-    """Whether something sensitive was masked in a text."""
+    """Whether a text contains a mask."""
     return text == _WITHHELD or _MASK.search(text) is not None
 
 
@@ -80,7 +79,7 @@ def _found(reading: Reading) -> Iterator[Sensitive]:
 
 
 def _apart(found: list[Sensitive]) -> list[Sensitive]:
-    """The findings joined where they overlap, the last first, so that replacing one moves none of the others."""
+    """Merge overlapping findings, last first, so that replacements don't shift the others."""
     joined: list[Sensitive] = []
     for each in sorted(found, key=lambda one: (one.start, -one.end)):
         if joined and each.start < joined[-1].end:
