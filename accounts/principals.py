@@ -8,8 +8,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from journal.records import Actor, IdempotencyClaim
 
-STAND_IN_USER = UUID(int=1)
-STAND_IN_AGENT = UUID(int=2)
+PLACEHOLDER_USER = UUID(int=1)
+PLACEHOLDER_AGENT = UUID(int=2)
 """Nobody's ids, which stand for any person's and any agent's where a statement is put together for all of them."""
 
 SCOPES = ("read", "write", "admin")
@@ -112,16 +112,16 @@ class Principal:
         """The same principal for a request that carries an Idempotency-Key."""
         return replace(self, idempotency=claim)
 
-    def stand_in(self) -> Principal:
+    def with_placeholders(self) -> Principal:
         """The same kind of caller, whoever it is: equal for all who see the same sorts of rows of their own."""
         return Principal(
             kind=self.kind,
             actor_id="",
-            user_id=STAND_IN_USER if self.user_id else None,
+            user_id=PLACEHOLDER_USER if self.user_id else None,
             scopes=self.scopes,
             categories=self.categories,
             sources=self.sources,
-            agent_id=STAND_IN_AGENT if self.agent_id else None,
+            agent_id=PLACEHOLDER_AGENT if self.agent_id else None,
             service=self.service,
             superuser=self.superuser,
             role=self.role,

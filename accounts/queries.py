@@ -15,11 +15,11 @@ from django.utils import timezone
 
 from journal.exceptions import NotFound
 from journal.models import Ledger
-from retrieval.prepared import Shaped, Statement, put_together, read
+from retrieval.prepared import PreparedStatement, Shaped, build_statement, read
 
 from . import policy
 from .models import Agent, AgentKey, Grant, User
-from .principals import SCOPES, STAND_IN_USER, Principal
+from .principals import PLACEHOLDER_USER, SCOPES, Principal
 
 CHAT_SCOPES = frozenset({"read", "write"})
 
@@ -31,8 +31,8 @@ def statement(name: str) -> str:
 
 
 @cache
-def _principal_for_key() -> Statement:
-    return put_together(statement("principal_for_key"), {}, lasting=True)
+def _principal_for_key() -> PreparedStatement:
+    return build_statement(statement("principal_for_key"), {}, lasting=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +158,7 @@ def _linked() -> QuerySet[User]:
 
 
 def _person(kind: str, user_id: UUID) -> Principal:
-    one = Shaped("person", lambda: User.objects.filter(pk=STAND_IN_USER), {STAND_IN_USER: user_id})
+    one = Shaped("person", lambda: User.objects.filter(pk=PLACEHOLDER_USER), {PLACEHOLDER_USER: user_id})
     return _principal(kind, user_id, _row(one))
 
 

@@ -10,7 +10,7 @@ from accounts.admin import OwnedAdmin, moderator
 from assistant.imports.actions import JOB as IMPORT_JOB
 from conversations.models import Conversation, ConversationImport
 from journal.models import Erasure
-from web.admin import job_subjects, linked
+from web.admin import job_subjects, link_column
 
 from .erasure.actions import JOB as ERASE_JOB
 from .imports.actions import UNDO_JOB
@@ -69,7 +69,7 @@ class ReplyAdmin(OwnedAdmin):
         ("Times", {"fields": ["started_at", "lease_until", "ended_at"]}),
     ]
 
-    talk = linked(Conversation, "conversation_id", "conversation")
+    talk = link_column(Conversation, "conversation_id", "conversation")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Reply]:
         """All replies."""

@@ -17,8 +17,8 @@ from accounts.principals import Principal
 from conversations.actions import refusals_of
 from conversations.models import Message
 from journal.models import IdempotencyRecord
-from web.idempotency import WritesOnce
-from web.json import read_nothing
+from web.idempotency import IdempotentView
+from web.json import require_empty_body
 
 from .erasure import api as erasure
 from .imports import api as imports
@@ -42,7 +42,7 @@ from .tools import api as tools
 from .tools.command import CommandAnswer, repeat_answer, run_command
 
 
-class Turn(WritesOnce[Principal]):
+class Turn(IdempotentView[Principal]):
     """The next model call of a conversation."""
 
     reads_only = True
@@ -79,14 +79,14 @@ def _answer(turn: PreparedTurn) -> Response:
     return Response({**body.pop("extra"), **body})
 
 
-class Finish(WritesOnce[Principal]):
+class Finish(IdempotentView[Principal]):
     """The end of a conversation."""
 
     @extend_schema(request=None, responses={200: NothingLeftSerializer, 202: JobSerializer})
     def post(self, request: Request, conversation_id: UUID) -> Response:
         """Finish a conversation: summarise the rest in the background. Appending reopens it."""
         principal = self.caller(request)
-        read_nothing(request)
+        require_empty_body(request)
         job = actions.conversation_finish(principal, conversation_id)
         if job is None:
             return Response(NOTHING_LEFT)
@@ -98,7 +98,7 @@ class Finish(WritesOnce[Principal]):
         return JobSerializer(job).data if job else NOTHING_LEFT
 
 
-class Command(WritesOnce[Principal]):
+class Command(IdempotentView[Principal]):
     """Typed commands to list and change memories."""
 
     reads_only = True

@@ -35,7 +35,7 @@ def consent(rows: Sequence[list[str]], *, show: bool) -> None:
     for (wanted, content), text in zip(rows, Embedded.of_each([row[1] for row in rows]), strict=True):
         field = field_of(content, meaning=text.meaning)
         found[wanted] += field in FIELDS
-        waiting[wanted] += bool(field or text.doubt)
+        waiting[wanted] += bool(field or text.review_reason)
         if show and (field in FIELDS) != (wanted == "wait"):
             print(f"  {wanted:5} {field or '-':15} {content}")
     for wanted, count in found.items():
@@ -51,7 +51,7 @@ def stopped(name: str, texts: Sequence[str], *, show: bool) -> None:
 
     read = Embedded.of_each(texts)
     found = [
-        each.doubt or reason_to_hold_back(each.content) or str(gates.find_sensitive(each.content) or "")
+        each.review_reason or reason_to_hold_back(each.content) or str(gates.find_sensitive(each.content) or "")
         for each in read
     ]
     print(f"{name}: {_of(sum(map(bool, found)), len(texts))} wait or are refused")
@@ -61,7 +61,7 @@ def stopped(name: str, texts: Sequence[str], *, show: bool) -> None:
                 print(f"  {why[:40] or '-':40} {text}")
     for form, written in DOCUMENTS.items():
         documents = [written(text) for text in texts]
-        held = [Embedded.of(each, verbatim=True).doubt or bool(_held(each)) for each in documents]
+        held = [Embedded.of(each, verbatim=True).review_reason or bool(_held(each)) for each in documents]
         print(f"{name}, a document {form}: {_of(sum(map(bool, held)), len(texts))} wait or are refused")
 
 
@@ -78,7 +78,7 @@ def _held(text: str) -> str:
 def paraphrases(rows: Sequence[list[str]], *, show: bool) -> None:
     """Print how many statements wait because of a rejected one, before and after its text is purged."""
     from language.likeness import likeness
-    from statements.policy.resembling import LEAST_SIMILARITY, comes_near, resembles
+    from statements.policy.resembling import LEAST_SIMILARITY, may_resemble, resembles
     from statements.wording import Embedded
 
     first, second = (Embedded.of_each([row[at] for row in rows]) for at in (1, 2))
@@ -91,7 +91,7 @@ def paraphrases(rows: Sequence[list[str]], *, show: bool) -> None:
             stood = old.content if known else None
             waits = near >= LEAST_SIMILARITY and (
                 resembles(new.saying, stood, near)
-                or comes_near(new.content, stood, near, likeness(new.vector, old.vector))
+                or may_resemble(new.content, stood, near, likeness(new.vector, old.vector))
             )
             found[wanted] += waits
             if show and known and waits != (wanted == "same"):

@@ -13,7 +13,7 @@ from unfold.decorators import display
 
 from accounts.admin import OwnedAdmin, moderator
 from journal.exceptions import Refused
-from web.admin import ReasonForm, button, linked, opened
+from web.admin import ReasonForm, button, link_column, render_in_dialog
 
 from . import actions
 from .models import (
@@ -60,7 +60,7 @@ class ConversationAdmin(OwnedAdmin):
         """Return all conversations without their titles, which are private text."""
         return Conversation.objects.visible_to(moderator(request)).defer("title")
 
-    import_link = linked(ConversationImport, "brought_by_id", "brought by")
+    import_link = link_column(ConversationImport, "brought_by_id", "brought by")
 
     @admin.display(description="private", ordering="private")
     def secrecy(self, conversation: Conversation) -> str:
@@ -85,7 +85,7 @@ class _SaidAdmin(OwnedAdmin):
     actions_row = ["open_text"]
     actions_detail = ["open_text"]
 
-    talk = linked(Conversation, "conversation_id", "conversation")
+    talk = link_column(Conversation, "conversation_id", "conversation")
 
     @admin.display(description="private", ordering="private")
     def secrecy(self, row: Any) -> str:
@@ -107,7 +107,7 @@ class _SaidAdmin(OwnedAdmin):
             said = self.read(request, row, form.cleaned_data["reason"])
         except Refused as refusal:
             return self.refuse(request, refusal)
-        return opened(request, "admin/said_opened.html", {"said": said, "title": str(said)})
+        return render_in_dialog(request, "admin/said_opened.html", {"said": said, "title": str(said)})
 
     def read(self, request: HttpRequest, row: Any, reason: str) -> Any:
         """Call the action that returns the text and logs the access."""
@@ -222,7 +222,7 @@ class ImportPartAdmin(OwnedAdmin):
         """Return all pieces without their data."""
         return super().get_queryset(request).only("upload_id", "file", "number")
 
-    import_link = linked(ConversationImport, "upload_id", "import")
+    import_link = link_column(ConversationImport, "upload_id", "import")
 
 
 @admin.register(Withheld)

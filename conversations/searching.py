@@ -19,13 +19,13 @@ from django.db.models.lookups import IRegex
 from django.utils import timezone
 
 from accounts.models import Legacy
-from accounts.principals import STAND_IN_AGENT, STAND_IN_USER, Principal
+from accounts.principals import PLACEHOLDER_AGENT, PLACEHOLDER_USER, Principal
 from journal.exceptions import NotFound
-from retrieval.filters import ANY, STAND_IN_NOW, Filters
+from retrieval.filters import ANY, PLACEHOLDER_NOW, Filters
 from retrieval.prepared import Shaped, Steps, Stepwise, read
-from retrieval.reranking import Said
+from retrieval.reranking import TurnColumns
 from retrieval.search import read_columns, read_places
-from retrieval.weights import Weights
+from retrieval.weights import SearchWeights
 
 from .models import Conversation, ConversationChunk, Message
 from .querysets import ChunkQuerySet, MessageQuerySet
@@ -33,10 +33,10 @@ from .querysets import ChunkQuerySet, MessageQuerySet
 _CONVERSATION = UUID(int=5)
 _FROM, _UPTO = 2_147_483_001, 2_147_483_002
 _NO_CONVERSATION = UUID(int=0)
-_STAND_INS: dict[str, Any] = {
+_PLACEHOLDERS: dict[str, Any] = {
     "legacy_id": UUID(int=4),
-    "until": STAND_IN_NOW + timedelta(3),
-    "recorded_until": STAND_IN_NOW + timedelta(4),
+    "until": PLACEHOLDER_NOW + timedelta(3),
+    "recorded_until": PLACEHOLDER_NOW + timedelta(4),
 }
 TURN_LOOKUPS = {
     "agent_id": "conversation__agent_id",
@@ -64,14 +64,14 @@ class Recallable:
     until: datetime | None = None
     recorded_until: datetime | None = None
 
-    def stand_in(self) -> Recallable:
+    def with_placeholders(self) -> Recallable:
         """Return the filter's shape: each given value replaced by its stand-in."""
-        given = {name: value for name, value in _STAND_INS.items() if getattr(self, name) is not None}
-        return replace(self, filters=self.filters.stand_in(), **given)
+        given = {name: value for name, value in _PLACEHOLDERS.items() if getattr(self, name) is not None}
+        return replace(self, filters=self.filters.with_placeholders(), **given)
 
     def values(self) -> dict[Any, Any]:
         """Return the value of each stand-in."""
-        return self.filters.values() | {stand_in: getattr(self, name) for name, stand_in in _STAND_INS.items()}
+        return self.filters.values() | {placeholder: getattr(self, name) for name, placeholder in _PLACEHOLDERS.items()}
 
     def condition(self, at: str, lookups: Mapping[str, str]) -> Q:
         """Return the filter as a condition. ``at`` is the column with the time that the row was said."""
@@ -114,11 +114,11 @@ def turns_shape(principal: Principal, wanted: Recallable, shown: InPrompt | None
 
     Where other conversations must not be quoted, only messages of the shown conversation.
     """
-    someone, somehow = principal.stand_in(), wanted.stand_in()
+    someone, somehow = principal.with_placeholders(), wanted.with_placeholders()
 
     def build() -> MessageQuerySet:
         # Excluded by id: the vector index does not hold the columns that set messages apart.
-        apart = Message.objects.filter(user_id=STAND_IN_USER).not_recalled(STAND_IN_NOW)
+        apart = Message.objects.filter(user_id=PLACEHOLDER_USER).not_recalled(PLACEHOLDER_NOW)
         every = Message.objects.visible_to(someone).recallable(somehow.legacy_id).exclude(pk__in=apart.values("pk"))
         rows = every.filter(somehow.condition("at", TURN_LOOKUPS))
         if not someone.recalls_record:
@@ -131,7 +131,10 @@ def turns_shape(principal: Principal, wanted: Recallable, shown: InPrompt | None
 
 def said_shape(principal: Principal, legacy_id: UUID | None, agent_id: UUID | None) -> Shaped:
     """Return all messages that the principal may see, also those set apart, optionally of a legacy or an agent."""
-    someone, somehow = principal.stand_in(), Recallable(legacy_id, Filters(agent_id=agent_id)).stand_in()
+    someone, somehow = (
+        principal.with_placeholders(),
+        Recallable(legacy_id, Filters(agent_id=agent_id)).with_placeholders(),
+    )
 
     def build() -> MessageQuerySet:
         every = Message.objects.visible_to(someone).filter(somehow.condition("at", TURN_LOOKUPS))
@@ -156,7 +159,7 @@ def read_turns_at(rows: Shaped, places: Sequence[tuple[UUID, int]]) -> dict[tupl
 @Stepwise
 def read_window(principal: Principal, conversation_id: UUID, first: int, upto: int, most: int) -> Steps[list[TurnRow]]:
     """Read messages ``first`` to ``upto - 1`` of a conversation, newest first, at most ``most``, in one statement."""
-    someone = principal.stand_in()
+    someone = principal.with_placeholders()
 
     def build() -> MessageQuerySet:
         rows = Message.objects.visible_to(someone).filter(conversation=_CONVERSATION)
@@ -214,7 +217,7 @@ def chunks_shape(principal: Principal, wanted: Recallable, shown: InPrompt | Non
 
     Where other conversations must not be quoted, only summaries of the shown conversation.
     """
-    someone, somehow = principal.stand_in(), wanted.stand_in()
+    someone, somehow = principal.with_placeholders(), wanted.with_placeholders()
 
     def build() -> ChunkQuerySet:
         every = ConversationChunk.objects.visible_to(someone).recallable(somehow.legacy_id).with_times()
@@ -230,7 +233,7 @@ def chunks_shape(principal: Principal, wanted: Recallable, shown: InPrompt | Non
 @Stepwise
 def read_latest_chunk(principal: Principal, conversation_id: UUID, upto: int) -> Steps[ChunkRow | None]:
     """Read the last summary of a conversation that ends at or before message ``upto``, in one statement."""
-    someone = principal.stand_in()
+    someone = principal.with_placeholders()
 
     def build() -> ChunkQuerySet:
         rows = ConversationChunk.objects.visible_to(someone).filter(conversation=_CONVERSATION)
@@ -248,7 +251,7 @@ _FIELDS = tuple(field.attname for field in Conversation._meta.concrete_fields)
 
 def find_conversation(principal: Principal, conversation_id: UUID) -> Conversation:
     """Return a conversation visible to the principal, with its legacy, in one statement. Raises NotFound."""
-    someone = principal.stand_in()
+    someone = principal.with_placeholders()
     rows = Shaped(
         key=("conversation", someone),
         build=lambda: Conversation.objects.visible_to(someone).filter(pk=_CONVERSATION),
@@ -264,7 +267,7 @@ def find_conversation(principal: Principal, conversation_id: UUID) -> Conversati
 
 
 def _asked_by(principal: Principal) -> dict[Any, Any]:
-    return {STAND_IN_USER: principal.user_id, STAND_IN_AGENT: principal.agent_id, STAND_IN_NOW: timezone.now()}
+    return {PLACEHOLDER_USER: principal.user_id, PLACEHOLDER_AGENT: principal.agent_id, PLACEHOLDER_NOW: timezone.now()}
 
 
 def _where(shown: InPrompt | None) -> dict[Any, Any]:
@@ -273,7 +276,7 @@ def _where(shown: InPrompt | None) -> dict[Any, Any]:
     return {_CONVERSATION: shown.conversation_id, _FROM: shown.first, _UPTO: shown.upto}
 
 
-PLACE = Said(talk="conversation_id", place="index", speaker="speaker")
+PLACE = TurnColumns(talk="conversation_id", place="index", speaker="speaker")
 
 BEGINNING = 300
 """How many characters from the start of a message are matched with ``WISHES``."""
@@ -288,7 +291,7 @@ WISH_WORDS = SearchQuery("always|alway|never|whenever|whenev|forward|prefer|rath
 """A word of each pattern, plain and as its English stem."""
 
 
-def message_prior(weights: Weights) -> Combinable:
+def message_prior(weights: SearchWeights) -> Combinable:
     """Return the ranking bonus of a message: positive for standing wishes, negative for unnamed assistants and tools.
 
     Standing wishes matter to later questions that share hardly a word with them. An assistant's long answers match

@@ -13,7 +13,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 
-from web.json import NEWEST, ExactSerializer, as_json
+from web.json import MAX_VERSION, ExactSerializer, as_json
 
 from .actions import Blob, NewMessage
 from .actions.withholding import MOST_PASSAGES
@@ -209,7 +209,7 @@ class NewStateSerializer(ExactSerializer):
     """A state, any JSON, and the version that the caller loaded: 0 for none."""
 
     state = _AnyJson()
-    version = serializers.IntegerField(min_value=0, max_value=NEWEST, required=False)
+    version = serializers.IntegerField(min_value=0, max_value=MAX_VERSION, required=False)
 
 
 class SavedStateSerializer(serializers.Serializer[Any]):
@@ -276,7 +276,7 @@ class NewGraphStateSerializer(ExactSerializer):
 class GraphWriteSerializer(ExactSerializer):
     """What a task wrote to a channel, the ``index``-th of what it wrote; below 0 it takes another's place."""
 
-    index = serializers.IntegerField(min_value=-100, max_value=NEWEST)
+    index = serializers.IntegerField(min_value=-100, max_value=MAX_VERSION)
     channel = serializers.CharField(max_length=255)
     blob = BlobSerializer()
 

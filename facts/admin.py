@@ -14,7 +14,7 @@ from accounts.admin import OwnedAdmin
 from accounts.models import User
 from conversations.models import Message
 from statements.admin import StatementAdmin
-from web.admin import ReasonForm, button, linked
+from web.admin import ReasonForm, button, link_column
 
 from . import actions
 from .models import FACT, FactEvidence, FactLink, FactVersion, LegacyFact
@@ -98,8 +98,8 @@ class _OfFactAdmin(OwnedAdmin):
     list_select_related = ["fact__user"]
     readonly_fields = ["fact_link", "author"]
 
-    fact_link = linked(LegacyFact, "fact_id", "fact")
-    author = linked(User, "fact.user_id", "author", name="fact.user.username")
+    fact_link = link_column(LegacyFact, "fact_id", "fact")
+    author = link_column(User, "fact.user_id", "author", name="fact.user.username")
 
 
 @admin.register(FactVersion)
@@ -133,7 +133,7 @@ class FactEvidenceAdmin(_OfFactAdmin):
         """All evidence, without the quotes."""
         return super().get_queryset(request).only("message_id", *_FACT_COLUMNS)
 
-    message_link = linked(Message, "message_id", "message")
+    message_link = link_column(Message, "message_id", "message")
 
 
 @admin.register(FactLink)
@@ -153,5 +153,5 @@ class FactLinkAdmin(OwnedAdmin):
         """How they are related."""
         return link.kind, link.get_kind_display()
 
-    from_link = linked(LegacyFact, "from_fact_id", "fact")
-    to_link = linked(LegacyFact, "to_fact_id", "other fact")
+    from_link = link_column(LegacyFact, "from_fact_id", "fact")
+    to_link = link_column(LegacyFact, "to_fact_id", "other fact")

@@ -22,17 +22,17 @@ from accounts.querysets import LegacyEndingQuerySet
 from accounts.serializers import EndedLegacySerializer, LegacySerializer
 from conversations.serializers import AlsoSaidSerializer
 from journal.exceptions import NotFound
-from statements.models import Refusal
+from statements.models import RejectionReason
 from web.etags import (
     IF_MATCH,
     IF_NONE_MATCH,
+    not_modified_or,
     seen_version,
-    unless_known,
     with_etag,
 )
-from web.history import History
-from web.idempotency import WritesOnce
-from web.json import read_nothing
+from web.history import ObjectHistory
+from web.idempotency import IdempotentView
+from web.json import require_empty_body
 
 from . import actions
 from .filters import FactFilters
@@ -51,7 +51,7 @@ from .serializers import (
 )
 
 
-class LegacyFacts(WritesOnce[Principal], ListAPIView):
+class LegacyFacts(IdempotentView[Principal], ListAPIView):
     """List what the person knows about a legacy: their own facts and what other members share, oldest first."""
 
     serializer_class = FactSerializer
@@ -96,7 +96,7 @@ class FactDetail(APIView):
     @extend_schema(responses=FactSerializer, parameters=[IF_NONE_MATCH])
     def get(self, request: Request, fact_id: UUID) -> Response:
         """Read a fact."""
-        return unless_known(request, _answer(principal_of(request), fact_id))
+        return not_modified_or(request, _answer(principal_of(request), fact_id))
 
     @extend_schema(request=EditFactSerializer, responses=FactSerializer, parameters=[IF_MATCH])
     def patch(self, request: Request, fact_id: UUID) -> Response:
@@ -130,7 +130,7 @@ class FactVisibility(APIView):
         return _answer(principal, fact_id)
 
 
-class _Decision(WritesOnce[Principal]):
+class _Decision(IdempotentView[Principal]):
     """A decision about a fact. All of them need a session or a key with the scope admin."""
 
     def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
@@ -145,7 +145,7 @@ class FactApprove(_Decision):
     def post(self, request: Request, fact_id: UUID) -> Response:
         """Let a proposed fact count, or mark an active one as reviewed."""
         principal = self.caller(request)
-        read_nothing(request)
+        require_empty_body(request)
         actions.fact_approve(principal, fact_id, version=seen_version(request))
         return _answer(principal, fact_id)
 
@@ -165,7 +165,7 @@ class FactReject(_Decision):
         body.is_valid(raise_exception=True)
         reason = body.validated_data["reason"]
         actions.fact_reject(principal, fact_id, reason, version=seen_version(request))
-        found = also_said(principal, fact_id) if reason == Refusal.DONT_KEEP else []
+        found = also_said(principal, fact_id) if reason == RejectionReason.DONT_KEEP else []
         shown = _show(principal, fact_id) | {"also_said": AlsoSaidSerializer(found, many=True).data}
         return with_etag(shown, version=shown["version"])
 
@@ -181,13 +181,13 @@ class FactRestore(_Decision):
     def post(self, request: Request, fact_id: UUID) -> Response:
         """Take the rejection or deletion of a fact back."""
         principal = self.caller(request)
-        read_nothing(request)
+        require_empty_body(request)
         actions.fact_restore(principal, fact_id)
         return _answer(principal, fact_id)
 
 
 @extend_schema_view(get=extend_schema(responses=FactHistorySerializer))
-class FactHistory(History):
+class FactHistory(ObjectHistory):
     """What happened to one of the person's own facts."""
 
     object_type = "fact"
@@ -228,7 +228,7 @@ class EndedLegacies(ListAPIView):
         return endings.select_related("legacy").order_by("-ended_at", "legacy_id")
 
 
-class EndLegacy(WritesOnce[Principal]):
+class EndLegacy(IdempotentView[Principal]):
     """Ending a legacy."""
 
     @extend_schema(request=None, responses=EndedLegacySerializer)
@@ -239,7 +239,7 @@ class EndLegacy(WritesOnce[Principal]):
         `until`. 409 `members_changed` when somebody joined meanwhile.
         """
         principal = self.caller(request)
-        read_nothing(request)
+        require_empty_body(request)
         actions.legacy_end(principal, legacy_id)
         return Response(self.render_result(principal, [str(legacy_id)]))
 
@@ -249,7 +249,7 @@ class EndLegacy(WritesOnce[Principal]):
         return EndedLegacySerializer(get_object_or_404(endings, pk=object_ids[0])).data
 
 
-class RestoreLegacy(WritesOnce[Principal]):
+class RestoreLegacy(IdempotentView[Principal]):
     """Bringing a legacy back."""
 
     @extend_schema(request=None, responses=LegacySerializer)
@@ -260,7 +260,7 @@ class RestoreLegacy(WritesOnce[Principal]):
         Needs a session or a key with the scope admin.
         """
         principal = self.caller(request)
-        read_nothing(request)
+        require_empty_body(request)
         actions.legacy_bring_back(principal, legacy_id)
         return Response(self.render_result(principal, [str(legacy_id)]))
 

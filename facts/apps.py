@@ -17,7 +17,7 @@ class FactsConfig(AppConfig):
         )
         from conversations.echoes import register_repetition_search  # noqa: PLC0415
         from journal.undo import register_undo  # noqa: PLC0415
-        from statements.actions import doubted_by  # noqa: PLC0415
+        from statements.actions import register_doubt_finder  # noqa: PLC0415
 
         from .actions.transitions import (  # noqa: PLC0415
             facts_follow_refusal,
@@ -31,5 +31,5 @@ class FactsConfig(AppConfig):
         register_repetition_search(facts_say_again)
         register_kept_texts(facts_kept_of)
         on_withheld(facts_follow_withholding)
-        doubted_by("fact", facts_resting_on)
+        register_doubt_finder("fact", facts_resting_on)
         register_undo("fact", facts_undo, ledgers=legacies_of_facts)

@@ -9,14 +9,14 @@ from uuid import UUID
 
 from django.db.models import Q
 
-from accounts.principals import STAND_IN_AGENT, STAND_IN_USER, Principal
-from retrieval.filters import ANY, STAND_IN_NOW, Filters
+from accounts.principals import PLACEHOLDER_AGENT, PLACEHOLDER_USER, Principal
+from retrieval.filters import ANY, PLACEHOLDER_NOW, Filters
 from retrieval.prepared import Shaped
 
 from .models import LegacyFact
 from .querysets import FactQuerySet
 
-_STAND_INS: dict[str, Any] = {"legacy_id": UUID(int=4), "active_since": STAND_IN_NOW + timedelta(3)}
+_PLACEHOLDERS: dict[str, Any] = {"legacy_id": UUID(int=4), "active_since": PLACEHOLDER_NOW + timedelta(3)}
 LOOKUPS = {"category": "category", "updated_after": "updated_at__gte", "updated_before": "updated_at__lt"}
 
 
@@ -28,14 +28,14 @@ class Wanted:
     filters: Filters = ANY
     active_since: datetime | None = None
 
-    def stand_in(self) -> Wanted:
+    def with_placeholders(self) -> Wanted:
         """The same way of narrowing, whatever to."""
-        given = {name: value for name, value in _STAND_INS.items() if getattr(self, name) is not None}
-        return replace(self, filters=self.filters.stand_in(), **given)
+        given = {name: value for name, value in _PLACEHOLDERS.items() if getattr(self, name) is not None}
+        return replace(self, filters=self.filters.with_placeholders(), **given)
 
     def values(self) -> dict[Any, Any]:
         """What each stand-in stands for."""
-        return self.filters.values() | {stand_in: getattr(self, name) for name, stand_in in _STAND_INS.items()}
+        return self.filters.values() | {placeholder: getattr(self, name) for name, placeholder in _PLACEHOLDERS.items()}
 
     def condition(self) -> Q:
         """The same as a condition on facts."""
@@ -68,10 +68,10 @@ FACT_COLUMNS = ("user_id", "legacy_id", "category", "content", "visibility", "ve
 
 def facts_shape(principal: Principal, wanted: Wanted) -> Shaped:
     """Facts in use that the person may see, about a legacy or about every one that they have to do with."""
-    someone, somehow = principal.stand_in(), wanted.stand_in()
+    someone, somehow = principal.with_placeholders(), wanted.with_placeholders()
 
     def build() -> FactQuerySet:
         return LegacyFact.objects.visible_to(someone).in_use(someone).filter(somehow.condition())
 
-    values = {STAND_IN_USER: principal.user_id, STAND_IN_AGENT: principal.agent_id} | wanted.values()
+    values = {PLACEHOLDER_USER: principal.user_id, PLACEHOLDER_AGENT: principal.agent_id} | wanted.values()
     return Shaped(key=("facts", someone, somehow), build=build, values=values)

@@ -10,9 +10,9 @@ from rest_framework import serializers
 from accounts.policy import may_see_sources
 from accounts.principals import Principal
 from conversations.serializers import AlsoSaidSerializer
-from statements.models import Refusal
+from statements.models import RejectionReason
 from web.history import ChangeSerializer
-from web.json import NEWEST, ExactSerializer
+from web.json import MAX_VERSION, ExactSerializer
 
 from .models import FactEvidence, FactVersion, LegacyFact
 
@@ -137,7 +137,7 @@ class EditFactSerializer(ExactSerializer):
 
     content = serializers.CharField(required=False)
     category = serializers.ChoiceField(choices=LegacyFact.Category.choices, required=False)
-    version = serializers.IntegerField(min_value=1, max_value=NEWEST, required=False)
+    version = serializers.IntegerField(min_value=1, max_value=MAX_VERSION, required=False)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Require something to change."""
@@ -155,7 +155,7 @@ class VisibilitySerializer(ExactSerializer):
 class RejectSerializer(ExactSerializer):
     """Why: it is not true, or it is not to be kept, and then the words behind it are withheld too."""
 
-    reason = serializers.ChoiceField(choices=Refusal.choices, required=False, default=Refusal.NOT_TRUE)
+    reason = serializers.ChoiceField(choices=RejectionReason.choices, required=False, default=RejectionReason.NOT_TRUE)
 
 
 class RejectedFactSerializer(FactSerializer):

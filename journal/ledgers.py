@@ -10,7 +10,7 @@ import orjson
 from django.db import DEFAULT_DB_ALIAS, connection, models
 from django.utils import timezone
 
-from retrieval.prepared import Statement, put_together
+from retrieval.prepared import PreparedStatement, build_statement
 
 from .models import Ledger
 
@@ -62,18 +62,18 @@ def save_ledgers(ledgers: Sequence[Ledger], changes: str, steps: str) -> None:
 
 
 @cache
-def _lock() -> Statement:
+def _lock() -> PreparedStatement:
     return _made("SELECT {columns} FROM journal_ledger WHERE id = ANY ({ids}::uuid[]) ORDER BY id FOR UPDATE", Ledger)
 
 
 @cache
-def _save() -> Statement:
+def _save() -> PreparedStatement:
     counts = ", ".join(f"{name} = given.{name}" for name in _SAVED[1:])
     return _made(_SAVE.replace("{counts}", counts), Ledger, _SAVED)
 
 
-def _made(template: str, model: type[models.Model], names: Sequence[str] = _LEDGER) -> Statement:
+def _made(template: str, model: type[models.Model], names: Sequence[str] = _LEDGER) -> PreparedStatement:
     """Build a statement with the columns ``names`` of a table; ``{given}`` stands for rows of them passed as JSON."""
     types = ", ".join(f"{name} {model._meta.get_field(name).db_type(connection)}" for name in names)
     given = f"jsonb_to_recordset({{rows}}::jsonb) AS given ({types})"
-    return put_together(template.replace("{columns}", ", ".join(names)).replace("{given}", given), {}, lasting=True)
+    return build_statement(template.replace("{columns}", ", ".join(names)).replace("{given}", given), {}, lasting=True)

@@ -19,7 +19,7 @@ class MemoriesConfig(AppConfig):
         )
         from conversations.echoes import register_repetition_search  # noqa: PLC0415
         from journal.undo import register_revert, register_undo  # noqa: PLC0415
-        from statements.actions import doubted_by  # noqa: PLC0415
+        from statements.actions import register_doubt_finder  # noqa: PLC0415
 
         from .actions.undoing import memories_undo  # noqa: PLC0415
         from .actions.undoing_others import places_undo, plan_take_back, proposals_undo  # noqa: PLC0415
@@ -34,7 +34,7 @@ class MemoriesConfig(AppConfig):
         register_kept_texts(memories_kept_of)
         on_withheld(memories_follow_withholding)
         on_refusal(memories_follow_refusal)
-        doubted_by("memory", memories_resting_on)
+        register_doubt_finder("memory", memories_resting_on)
         register_undo("memory", memories_undo)
         register_undo("place", places_undo)
         register_undo("proposal", proposals_undo)

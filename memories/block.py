@@ -18,7 +18,7 @@ from django.db.models import Count, Q
 from django.utils import timezone
 
 from accounts.policy import must_act_for, must_read
-from accounts.principals import STAND_IN_AGENT, STAND_IN_USER, Principal
+from accounts.principals import PLACEHOLDER_AGENT, PLACEHOLDER_USER, Principal
 from language.fencing import MEMORY_FENCE, as_data, fenced
 from language.tokens import count_tokens
 from retrieval.prepared import Shaped, read
@@ -167,26 +167,26 @@ def _shape(principal: Principal, rev: int, *, present: bool) -> Shaped:
 
     With ``present=False`` with their wording at the revision.
     """
-    someone = principal.stand_in()
+    someone = principal.with_placeholders()
 
     def build() -> MemoryQuerySet:
         rows = Memory.objects.visible_to(someone).in_use(someone).filter(in_block=True)
-        return rows.as_worded_now(_REV, STAND_IN_USER) if present else rows.as_of(_REV)
+        return rows.as_worded_now(_REV, PLACEHOLDER_USER) if present else rows.as_of(_REV)
 
-    values = {STAND_IN_USER: principal.user_id, STAND_IN_AGENT: principal.agent_id, _REV: rev}
+    values = {PLACEHOLDER_USER: principal.user_id, PLACEHOLDER_AGENT: principal.agent_id, _REV: rev}
     return Shaped(key=("block", someone, present), build=build, values=values)
 
 
 def _places(principal: Principal, rev: int) -> list[str]:
     """Return the lines of places, in order of creation."""
-    someone = principal.stand_in()
+    someone = principal.with_placeholders()
 
     def build() -> PlaceQuerySet:
         mentioned_in = Count("mentions__message__conversation", filter=Q(mentions__rev__lte=_REV), distinct=True)
         found = Place.objects.visible_to(someone).as_of(_REV).annotate(mentioned_in=mentioned_in)
         return found.order_by("added_at", "id")
 
-    values = {STAND_IN_USER: principal.user_id, STAND_IN_AGENT: principal.agent_id, _REV: rev}
+    values = {PLACEHOLDER_USER: principal.user_id, PLACEHOLDER_AGENT: principal.agent_id, _REV: rev}
     shape = Shaped(key=("places", someone), build=build, values=values)
     return [place_line(*row) for row in read(shape, ("wording__name", "wording__notes", "mentioned_in"))]
 

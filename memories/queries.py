@@ -16,14 +16,14 @@ from django.db.models.functions import Left
 from django.utils import timezone
 
 from accounts.policy import must_act_for
-from accounts.principals import STAND_IN_AGENT, STAND_IN_USER, Principal
+from accounts.principals import PLACEHOLDER_AGENT, PLACEHOLDER_USER, Principal
 from conversations.actions import Cause
 from conversations.echoes import MOST_OFFERED, Repetition, RepetitionQuery, WithheldWords, find_repetitions
 from conversations.models import Conversation, Message
 from conversations.passages import Original
 from journal.exceptions import NotAllowed, NotFound, Refused
 from journal.models import Ledger
-from retrieval.filters import STAND_IN_NOW
+from retrieval.filters import PLACEHOLDER_NOW
 from retrieval.prepared import Rows, Shaped, read, together
 from statements.policy import fingerprints
 from statements.wording import Embedded
@@ -72,12 +72,12 @@ class UsualList:
     def __init__(self, principal: Principal, columns: tuple[str, ...], first: int = 0) -> None:
         self._ahead = slice(0, first)
         self._read_ahead: Rows | None = None
-        self._someone = principal.stand_in()
+        self._someone = principal.with_placeholders()
         self._columns = columns
         self._values = {
-            STAND_IN_USER: principal.user_id,
-            STAND_IN_AGENT: principal.agent_id,
-            STAND_IN_NOW: timezone.now(),
+            PLACEHOLDER_USER: principal.user_id,
+            PLACEHOLDER_AGENT: principal.agent_id,
+            PLACEHOLDER_NOW: timezone.now(),
         }
 
     def count(self) -> int:
@@ -106,7 +106,7 @@ class UsualList:
         return Shaped(("usual list", self._someone), self._build, self._values)
 
     def _build(self) -> MemoryQuerySet:
-        rows = Memory.objects.visible_to(self._someone).active().unexpired(STAND_IN_NOW)
+        rows = Memory.objects.visible_to(self._someone).active().unexpired(PLACEHOLDER_NOW)
         return rows.order_by("-updated_at", "id")
 
 

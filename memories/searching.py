@@ -13,9 +13,9 @@ from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from accounts.policy import must_act_for
-from accounts.principals import STAND_IN_AGENT, STAND_IN_USER, Principal
-from retrieval.filters import ANY, STAND_IN_NOW, Filters
-from retrieval.prepared import Call, Shaped, Statement, Steps, Stepwise, put_together
+from accounts.principals import PLACEHOLDER_AGENT, PLACEHOLDER_USER, Principal
+from retrieval.filters import ANY, PLACEHOLDER_NOW, Filters
+from retrieval.prepared import Call, PreparedStatement, Shaped, Steps, Stepwise, build_statement
 from retrieval.search import read_columns
 
 from .conditions import Condition, q_of
@@ -52,9 +52,9 @@ class Narrowing:
     beside: frozenset[str] | None = None
     where: Condition | None = None
 
-    def stand_in(self) -> Narrowing:
+    def with_placeholders(self) -> Narrowing:
         """The same way of narrowing, whatever to; what few values there are of is part of the way."""
-        return replace(self, filters=self.filters.stand_in())
+        return replace(self, filters=self.filters.with_placeholders())
 
     def condition(self, memory: str = "", updated: str = "updated_at") -> Q:
         """The same as a condition on rows whose memory stands behind the prefix, and whose date in a column."""
@@ -81,10 +81,14 @@ def present_rows(principal: Principal, narrowing: Narrowing, now: datetime | Non
 
 def present_shape(principal: Principal, narrowing: Narrowing) -> Shaped:
     """The same without ``where``, for searches of every turn: compiled once for all who ask in the same way."""
-    someone, somehow = principal.stand_in(), narrowing.stand_in()
-    values = {STAND_IN_USER: principal.user_id, STAND_IN_AGENT: principal.agent_id, STAND_IN_NOW: timezone.now()}
+    someone, somehow = principal.with_placeholders(), narrowing.with_placeholders()
+    values = {
+        PLACEHOLDER_USER: principal.user_id,
+        PLACEHOLDER_AGENT: principal.agent_id,
+        PLACEHOLDER_NOW: timezone.now(),
+    }
     values |= narrowing.filters.values()
-    return Shaped(key=(someone, somehow), build=lambda: present_rows(someone, somehow, STAND_IN_NOW), values=values)
+    return Shaped(key=(someone, somehow), build=lambda: present_rows(someone, somehow, PLACEHOLDER_NOW), values=values)
 
 
 def past_rows(
@@ -241,8 +245,8 @@ def read_edges(principal: Principal, memory_ids: Sequence[str]) -> Steps[list[Ed
 
 
 @cache
-def _edges() -> Statement:
-    return put_together(statement("edges"), {}, lasting=True)
+def _edges() -> PreparedStatement:
+    return build_statement(statement("edges"), {}, lasting=True)
 
 
 _ORDINARY = 2

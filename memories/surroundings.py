@@ -12,11 +12,11 @@ from django.conf import settings
 from django.core.exceptions import EmptyResultSet
 from django.db import DEFAULT_DB_ALIAS
 
-from accounts.principals import STAND_IN_AGENT, STAND_IN_USER, Principal
+from accounts.principals import PLACEHOLDER_AGENT, PLACEHOLDER_USER, Principal
 from language.reading.compare import Saying, read_together
-from retrieval.prepared import SHAPES, Statement, VectorArray, put_together
+from retrieval.prepared import SHAPES, PreparedStatement, VectorArray, build_statement
 from statements.policy import fingerprints
-from statements.querysets import Against, least_similarity, suppressed
+from statements.querysets import SuppressionMatches, least_similarity, suppressed
 from statements.wording import Embedded
 
 from .models import MEMORY, Memory
@@ -47,7 +47,7 @@ class Surroundings:
     same_subject: Memory | None = None
     holder: Memory | None = None
     taken: Memory | None = None
-    against: Against = field(default_factory=Against)
+    against: SuppressionMatches = field(default_factory=SuppressionMatches)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def read_surroundings(
             continue
         here, (new, text) = around[position - 1], statements[position - 1]
         if role == "suppressed":
-            here.against.take(text, suppression, similarity, rejected, stood)
+            here.against.add(text, suppression, similarity, rejected, stood)
             continue
         memory = Memory.from_db(DEFAULT_DB_ALIAS, [column.attname for column in _COLUMNS], row)
         here.memories[memory.pk] = memory
@@ -143,8 +143,8 @@ def _found(
     values = {
         "user": user_id,
         "agent": principal.agent_id,
-        STAND_IN_USER: principal.user_id,
-        STAND_IN_AGENT: principal.agent_id,
+        PLACEHOLDER_USER: principal.user_id,
+        PLACEHOLDER_AGENT: principal.agent_id,
         "but": but,
         "kinds": [str(new.kind) for new, _ in statements],
         "categories": [new.category for new, _ in statements],
@@ -159,21 +159,21 @@ def _found(
         "suppressed_at_least": least_similarity(text for _, text in statements),
         "top_k": settings.MEMORY_NEIGHBOURS,
     }
-    return _statement(principal.stand_in()).run(values)
+    return _statement(principal.with_placeholders()).run(values)
 
 
 @lru_cache(maxsize=SHAPES)
-def _statement(someone: Principal) -> Statement:
+def _statement(someone: Principal) -> PreparedStatement:
     """The statement for all principals who see the same sorts of rows of their own."""
     columns = ", ".join(_column(column) for column in _COLUMNS)
     template = statement("surroundings").replace("{columns}", columns)
     template = template.replace("{suppressed}", suppressed(MEMORY, scoped=False))
     visible = Memory.objects.visible_to(someone).order_by().values_list("pk")
-    options: dict[str, Any] = {"stand_ins": {STAND_IN_USER, STAND_IN_AGENT}, "lasting": True}
+    options: dict[str, Any] = {"placeholders": {PLACEHOLDER_USER, PLACEHOLDER_AGENT}, "lasting": True}
     try:
-        return put_together(template, {"visible": visible}, **options)
+        return build_statement(template, {"visible": visible}, **options)
     except EmptyResultSet:
-        return put_together(template.replace("{visible}", _NOTHING), {}, **options)
+        return build_statement(template.replace("{visible}", _NOTHING), {}, **options)
 
 
 def _column(column: Any) -> str:

@@ -13,7 +13,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from language.embedders.choice import REMOTE, read_choice
 from language.reranker import read_choice as read_reranker
-from retrieval.weights import fault_in
+from retrieval.weights import weights_error
 
 _SHORTEST_KEY = 32
 _FEWEST_CHARACTERS = 10
@@ -148,7 +148,7 @@ def _of_memory(s: SimpleNamespace) -> _Checks:
     return (
         (1 <= s.EXTRACTION_ROUNDS <= 10, "EXTRACTION_ROUNDS must be from 1 to 10"),
         (s.EXTRACTED_PER_USER_AND_DAY >= 0, "EXTRACTED_PER_USER_AND_DAY must not be negative"),
-        (not fault_in(s.SEARCH_WEIGHTS), f"SEARCH_WEIGHTS: {fault_in(s.SEARCH_WEIGHTS)}"),
+        (not weights_error(s.SEARCH_WEIGHTS), f"SEARCH_WEIGHTS: {weights_error(s.SEARCH_WEIGHTS)}"),
         (0 <= s.RECALL_CONFIDENT < float("inf"), "RECALL_CONFIDENT must be 0, for never, or more"),
         (s.MEMORY_BLOCK_TOKENS > 0, "MEMORY_BLOCK_TOKENS must be more than 0"),
         (

@@ -32,7 +32,7 @@ from rest_framework.request import Request
 from accounts.authentication import AgentKeyAuthentication, PersonSessionAuthentication, claimed_by
 from journal.exceptions import Refused
 from web.errors import is_outage
-from web.threads import HandedOver, briefly, end_tasks
+from web.threads import AsgiResponse, closing_connections, end_tasks
 from web.throttling import address_of
 
 from . import health
@@ -100,7 +100,7 @@ class Application(ASGIHandler):
                 caller = _caller(scope)
                 async with self._turn(caller):
                     response = await self._answered(scope, body)
-                if isinstance(response, HandedOver):
+                if isinstance(response, AsgiResponse):
                     await self._hand_over(response, caller, scope, receive, send)
                     return
             await self._send(response, receive, send)
@@ -189,13 +189,13 @@ class Application(ASGIHandler):
         return response
 
     async def _hand_over(
-        self, response: HandedOver, caller: tuple[str, str, str], scope: Message, receive: Receive, send: Send
+        self, response: AsgiResponse, caller: tuple[str, str, str], scope: Message, receive: Receive, send: Send
     ) -> None:
         """Let another ASGI application answer. Each of its database calls takes a slot of the caller."""
 
         async def hop(function: Callable[[], T]) -> T:
             async with self._turn(caller):
-                return await self._in_thread(briefly, function)
+                return await self._in_thread(closing_connections, function)
 
         try:
             await response.serve(scope, receive, send, hop)

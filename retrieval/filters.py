@@ -11,7 +11,7 @@ from uuid import UUID
 
 from django.db.models import Q
 
-STAND_IN_NOW = datetime(1, 1, 1, tzinfo=UTC)
+PLACEHOLDER_NOW = datetime(1, 1, 1, tzinfo=UTC)
 """Stands for the present moment in a statement that is compiled once; filters stand days after it."""
 
 
@@ -24,7 +24,7 @@ class Filter:
     """
 
     meaning: str
-    stand_in: Any = None
+    placeholder: Any = None
     bounds: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -50,8 +50,8 @@ class Filters:
     pinned: Annotated[bool | None, Filter("Only what is pinned, or what is not.")] = None
     importance_min: Annotated[int | None, Filter("At least so important.", bounds=_LEVEL)] = None
     importance_max: Annotated[int | None, Filter("At most so important.", bounds=_LEVEL)] = None
-    updated_after: Annotated[datetime | None, Filter("From this moment on.", STAND_IN_NOW + timedelta(1))] = None
-    updated_before: Annotated[datetime | None, Filter("Before this moment.", STAND_IN_NOW + timedelta(2))] = None
+    updated_after: Annotated[datetime | None, Filter("From this moment on.", PLACEHOLDER_NOW + timedelta(1))] = None
+    updated_before: Annotated[datetime | None, Filter("Before this moment.", PLACEHOLDER_NOW + timedelta(2))] = None
 
     @property
     def given(self) -> dict[str, Any]:
@@ -59,14 +59,14 @@ class Filters:
         every = {each.name: getattr(self, each.name) for each in fields(self)}
         return {name: value for name, value in every.items() if value is not None}
 
-    def stand_in(self) -> Filters:
+    def with_placeholders(self) -> Filters:
         """The same filters, whatever their values."""
         given = self.given
-        return replace(self, **{name: stand_in for name, stand_in in _stand_ins().items() if name in given})
+        return replace(self, **{name: placeholder for name, placeholder in _placeholders().items() if name in given})
 
     def values(self) -> dict[Any, Any]:
         """What each stand-in stands for."""
-        return {stand_in: getattr(self, name) for name, stand_in in _stand_ins().items()}
+        return {placeholder: getattr(self, name) for name, placeholder in _placeholders().items()}
 
     def condition(self, lookups: Mapping[str, str | tuple[str, ...]]) -> Q:
         """The same as a condition on rows, whose lookups are told by filter. KeyError where they have no such thing.
@@ -96,5 +96,5 @@ def declared() -> Mapping[str, tuple[type, Filter]]:
 
 
 @cache
-def _stand_ins() -> Mapping[str, Any]:
-    return {name: told.stand_in for name, (_, told) in declared().items() if told.stand_in is not None}
+def _placeholders() -> Mapping[str, Any]:
+    return {name: told.placeholder for name, (_, told) in declared().items() if told.placeholder is not None}

@@ -38,7 +38,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 _PART = re.compile(r"\{(\w+)\}")
-_PLACEHOLDER = re.compile(r"%(s|%)")
+_PERCENT = re.compile(r"%(s|%)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Shaped:
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class PreparedStatement:
     """SQL with numbered parameters, and in their order what each is: a name, or a stand-in.
 
     ``lasting`` says that it will be run many times, so that it is worth preparing.
@@ -78,7 +78,7 @@ class Statement:
 class Call:
     """A statement with the value of each of its parameters."""
 
-    statement: Statement
+    statement: PreparedStatement
     values: Mapping[Any, Any]
 
 
@@ -176,17 +176,17 @@ def send_vectors_binary(session: Connection[Any]) -> None:
     session.adapters.register_loader("jsonb", JsonbLoader)
 
 
-def put_together(
+def build_statement(
     template: str,
     querysets: Mapping[str, QuerySet[Any]],
     *,
-    stand_ins: Collection[Hashable] = (),
+    placeholders: Collection[Hashable] = (),
     lasting: bool = False,
-) -> Statement:
+) -> PreparedStatement:
     """Put the SQL of each queryset in the place of its ``{name}``; every other name becomes a parameter.
 
     What a queryset compares with is written out, so that an index on a part of the table can be used, but for
-    ``stand_ins``, which become parameters too. Raises EmptyResultSet when a queryset can't have rows.
+    ``placeholders``, which become parameters too. Raises EmptyResultSet when a queryset can't have rows.
     """
     numbers: dict[Any, int] = {}
     compiled: dict[str, str] = {}
@@ -202,11 +202,11 @@ def put_together(
             if match[1] == "%":
                 return "%"
             param = next(rest)
-            if isinstance(param, Hashable) and param in stand_ins:
+            if isinstance(param, Hashable) and param in placeholders:
                 return numbered(param)
             return sql.Literal(param).as_string(connections[queryset.db].connection)
 
-        return _PLACEHOLDER.sub(value, text)
+        return _PERCENT.sub(value, text)
 
     def place(match: re.Match[str]) -> str:
         name = match[1]
@@ -217,7 +217,7 @@ def put_together(
         return compiled[name]
 
     text = _PART.sub(place, template)
-    return Statement(text, tuple(numbers), lasting)
+    return PreparedStatement(text, tuple(numbers), lasting)
 
 
 @Stepwise
@@ -236,7 +236,7 @@ def read(rows: Shaped, columns: tuple[str, ...], part: slice | None = None) -> S
 
 
 @lru_cache(maxsize=SHAPES)
-def _reading(rows: Shaped, columns: tuple[str, ...], in_parts: bool) -> Statement:
+def _reading(rows: Shaped, columns: tuple[str, ...], in_parts: bool) -> PreparedStatement:
     built = {"rows": rows.build().values_list(*columns)}
     template = "{rows} LIMIT {most}::bigint OFFSET {first}::bigint" if in_parts else "{rows}"
-    return put_together(template, built, stand_ins=rows.values.keys(), lasting=True)
+    return build_statement(template, built, placeholders=rows.values.keys(), lasting=True)

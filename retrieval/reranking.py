@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .text import NamesIn
-from .weights import Weights
+from .text import QuestionNames
+from .weights import SearchWeights
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class TurnColumns:
     """The columns that say where a row was said and by whom: which talk, its place there from 0, the speaker's name."""
 
     talk: str
@@ -20,7 +20,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class RerankCandidate:
     """A row that may be among the best.
 
     ``found`` is what the question alone makes of it, in deviations from the average; ``prior`` what speaks for it
@@ -40,7 +40,7 @@ class Candidate:
     words: int = 0
 
 
-def scores_in_context(candidates: Sequence[Candidate], question: str, weights: Weights) -> list[float]:
+def scores_in_context(candidates: Sequence[RerankCandidate], question: str, weights: SearchWeights) -> list[float]:
     """The score of each candidate, in their order.
 
     A short turn ("Yes, last May!") says little by itself, so it takes a share of what its neighbours score, the less
@@ -51,7 +51,7 @@ def scores_in_context(candidates: Sequence[Candidate], question: str, weights: W
     talks: dict[Any, dict[int, float]] = {}
     for candidate in candidates:
         talks.setdefault(candidate.talk, {})[candidate.place] = max(candidate.found, 0.0)
-    names = NamesIn(question)
+    names = QuestionNames(question)
     scores = []
     for candidate in candidates:
         found = talks[candidate.talk]
@@ -59,7 +59,7 @@ def scores_in_context(candidates: Sequence[Candidate], question: str, weights: W
         around = near * get(place - 1, 0.0) + near * get(place + 1, 0.0)
         around = around + further * get(place - 2, 0.0) + further * get(place + 2, 0.0)
         score = candidate.found + candidate.prior + around * _openness(candidate.words, weights.context_words)
-        scores.append(score + weights.speaker * names.hold(candidate.speaker))
+        scores.append(score + weights.speaker * names.contain(candidate.speaker))
     return scores
 
 

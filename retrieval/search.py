@@ -22,10 +22,10 @@ from pgvector import HalfVector
 
 from language.base import Vectors
 
-from .prepared import SHAPES, Call, Rows, Shaped, Statement, Steps, Stepwise, put_together
-from .reranking import Candidate, Said, scores_in_context
+from .prepared import SHAPES, Call, PreparedStatement, Rows, Shaped, Steps, Stepwise, build_statement
+from .reranking import RerankCandidate, TurnColumns, scores_in_context
 from .text import LETTERS_WRONG, config_for, detect_config, is_like, list_query_words, names_in
-from .weights import Weights, default_weights
+from .weights import SearchWeights, default_weights
 
 CANDIDATES = 200
 """How many rows, at least, are looked at in their context; with 100 the tail of the first 20 suffers."""
@@ -129,7 +129,7 @@ class Centre:
     mean: HalfVector | None
     rows: int
 
-    def share(self, weights: Weights) -> float:
+    def share(self, weights: SearchWeights) -> float:
         """How much of it is taken from a question: of few rows there is no centre yet."""
         return weights.centre * self.rows / (self.rows + CENTRE_ROWS)
 
@@ -142,10 +142,10 @@ def hybrid_search(
     rows: QuerySet[Any] | Shaped,
     query: SearchQuery,
     corpus: Corpus,
-    weights: Weights | None = None,
+    weights: SearchWeights | None = None,
     *,
     prior: Combinable | None = None,
-    said: Said | None = None,
+    said: TurnColumns | None = None,
     columns: tuple[str, ...] = (),
     centre: Centre | None = None,
     without: Collection[Any] = (),
@@ -243,9 +243,9 @@ def _spelt_alike(
     return [(name, word) for name, word in found if is_like(name, word)]
 
 
-def _hits(found: Rows, query: SearchQuery, weights: Weights, *, in_context: bool) -> list[Hit]:
+def _hits(found: Rows, query: SearchQuery, weights: SearchWeights, *, in_context: bool) -> list[Hit]:
     if in_context:
-        candidates = [Candidate(*row[:7], *row[9:]) for row in found]
+        candidates = [RerankCandidate(*row[:7], *row[9:]) for row in found]
         scores = scores_in_context(candidates, query.text, weights)
     else:
         scores = [row[1] + row[2] for row in found]
@@ -281,55 +281,55 @@ def read_columns(rows: QuerySet[Any] | Shaped, ids: Sequence[Any], columns: tupl
     return (yield Call(_columns(rows, columns), {"ids": list(dict.fromkeys(ids)), **rows.values}))
 
 
-class _PutTogetherOnce:
+class _StatementCache:
     """Keeps what a function puts together for rows that are told by their shape."""
 
-    def __init__(self, put: Callable[..., Statement]) -> None:
+    def __init__(self, put: Callable[..., PreparedStatement]) -> None:
         self._put = put
         self._kept = lru_cache(maxsize=SHAPES)(put)
 
-    def __call__(self, rows: QuerySet[Any] | Shaped, *options: Any) -> Statement:
+    def __call__(self, rows: QuerySet[Any] | Shaped, *options: Any) -> PreparedStatement:
         return (self._kept if isinstance(rows, Shaped) else self._put)(rows, *options)
 
-    def forget(self) -> None:
+    def clear(self) -> None:
         """Put everything together anew."""
         self._kept.cache_clear()
 
 
-@_PutTogetherOnce
-def _hybrid(rows: QuerySet[Any] | Shaped, columns: tuple[str, ...], prior: Combinable | None) -> Statement:
+@_StatementCache
+def _hybrid(rows: QuerySet[Any] | Shaped, columns: tuple[str, ...], prior: Combinable | None) -> PreparedStatement:
     built = _built(rows)
     template = _template("hybrid").replace("{detail_names}", _names(columns)).replace("{id_type}", _id_type(built))
     speaks_for = Value(0.0) if prior is None else prior
     read = ("pk", "search_config", "search", "search_length", speaks_for, "embedding_model", "embedding")
     querysets = {"rows": built.values_list(*read), "details": built.values_list("pk", *columns)}
-    return put_together(template, querysets, **_lasting(rows))
+    return build_statement(template, querysets, **_lasting(rows))
 
 
-@_PutTogetherOnce
-def _centre(rows: QuerySet[Any] | Shaped, model: str) -> Statement:
+@_StatementCache
+def _centre(rows: QuerySet[Any] | Shaped, model: str) -> PreparedStatement:
     vectors = _built(rows).filter(embedding_model=model).values_list("pk", "embedding")
-    return put_together(_template("centre"), {"vectors": vectors}, **_lasting(rows))
+    return build_statement(_template("centre"), {"vectors": vectors}, **_lasting(rows))
 
 
-@_PutTogetherOnce
-def _columns(rows: QuerySet[Any] | Shaped, columns: tuple[str, ...]) -> Statement:
+@_StatementCache
+def _columns(rows: QuerySet[Any] | Shaped, columns: tuple[str, ...]) -> PreparedStatement:
     built = _built(rows)
     template = _template("columns").replace("{detail_names}", _names(columns)).replace("{id_type}", _id_type(built))
-    return put_together(template, {"rows": built.values_list("pk", *columns)}, **_lasting(rows))
+    return build_statement(template, {"rows": built.values_list("pk", *columns)}, **_lasting(rows))
 
 
-@_PutTogetherOnce
-def _places(rows: QuerySet[Any] | Shaped, columns: tuple[str, ...]) -> Statement:
+@_StatementCache
+def _places(rows: QuerySet[Any] | Shaped, columns: tuple[str, ...]) -> PreparedStatement:
     template = _template("places").replace("{detail_names}", _names(columns))
-    return put_together(template, {"rows": _built(rows).values_list("pk", *columns)}, **_lasting(rows))
+    return build_statement(template, {"rows": _built(rows).values_list("pk", *columns)}, **_lasting(rows))
 
 
-@_PutTogetherOnce
-def _alike(rows: QuerySet[Any] | Shaped) -> Statement:
+@_StatementCache
+def _alike(rows: QuerySet[Any] | Shaped) -> PreparedStatement:
     built = _built(rows)
     template = _template("alike").replace("{id_type}", _id_type(built))
-    return put_together(template, {"texts": built.values_list("pk", "search")}, **_lasting(rows))
+    return build_statement(template, {"texts": built.values_list("pk", "search")}, **_lasting(rows))
 
 
 def _names(columns: tuple[str, ...]) -> str:
@@ -345,7 +345,7 @@ def _built(rows: QuerySet[Any] | Shaped) -> QuerySet[Any]:
 
 
 def _lasting(rows: QuerySet[Any] | Shaped) -> dict[str, Any]:
-    return {"stand_ins": rows.values.keys(), "lasting": True} if isinstance(rows, Shaped) else {}
+    return {"placeholders": rows.values.keys(), "lasting": True} if isinstance(rows, Shaped) else {}
 
 
 def nearest(rows: QuerySet[Any], vector: Vectors, embedding_model: str, k: int, at_least: float) -> list[Hit]:
@@ -358,7 +358,7 @@ def nearest(rows: QuerySet[Any], vector: Vectors, embedding_model: str, k: int, 
         return []
     vectors = rows.order_by().filter(embedding_model=embedding_model).values_list("pk", "embedding")
     try:
-        statement = put_together(_template("nearest"), {"vectors": vectors})
+        statement = build_statement(_template("nearest"), {"vectors": vectors})
     except EmptyResultSet:
         return []
     found = statement.run({"vector": _as_sent(vector), "at_least": at_least, "top_k": k})

@@ -95,7 +95,7 @@ _LETTERS = regex.compile(r"[\p{L}\p{M}]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedText:
     """What a searchable row stores beside its content.
 
     ``text`` holds lower-case, unaccented words between single spaces; ``config`` names the PostgreSQL text search
@@ -111,7 +111,7 @@ class Prepared:
         row.search_text, row.search_config, row.search_length = self.text, self.config, self.length
 
 
-def prepare(content: str, language: str = "", *, heading: str = "") -> Prepared:
+def prepare(content: str, language: str = "", *, heading: str = "") -> PreparedText:
     """Find the words of a text and the configuration that fits its language. Never raises, whatever the text.
 
     ``language`` (``de``, ``pt-BR``, …) is taken at its word when given; without one the language is detected, and
@@ -119,7 +119,7 @@ def prepare(content: str, language: str = "", *, heading: str = "") -> Prepared:
     """
     words = list_words(heading) + list_words(content)
     config = config_for(language) if language else detect_config(content)
-    return Prepared(" ".join(words), config, len(words))
+    return PreparedText(" ".join(words), config, len(words))
 
 
 def list_words(content: str) -> list[str]:
@@ -199,7 +199,7 @@ def is_like(name: str, other: str) -> bool:
     return abs(len(name) - len(other)) <= LETTERS_WRONG and SequenceMatcher(None, name, other).ratio() >= FUZZY_RATIO
 
 
-class NamesIn:
+class QuestionNames:
     """The names that a question may hold.
 
     A word that is a part of somebody's name counts however it is written; one that only resembles it counts when it
@@ -211,7 +211,7 @@ class NamesIn:
         self._capitals = names_in(question)
         self._known: dict[str, bool] = {}
 
-    def hold(self, name: str) -> bool:
+    def contain(self, name: str) -> bool:
         """Whether the question names whoever is called so. Nobody is called nothing."""
         if name not in self._known:
             self._known[name] = any(self._holds(part) for part in list_words(name))

@@ -62,12 +62,12 @@ def replace_vectors(source: VectorSource, passages: Mapping[Any, str], vectors: 
     return len(rows)
 
 
-def unit_as_stored(vector: Vectors) -> Vectors:
+def normalise_as_stored(vector: Vectors) -> Vectors:
     """A vector as the database compares it: rounded as it is stored, of length 1."""
     stored = vector.astype(np.float16).astype(np.float64)
     return stored / (np.linalg.norm(stored) or 1.0)
 
 
-def vector_of(sent: bytes) -> Vectors:
+def decode_halfvec(sent: bytes) -> Vectors:
     """The vector that the database's ``halfvec_send`` made bytes of: two numbers of two bytes, then halves."""
     return np.frombuffer(sent, dtype=">f2", offset=4).astype(np.float32)

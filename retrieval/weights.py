@@ -19,7 +19,7 @@ from django.conf import settings
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
+class SearchWeights:
     """The weights of one search.
 
     Beside each: what recall@5, @10 and @20 lose without it, in points, on three conversations of LoCoMo (540 questions)
@@ -56,7 +56,7 @@ class Weights:
         return 1 - self.vector
 
 
-NAMES = frozenset(field.name for field in fields(Weights))
+NAMES = frozenset(field.name for field in fields(SearchWeights))
 
 PARTS: dict[str, Mapping[str, float]] = {
     "meaning": {"vector": 0.0},
@@ -70,16 +70,16 @@ PARTS: dict[str, Mapping[str, float]] = {
 """The parts that an evaluation turns off in turn, and the weights that turn each off."""
 
 
-_replacement: Weights | None = None
+_replacement: SearchWeights | None = None
 
 
-def default_weights() -> Weights:
+def default_weights() -> SearchWeights:
     """The weights of this deployment: the defaults, and over them ``SEARCH_WEIGHTS``."""
     return _replacement or _weights(tuple(sorted(settings.SEARCH_WEIGHTS.items())))
 
 
 @contextmanager
-def weights_replaced(weights: Weights) -> Iterator[None]:
+def override_weights(weights: SearchWeights) -> Iterator[None]:
     """Let every search go by other weights meanwhile, in the whole process: for commands, not for servers."""
     global _replacement  # noqa: PLW0603
     _replacement = weights
@@ -89,12 +89,12 @@ def weights_replaced(weights: Weights) -> Iterator[None]:
         _replacement = None
 
 
-def without(part: str, weights: Weights) -> Weights:
+def without(part: str, weights: SearchWeights) -> SearchWeights:
     """The weights with one of ``PARTS`` turned off."""
     return replace(weights, **PARTS[part])
 
 
-def fault_in(overrides: Mapping[str, float]) -> str:
+def weights_error(overrides: Mapping[str, float]) -> str:
     """What is wrong with a setting like ``SEARCH_WEIGHTS``, or nothing."""
     if unknown := sorted(overrides.keys() - NAMES):
         return f"there is no weight {unknown[0]}; there are {', '.join(sorted(NAMES))}"
@@ -107,5 +107,5 @@ def fault_in(overrides: Mapping[str, float]) -> str:
 
 
 @lru_cache(maxsize=1)
-def _weights(overrides: tuple[tuple[str, float], ...]) -> Weights:
-    return Weights(**dict(overrides))
+def _weights(overrides: tuple[tuple[str, float], ...]) -> SearchWeights:
+    return SearchWeights(**dict(overrides))

@@ -16,7 +16,7 @@ from accounts.principals import Principal
 from conversations.models import Conversation
 from journal.exceptions import Refused
 from journal.models import Change
-from web.admin import ReasonForm, button, linked, opened, with_id
+from web.admin import ReasonForm, button, filter_by_id, link_column, render_in_dialog
 
 from .models import Candidate, Doubt, StatementKind, Suppression
 
@@ -71,7 +71,7 @@ class StatementAdmin(OwnedAdmin):
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
         """Return the buttons of a row: "open", and the decisions of its state."""
-        rows = with_id(self.model._default_manager.all(), object_id)
+        rows = filter_by_id(self.model._default_manager.all(), object_id)
         state = rows.values_list("state", flat=True).first()
         return self._possible(super().get_actions_detail(request, object_id), state or "")
 
@@ -86,7 +86,7 @@ class StatementAdmin(OwnedAdmin):
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         """Show the page of a row with its changes."""
-        author = with_id(self.model._default_manager.all(), object_id).values("user_id")
+        author = filter_by_id(self.model._default_manager.all(), object_id).values("user_id")
         rows = Change.objects.filter(object_type=self.kind.name, object_id=object_id, ledger_id__in=author)
         story = rows.order_by("-rev")[:SHOWN_CHANGES]
         return super().change_view(request, object_id, form_url, {**(extra_context or {}), "story": story})
@@ -105,7 +105,7 @@ class StatementAdmin(OwnedAdmin):
         """Return why it waits for staff. The author's reasons for a rejection are not shown."""
         return row.state_reason if row.state in self.queues else "-"
 
-    taken_from = linked(Conversation, "source_conversation_id", "taken from")
+    taken_from = link_column(Conversation, "source_conversation_id", "taken from")
 
     @button(
         "Open the text",
@@ -129,7 +129,7 @@ class StatementAdmin(OwnedAdmin):
             for path in self.decisions.get(text.state, [])
         ]
         context = {self.kind.name: text, "row": text, "form": ReasonForm(request), "decisions": decisions}
-        return opened(request, self.opened_template, context)
+        return render_in_dialog(request, self.opened_template, context)
 
     @button(
         "Quarantine",

@@ -54,7 +54,7 @@ class Statement(Searchable):
         abstract = True
 
 
-class Refusal(models.TextChoices):
+class RejectionReason(models.TextChoices):
     """Why a person rejects a statement. With DONT_KEEP, the words that it was learned from are withheld as well."""
 
     NOT_TRUE = "not_true", "Not true"

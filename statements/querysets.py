@@ -17,14 +17,13 @@ from django.utils import timezone
 from conversations.echoes import MOST_OFFERED, Repetition
 from journal.models import Change
 from language.likeness import likeness
-from retrieval.prepared import Statement as Prepared
-from retrieval.prepared import VectorArray, put_together
+from retrieval.prepared import PreparedStatement, VectorArray, build_statement
 from retrieval.search import nearest
 from retrieval.text import list_query_words
-from retrieval.vectors import vector_of
+from retrieval.vectors import decode_halfvec
 
 from .policy import fingerprints
-from .policy.resembling import LEAST_SIMILARITY, RESEMBLES, comes_near, resembles, stands_in
+from .policy.resembling import LEAST_SIMILARITY, RESEMBLES, contains_all_words, may_resemble, resembles
 
 if TYPE_CHECKING:
     from accounts.principals import Principal
@@ -46,7 +45,7 @@ WITH said AS MATERIALIZED (
 
 
 @dataclass(slots=True)
-class Against:
+class SuppressionMatches:
     """The ids of the suppressions that match a text: by the same ``words``, or by ``meaning``.
 
     ``near``: the text may mean something suppressed. The person decides, and approving it removes no suppression.
@@ -59,23 +58,23 @@ class Against:
     def __bool__(self) -> bool:
         return bool(self.words or self.meaning or self.near)
 
-    def why_waits(self, text: Embedded) -> str:
+    def review_reason(self, text: Embedded) -> str:
         """Return why a text by somebody else has to wait for the person's review, or ""."""
-        return RESEMBLES if self else text.doubt
+        return RESEMBLES if self else text.review_reason
 
-    def take(
+    def add(
         self, text: Embedded, suppression: int, similarity: float | None, rejected: str | None, stood: bytes | None
     ) -> None:
         """Add a row of the query ``suppressed``; ``stood`` is the vector of the rejected text."""
         if similarity is None:
             self.words.append(suppression)
         elif text.verbatim:
-            self.near = self.near or stands_in(text.content, rejected)
+            self.near = self.near or contains_all_words(text.content, rejected)
         elif resembles(text.saying, rejected, similarity):
             self.meaning.append(suppression)
         elif text.meaning is not None and stood is not None and not self.near:
-            alike = likeness(text.meaning.vector, vector_of(stood))
-            self.near = comes_near(text.content, rejected, similarity, alike)
+            alike = likeness(text.meaning.vector, decode_halfvec(stood))
+            self.near = may_resemble(text.content, rejected, similarity, alike)
 
 
 def least_similarity(texts: Iterable[Embedded]) -> float:
@@ -101,8 +100,8 @@ def suppressed(kind: StatementKind[Any], *, scoped: bool) -> str:
 
 
 @cache
-def _matching(kind: StatementKind[Any], scoped: bool) -> Prepared:
-    return put_together(_STATED + suppressed(kind, scoped=scoped), {}, lasting=True)
+def _matching(kind: StatementKind[Any], scoped: bool) -> PreparedStatement:
+    return build_statement(_STATED + suppressed(kind, scoped=scoped), {}, lasting=True)
 
 
 _IN_ALL_FORMS = 4
@@ -209,20 +208,20 @@ class SuppressionQuerySet(models.QuerySet["Suppression"]):
         scoped = self.filter(user_id=user_id)
         return scoped.filter(legacy_id=legacy_id) if legacy_id else scoped.filter(legacy__isnull=True)
 
-    def against(
+    def matches(
         self,
         kind: StatementKind[Any],
         user_id: UUID,
         texts: Sequence[Embedded],
         *,
         legacy_id: UUID | None = None,
-    ) -> list[Against]:
+    ) -> list[SuppressionMatches]:
         """Return the matching suppressions of each text, in one SQL statement with an exact vector search.
 
-        A suppression matches by the same words, or by vectors of the same model (``resembles``, ``comes_near``).
+        A suppression matches by the same words, or by vectors of the same model (``resembles``, ``may_resemble``).
         ``kind`` is the kind of the suppressed statements.
         """
-        found = [Against() for _ in texts]
+        found = [SuppressionMatches() for _ in texts]
         if not texts:
             return found
         said = [(position, each) for position, text in enumerate(texts, start=1)
@@ -237,7 +236,7 @@ class SuppressionQuerySet(models.QuerySet["Suppression"]):
             "suppressed_at_least": least_similarity(texts),
         }
         for position, *row in _matching(kind, legacy_id is not None).run(values):
-            found[position - 1].take(texts[position - 1], *row)
+            found[position - 1].add(texts[position - 1], *row)
         return found
 
 

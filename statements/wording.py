@@ -19,13 +19,13 @@ from language.gates.judging import Meaning, kind_of
 from language.gates.passages import passages
 from language.reading.compare import Saying
 from language.tokens import count_tokens
-from retrieval.text import Prepared, prepare
+from retrieval.text import PreparedText, prepare
 
 from .policy import fingerprint
 
 log = structlog.get_logger(__name__)
 
-DOUBTS = {
+REVIEW_REASONS = {
     "": "",
     "order": "This may be meant for an assistant, not say something of a person.",
     "secret": "This may hold a password or a code.",
@@ -33,7 +33,7 @@ DOUBTS = {
 """Reasons for review by the kind that a classifier gives a text. It can be wrong, so nothing is refused for it."""
 
 
-class Worded(Protocol):
+class WordedRow(Protocol):
     """A row with a text, its fingerprint, and its columns for searches."""
 
     content: str
@@ -52,7 +52,7 @@ class Wording:
 
     content: str
     fingerprint: str
-    prepared: Prepared
+    prepared: PreparedText
     tokens: int
     embedding: list[float] | None
     embedding_model: str
@@ -81,7 +81,7 @@ class Wording:
             embedding_model="" if vector is None else embedding_model,
         )
 
-    def put_on(self, row: Worded) -> None:
+    def put_on(self, row: WordedRow) -> None:
         """Set the columns of a row."""
         row.content = self.content
         row.fingerprint = self.fingerprint
@@ -126,13 +126,14 @@ class Embedded:
         return None if self.verbatim else self.meaning
 
     @property
-    def doubt(self) -> str:
+    def review_reason(self) -> str:
         """Why a text by somebody else than the person has to be reviewed: it may not be a statement. Otherwise ""."""
         if self.verbatim:
             return next(
-                (DOUBTS[kind] for kind in (kind_of(each, in_document=True) for each in self.passages) if kind), ""
+                (REVIEW_REASONS[kind] for kind in (kind_of(each, in_document=True) for each in self.passages) if kind),
+                "",
             )
-        return "" if self.meaning is None else DOUBTS[kind_of(self.meaning)]
+        return "" if self.meaning is None else REVIEW_REASONS[kind_of(self.meaning)]
 
     def as_document(self, beside: int = 0) -> Embedded:
         """Return it as a verbatim text with embedded passages. Call it before the transaction.
@@ -152,7 +153,7 @@ class Embedded:
         return text.as_document() if verbatim else text
 
     @classmethod
-    def of_row(cls, row: Worded | Wording, *, verbatim: bool = False) -> Embedded:
+    def of_row(cls, row: WordedRow | Wording, *, verbatim: bool = False) -> Embedded:
         """Return the content and vector of a row."""
         vector = None if row.embedding is None else np.asarray(row.embedding, dtype=np.float32)
         return cls(row.content, vector, row.embedding_model, verbatim=verbatim)

@@ -36,7 +36,7 @@ def with_etag(data: Any, *, version: int | None = None, status: int = 200) -> Re
     return Response(data, status=status, headers={"ETag": f'"{shown}"' if version is None else f'"{version}-{shown}"'})
 
 
-def unless_known(request: Request, answer: Response) -> Response:
+def not_modified_or(request: Request, answer: Response) -> Response:
     """The answer to a GET, or 304 when If-None-Match names its ETag."""
     known = {tag.removeprefix("W/") for tag in parse_etags(request.META.get("HTTP_IF_NONE_MATCH", ""))}
     if known & {answer["ETag"], "*"}:

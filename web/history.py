@@ -36,7 +36,7 @@ class ChangeSerializer(serializers.ModelSerializer[Change]):
         return {name: value for name, value in change.meta.items() if name != "left"}
 
 
-class History(ListAPIView):
+class ObjectHistory(ListAPIView):
     """Changes of one object by cursor. A subclass says whose log they are in and which wordings they led to."""
 
     serializer_class = ChangeSerializer

@@ -19,7 +19,7 @@ HEADER = "HTTP_IDEMPOTENCY_KEY"
 _SALT = "keepsake.request-hash"
 
 
-class Keyed(Protocol):
+class IdempotentCaller(Protocol):
     """What a request's principal has to be: told from others by a key, and able to carry an Idempotency-Key."""
 
     @property
@@ -30,10 +30,10 @@ class Keyed(Protocol):
         """The same principal with the request's key."""
 
 
-P = TypeVar("P", bound=Keyed)
+P = TypeVar("P", bound=IdempotentCaller)
 
 
-class WritesOnce(APIView, Generic[P]):
+class IdempotentView(APIView, Generic[P]):
     """A view whose POSTs honour the header.
 
     Call ``caller(request)`` for the principal and hand that to one action; the action's transaction keeps the key. A
@@ -62,7 +62,7 @@ class WritesOnce(APIView, Generic[P]):
         key = request.META[HEADER]
         if not 1 <= len(key) <= 255 or not key.isprintable():
             raise Refused("An Idempotency-Key has 1 to 255 printable characters.", code="bad_idempotency_key")
-        # Keyed: nobody who reads the table can try what was sent.
+        # IdempotentCaller: nobody who reads the table can try what was sent.
         sent_hash = salted_hmac(_SALT, self._told.hexdigest(), algorithm="sha256").hexdigest()
         return principal.with_idempotency(IdempotencyClaim(principal.caller_key, key, sent_hash))
 

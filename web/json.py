@@ -59,7 +59,7 @@ class OrjsonRenderer(JSONRenderer):
         return b"" if data is None else orjson.dumps(data, default=_plain, option=orjson.OPT_NON_STR_KEYS)
 
 
-DEEPEST = 250
+MAX_DEPTH = 250
 """How deep a value may be nested that a caller has kept. The encoder ends at 254, and answers nest it in their own."""
 
 
@@ -68,10 +68,10 @@ def as_json(value: Any) -> bytes:
     try:
         return orjson.dumps([[[[value]]]])[4:-4]
     except orjson.JSONEncodeError as error:
-        raise Refused(f"JSON is nested at most {DEEPEST} deep.", code="too_deep") from error
+        raise Refused(f"JSON is nested at most {MAX_DEPTH} deep.", code="too_deep") from error
 
 
-NEWEST = 2**31 - 1
+MAX_VERSION = 2**31 - 1
 """The highest number that a version can have."""
 
 
@@ -99,6 +99,6 @@ class NothingSerializer(ExactSerializer):
     """The body of a request that needs none: empty, or ``{}``."""
 
 
-def read_nothing(request: Request) -> None:
+def require_empty_body(request: Request) -> None:
     """Raise ValidationError for a body where none is read: what it asks for would not be done."""
     NothingSerializer(data={} if request.data is None else request.data).is_valid(raise_exception=True)

@@ -65,7 +65,7 @@ class _Strict:
         return made | {"required": sorted(shown)}
 
 
-class Pages(_Strict, PageNumberPagination):
+class NumberedPages(_Strict, PageNumberPagination):
     """Pages of 20, or of ``per_page`` up to 100."""
 
     page_size = 20

@@ -9,7 +9,7 @@ from drf_spectacular.plumbing import force_instance
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import Direction, OpenApiParameter
 
-from .idempotency import WritesOnce
+from .idempotency import IdempotentView
 from .json import ExactSerializer
 
 _USER = OpenApiParameter(
@@ -88,13 +88,13 @@ _SCHEMAS: dict[str, Any] = {
 }
 
 
-class Schema(AutoSchema):
+class OperationSchema(AutoSchema):
     """The description of one operation, with the headers that every request may carry."""
 
     def get_override_parameters(self) -> list[Any]:
         """X-Keepsake-User everywhere, Idempotency-Key where it is honoured."""
         parameters = [*super().get_override_parameters(), _USER]
-        if self.method == "POST" and isinstance(self.view, WritesOnce):
+        if self.method == "POST" and isinstance(self.view, IdempotentView):
             parameters.append(_IDEMPOTENCY_KEY)
         return parameters
 

@@ -37,12 +37,12 @@ _CONNECTIONS = 4
 _process = threading.BoundedSemaphore(settings.UPDATES_STREAMS_PER_PROCESS)
 _KEPT = 100
 _ID = re.compile(r"\d{1,19}(-\d{1,19})?")
-BEGINNING = "0"
+FIRST_ID = "0"
 """The id before all others that are still kept."""
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class StreamEvent:
     """Something that was told under a key. ``id`` is what to ask with for what comes after it."""
 
     id: str
@@ -85,7 +85,7 @@ class TooManyStreams(Throttled):
         self.detail = ErrorDetail(f"This person has {most} streams open. Close one first.", self.default_code)
 
 
-class Place:
+class StreamSlot:
     """The place of something that waits for long on the event loop: so many in a process, so many of one person.
 
     Raises TooManyStreams (429) when the person has as many as they may have, Unavailable (503) when this process has.
@@ -101,9 +101,9 @@ class Place:
         self._open = True
         seconds = settings.UPDATES_STREAM_SECONDS if seconds is None else seconds
         try:
-            rank = take_place(self._key, self._id, seconds)
+            rank = take_slot(self._key, self._id, seconds)
             if rank < settings.UPDATES_STREAMS_PER_PERSON and audience:
-                take_place(audience, self._id, seconds)
+                take_slot(audience, self._id, seconds)
         except (RedisError, OSError) as error:
             # Such a stream has nothing to tell and ends at once, so there is nothing to count.
             if audience:
@@ -124,7 +124,7 @@ class Place:
                     valkey_client().zrem(key, self._id)
 
 
-class Stream(Place):
+class Stream(StreamSlot):
     """The body of an answer that streams events. Closing it, which the server always does, gives its place free.
 
     ``events`` yields events made by ``event``, and None where there is nothing yet.
@@ -155,7 +155,7 @@ class Stream(Place):
             yield b": over, ask again after the last id\n\n"
 
 
-def take_place(key: str, place: str, seconds: float) -> int:
+def take_slot(key: str, place: str, seconds: float) -> int:
     """Take a place, and return how many are taken before it. Places end by themselves: a process may be killed."""
     now = time.time()
     ends = now + seconds + _SILENCE_SECONDS
@@ -190,7 +190,7 @@ class Listener:
         self.client: AsyncRedis
 
     @asynccontextmanager
-    async def waiting_for(self, key: str) -> AsyncIterator[Callable[[float], Any]]:
+    async def subscribe(self, key: str) -> AsyncIterator[Callable[[float], Any]]:
         """Yield a function that waits until the key is announced, or so many seconds.
 
         It says whether the key was; an announcement since the last wait counts. It raises RedisError or OSError when
@@ -269,7 +269,7 @@ async def follow(
     """
     ends = time.monotonic() + seconds
     heard = listener()
-    async with heard.waiting_for(key) as wait:
+    async with heard.subscribe(key) as wait:
         yield await read(heard.client)
         while (left := ends - time.monotonic()) > 0:
             announced = await wait(min(left, silence))
@@ -287,7 +287,9 @@ def read_event_id(request: Request) -> str:
     return after
 
 
-def to_tell(pipeline: Any, key: str, name: str, data: Mapping[str, Any], seconds: int, *, most: int = _KEPT) -> Any:
+def publish_event(
+    pipeline: Any, key: str, name: str, data: Mapping[str, Any], seconds: int, *, most: int = _KEPT
+) -> Any:
     """Put into a pipeline of Valkey's what tells an event under a key; it is kept for so long, of ``most`` events.
 
     Returns what executes the pipeline, to be awaited where its client is asynchronous.
@@ -298,17 +300,17 @@ def to_tell(pipeline: Any, key: str, name: str, data: Mapping[str, Any], seconds
     return pipeline.execute()
 
 
-async def told_after(
+async def events_after(
     key: str, after: str, seconds: float, silence: float = _SILENCE_SECONDS
-) -> AsyncGenerator[Told | None]:
+) -> AsyncGenerator[StreamEvent | None]:
     """What is told under a key after an event, as it happens, for so long; None after so much silence.
 
     Raises RedisError or OSError when Valkey is away, or goes.
     """
     last = after
 
-    async def read(client: AsyncRedis) -> list[Told]:
-        return await kept_after(client, key, last)
+    async def read(client: AsyncRedis) -> list[StreamEvent]:
+        return await stored_events_after(client, key, last)
 
     async for found in follow(key, read, seconds, silence):
         for told in found or ():
@@ -318,7 +320,9 @@ async def told_after(
             yield None
 
 
-async def kept_after(client: AsyncRedis, key: str, after: str) -> list[Told]:
+async def stored_events_after(client: AsyncRedis, key: str, after: str) -> list[StreamEvent]:
     """What was told under a key after an event and is still kept."""
     found: Any = await client.xrange(key, min=f"({after}")
-    return [Told(entry.decode(), fields[b"event"].decode(), orjson.loads(fields[b"data"])) for entry, fields in found]
+    return [
+        StreamEvent(entry.decode(), fields[b"event"].decode(), orjson.loads(fields[b"data"])) for entry, fields in found
+    ]

@@ -21,10 +21,10 @@ _threads = ThreadPoolExecutor(settings.REPLY_THREADS, "hop")
 
 async def in_thread(function: Callable[[], T]) -> T:
     """What the function returns, run on a thread in that thread's own context; its connections are given back."""
-    return await asyncio.get_running_loop().run_in_executor(_threads, briefly, function)
+    return await asyncio.get_running_loop().run_in_executor(_threads, closing_connections, function)
 
 
-def briefly(function: Callable[[], T]) -> T:
+def closing_connections(function: Callable[[], T]) -> T:
     """What the function returns; the thread's connections are given back."""
     try:
         return function()
@@ -51,17 +51,17 @@ Receive = Callable[[], Awaitable[Any]]
 Send = Callable[[Mapping[str, Any]], Awaitable[None]]
 
 
-class Hop(Protocol):
+class ThreadRunner(Protocol):
     """Runs a function on a thread, where the database is, and gives the thread's connections back."""
 
     async def __call__(self, function: Callable[[], T]) -> T:
         """What the function returns."""
 
 
-Answering = Callable[[Scope, Receive, Send, Hop], Awaitable[None]]
+AsgiHandler = Callable[[Scope, Receive, Send, ThreadRunner], Awaitable[None]]
 
 
-class HandedOver(HttpResponseBase):
+class AsgiResponse(HttpResponseBase):
     """What a view answers that has checked a request and leaves the answer to an ASGI application.
 
     The application gets the body, which was read, in one piece. The headers that middleware sets on this go with its
@@ -70,7 +70,7 @@ class HandedOver(HttpResponseBase):
 
     streaming = True
 
-    def __init__(self, answer: Answering, body: bytes, done: Callable[[], None] | None = None) -> None:
+    def __init__(self, answer: AsgiHandler, body: bytes, done: Callable[[], None] | None = None) -> None:
         super().__init__()
         self._answer, self._body, self._done = answer, body, done
 
@@ -80,7 +80,7 @@ class HandedOver(HttpResponseBase):
         if self._done is not None:
             self._done()
 
-    async def serve(self, scope: Scope, receive: Receive, send: Send, hop: Hop) -> None:
+    async def serve(self, scope: Scope, receive: Receive, send: Send, hop: ThreadRunner) -> None:
         """Have the request answered."""
         told = False
 

@@ -23,7 +23,7 @@ from unfold.widgets import (
 )
 
 from journal.exceptions import Refused
-from web.admin import ConfirmForm, button, link_to, opened
+from web.admin import ConfirmForm, button, link_to, render_in_dialog
 
 from .. import actions, categories, policy
 from ..models import Agent, AgentKey, Grant, User
@@ -116,9 +116,9 @@ class AgentAdmin(MadeBySuperusers, OwnedAdmin):
     actions_detail = ["make_key"]
     actions_row = ["make_key"]
 
-    def found_by_name(self, term: str) -> Q:
+    def name_filter(self, term: str) -> Q:
         """Agents by their own name and issuer too."""
-        return super().found_by_name(term) | Q(name__icontains=term) | Q(issuer__icontains=term)
+        return super().name_filter(term) | Q(name__icontains=term) | Q(issuer__icontains=term)
 
     @display(description="kind", ordering="kind", label={"service": "warning", "personal": "info"})
     def labelled_kind(self, agent: Agent) -> tuple[str, str]:
@@ -180,7 +180,7 @@ class AgentAdmin(MadeBySuperusers, OwnedAdmin):
             )
         except Refused as refusal:
             return self.refuse(request, refusal)
-        return opened(request, "admin/key_made.html", {"agent": agent, "credential": credential})
+        return render_in_dialog(request, "admin/key_made.html", {"agent": agent, "credential": credential})
 
 
 class KeyStandingFilter(SimpleListFilter):
@@ -231,10 +231,10 @@ class AgentKeyAdmin(OwnedAdmin):
     actions_row = ["revoke"]
     actions_detail = ["revoke"]
 
-    def found_by_name(self, term: str) -> Q:
+    def name_filter(self, term: str) -> Q:
         """Keys by their public part and their agent's name too."""
         public = term.removeprefix("ks_").partition(".")[0]
-        return super().found_by_name(term) | Q(public=public) | Q(agent__name__icontains=term)
+        return super().name_filter(term) | Q(public=public) | Q(agent__name__icontains=term)
 
     @admin.display(description="owner", ordering="agent__owner__username")
     def owner(self, key: AgentKey) -> Any:
@@ -274,7 +274,7 @@ class AgentKeyAdmin(OwnedAdmin):
         """End the keys; their next request is refused."""
         principal = moderator(request)
         done = [actions.agent_key_revoke(principal, key.pk) for key in keys if key.revoked_at is None]
-        self.tell(request, len(done), len(keys), "revoked; the others were already")
+        self.report(request, len(done), len(keys), "revoked; the others were already")
 
 
 @admin.register(Grant)
@@ -289,6 +289,6 @@ class GrantAdmin(OwnedAdmin):
     search_help_text = "The id of a person or an agent, or part of a name"
     ordering = ["-id"]
 
-    def found_by_name(self, term: str) -> Q:
+    def name_filter(self, term: str) -> Q:
         """Grants by the agent's name too."""
-        return super().found_by_name(term) | Q(agent__name__icontains=term)
+        return super().name_filter(term) | Q(agent__name__icontains=term)

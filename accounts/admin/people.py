@@ -20,7 +20,7 @@ from unfold.enums import ActionVariant
 from unfold.forms import AdminPasswordChangeForm, BaseDialogForm, UserChangeForm, UserCreationForm
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from web.admin import ConfirmForm, RecordAdmin, button, is_staff, link_to, linked
+from web.admin import ConfirmForm, RecordAdmin, button, is_staff, link_column, link_to
 
 from .. import actions, policy
 from ..models import ExternalIdentity, Invitation, Legacy, Member, Preferences, User
@@ -49,7 +49,7 @@ class OwnedAdmin(RecordAdmin):
     search_fields = ["id"]
     search_help_text = "An id, or part of the name of a person or a legacy"
 
-    def found_by_name(self, term: str) -> Q:
+    def name_filter(self, term: str) -> Q:
         """Rows of the people and of the legacies whose names hold the text."""
         found = Q(pk__in=[])
         if self.user_field:
@@ -60,7 +60,7 @@ class OwnedAdmin(RecordAdmin):
             found |= Q(**{f"{self.legacy_field}__in": list(legacies[:NAMED_ALIKE])})
         return found
 
-    person = linked(User, "user_id", "person", name="user.username")
+    person = link_column(User, "user_id", "person", name="user.username")
 
     def title_of(self, row: Any) -> str:
         """What it is, and whose."""
@@ -274,9 +274,9 @@ class ExternalIdentityAdmin(OwnedAdmin):
     actions_row = ["rename"]
     ordering = ["-id"]
 
-    def found_by_name(self, term: str) -> Q:
+    def name_filter(self, term: str) -> Q:
         """Identities by the other system's id too."""
-        return super().found_by_name(term) | Q(external_id=term)
+        return super().name_filter(term) | Q(external_id=term)
 
     def has_rename_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Whoever names a person says whose memory a service reads, so superusers do; the action checks it again."""
@@ -341,7 +341,7 @@ class InvitationAdmin(OwnedAdmin):
     ordering = ["-created_at", "-id"]
     fields = ["id", "sent_by", "about", "role", "is_open", "created_at", "expires_at"]
 
-    sent_by = linked(User, "inviter_id", "sent by", name="inviter.username")
+    sent_by = link_column(User, "inviter_id", "sent by", name="inviter.username")
 
     @admin.display(description="outstanding", boolean=True)
     def is_open(self, invitation: Invitation) -> bool:

@@ -16,11 +16,11 @@ from rest_framework.views import APIView
 from web.etags import (
     IF_MATCH,
     IF_NONE_MATCH,
+    not_modified_or,
     seen_version,
-    unless_known,
     with_etag,
 )
-from web.idempotency import WritesOnce
+from web.idempotency import IdempotentView
 
 from .. import actions, policy
 from ..authentication import principal_of
@@ -64,7 +64,7 @@ class MyPreferences(APIView):
         row = Preferences.objects.filter(user_id=user_id).select_related("user")
         # Whoever was only just named has neither.
         preferences = row.first() or Preferences(user=User.objects.filter(pk=user_id).first() or User(pk=user_id))
-        return unless_known(request, _answer_preferences(preferences))
+        return not_modified_or(request, _answer_preferences(preferences))
 
     @extend_schema(request=PreferencesSerializer, responses=PreferencesSerializer, parameters=[IF_MATCH])
     def patch(self, request: Request) -> Response:
@@ -79,7 +79,7 @@ class MyPreferences(APIView):
         return _answer_preferences(actions.preferences_set(principal_of(request), **changed))
 
 
-class Agents(WritesOnce[Principal], ListAPIView):
+class Agents(IdempotentView[Principal], ListAPIView):
     """List the agents that act for the person."""
 
     serializer_class = AgentSerializer
@@ -107,7 +107,7 @@ class Agents(WritesOnce[Principal], ListAPIView):
         return _show_agent(principal, UUID(object_ids[0]))
 
 
-class AgentKeys(WritesOnce[Principal]):
+class AgentKeys(IdempotentView[Principal]):
     """The keys of one of the person's own agents."""
 
     @extend_schema(request=NewAgentKeySerializer, responses={201: MadeAgentKeySerializer})

@@ -18,8 +18,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from journal.exceptions import NotFound
-from web.idempotency import WritesOnce
-from web.json import read_nothing
+from web.idempotency import IdempotentView
+from web.json import require_empty_body
 
 from .. import actions
 from ..authentication import principal_of
@@ -43,7 +43,7 @@ from ..serializers import (
 )
 
 
-class Legacies(WritesOnce[Principal], ListAPIView):
+class Legacies(IdempotentView[Principal], ListAPIView):
     """List the legacies that the person keeps."""
 
     serializer_class = LegacySerializer
@@ -121,7 +121,7 @@ class LegacyPictureDetail(APIView):
         return Response(status=204)
 
 
-class Members(WritesOnce[Principal], ListAPIView):
+class Members(IdempotentView[Principal], ListAPIView):
     """List the people who keep a legacy."""
 
     serializer_class = MemberSerializer
@@ -210,7 +210,7 @@ class Invitations(ListAPIView):
         return waiting.select_related("legacy", "inviter").order_by("-created_at", "id")
 
 
-class AcceptInvitation(WritesOnce[Principal]):
+class AcceptInvitation(IdempotentView[Principal]):
     """Accepting an invitation."""
 
     @extend_schema(request=None, responses=AnsweredSerializer)
@@ -220,7 +220,7 @@ class AcceptInvitation(WritesOnce[Principal]):
         With a session or a key with the scope admin. From then on the person and their agents see what is shared.
         """
         principal = self.caller(request)
-        read_nothing(request)
+        require_empty_body(request)
         member = actions.invitation_accept(principal, code)
         return Response(self.render_result(principal, [str(member.legacy_id)]))
 
@@ -229,14 +229,14 @@ class AcceptInvitation(WritesOnce[Principal]):
         return {"outcome": "accepted", "legacy": _show_legacy(principal, UUID(object_ids[0]))}
 
 
-class DeclineInvitation(WritesOnce[Principal]):
+class DeclineInvitation(IdempotentView[Principal]):
     """Declining an invitation."""
 
     @extend_schema(request=None, responses=AnsweredSerializer)
     def post(self, request: Request, code: str) -> Response:
         """Decline an invitation. The owners are not told; it can be accepted after all, while it lasts."""
         principal = self.caller(request)
-        read_nothing(request)
+        require_empty_body(request)
         actions.invitation_decline(principal, code)
         return Response(self.render_result(principal, []))
 
@@ -245,14 +245,14 @@ class DeclineInvitation(WritesOnce[Principal]):
         return {"outcome": "declined", "legacy": None}
 
 
-class BlockInvitation(WritesOnce[Principal]):
+class BlockInvitation(IdempotentView[Principal]):
     """Declining an invitation, and those that would come after it."""
 
     @extend_schema(request=None, responses=AnsweredSerializer)
     def post(self, request: Request, code: str) -> Response:
         """Decline an invitation and get none to that legacy again, nor any by whoever sent it. They are not told."""
         principal = self.caller(request)
-        read_nothing(request)
+        require_empty_body(request)
         actions.invitation_block(principal, code)
         return Response(self.render_result(principal, []))
 

@@ -180,7 +180,7 @@ def _is_known(memory: DemoMemory) -> bool:
     rows = Memory.objects.visible_to(principal_for_person(person))
     if rows.filter(external_id=memory.id, agent__name=read_content().agent).exists():
         return True
-    (let_go,) = Suppression.objects.against(MEMORY, person, [Embedded(memory.worded[-1], None, "")])
+    (let_go,) = Suppression.objects.matches(MEMORY, person, [Embedded(memory.worded[-1], None, "")])
     return bool(let_go)
 
 

@@ -15,13 +15,13 @@ from rest_framework.response import Response
 from accounts.authentication import HasPrincipal
 from accounts.principals import Principal
 from journal.models import Erasure
-from web.idempotency import WritesOnce
+from web.idempotency import IdempotentView
 
 from .actions import erasure_request, erasure_withdraw
 from .serializers import EraseSerializer, ErasureBegunSerializer, ReceiptSerializer
 
 
-class Erasures(WritesOnce[Principal]):
+class Erasures(IdempotentView[Principal]):
     """Erasing for good."""
 
     @extend_schema(request=EraseSerializer, responses={202: ErasureBegunSerializer})
@@ -42,7 +42,7 @@ class Erasures(WritesOnce[Principal]):
         return dict(zip(("receipt", "job"), object_ids, strict=True))
 
 
-class Receipt(WritesOnce[Principal]):
+class Receipt(IdempotentView[Principal]):
     """The receipt of an erasure. Its id can't be guessed, and it holds no text."""
 
     def get_permissions(self) -> list[BasePermission]:

@@ -37,7 +37,7 @@ from memories.models import (
     Proposal,
     ProposalEvidence,
 )
-from statements.actions import Changed, doubt_what_rests, purging
+from statements.actions import ChangedStatement, doubt_dependents, purging
 from statements.models import Doubt, StatementKind, Suppression
 
 from ..reply.told import erase_told, latest_told
@@ -120,8 +120,8 @@ class _Erasing:
             behind: dict[str, Any] = {"fact": row["pk"]} if kind is FACT else {"version__memory": row["pk"]}
             evidence: type[models.Model] = FactEvidence if kind is FACT else MemoryEvidence
             said = evidence._default_manager.filter(**behind).values_list("message_id", flat=True)
-            changed = Changed(kind.name, str(row["pk"]), list(said))
-            doubt_what_rests(self.write, self.user_id, changed, self.write.ledgers[self.user_id].rev)
+            changed = ChangedStatement(kind.name, str(row["pk"]), list(said))
+            doubt_dependents(self.write, self.user_id, changed, self.write.ledgers[self.user_id].rev)
         if kind is FACT:
             for fact in LegacyFact.objects.filter(pk__in=ids, visibility=LegacyFact.Visibility.SHARED):
                 self.write.change(fact.legacy_id, "UNSHARE", "fact", fact.pk, old_version=fact.version)

@@ -17,8 +17,8 @@ from accounts.principals import Principal
 from conversations.models import ConversationImport
 from conversations.querysets import ImportQuerySet
 from journal.exceptions import Conflict
-from web.idempotency import WritesOnce
-from web.json import read_nothing
+from web.idempotency import IdempotentView
+from web.json import require_empty_body
 
 from ..jobs import find_job, latest_job
 from ..serializers import JobSerializer
@@ -27,7 +27,7 @@ from .actions import digest_of, import_create
 from .serializers import ImportSerializer, UploadSerializer
 
 
-class Imports(WritesOnce[Principal], ListAPIView):
+class Imports(IdempotentView[Principal], ListAPIView):
     """List the person's imports, the latest first."""
 
     takes_uploads = True
@@ -63,7 +63,7 @@ class Imports(WritesOnce[Principal], ListAPIView):
         return _shown(principal, UUID(object_ids[0]))
 
 
-class Import(WritesOnce[Principal]):
+class Import(IdempotentView[Principal]):
     """One import."""
 
     @extend_schema(responses=ImportSerializer)
@@ -72,7 +72,7 @@ class Import(WritesOnce[Principal]):
         return Response(_shown(principal_of(request), import_id))
 
 
-class ImportUndo(WritesOnce[Principal]):
+class ImportUndo(IdempotentView[Principal]):
     """Taking an import back."""
 
     @extend_schema(request=None, responses={202: ImportSerializer})
@@ -82,7 +82,7 @@ class ImportUndo(WritesOnce[Principal]):
         The conversations that it brought are removed, and what was found in them and nobody reviewed.
         """
         principal = self.caller(request)
-        read_nothing(request)
+        require_empty_body(request)
         actions.import_undo(principal, import_id)
         return Response(_shown(principal, import_id), status=202)
 
@@ -91,14 +91,14 @@ class ImportUndo(WritesOnce[Principal]):
         return _shown(principal, UUID(object_ids[0]))
 
 
-class JobCancel(WritesOnce[Principal]):
+class JobCancel(IdempotentView[Principal]):
     """Cancelling a job."""
 
     @extend_schema(request=None, responses=JobSerializer)
     def post(self, request: Request, job_id: UUID) -> Response:
         """Stop an import; what is in stays. Other jobs are not for the person to cancel: 409."""
         principal = self.caller(request)
-        read_nothing(request)
+        require_empty_body(request)
         job = find_job(principal, job_id)
         if job.kind != actions.JOB:
             raise Conflict("Only an import can be cancelled.", code="not_cancellable")

@@ -26,7 +26,7 @@ from accounts.policy import must_read
 from conversations.models import Conversation, Message
 from statements.policy import LONGEST
 from web.json import ExactSerializer
-from web.streaming import BEGINNING, EventStreamRenderer, Stream, read_event_id
+from web.streaming import FIRST_ID, EventStreamRenderer, Stream, read_event_id
 
 from . import actions
 from .updates import last_update, updates
@@ -133,7 +133,7 @@ def _now(conversation_id: UUID) -> str:
     try:
         return last_update(conversation_id)
     except (RedisError, OSError):
-        return BEGINNING  # The stream will say that it has nothing to tell.
+        return FIRST_ID  # The stream will say that it has nothing to tell.
 
 
 urlpatterns = [

@@ -19,7 +19,7 @@ from redis.exceptions import RedisError
 
 from conversations.models import Conversation
 from journal.operation_actions import note_operation
-from web.streaming import BEGINNING, Told, to_tell, told_after, valkey_client
+from web.streaming import FIRST_ID, StreamEvent, events_after, publish_event, valkey_client
 
 log = structlog.get_logger(__name__)
 
@@ -51,7 +51,7 @@ def _tell(conversation: Conversation, event: str, data: Mapping[str, int | bool]
 
 def _publish(conversation_id: UUID, event: str, data: Mapping[str, int | bool]) -> None:
     try:
-        to_tell(valkey_client().pipeline(), _key(conversation_id), event, data, settings.UPDATES_KEPT_SECONDS)
+        publish_event(valkey_client().pipeline(), _key(conversation_id), event, data, settings.UPDATES_KEPT_SECONDS)
     except (RedisError, OSError) as error:
         log.warning("update_not_told", error=type(error).__name__)
 
@@ -59,15 +59,15 @@ def _publish(conversation_id: UUID, event: str, data: Mapping[str, int | bool]) 
 def last_update(conversation_id: UUID) -> str:
     """Return the id of the latest stored update. Raises RedisError or OSError if Valkey is unavailable."""
     found: Any = valkey_client().xrevrange(_key(conversation_id), count=1)
-    return found[0][0].decode() if found else BEGINNING
+    return found[0][0].decode() if found else FIRST_ID
 
 
-def updates(conversation_id: UUID, after: str, seconds: float) -> AsyncGenerator[Told | None]:
+def updates(conversation_id: UUID, after: str, seconds: float) -> AsyncGenerator[StreamEvent | None]:
     """Yield the events of a conversation after an update, for ``seconds``; None as a heartbeat.
 
     Check first that the caller may see the conversation. Raises RedisError or OSError if Valkey is unavailable.
     """
-    return told_after(_key(conversation_id), after, seconds)
+    return events_after(_key(conversation_id), after, seconds)
 
 
 def _key(conversation_id: UUID) -> str:

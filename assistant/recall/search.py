@@ -22,7 +22,7 @@ from django.utils import timezone
 from accounts import categories
 from accounts.models import Legacy
 from accounts.policy import must_act_for
-from accounts.principals import STAND_IN_USER, Principal
+from accounts.principals import PLACEHOLDER_USER, Principal
 from conversations.searching import (
     CHUNK_COLUMNS,
     PLACE,
@@ -56,7 +56,7 @@ from memories.searching import (
 )
 from retrieval.prepared import Shaped, Steps, Stepwise, read
 from retrieval.search import Centre, Corpus, Hit, SearchQuery, centre_of, has_model, hybrid_search
-from retrieval.weights import Weights, default_weights
+from retrieval.weights import SearchWeights, default_weights
 
 TASK = "assistant.note_recall"
 NODE = "context"
@@ -224,7 +224,7 @@ class _Standing:
     def of(cls, principal: Principal, embedding_model: str, query: QueryVector) -> _Standing:
         period = int(time.monotonic() // CENTRE_SECONDS)
         user_id = must_act_for(principal)
-        return cls(user_id, principal.rev, principal.stand_in(), embedding_model, period, principal, query)
+        return cls(user_id, principal.rev, principal.with_placeholders(), embedding_model, period, principal, query)
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,7 +249,9 @@ class _Told:
         """Return the mean vector of all these rows, cached for ``CENTRE_SECONDS``."""
         period = int(time.monotonic() // CENTRE_SECONDS)
         owner, agent, model = must_act_for(principal), principal.agent_id, get_embedder().name
-        return _known_centre(cls(source, owner, agent, legacy_id, corpus, principal.stand_in(), model, period, rows))
+        return _known_centre(
+            cls(source, owner, agent, legacy_id, corpus, principal.with_placeholders(), model, period, rows)
+        )
 
 
 @lru_cache(maxsize=500)
@@ -285,7 +287,7 @@ def find_turns(
     top_k: int,
     shown: InPrompt | None = None,
     without: Collection[UUID] = (),
-    weights: Weights | None = None,
+    weights: SearchWeights | None = None,
 ) -> Steps[list[Found[TurnRow]]]:
     """Search the person's earlier messages, without those that are ``shown`` anyway, best first.
 
@@ -350,7 +352,7 @@ def find_facts(
 
 
 def _counted(owner_id: UUID) -> dict[str, Corpus]:
-    ledger = Shaped("ledger", lambda: Ledger.objects.filter(pk=STAND_IN_USER), {STAND_IN_USER: owner_id})
+    ledger = Shaped("ledger", lambda: Ledger.objects.filter(pk=PLACEHOLDER_USER), {PLACEHOLDER_USER: owner_id})
     columns = tuple(column for columns in _COUNTS.values() for column in columns)
     # A person whom a service only reads about may not exist yet.
     counts = next(iter(read(ledger, columns)), (0,) * len(columns))
@@ -360,11 +362,11 @@ def _counted(owner_id: UUID) -> dict[str, Corpus]:
 
 def _facts_kept(principal: Principal) -> Corpus:
     """Return facts of all legacies of which the person is a member."""
-    someone = principal.stand_in()
+    someone = principal.with_placeholders()
     kept = Shaped(
         key=("ledgers of legacies", someone),
         build=lambda: Ledger.objects.filter(pk__in=Legacy.objects.visible_to(someone).values("pk")),
-        values={STAND_IN_USER: principal.user_id},
+        values={PLACEHOLDER_USER: principal.user_id},
     )
     counts = read(kept, _COUNTS["facts"])
     return Corpus(sum(facts for facts, _ in counts), sum(terms for _, terms in counts))

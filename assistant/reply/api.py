@@ -21,9 +21,9 @@ from accounts.authentication import principal_again, principal_of
 from accounts.principals import Principal
 from conversations.models import Message
 from journal.models import IdempotencyRecord
-from web.idempotency import WritesOnce
-from web.json import ExactSerializer, OrjsonRenderer, read_nothing
-from web.streaming import BEGINNING, EventStreamRenderer, read_event_id
+from web.idempotency import IdempotentView
+from web.json import ExactSerializer, OrjsonRenderer, require_empty_body
+from web.streaming import FIRST_ID, EventStreamRenderer, read_event_id
 
 from ..models import Reply
 from .actions import Begun, Wanted, find_reply, reply_begin, reply_retry, reply_stop
@@ -69,7 +69,7 @@ class ReplyRequestSerializer(ExactSerializer):
     )
 
 
-class Replies(WritesOnce[Principal]):
+class Replies(IdempotentView[Principal]):
     """Talking with the assistant."""
 
     renderer_classes = [OrjsonRenderer, EventStreamRenderer]
@@ -123,7 +123,7 @@ class ReplyDetail(APIView):
         For ten minutes. Later there is `done` alone; what was said is among the messages.
         """
         reply = find_reply(principal_of(request), conversation_id, reply_id)
-        after = read_event_id(request) or BEGINNING
+        after = read_event_id(request) or FIRST_ID
         return _answer(request, reply.pk, lambda: reply, after)
 
 
@@ -139,7 +139,7 @@ class ReplyRetry(APIView):
         409: `reply_not_retryable`, `conversation_moved` where something was said since, or `reply_running`.
         """
         principal = principal_of(request)
-        read_nothing(request)
+        require_empty_body(request)
         return _answer(request, reply_id, lambda: reply_retry(principal, conversation_id, reply_id))
 
 
@@ -149,13 +149,13 @@ class ReplyStop(APIView):
     @extend_schema(request=None, responses={202: None})
     def post(self, request: Request, conversation_id: UUID, reply_id: UUID) -> Response:
         """Stop a reply that is being made. What was said by then is saved; its stream ends with `done` as always."""
-        read_nothing(request)
+        require_empty_body(request)
         reply_stop(principal_of(request), conversation_id, reply_id)
         return Response(status=202)
 
 
 def _answer(
-    request: Request, reply_id: UUID, begin: Callable[[], Begun | Reply], after: str = BEGINNING
+    request: Request, reply_id: UUID, begin: Callable[[], Begun | Reply], after: str = FIRST_ID
 ) -> StreamingHttpResponse:
     stream = reply_stream(principal_of(request), principal_again(request), reply_id, begin, after)
     return StreamingHttpResponse(stream, content_type="text/event-stream", headers={**HEADERS, HEADER: str(reply_id)})

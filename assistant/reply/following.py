@@ -14,7 +14,7 @@ from redis.asyncio import Redis
 
 from accounts.scope import working_for
 from language.base import Usage
-from web.streaming import BEGINNING, Told, kept_after, told_after
+from web.streaming import FIRST_ID, StreamEvent, events_after, stored_events_after
 from web.threads import in_thread
 
 from ..models import Reply
@@ -26,13 +26,13 @@ SIGNS = 4
 """Of a reply's process within the time after which it is taken for lost."""
 
 
-async def reply_events(reply: Begun | Reply, after: str = BEGINNING) -> AsyncIterator[Told | None]:
+async def reply_events(reply: Begun | Reply, after: str = FIRST_ID) -> AsyncIterator[StreamEvent | None]:
     """Yield the events of a reply after an event, to its end; None as a heartbeat.
 
     For an ended reply the stored events, and its end. Raises RedisError or OSError if Valkey is unavailable.
     """
     if isinstance(reply, Begun):
-        told_so_far = told_after(events_key(reply.reply_id, reply.attempt), after, longest_stream())
+        told_so_far = events_after(events_key(reply.reply_id, reply.attempt), after, longest_stream())
     elif reply.ended_at is None:
         told_so_far = _told_until_lost(reply, after)
     else:
@@ -44,10 +44,10 @@ async def reply_events(reply: Begun | Reply, after: str = BEGINNING) -> AsyncIte
                 return
 
 
-async def _told_until_lost(reply: Reply, after: str) -> AsyncGenerator[Told | None]:
+async def _told_until_lost(reply: Reply, after: str) -> AsyncGenerator[StreamEvent | None]:
     """Yield the events of a reply of another process. If that was killed, the reply is ended as lost."""
     last, silence = after, settings.REPLY_LEASE_SECONDS / SIGNS
-    told_so_far = told_after(events_key(reply.pk, reply.attempt), after, longest_stream(), silence)
+    told_so_far = events_after(events_key(reply.pk, reply.attempt), after, longest_stream(), silence)
     async with aclosing(told_so_far):
         async for told in told_so_far:
             yield told
@@ -61,13 +61,13 @@ async def _told_until_lost(reply: Reply, after: str) -> AsyncGenerator[Told | No
         yield told
 
 
-async def _told_of_old(reply: Reply, after: str) -> AsyncGenerator[Told | None]:
+async def _told_of_old(reply: Reply, after: str) -> AsyncGenerator[StreamEvent | None]:
     async with Redis.from_url(settings.REDIS_URL, socket_connect_timeout=0.25, socket_timeout=2) as client:
-        for told in await kept_after(client, events_key(reply.pk, reply.attempt), after):
+        for told in await stored_events_after(client, events_key(reply.pk, reply.attempt), after):
             yield told
     usage = Usage(reply.input_tokens, reply.output_tokens, reply.cached_tokens)
     outcome = Outcome(reply.state, "", usage, reply.rounds, reply.error_code)
-    yield Told(after, "done", as_told(outcome, reply.answer_index))
+    yield StreamEvent(after, "done", as_told(outcome, reply.answer_index))
 
 
 def as_told(outcome: Outcome, answer: int | None, *, cut: bool = False) -> dict[str, Any]:

@@ -38,7 +38,7 @@ from language.base import (
     Usage,
 )
 from web.errors import is_outage
-from web.streaming import BEGINNING, Stream, to_tell
+from web.streaming import FIRST_ID, Stream, publish_event
 from web.threads import end_tasks, in_thread
 
 from ..learn.updates import COMPLETED, last_update, updates
@@ -68,7 +68,7 @@ def reply_start(begun: Begun, caller: Caller) -> asyncio.Task[None]:
 
 
 def reply_stream(
-    principal: Principal, caller: Caller, reply_id: UUID, begin: Callable[[], Begun | Reply], after: str = BEGINNING
+    principal: Principal, caller: Caller, reply_id: UUID, begin: Callable[[], Begun | Reply], after: str = FIRST_ID
 ) -> Stream:
     """Return the stream of a reply, after reserving one of the person's streams.
 
@@ -317,7 +317,7 @@ class _Talk:
     async def _tell(self, name: str, data: Mapping[str, Any]) -> None:
         pipeline = self.client.pipeline()
         kept = {"seconds": settings.REPLY_KEPT_SECONDS, "most": settings.REPLY_KEPT_EVENTS}
-        await to_tell(pipeline, events_key(self.begun.reply_id, self.begun.attempt), name, data, **kept)
+        await publish_event(pipeline, events_key(self.begun.reply_id, self.begun.attempt), name, data, **kept)
 
     async def _hop(self, function: Callable[[Principal], T]) -> T:
         def hop() -> T:

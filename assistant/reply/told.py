@@ -10,7 +10,7 @@ from django.conf import settings
 from django.utils import timezone
 from redis.exceptions import RedisError
 
-from web.streaming import take_place, valkey_client
+from web.streaming import take_slot, valkey_client
 
 from ..models import Reply
 
@@ -47,7 +47,7 @@ def stop(reply: Reply, why: str) -> None:
 def follow_for_now(reply_id: UUID) -> None:
     """Count a polling client, such as a page without JavaScript, as a client of a reply."""
     with suppress(RedisError, OSError):  # Without Valkey the reply ends anyway.
-        take_place(audience_key(reply_id), "page", PAGE_SECONDS)
+        take_slot(audience_key(reply_id), "page", PAGE_SECONDS)
 
 
 def latest_told(user_id: UUID) -> list[Reply]:

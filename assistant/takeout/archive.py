@@ -38,7 +38,7 @@ def as_line(row: Mapping[str, Any]) -> bytes:
     return orjson.dumps(row, default=_other, option=orjson.OPT_APPEND_NEWLINE)
 
 
-def vector_of(text: str) -> HalfVector:
+def decode_halfvec(text: str) -> HalfVector:
     """Parse a vector written by ``as_line``. Raises ValueError."""
     try:
         return HalfVector.from_binary(base64.b64decode(text, validate=True))

@@ -18,7 +18,7 @@ from conversations.policy import is_storable
 from journal.holdings import Holding, holdings
 from language.base import Embedder
 
-from .archive import FORM_VERSION, member_of, vector_of
+from .archive import FORM_VERSION, decode_halfvec, member_of
 
 Row = dict[str, Any]
 
@@ -84,7 +84,7 @@ def _value(column: models.Field[Any, Any], value: Any, place: str) -> Any:
             return None
         raise ImportFileError(place, "is missing")
     try:
-        read = vector_of(value) if isinstance(column, HalfVectorField) else _typed(column, value)
+        read = decode_halfvec(value) if isinstance(column, HalfVectorField) else _typed(column, value)
     except (ValueError, TypeError, ValidationError) as error:
         raise ImportFileError(place, "is nothing that this column takes") from error
     if not all(is_storable(text) for text in _texts(read)):

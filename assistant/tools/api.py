@@ -19,7 +19,7 @@ from accounts.authentication import principal_of
 from accounts.policy import must_act_for
 from accounts.principals import Principal
 from journal.models import IdempotencyRecord
-from web.idempotency import WritesOnce
+from web.idempotency import IdempotentView
 from web.json import ExactSerializer
 
 from .base import ToolAnswer
@@ -109,7 +109,7 @@ class Tools(APIView):
         return Response({"guidance": read_guidance() if tools else "", "tools": tools})
 
 
-class ToolCall(WritesOnce[Principal]):
+class ToolCall(IdempotentView[Principal]):
     """Calling one."""
 
     @property

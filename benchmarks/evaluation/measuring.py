@@ -24,7 +24,7 @@ from conversations.actions import messages_index
 from conversations.models import Conversation
 from conversations.policy import passage
 from language.backends import embedder_replaced
-from retrieval.weights import Weights, default_weights, weights_replaced, without
+from retrieval.weights import SearchWeights, default_weights, override_weights, without
 
 from .datasets import Case
 from .figures import DEPTH, Outcome, Report, score
@@ -113,7 +113,7 @@ def person_of(conversation: Conversation) -> Principal:
 
 
 def _ask(
-    case: Case, conversation: Conversation, embedding_seconds: Sequence[float], searches: Mapping[str, Weights]
+    case: Case, conversation: Conversation, embedding_seconds: Sequence[float], searches: Mapping[str, SearchWeights]
 ) -> dict[str, list[Outcome]]:
     principal = person_of(conversation)
     outcomes: dict[str, list[Outcome]] = {part: [] for part in searches}
@@ -122,7 +122,7 @@ def _ask(
             question.text, sources=("turns",), top_k=DEPTH, budget_tokens=settings.QUERY_MOST_TOKENS
         )
         for part, weights in searches.items():
-            with weights_replaced(weights):
+            with override_weights(weights):
                 started = time.perf_counter()
                 answer = querying.answer_question(principal, asked)
                 seconds = time.perf_counter() - started

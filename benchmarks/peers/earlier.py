@@ -269,7 +269,7 @@ def _search_before(rows: Shaped) -> prepared.Statement:
     read = ("pk", "search_config", "search", "search_length", Value(0.0), "embedding_model", "embedding")
     querysets = {"rows": built.values_list(*read), "details": built.values_list("pk", *columns)}
     text = text.replace("{detail_names}", names)
-    return prepared.put_together(text, querysets, stand_ins=rows.values.keys(), lasting=True)
+    return prepared.build_statement(text, querysets, placeholders=rows.values.keys(), lasting=True)
 
 
 def _inline(text: str, values: Mapping[str, str]) -> str:

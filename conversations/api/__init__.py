@@ -14,7 +14,7 @@ from rest_framework.response import Response
 
 from accounts.authentication import principal_of
 from accounts.principals import Principal
-from web.idempotency import WritesOnce
+from web.idempotency import IdempotentView
 from web.pagination import Cursor
 
 from .. import actions
@@ -33,7 +33,7 @@ from ..serializers import (
 from . import checkpoints
 
 
-class Conversations(WritesOnce[Principal], ListAPIView):
+class Conversations(IdempotentView[Principal], ListAPIView):
     """List the person's conversations, the latest first."""
 
     serializer_class = ConversationSerializer
@@ -57,7 +57,7 @@ class Conversations(WritesOnce[Principal], ListAPIView):
         return ConversationSerializer(_visible(principal, UUID(object_ids[0]))).data
 
 
-class ConversationDetail(WritesOnce[Principal]):
+class ConversationDetail(IdempotentView[Principal]):
     """One conversation."""
 
     @extend_schema(responses=ConversationSerializer)
@@ -73,7 +73,7 @@ class ByIndex(Cursor):
     max_page_size = 500
 
 
-class Messages(WritesOnce[Principal], ListAPIView):
+class Messages(IdempotentView[Principal], ListAPIView):
     """Read the messages of a conversation, in order."""
 
     serializer_class = MessageSerializer
@@ -117,7 +117,7 @@ class Chunks(ListAPIView):
         return chunks.order_by("message_range_start")
 
 
-class WithheldList(WritesOnce[Principal], ListAPIView):
+class WithheldList(IdempotentView[Principal], ListAPIView):
     """Words that the person took out of the record."""
 
     serializer_class = WithheldSerializer
@@ -147,7 +147,7 @@ class WithheldList(WritesOnce[Principal], ListAPIView):
         return WithheldPassagesSerializer({"withheld": rows}).data
 
 
-class WithheldDetail(WritesOnce[Principal]):
+class WithheldDetail(IdempotentView[Principal]):
     """Words that the person took out of the record."""
 
     @extend_schema(responses={204: None})

@@ -17,7 +17,7 @@ from rest_framework.views import APIView
 from accounts.authentication import principal_of
 from accounts.policy import must_read
 from journal.exceptions import NotFound, Refused
-from web.pagination import Pages
+from web.pagination import NumberedPages
 
 from .. import actions
 from ..models import Checkpoint, CheckpointWrite
@@ -119,7 +119,7 @@ def _states(request: Request, thread: str) -> list[Checkpoint]:
     return states
 
 
-class FewAtOnce(Pages):
+class FewAtOnce(NumberedPages):
     """Pages of 10, or ``per_page`` up to 20, since a state may have a megabyte."""
 
     page_size = 10

@@ -15,7 +15,7 @@ from facts import actions
 from facts.models import FactVersion, LegacyFact
 from facts.policy import standing
 from journal.exceptions import NotFound
-from statements.models import Refusal
+from statements.models import RejectionReason
 
 from ..outcomes import CHOSEN, KEPT_OUT, Done, Typed, as_version, seen_version
 
@@ -107,7 +107,7 @@ def _reject(principal: Principal, fact: LegacyFact, typed: Typed, seen: int | No
 
 
 def _dont_keep(principal: Principal, fact: LegacyFact, typed: Typed, seen: int | None) -> LegacyFact:
-    return actions.fact_reject(principal, fact.pk, Refusal.DONT_KEEP, version=seen)
+    return actions.fact_reject(principal, fact.pk, RejectionReason.DONT_KEEP, version=seen)
 
 
 def _delete(principal: Principal, fact: LegacyFact, typed: Typed, seen: int | None) -> LegacyFact:

@@ -17,7 +17,7 @@ from journal.records import DONE
 from memories import actions
 from memories.models import Memory, MemoryVersion
 from memories.records import NewMemory
-from statements.models import Refusal
+from statements.models import RejectionReason
 
 from ..cards import last_day
 from ..outcomes import KEPT_OUT, Done, Typed, seen_version, wording_in
@@ -66,7 +66,7 @@ def decide_memory(principal: Principal, memory: Memory, decision: str, typed: Ty
         principal,
         wanted,
         "reject" if decision == "dont_keep" else decision,
-        reason=Refusal.DONT_KEEP if withheld else Refusal.NOT_TRUE,
+        reason=RejectionReason.DONT_KEEP if withheld else RejectionReason.NOT_TRUE,
     )
     outcome = result.outcomes[memory.pk]
     if outcome == "nothing_to_do":

@@ -15,7 +15,7 @@ from accounts.principals import Principal
 from journal.exceptions import Conflict, NotFound
 from memories import actions
 from memories.models import Memory, Place, Proposal
-from statements.models import Refusal
+from statements.models import RejectionReason
 
 from ..memories import actions as memory_actions
 from ..outcomes import CHOSEN, KEPT_OUT, Done, Typed, as_version, seen_version
@@ -95,7 +95,7 @@ def _about_proposal(principal: Principal, proposal: Proposal, decision: str, typ
     if decision == "this_one":
         raise NotFound("There is no such decision.")
     if decision == "dont_keep":
-        actions.proposal_reject(principal, proposal.pk, Refusal.DONT_KEEP)
+        actions.proposal_reject(principal, proposal.pk, RejectionReason.DONT_KEEP)
         return Done(_("Not kept"), _(KEPT_OUT))
     if decision == "reject":
         actions.proposal_reject(principal, proposal.pk)

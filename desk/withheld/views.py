@@ -25,7 +25,7 @@ from facts.actions import fact_reject
 from journal.exceptions import Conflict, NotFound
 from memories import queries as memories
 from memories.actions import memory_reject, place_withhold
-from statements.models import Refusal
+from statements.models import RejectionReason
 
 from ..outcomes import AlsoSaid, Done, with_undo
 from ..page import PageRequest, came_from, for_person, neighbours_of
@@ -103,8 +103,8 @@ def withhold_also(request: PageRequest, principal: Principal, noun: str, pk: str
 
 
 _REFUSE: Mapping[str, Callable[[Principal, Repetition], object]] = {
-    "memory": lambda principal, each: memory_reject(principal, each.object_id, Refusal.DONT_KEEP),
-    "fact": lambda principal, each: fact_reject(principal, UUID(each.object_id), Refusal.DONT_KEEP),
+    "memory": lambda principal, each: memory_reject(principal, each.object_id, RejectionReason.DONT_KEEP),
+    "fact": lambda principal, each: fact_reject(principal, UUID(each.object_id), RejectionReason.DONT_KEEP),
     "place": lambda principal, each: place_withhold(principal, UUID(each.object_id), each.quote),
 }
 

@@ -15,9 +15,17 @@ from accounts.principals import Principal
 from journal.actions import LedgerWrite, ledger_write
 from journal.queue import enqueue
 from journal.records import DONE, BulkResult
-from statements.actions import PRESENT, going
-from statements.actions.many import Logged, Move, check_decision, lift_resembled, move_many, suppress_many, weighed
-from statements.models import Doubt, Refusal
+from statements.actions import PRESENT, archived_columns
+from statements.actions.many import (
+    LogEntry,
+    Move,
+    check_decision,
+    decision_outcomes,
+    lift_resembled,
+    move_many,
+    suppress_many,
+)
+from statements.models import Doubt, RejectionReason
 
 from .. import policy
 from ..models import FACT, LegacyFact
@@ -107,7 +115,7 @@ def _weighed(
         }
         return "nothing_to_do" if stands_so.get(decision) else ""
 
-    return weighed(wanted, facts, _FROM[decision], policy.standing, against)
+    return decision_outcomes(wanted, facts, _FROM[decision], policy.standing, against)
 
 
 def _move(fact: LegacyFact, decision: str, now: datetime) -> Move[LegacyFact]:
@@ -115,17 +123,17 @@ def _move(fact: LegacyFact, decision: str, now: datetime) -> Move[LegacyFact]:
     approve = active(now)
     share = {"visibility": Visibility.SHARED, **compared(now), "reviewed_at": fact.reviewed_at or now}
     if decision == "reject":
-        return Move(fact, going(State.REJECTED, now, Refusal.NOT_TRUE.label), [Logged("REJECT")])
+        return Move(fact, archived_columns(State.REJECTED, now, RejectionReason.NOT_TRUE.label), [LogEntry("REJECT")])
     if decision == "delete":
-        return Move(fact, going(State.ARCHIVED, now, fact.state_reason), [Logged("DELETE")])
+        return Move(fact, archived_columns(State.ARCHIVED, now, fact.state_reason), [LogEntry("DELETE")])
     if decision == "approve":
-        return Move(fact, approve, [Logged("APPROVE")])
+        return Move(fact, approve, [LogEntry("APPROVE")])
     if decision == "unshare":
-        return Move(fact, {"visibility": Visibility.PRIVATE}, [Logged("UNSHARE")])
+        return Move(fact, {"visibility": Visibility.PRIVATE}, [LogEntry("UNSHARE")])
     if fact.state == State.PROPOSED:
         # Only what counts is shared; who shares what was proposed approves it.
-        return Move(fact, {**approve, **share, "reviewed_at": now}, [Logged("APPROVE"), Logged("SHARE")])
-    return Move(fact, share, [Logged("SHARE")])
+        return Move(fact, {**approve, **share, "reviewed_at": now}, [LogEntry("APPROVE"), LogEntry("SHARE")])
+    return Move(fact, share, [LogEntry("SHARE")])
 
 
 def compared(now: datetime) -> dict[str, Any]:

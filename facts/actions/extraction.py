@@ -20,7 +20,7 @@ from language.base import Comparison, FactCandidate
 from language.gates import is_masked, mask_sensitive
 from statements.models import Suppression
 from statements.policy import LONGEST_EXTRACTED, Admitted, admit, check_extracted
-from statements.querysets import Against
+from statements.querysets import SuppressionMatches
 from statements.wording import Embedded, Wording
 
 from ..models import FACT, FactEvidence, FactLink, LegacyFact
@@ -100,7 +100,7 @@ def record_extracted(
         raise ValueError("Facts are recorded under the locks of the person and of the legacy.")
     recording = _Recording(write, principal, legacy_id, conversation, messages_by_index)
     texts = [candidate.text for candidate in prepared]
-    against = Suppression.objects.against(FACT, user_id, texts, legacy_id=legacy_id)
+    against = Suppression.objects.matches(FACT, user_id, texts, legacy_id=legacy_id)
     stored = [recording.take(candidate, stands) for candidate, stands in zip(prepared, against, strict=True)]
     return [fact for fact in stored if fact is not None]
 
@@ -116,7 +116,7 @@ class _Recording:
     messages: Mapping[int, Message]
     contents: dict[int, str] = field(default_factory=dict)
 
-    def take(self, candidate: PreparedFact, against: Against) -> LegacyFact | None:
+    def take(self, candidate: PreparedFact, against: SuppressionMatches) -> LegacyFact | None:
         """Store one candidate, or add it to what is there, or leave it out."""
         said, wording = self.said(candidate), candidate.wording
         if not said:
@@ -142,7 +142,7 @@ class _Recording:
             self.add_evidence(own.fact_id, said)
             self.note(candidate, "duplicate", fact_id=own.fact_id, sim=own.similarity)
             return None
-        reason = against.why_waits(candidate.text)
+        reason = against.review_reason(candidate.text)
         fact = self.store(candidate, said, related, reason)
         self.note(candidate, "propose" if reason else "add", fact_id=fact.pk, status="ok")
         return fact

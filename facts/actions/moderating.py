@@ -11,7 +11,7 @@ from uuid import UUID
 from accounts.models import Preferences
 from accounts.principals import Principal
 from accounts.queries import principal_for_person
-from statements.actions import moderated, must_be_by_staff, resemblance, suppression_remove
+from statements.actions import moderation_write, must_be_by_staff, reason_to_review, suppression_remove
 
 from ..models import FACT, LegacyFact
 from ..policy import State
@@ -25,14 +25,14 @@ def fact_open(principal: Principal, fact_id: UUID, reason: str) -> LegacyFact:
     Returns the fact with its evidence at hand; nothing of it is stored in the log.
     """
     rows = LegacyFact.objects.visible_to(principal).prefetch_related("evidence")
-    with moderated(principal, reason, fact_write(principal, rows, fact_id)) as change:
+    with moderation_write(principal, reason, fact_write(principal, rows, fact_id)) as change:
         change.log("OPEN")
     return change.fact
 
 
 def fact_hide(principal: Principal, fact_id: UUID, reason: str) -> LegacyFact:
     """Hide an active fact from everybody but its author and staff; the author sees the reason."""
-    with moderated(principal, reason, _locked(principal, fact_id, State.ACTIVE)) as change:
+    with moderation_write(principal, reason, _locked(principal, fact_id, State.ACTIVE)) as change:
         change.leave(State.HIDDEN, reason=change.meta["reason"])
         change.fact.hidden_at = change.now
         change.log("HIDE")
@@ -41,7 +41,7 @@ def fact_hide(principal: Principal, fact_id: UUID, reason: str) -> LegacyFact:
 
 def fact_unhide(principal: Principal, fact_id: UUID, reason: str) -> LegacyFact:
     """Give a hidden fact back to its author, private: sharing it again is the author's decision."""
-    with moderated(principal, reason, _locked(principal, fact_id, State.HIDDEN)) as change:
+    with moderation_write(principal, reason, _locked(principal, fact_id, State.HIDDEN)) as change:
         change.activate(reviewed=False)
         change.log("RESTORE")
     return change.fact
@@ -52,7 +52,7 @@ def fact_quarantine(principal: Principal, fact_id: UUID, reason: str) -> LegacyF
 
     The author may reword it, which makes it active again, reject or delete it.
     """
-    with moderated(principal, reason, _locked(principal, fact_id, State.ACTIVE, State.PROPOSED)) as change:
+    with moderation_write(principal, reason, _locked(principal, fact_id, State.ACTIVE, State.PROPOSED)) as change:
         change.hold_back(change.meta["reason"])
     return change.fact
 
@@ -62,8 +62,8 @@ def fact_release(principal: Principal, fact_id: UUID, reason: str) -> LegacyFact
 
     It does when they review before, or when it may mean something that they rejected.
     """
-    with moderated(principal, reason, _locked(principal, fact_id, State.QUARANTINED)) as change:
-        resembles = resemblance(change)
+    with moderation_write(principal, reason, _locked(principal, fact_id, State.QUARANTINED)) as change:
+        resembles = reason_to_review(change)
         if resembles or Preferences.objects.filter(user_id=change.fact.user_id, review="before").exists():
             change.leave(State.PROPOSED, reason=resembles)
         else:
@@ -79,7 +79,7 @@ def fact_refuse(principal: Principal, fact_id: UUID, reason: str) -> LegacyFact:
 
     Restored it is held back again.
     """
-    with moderated(principal, reason, _locked(principal, fact_id, State.QUARANTINED)) as change:
+    with moderation_write(principal, reason, _locked(principal, fact_id, State.QUARANTINED)) as change:
         reject(change, change.meta["reason"])
     return change.fact
 
@@ -89,7 +89,7 @@ def fact_hold_again(principal: Principal, fact_id: UUID, reason: str) -> LegacyF
 
     Raises Conflict also when its author rejected it, or has the same words again (``similar_exists``).
     """
-    with moderated(principal, reason, _locked(principal, fact_id, State.REJECTED)) as change:
+    with moderation_write(principal, reason, _locked(principal, fact_id, State.REJECTED)) as change:
         fact = change.fact
         must_be_by_staff(fact.user_id, FACT.name, fact.pk)
         must_be_no_twin(principal_for_person(fact.user_id), fact)

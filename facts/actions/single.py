@@ -16,7 +16,15 @@ from django.db.models import Q
 
 from journal.actions import LedgerWrite
 from journal.queue import enqueue
-from statements.actions import GONE, StatementWrite, coming, going, put, statement_under_lock, statement_write
+from statements.actions import (
+    GONE,
+    StatementWrite,
+    archived_columns,
+    present_columns,
+    set_columns,
+    statement_under_lock,
+    statement_write,
+)
 from statements.wording import Wording
 
 from ..models import FACT, FactLink, FactVersion, LegacyFact
@@ -56,13 +64,13 @@ class FactWrite(StatementWrite[LegacyFact]):
         """Make the fact active, from whatever state it was in."""
         if self.fact.state != State.ACTIVE:
             self.fact.active_since = self.now
-        put(self.fact, active(self.now if reviewed else self.fact.reviewed_at))
+        set_columns(self.fact, active(self.now if reviewed else self.fact.reviewed_at))
 
     def leave(self, state: str, *, reason: str | None = None) -> None:
         """Take the fact out of the active state, which hides it from the other members."""
         fact = self.fact
         said = fact.state_reason if reason is None else reason
-        put(fact, going(state, self.now, said) if state in GONE else coming(state, said))
+        set_columns(fact, archived_columns(state, self.now, said) if state in GONE else present_columns(state, said))
         fact.active_since = None
         self.unshare()
         if state == State.QUARANTINED:
@@ -114,7 +122,7 @@ class FactWrite(StatementWrite[LegacyFact]):
         """How the fact stands in its legacy."""
         return Standing.of(self.fact)
 
-    def settle(self, before: Standing) -> None:
+    def update_counts(self, before: Standing) -> None:
         """Bring the legacy's ledger in line with how the fact stands now."""
         tell_legacy(self.write, self.fact, before, self.standing())
 
@@ -125,7 +133,7 @@ fact_under_lock = partial(statement_under_lock, FactWrite)
 
 def active(reviewed_at: datetime | None) -> dict[str, Any]:
     """The columns of a fact that counts."""
-    return coming(State.ACTIVE, reviewed_at=reviewed_at, hidden_at=None, quarantined_at=None)
+    return present_columns(State.ACTIVE, reviewed_at=reviewed_at, hidden_at=None, quarantined_at=None)
 
 
 def tell_legacy(write: LedgerWrite, fact: LegacyFact, before: Standing, after: Standing) -> None:
@@ -181,7 +189,7 @@ def insert(
     if held_back:
         change.log("QUARANTINE", conversation_id=fact.source_conversation_id)
     write.keep_undo_step(fact.user_id, "fact", fact.pk, {"created": True})
-    change.settle(Standing())
+    change.update_counts(Standing())
     return change
 
 

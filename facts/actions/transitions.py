@@ -29,14 +29,14 @@ from language.reading.refusals import beside
 from statements.actions import (
     GONE,
     PRESENT,
-    Changed,
+    ChangedStatement,
     check_state,
     erase,
     resemblance_lift,
     suppression_add,
     suppression_remove,
 )
-from statements.models import Doubt, Refusal
+from statements.models import Doubt, RejectionReason
 from statements.policy import reason_to_hold_back
 from statements.wording import Embedded
 
@@ -104,7 +104,7 @@ def approve(change: FactWrite) -> None:
 
 
 def fact_reject(
-    principal: Principal, fact_id: UUID, reason: str = Refusal.NOT_TRUE, *, version: int | None = None
+    principal: Principal, fact_id: UUID, reason: str = RejectionReason.NOT_TRUE, *, version: int | None = None
 ) -> LegacyFact:
     """Refuse a fact: it leaves every prompt, and extraction can't bring it back.
 
@@ -112,15 +112,15 @@ def fact_reject(
     Raises NotYoursToDecide, NotFound, Conflict (409 ``wrong_state``).
     """
     user_id = must_decide(principal)
-    refusal = Refusal(reason)
+    refusal = RejectionReason(reason)
     rows, states = LegacyFact.objects.mine(principal), (State.PROPOSED, State.ACTIVE, State.QUARANTINED)
-    ahead = [_words_behind(fact_id)] if refusal == Refusal.DONT_KEEP else ()
+    ahead = [_words_behind(fact_id)] if refusal == RejectionReason.DONT_KEEP else ()
     with (
         plan_withholding(user_id, dict(ahead)),
         fact_write(principal, rows, fact_id, *states, version=version) as change,
     ):
         reject(change, refusal.label)
-        if refusal == Refusal.DONT_KEEP:
+        if refusal == RejectionReason.DONT_KEEP:
             _withhold(change)
     return change.fact
 
@@ -259,7 +259,7 @@ def _shared_on_withheld(messages: Any) -> FactQuerySet:
     return LegacyFact.objects.filter(pk__in=withheld, visibility=Visibility.SHARED)
 
 
-def facts_resting_on(user_id: UUID, changed: Changed) -> Iterable[UUID]:
+def facts_resting_on(user_id: UUID, changed: ChangedStatement) -> Iterable[UUID]:
     """A person's facts that were learned from the same words as something that has changed."""
     behind = FactEvidence.objects.filter(message__in=changed.message_ids).values("fact")
     own = LegacyFact.objects.filter(user_id=user_id, state__in=[State.PROPOSED, State.ACTIVE])

@@ -18,8 +18,8 @@ from journal.actions import LedgerWrite
 from journal.steps import TOUCHED, UndoTarget
 from language.tokens import count_tokens
 from retrieval.text import prepare
-from statements.actions import GONE, going
-from statements.actions.many import Logged, Move
+from statements.actions import GONE, archived_columns
+from statements.actions.many import LogEntry, Move
 from statements.actions.suppressions import suppressions_undo
 from statements.policy import fingerprint, fingerprints
 
@@ -85,31 +85,35 @@ class _FactUndo:
         if before.pop("created", False):
             if fact.state in GONE and not suppressed:
                 return None
-            return Move(fact, going(State.ARCHIVED, self.now, fact.state_reason), [Logged("DELETE", {"undo": True})])
+            return Move(
+                fact,
+                archived_columns(State.ARCHIVED, self.now, fact.state_reason),
+                [LogEntry("DELETE", {"undo": True})],
+            )
         number = before.pop("version", fact.version)
         target: dict[str, Any] = dict(before)
-        logged: list[Logged] = []
+        logged: list[LogEntry] = []
         old = None
         if number != fact.version:
             self.reword(fact, target, number)
             old = fact.version
-            logged.append(Logged("UPDATE", {"reverted_to": number, "undo": True}, old))
+            logged.append(LogEntry("UPDATE", {"reverted_to": number, "undo": True}, old))
         state = target.get("state", fact.state)
         if state in GONE:
-            target |= going(state, self.now, target.get("state_reason", fact.state_reason))
+            target |= archived_columns(state, self.now, target.get("state_reason", fact.state_reason))
         elif fact.state in GONE:
             target |= {"deleted_at": None, "purge_at": None, **compared(self.now)}
         if state in GONE and state != fact.state:
-            logged.append(Logged("REJECT" if state == State.REJECTED else "DELETE", {"undo": True}, old))
+            logged.append(LogEntry("REJECT" if state == State.REJECTED else "DELETE", {"undo": True}, old))
         elif {"state", "reviewed_at"} & target.keys():
-            logged.append(Logged("RESTORE", {"undo": True}, old))
+            logged.append(LogEntry("RESTORE", {"undo": True}, old))
         elif target.get("visibility", fact.visibility) != fact.visibility:
             event = "SHARE" if target["visibility"] == Visibility.SHARED else "UNSHARE"
-            logged.append(Logged(event, {"undo": True}, old))
+            logged.append(LogEntry(event, {"undo": True}, old))
         if target.get("visibility", fact.visibility) != fact.visibility:
             target |= compared(self.now)
         if not logged and (target or suppressed):
-            logged.append(Logged("RESTORE", {"undo": True}, old))
+            logged.append(LogEntry("RESTORE", {"undo": True}, old))
         return Move(fact, target, logged) if logged else None
 
     def reword(self, fact: LegacyFact, target: dict[str, Any], number: int) -> None:

@@ -14,7 +14,7 @@ from accounts.scope import acting_as
 from journal.actions import ledger_write
 from journal.exceptions import NotFound
 from language.base import Comparison, LanguageError, Vectors
-from statements.actions import embed_waiting, put_back, suppression_add, take_unindexed
+from statements.actions import embed_waiting, lease_unindexed, postpone_indexing, suppression_add
 from statements.models import Suppression
 from statements.wording import Embedded
 
@@ -33,13 +33,13 @@ def facts_index(fact_id: UUID | None = None) -> int:
     Works on one fact, or on all that are due. With the embedder or the model away the facts wait longer each time.
     """
     indexed = 0
-    while batch := take_unindexed(FACT, fact_id):
+    while batch := lease_unindexed(FACT, fact_id):
         try:
             embed_waiting(batch)
             people = {fact.user_id: principal_for_job(fact.user_id) for fact in batch}
             verdicts = _verdicts(batch, people)
         except LanguageError as error:
-            put_back(FACT, batch, error)
+            postpone_indexing(FACT, batch, error)
             return indexed
         for fact, found in zip(batch, verdicts, strict=True):
             indexed += _index(people[fact.user_id], fact, found)
@@ -102,8 +102,8 @@ def _apply_late_gates(change: FactWrite) -> None:
     if fact.reviewed_at is not None or fact.state not in {State.ACTIVE, State.PROPOSED}:
         return
     text = Embedded.of_row(fact)
-    (against,) = suppressions.against(FACT, fact.user_id, [text], legacy_id=fact.legacy_id)
-    if reason := against.why_waits(text):
+    (against,) = suppressions.matches(FACT, fact.user_id, [text], legacy_id=fact.legacy_id)
+    if reason := against.review_reason(text):
         was_active = fact.state == State.ACTIVE
         change.leave(State.PROPOSED, reason=reason)
         if was_active:

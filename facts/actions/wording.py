@@ -14,7 +14,7 @@ from journal.actions import ledger_write
 from journal.exceptions import Conflict, NotFound
 from journal.models import ActorKind, Change
 from memories.actions import author
-from statements.actions import Changed, doubt_what_rests, suppression_check
+from statements.actions import ChangedStatement, doubt_dependents, suppression_check
 from statements.policy import Admitted, admit, reason_to_hold_back
 from statements.wording import Embedded
 
@@ -125,7 +125,7 @@ def fact_edit(
         change.add_version(rev)
         if reworded:
             behind = FactEvidence.objects.filter(fact=fact).values_list("message_id", flat=True)
-            doubt_what_rests(change.write, fact.user_id, Changed("fact", str(fact.pk), list(behind)), rev)
+            doubt_dependents(change.write, fact.user_id, ChangedStatement("fact", str(fact.pk), list(behind)), rev)
         if held_back:
             change.hold_back(held_back)
         elif approve and policy.is_waiting(fact) and fact.state != LegacyFact.State.QUARANTINED:

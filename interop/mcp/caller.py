@@ -19,7 +19,7 @@ from accounts.principals import Principal
 from accounts.scope import acting_as
 from journal.exceptions import NotFound, Refused
 from web.errors import is_outage
-from web.threads import Hop
+from web.threads import ThreadRunner
 
 log = structlog.get_logger(__name__)
 T = TypeVar("T")
@@ -36,7 +36,7 @@ class Caller:
     again: Again
     user_id: UUID
     caller_key: str
-    hop: Hop
+    hop: ThreadRunner
     session: str = ""
 
     async def run(self, function: Callable[[Principal], T], *, makes_person: bool = False) -> T:

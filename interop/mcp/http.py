@@ -29,7 +29,7 @@ from accounts.principals import SCOPES
 from journal.exceptions import NotAllowed, Refused
 from web.json import OrjsonRenderer
 from web.streaming import EventStreamRenderer, Stream, valkey_client
-from web.threads import HandedOver, Hop, Receive, Scope, Send, in_thread
+from web.threads import AsgiResponse, Receive, Scope, Send, ThreadRunner, in_thread
 
 from .caller import Caller
 from .server import Handlers, subscriptions_key
@@ -67,13 +67,13 @@ class Mcp(APIView):
         begins = _begins(request.body)
         session = _session(request)
 
-        async def answer(scope: Scope, receive: Receive, send: Send, hop: Hop) -> None:
+        async def answer(scope: Scope, receive: Receive, send: Send, hop: ThreadRunner) -> None:
             server = Handlers(_caller(request, session, hop)).server()
             manager = StreamableHTTPSessionManager(server, json_response=True, stateless=True)
             async with manager.run():
                 await manager.handle_request(scope, receive, send)
 
-        handed_over = HandedOver(answer, request.body)
+        handed_over = AsgiResponse(answer, request.body)
         if begins:
             handed_over[MCP_SESSION_ID_HEADER] = uuid4().hex
         return handed_over
@@ -120,7 +120,7 @@ class Metadata(APIView):
         )
 
 
-def _caller(request: Request, session: str, hop: Hop) -> Caller:
+def _caller(request: Request, session: str, hop: ThreadRunner) -> Caller:
     principal = principal_of(request)
     assert principal.user_id is not None
     return Caller(principal_again(request), principal.user_id, principal.caller_key, hop, session)

@@ -27,7 +27,7 @@ from assistant.tools.running import is_reading
 from journal.exceptions import Refused
 from journal.models import Change
 from memories.feed import follow_changes
-from web.streaming import Place, valkey_client
+from web.streaming import StreamSlot, valkey_client
 from web.threads import end_tasks
 
 from . import memory
@@ -158,7 +158,7 @@ class Handlers:
         bus = InMemorySubscriptionBus()
         handler = ListenHandler(bus)
         seconds = settings.CHANGES_STREAM_SECONDS
-        begins, place = await self.caller.run(lambda caller: (caller.rev, Place(caller.user_id, seconds=seconds)))
+        begins, place = await self.caller.run(lambda caller: (caller.rev, StreamSlot(caller.user_id, seconds=seconds)))
 
         async def tell() -> None:
             async with aclosing(self.changes(begins)) as told:

@@ -21,10 +21,18 @@ from conversations.actions import words_restore
 from journal.actions import LedgerWrite, ledger_write, write_part
 from journal.exceptions import Gated, NotYoursToDecide, Refused
 from journal.records import DONE, BulkResult
-from statements.actions import GONE, PRESENT, coming, going
-from statements.actions.many import MOST_AT_ONCE, Logged, Move, check_decision, lift_resembled, suppress_many, weighed
+from statements.actions import GONE, PRESENT, archived_columns, present_columns
+from statements.actions.many import (
+    MOST_AT_ONCE,
+    LogEntry,
+    Move,
+    check_decision,
+    decision_outcomes,
+    lift_resembled,
+    suppress_many,
+)
 from statements.actions.suppressions import suppressions_remove
-from statements.models import Doubt, Refusal
+from statements.models import Doubt, RejectionReason
 
 from ..lines import line_tokens, memory_line
 from ..models import MEMORY, Memory, Proposal, Relation
@@ -99,8 +107,8 @@ def archive_many(
     moves = []
     for memory in memories:
         was: dict[str, Any] = {} if memory.state == State.ACTIVE else {"was": memory.state}
-        target = going(State.ARCHIVED, now, memory.state_reason, deleted_why=why)
-        moves.append(Move(memory, target, [Logged(event, {"why": why, **was, **meta_of(memory)})]))
+        target = archived_columns(State.ARCHIVED, now, memory.state_reason, deleted_why=why)
+        moves.append(Move(memory, target, [LogEntry(event, {"why": why, **was, **meta_of(memory)})]))
     if why == Why.PERSON:
         suppress_many(MEMORY, moves)
         signals_forget(user_id, memories)
@@ -123,7 +131,7 @@ def memories_weigh(principal: Principal, wanted: Mapping[str, int | None], decis
 
 
 def memories_decide(
-    principal: Principal, wanted: Mapping[str, int | None], decision: str, *, reason: str = Refusal.NOT_TRUE
+    principal: Principal, wanted: Mapping[str, int | None], decision: str, *, reason: str = RejectionReason.NOT_TRUE
 ) -> BulkResult[str]:
     """Carry out one decision of the person about many memories: approve, reject, archive, restore, pin or unpin.
 
@@ -138,8 +146,8 @@ def memories_decide(
     have no room).
     """
     user_id = _check(principal, wanted, decision)
-    refusal = Refusal(reason)
-    withholds = refusal == Refusal.DONT_KEEP and decision in {"reject", "archive"}
+    refusal = RejectionReason(reason)
+    withholds = refusal == RejectionReason.DONT_KEEP and decision in {"reject", "archive"}
     behind = [memory.pk for memory in _read(principal, wanted)] if withholds else []
     with withheld_ahead(user_id, behind), ledger_write(principal.actor, user_id) as write:
         first = write.ledgers[user_id].rev + 1
@@ -182,7 +190,7 @@ def _weighed(wanted: Mapping[str, int | None], memories: Sequence[Memory], decis
         }
         return "nothing_to_do" if stands_so.get(decision) else ""
 
-    return weighed(wanted, memories, _FROM[decision], writing.standing, against)
+    return decision_outcomes(wanted, memories, _FROM[decision], writing.standing, against)
 
 
 # --- Carrying out -------------------------------------------------------------------------------------------------
@@ -240,7 +248,7 @@ class _Deciding:
     write: LedgerWrite
     principal: Principal
     user_id: UUID
-    refusal: Refusal
+    refusal: RejectionReason
     now: datetime = field(default_factory=timezone.now)
 
     def approve(self, memories: Sequence[Memory]) -> dict[str, str]:
@@ -256,8 +264,8 @@ class _Deciding:
             moves[memory.pk] = self.approved(memory)
             for other in places.take(memory):
                 move = moves.setdefault(other.pk, Move(other, {}, []))
-                move.target |= going(State.ARCHIVED, self.now, other.state_reason, deleted_why=Why.REPLACED)
-                move.logged = [*move.logged, Logged("DELETE", {"why": Why.REPLACED})]
+                move.target |= archived_columns(State.ARCHIVED, self.now, other.state_reason, deleted_why=Why.REPLACED)
+                move.logged = [*move.logged, LogEntry("DELETE", {"why": Why.REPLACED})]
         for memory in memories:
             if memory.pk in moves and memory.pk not in waiting:
                 left[memory.pk] = "wrong_state"  # Another one of the call has replaced it.
@@ -271,10 +279,10 @@ class _Deciding:
 
     def approved(self, memory: Memory) -> Move[Memory]:
         """Return the change that approves one memory."""
-        target = coming(State.ACTIVE, deleted_why="", reviewed_at=self.now, needs_check=False)
+        target = present_columns(State.ACTIVE, deleted_why="", reviewed_at=self.now, needs_check=False)
         target["tokens"] = line_tokens(memory_line(memory.pk, self.now, memory.subject, memory.content))
         target["in_block"] = writing.is_in_block(memory.kind, memory.category)
-        return Move(memory, target, [Logged("APPROVE")])
+        return Move(memory, target, [LogEntry("APPROVE")])
 
     def reject(self, memories: Sequence[Memory]) -> dict[str, str]:
         """Reject memories, and suppress their words."""
@@ -282,8 +290,8 @@ class _Deciding:
         for memory in memories:
             was = {} if memory.state == State.ACTIVE else {"was": memory.state}
             reason = memory.state_reason or self.refusal.label
-            target = going(State.REJECTED, self.now, reason, deleted_why=Why.REJECTED)
-            moves.append(Move(memory, target, [Logged("REJECT", was)]))
+            target = archived_columns(State.REJECTED, self.now, reason, deleted_why=Why.REJECTED)
+            moves.append(Move(memory, target, [LogEntry("REJECT", was)]))
         suppress_many(MEMORY, moves)
         plans_drop([memory.pk for memory in memories])
         signals_forget(self.user_id, memories)
@@ -312,10 +320,10 @@ class _Deciding:
         moves = []
         for memory, held_back in back:
             state, reason = (State.QUARANTINED, memory.state_reason) if held_back else (State.ACTIVE, "")
-            target = coming(state, reason, deleted_why="") | ({} if held_back else {"reviewed_at": self.now})
+            target = present_columns(state, reason, deleted_why="") | ({} if held_back else {"reviewed_at": self.now})
             if memory.expires_at is not None and memory.expires_at <= self.now:
                 target["expires_at"] = None
-            logged = [Logged("RESTORE", {"held_back": True} if held_back else {})]
+            logged = [LogEntry("RESTORE", {"held_back": True} if held_back else {})]
             moves.append(Move(memory, target, logged, {"suppressions": stood.get(memory.pk, [])}))
         change_many(self.write, self.user_id, moves)
         self.make_room(moves)
@@ -323,7 +331,7 @@ class _Deciding:
 
     def pin(self, memories: Sequence[Memory], *, pinned: bool = True) -> dict[str, str]:
         """Pin memories, so that they are not evicted or forgotten, or unpin them."""
-        moves = [Move(memory, {"pinned": pinned}, [Logged("PIN", {"pinned": pinned})]) for memory in memories]
+        moves = [Move(memory, {"pinned": pinned}, [LogEntry("PIN", {"pinned": pinned})]) for memory in memories]
         change_many(self.write, self.user_id, moves)
         return {}
 

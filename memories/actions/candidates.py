@@ -15,7 +15,7 @@ from accounts.principals import Principal
 from journal.actions import LedgerWrite, write_part
 from journal.exceptions import Refused
 from language.base import Vectors
-from retrieval.vectors import unit_as_stored
+from retrieval.vectors import normalise_as_stored
 
 from ..models import Memory
 from ..policy.writing import State
@@ -113,7 +113,7 @@ class Recording:
     def add(self, row: NewRow, vector: Vectors | None, outcome: Outcome) -> None:
         """Queue a new memory for insertion, with its revision."""
         row.take_rev(self.write)
-        self.vectors[len(self.rows)] = unit_as_stored(vector) if vector is not None else 0.0
+        self.vectors[len(self.rows)] = normalise_as_stored(vector) if vector is not None else 0.0
         self.rows.append(row)
         self.outcomes_of_rows.append(outcome)
 
@@ -135,7 +135,7 @@ class Recording:
         """Yield the queued memories of a kind, with their cosine similarity to ``vector``."""
         if vector is None or not self.rows:
             return
-        similarities = self.vectors[: len(self.rows)] @ unit_as_stored(vector)
+        similarities = self.vectors[: len(self.rows)] @ normalise_as_stored(vector)
         for row, similarity in zip(self.rows, similarities.tolist(), strict=True):
             if row.memory.kind == kind:
                 yield row.memory, similarity

@@ -134,7 +134,7 @@ class CandidateDecision:
     @property
     def resembles(self) -> str:
         """Return why it must wait for the person (it resembles a rejected one, or is no statement), or ''."""
-        return "" if self.by_word else self.around.against.why_waits(self.candidate.prepared.text)
+        return "" if self.by_word else self.around.against.review_reason(self.candidate.prepared.text)
 
     def check_suppressions(self) -> None:
         """Lift suppressions of the same words if the person says it; raise Gated for anybody else."""

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from journal.actions import LedgerWrite
 from journal.queue import enqueue
-from retrieval.prepared import Statement, VectorArray, put_together
+from retrieval.prepared import PreparedStatement, VectorArray, build_statement
 from statements.wording import Wording
 
 from ..models import Memory, Relation, new_memory_id
@@ -133,11 +133,11 @@ def memories_insert(write: LedgerWrite, rows: Sequence[NewRow]) -> list[str]:
 
 
 @cache
-def _insert() -> Statement:
+def _insert() -> PreparedStatement:
     names = ", ".join(str(each.column) for each in _FIELDS)
     definitions = ", ".join(f"{each.column} {each.db_type(connection)}" for each in _FIELDS)
     template = statement("insert").replace("{names}", names).replace("{definitions}", definitions)
-    return put_together(template, {}, lasting=True)
+    return build_statement(template, {}, lasting=True)
 
 
 def _as_json(row: NewRow) -> dict[str, Any]:

@@ -161,7 +161,7 @@ class Merging:
         """Read it, in as many statements for many items as for one."""
         ids = [source.memory_id for item in items.values() for source in item.sources.all()]
         rows = Memory.objects.visible_to(principal).filter(pk__in=ids)
-        suppressed = Suppression.objects.against(MEMORY, plan.user_id, list(texts.values()))
+        suppressed = Suppression.objects.matches(MEMORY, plan.user_id, list(texts.values()))
         return cls(
             write,
             principal,

@@ -12,7 +12,7 @@ from django.db.models import Prefetch
 from accounts.models import Preferences
 from accounts.principals import Principal
 from accounts.queries import principal_for_person
-from statements.actions import moderated, must_be_by_staff, resemblance
+from statements.actions import moderation_write, must_be_by_staff, reason_to_review
 
 from .. import queries
 from ..models import MEMORY, Memory, MemoryVersion, Proposal
@@ -31,14 +31,14 @@ def memory_open(principal: Principal, memory_id: str, reason: str) -> Memory:
     versions = MemoryVersion.objects.filter(recorded_to__isnull=True).only("memory_id", "number")
     current = Prefetch("versions", versions.prefetch_related("evidence"), to_attr="current")
     rows = Memory.objects.visible_to(principal).prefetch_related(current)
-    with moderated(principal, reason, memory_write(principal, rows, memory_id)) as change:
+    with moderation_write(principal, reason, memory_write(principal, rows, memory_id)) as change:
         change.log("OPEN")
     return change.memory
 
 
 def memory_quarantine(principal: Principal, memory_id: str, reason: str) -> Memory:
     """Quarantine a memory until staff decide. It leaves every prompt; the person sees the reason."""
-    with moderated(principal, reason, _locked(principal, memory_id, State.ACTIVE, State.PROPOSED)) as change:
+    with moderation_write(principal, reason, _locked(principal, memory_id, State.ACTIVE, State.PROPOSED)) as change:
         end_create(change, Proposal.State.LAPSED)
         change.leave(State.QUARANTINED, reason=change.meta["reason"])
         change.log("QUARANTINE")
@@ -47,8 +47,8 @@ def memory_quarantine(principal: Principal, memory_id: str, reason: str) -> Memo
 
 def memory_release(principal: Principal, memory_id: str, reason: str) -> Memory:
     """Release a quarantined memory: active, or proposed if it must wait for the person."""
-    with moderated(principal, reason, _locked(principal, memory_id, State.QUARANTINED)) as change:
-        resembles = resemblance(change)
+    with moderation_write(principal, reason, _locked(principal, memory_id, State.QUARANTINED)) as change:
+        resembles = reason_to_review(change)
         if resembles or _must_ask(change.memory):
             wait_again(change, resembles)
         else:
@@ -58,7 +58,7 @@ def memory_release(principal: Principal, memory_id: str, reason: str) -> Memory:
 
 def memory_refuse(principal: Principal, memory_id: str, reason: str) -> Memory:
     """Reject a quarantined memory and suppress it. The person can't restore it."""
-    with moderated(principal, reason, _locked(principal, memory_id, State.QUARANTINED)) as change:
+    with moderation_write(principal, reason, _locked(principal, memory_id, State.QUARANTINED)) as change:
         reject(change, Why.STAFF, change.meta["reason"])
     return change.memory
 
@@ -68,7 +68,7 @@ def memory_hold_again(principal: Principal, memory_id: str, reason: str) -> Memo
 
     Raises Conflict also if the person rejected it, or has an equal memory (``similar_exists``).
     """
-    with moderated(principal, reason, _locked(principal, memory_id, State.REJECTED)) as change:
+    with moderation_write(principal, reason, _locked(principal, memory_id, State.REJECTED)) as change:
         must_be_by_staff(change.memory.user_id, MEMORY.name, memory_id)
         hold_again(change, principal_for_person(change.memory.user_id), change.meta["reason"])
     return change.memory

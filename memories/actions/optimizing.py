@@ -262,7 +262,7 @@ def _drafts(user_id: UUID, batch: Sequence[Memory], way: Strategy) -> list[_Draf
             taken |= sources
             drafts.append(draft)
     texts = Embedded.of_each([draft.group.content for draft in drafts])
-    suppressed = Suppression.objects.against(MEMORY, user_id, texts)
+    suppressed = Suppression.objects.matches(MEMORY, user_id, texts)
     return [
         draft
         for draft, text, is_suppressed in zip(drafts, texts, suppressed, strict=True)

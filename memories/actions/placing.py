@@ -32,7 +32,7 @@ def _marks(values: Mapping[str, Any]) -> list[Embedded]:
 def must_be_welcome(user_id: UUID, values: Mapping[str, Any]) -> None:
     """Raise Gated (422 ``rejected_before``) if the place, or the statement of its notes, is suppressed."""
     words = [Embedded(values[name], None, "") for name in ("name", "notes") if values.get(name)]
-    if any(Suppression.objects.against(MEMORY, user_id, [*_marks(values), *words])):
+    if any(Suppression.objects.matches(MEMORY, user_id, [*_marks(values), *words])):
         raise Gated(_("The person removed or refused this place. Only they can bring it back."), code="rejected_before")
 
 

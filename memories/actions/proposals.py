@@ -20,7 +20,7 @@ from conversations.actions import Cause, original_quotes, plan_withholding, word
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import Conflict, NotFound, Refused
 from statements.actions import check_state, check_version, erase, suppression_add, suppression_check, suppression_lift
-from statements.models import Refusal
+from statements.models import RejectionReason
 from statements.wording import Embedded
 
 from .. import queries
@@ -100,18 +100,18 @@ def proposal_approve(
     return proposal
 
 
-def proposal_reject(principal: Principal, proposal_id: UUID, reason: str = Refusal.NOT_TRUE) -> Proposal:
+def proposal_reject(principal: Principal, proposal_id: UUID, reason: str = RejectionReason.NOT_TRUE) -> Proposal:
     """Reject a proposal, and suppress the proposed words.
 
     With the reason ``dont_keep`` the source words are withheld. Raises NotYoursToDecide, NotFound, Conflict (409
     ``wrong_state``).
     """
-    refusal = Refusal(reason)
+    refusal = RejectionReason(reason)
     accounts_policy.must_decide(principal)
     seen = _read(principal, proposal_id)
     text = Embedded.of(seen.values["content"]) if "content" in seen.values else None
     ahead = {}
-    if refusal == Refusal.DONT_KEEP:
+    if refusal == RejectionReason.DONT_KEEP:
         ahead = dict([_words_behind(proposal_id), *words_behind([str(seen.memory_id)])])
     with plan_withholding(seen.user_id, ahead), _deciding(principal, proposal_id) as (write, proposal):
         if proposal.kind == Proposal.Kind.CREATE:
@@ -127,7 +127,7 @@ def proposal_reject(principal: Principal, proposal_id: UUID, reason: str = Refus
             log_proposal(write, "REJECT", proposal)
             write.keep_undo_step(proposal.user_id, "proposal", proposal.pk, {"state": proposal.state})
             end(proposal, Proposal.State.REJECTED, timezone.now())
-            if refusal == Refusal.DONT_KEEP:
+            if refusal == RejectionReason.DONT_KEEP:
                 words_withhold(write, proposal.user_id, *_words_behind(proposal_id))
     return proposal
 

@@ -22,13 +22,13 @@ from journal.actions import LedgerWrite
 from journal.queue import enqueue
 from retrieval.text import prepare
 from statements.actions import (
-    Changed,
+    ChangedStatement,
     StatementWrite,
-    changing,
-    coming,
-    doubt_what_rests,
-    going,
-    put,
+    archived_columns,
+    doubt_dependents,
+    present_columns,
+    saving_changes,
+    set_columns,
     statement_under_lock,
     statement_write,
     suppression_add,
@@ -100,13 +100,13 @@ class MemoryWrite(StatementWrite[Memory]):
             memory.active_rev = rev
         if reviewed:
             memory.reviewed_at = self.now
-        put(memory, coming(State.ACTIVE, deleted_why=""))
+        set_columns(memory, present_columns(State.ACTIVE, deleted_why=""))
         self.file()
 
     def leave(self, state: str, why: str = "", *, reason: str = "") -> None:
         """Change the state to an inactive one. ``why`` is for archived and rejected memories."""
-        gone = going(state, self.now, reason, deleted_why=why)
-        put(self.memory, gone if why else coming(state, reason, deleted_why=""))
+        gone = archived_columns(state, self.now, reason, deleted_why=why)
+        set_columns(self.memory, gone if why else present_columns(state, reason, deleted_why=""))
         self.memory.active_rev = None
 
     def file(self) -> None:
@@ -160,8 +160,8 @@ class MemoryWrite(StatementWrite[Memory]):
         self.await_vector()
         if correction:
             behind = MemoryEvidence.objects.filter(version__memory=memory).values_list("message_id", flat=True)
-            changed = Changed("memory", memory.pk, list(behind))
-            doubt_what_rests(self.write, memory.user_id, changed, rev)
+            changed = ChangedStatement("memory", memory.pk, list(behind))
+            doubt_dependents(self.write, memory.user_id, changed, rev)
         self.add_version(rev, said=said, conversation_id=conversation_id, reason=reason)
         return rev
 
@@ -262,7 +262,7 @@ class MemoryWrite(StatementWrite[Memory]):
         """The contribution of the memory's current state."""
         return Standing.of(self.memory)
 
-    def settle(self, before: Standing) -> None:
+    def update_counts(self, before: Standing) -> None:
         """Update the ledger's counts, and evict if the block exceeds its budget."""
         memory = self.memory
         now = self.standing()
@@ -278,7 +278,7 @@ memory_under_lock = partial(statement_under_lock, MemoryWrite)
 
 def memory_changing(write: LedgerWrite, memory: Memory) -> AbstractContextManager[MemoryWrite]:
     """Like ``memory_write``, for a memory loaded inside such a transaction."""
-    return changing(MemoryWrite(write, memory))
+    return saving_changes(MemoryWrite(write, memory))
 
 
 def insights_leave(write: LedgerWrite, user_id: UUID, gone: Collection[str]) -> None:

@@ -29,7 +29,7 @@ from statements.actions import (
     suppression_check,
     suppression_remove,
 )
-from statements.models import Doubt, Refusal
+from statements.models import Doubt, RejectionReason
 from statements.wording import Embedded
 
 from .. import queries
@@ -79,7 +79,7 @@ def memory_approve(
 
 
 def memory_reject(
-    principal: Principal, memory_id: str, reason: str = Refusal.NOT_TRUE, *, version: int | None = None
+    principal: Principal, memory_id: str, reason: str = RejectionReason.NOT_TRUE, *, version: int | None = None
 ) -> Memory:
     """Reject a memory: it leaves every prompt and is suppressed.
 
@@ -87,8 +87,8 @@ def memory_reject(
     Raises NotYoursToDecide, NotFound, Conflict (409 ``version_conflict``, ``wrong_state``).
     """
     user_id = accounts_policy.must_decide(principal)
-    rows, refusal = Memory.objects.visible_to(principal), Refusal(reason)
-    behind = [memory_id] if refusal == Refusal.DONT_KEEP else []
+    rows, refusal = Memory.objects.visible_to(principal), RejectionReason(reason)
+    behind = [memory_id] if refusal == RejectionReason.DONT_KEEP else []
     with withheld_ahead(user_id, behind), memory_write(principal, rows, memory_id, *PRESENT, version=version) as change:
         refuse(change, refusal)
     return change.memory
@@ -303,10 +303,10 @@ def put_away(change: MemoryWrite, why: str, *, event: str = "DELETE", withholds:
         withhold(change.write, memory.user_id, [memory.pk])
 
 
-def refuse(change: MemoryWrite, reason: Refusal) -> None:
+def refuse(change: MemoryWrite, reason: RejectionReason) -> None:
     """Apply the person's rejection to a locked memory."""
     reject(change, Why.REJECTED, change.memory.state_reason or reason.label)
-    if reason == Refusal.DONT_KEEP:
+    if reason == RejectionReason.DONT_KEEP:
         withhold(change.write, change.memory.user_id, [change.memory.pk])
 
 

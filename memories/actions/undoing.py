@@ -17,8 +17,8 @@ from accounts.principals import Principal
 from journal.actions import LedgerWrite
 from journal.steps import TOUCHED, UndoTarget
 from retrieval.text import prepare
-from statements.actions import GONE, PRESENT, coming, going
-from statements.actions.many import Logged, Move
+from statements.actions import GONE, PRESENT, archived_columns, present_columns
+from statements.actions.many import LogEntry, Move
 from statements.actions.suppressions import suppressions_undo
 from statements.models import Suppression
 from statements.policy import fingerprint
@@ -101,7 +101,7 @@ class _PuttingBack:
             if memory.state in GONE and not suppressed:
                 return None
             why = Why.PERSON if self.principal.speaks_as_person else Why.AGENT
-            target = going(State.ARCHIVED, self.now, memory.state_reason, deleted_why=why)
+            target = archived_columns(State.ARCHIVED, self.now, memory.state_reason, deleted_why=why)
             return Move(memory, target, _went(memory, why))
         number = before.pop("version", memory.version)
         target = {name: value for name, value in before.items() if name not in _STANDING}
@@ -109,9 +109,9 @@ class _PuttingBack:
             state, reason = before.get("state", memory.state), before.get("state_reason", memory.state_reason)
             if state in GONE:
                 went = before.get("deleted_why") or memory.deleted_why
-                target |= going(state, self.now, reason, deleted_why=went)
+                target |= archived_columns(state, self.now, reason, deleted_why=went)
             else:
-                target |= coming(state, reason, deleted_why="")
+                target |= present_columns(state, reason, deleted_why="")
         until = target.get("expires_at", memory.expires_at)
         until = parse_datetime(until) if isinstance(until, str) else until
         if until is not None and until <= self.now and target.get("state", memory.state) in PRESENT:
@@ -122,7 +122,7 @@ class _PuttingBack:
             self.word(memory, target, memory.content)
         logged = _logged(memory, target, number)
         if not logged and (target or suppressed):
-            logged.append(Logged("UPDATE", {"undo": True}, memory.version))
+            logged.append(LogEntry("UPDATE", {"undo": True}, memory.version))
         return Move(memory, target, logged) if logged else None
 
     def reword(self, memory: Memory, target: dict[str, Any], number: int) -> None:
@@ -173,7 +173,7 @@ class _PuttingBack:
         versions = {key[0]: version for key, version in self.earlier.items()}
         said = [versions[pk] for pk in again]
         texts = [Embedded.again(each.content, each.embedding, each.embedding_model) for each in said]
-        against = Suppression.objects.against(MEMORY, self.user_id, texts)
+        against = Suppression.objects.matches(MEMORY, self.user_id, texts)
         return {pk for pk, is_rejected in zip(again, against, strict=True) if is_rejected}
 
     def touch(self, moves: Sequence[Move[Memory]]) -> None:
@@ -195,34 +195,36 @@ class _PuttingBack:
             move.before |= {name: value for name, value in touched.items() if value}
 
 
-def _went(memory: Memory, why: str) -> list[Logged]:
+def _went(memory: Memory, why: str) -> list[LogEntry]:
     was = {} if memory.state == State.ACTIVE else {"was": memory.state}
-    return [Logged("DELETE", {"why": why, **was, "undo": True})]
+    return [LogEntry("DELETE", {"why": why, **was, "undo": True})]
 
 
-def _logged(memory: Memory, target: Mapping[str, Any], number: int) -> list[Logged]:
+def _logged(memory: Memory, target: Mapping[str, Any], number: int) -> list[LogEntry]:
     """Return the log entries of a restored memory."""
     logged = []
     if "version" in target:
-        logged.append(Logged("UPDATE", {"reverted_to": number, "undo": True}, memory.version))
+        logged.append(LogEntry("UPDATE", {"reverted_to": number, "undo": True}, memory.version))
     filed = sorted(name for name in _FILING if name in target and name != "in_block")
     if filed:
         left = {"left": memory.category} if target.get("category", memory.category) != memory.category else {}
-        logged.append(Logged("UPDATE", {"changed": filed, **left, "undo": True}, memory.version))
+        logged.append(LogEntry("UPDATE", {"changed": filed, **left, "undo": True}, memory.version))
     if target.get("pinned", memory.pinned) != memory.pinned:
-        logged.append(Logged("PIN", {"pinned": target["pinned"], "undo": True}))
+        logged.append(LogEntry("PIN", {"pinned": target["pinned"], "undo": True}))
     state = target.get("state", memory.state)
     was = {} if memory.state == State.ACTIVE else {"was": memory.state}
     if state == State.ARCHIVED != memory.state:
-        logged.append(Logged("DELETE", {"why": target["deleted_why"], **was, "undo": True}))
+        logged.append(LogEntry("DELETE", {"why": target["deleted_why"], **was, "undo": True}))
     elif state == State.REJECTED != memory.state:
-        logged.append(Logged("REJECT", {**was, "undo": True}))
+        logged.append(LogEntry("REJECT", {**was, "undo": True}))
     elif state != memory.state:
         how = {State.PROPOSED: {"waits": True}, State.QUARANTINED: {"held_back": True}}.get(State(state), {})
-        logged.append(Logged("RESTORE", {**how, "undo": True}))
+        logged.append(LogEntry("RESTORE", {**how, "undo": True}))
     elif "reviewed_at" in target and (target["reviewed_at"] is None) != (memory.reviewed_at is None):
         waits = target["reviewed_at"] is None
-        logged.append(Logged("RESTORE", {"waits": True, "undo": True}) if waits else Logged("APPROVE", {"undo": True}))
+        logged.append(
+            LogEntry("RESTORE", {"waits": True, "undo": True}) if waits else LogEntry("APPROVE", {"undo": True})
+        )
     return logged
 
 

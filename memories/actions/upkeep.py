@@ -19,7 +19,7 @@ from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import NotFound
 from language.base import EmbedderUnavailable
 from language.reading.refusals import named, tells
-from statements.actions import PRESENT, Changed, embed_waiting, put_back, take_unindexed
+from statements.actions import PRESENT, ChangedStatement, embed_waiting, lease_unindexed, postpone_indexing
 from statements.models import Suppression
 from statements.wording import Embedded
 
@@ -45,11 +45,11 @@ def memories_index(memory_id: str | None = None) -> int:
     unavailable the retry delay grows.
     """
     indexed = 0
-    while batch := take_unindexed(MEMORY, memory_id):
+    while batch := lease_unindexed(MEMORY, memory_id):
         try:
             embed_waiting(batch)
         except EmbedderUnavailable as error:
-            put_back(MEMORY, batch, error)
+            postpone_indexing(MEMORY, batch, error)
             return indexed
         for user_id in dict.fromkeys(memory.user_id for memory in batch):
             indexed += _index(user_id, [memory for memory in batch if memory.user_id == user_id])
@@ -146,9 +146,9 @@ def _apply_late_gates(write: LedgerWrite, user_id: UUID, memories: Sequence[Memo
         memory for memory in memories if memory.reviewed_at is None and memory.state in {State.ACTIVE, State.PROPOSED}
     ]
     texts = [Embedded.of_row(memory, verbatim=memory.verbatim) for memory in unreviewed]
-    against = Suppression.objects.against(MEMORY, user_id, texts)
+    against = Suppression.objects.matches(MEMORY, user_id, texts)
     for memory, text, stands in zip(unreviewed, texts, against, strict=True):
-        if reason := stands.why_waits(text):
+        if reason := stands.review_reason(text):
             with memory_changing(write, memory) as change:
                 await_decision(change, reason)
     near = memories_relate(write, user_id, [memory.pk for memory in memories if memory.deleted_at is None])
@@ -215,7 +215,7 @@ def _named(present: MemoryQuerySet, heard: HeardRefusal) -> list[Memory]:
     return [known[place] for place in named(heard.named, told, whole=heard.whole, denied=heard.denied)]
 
 
-def memories_resting_on(user_id: UUID, changed: Changed) -> Iterable[str]:
+def memories_resting_on(user_id: UUID, changed: ChangedStatement) -> Iterable[str]:
     """Return memories derived from others, replacing them, or with the same evidence."""
     behind = MemoryEvidence.objects.filter(message__in=changed.message_ids).values("version__memory")
     rests = Q(pk__in=behind) if changed.message_ids else Q(pk__in=[])

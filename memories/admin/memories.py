@@ -17,7 +17,7 @@ from accounts.admin import OwnedAdmin, moderator
 from accounts.models import Agent, User
 from conversations.models import Conversation, Message
 from statements.admin import StatementAdmin
-from web.admin import link_to, linked
+from web.admin import link_column, link_to
 
 from .. import actions
 from ..models import MEMORY, Disclosure, Memory, MemoryEvidence, MemoryUse, MemoryVersion, Relation
@@ -35,9 +35,9 @@ class OfPersonAdmin(OwnedAdmin):
     list_display_links = ["id"]
     ordering = ["-id"]
 
-    def found_by_name(self, term: str) -> Q:
+    def name_filter(self, term: str) -> Q:
         """Search by a person's name or a memory's id."""
-        found = super().found_by_name(term)
+        found = super().name_filter(term)
         if _MEMORY_ID.fullmatch(term):
             for name in self.memory_fields:
                 found |= Q(**{name: term})
@@ -123,7 +123,7 @@ class _OfMemoryAdmin(OfPersonAdmin):
     list_select_related = ["user"]
     readonly_fields = ["memory_link", "person"]
 
-    memory_link = linked(Memory, "memory_id", "memory")
+    memory_link = link_column(Memory, "memory_id", "memory")
 
 
 @admin.register(MemoryVersion)
@@ -173,15 +173,15 @@ class MemoryEvidenceAdmin(OfPersonAdmin):
         columns = ["version__memory_id", "version__number", "version__user__username"]
         return super().get_queryset(request).select_related("version__user").only("message_id", *columns)
 
-    memory_link = linked(Memory, "version.memory_id", "memory")
+    memory_link = link_column(Memory, "version.memory_id", "memory")
 
     @admin.display(description="version")
     def number(self, evidence: MemoryEvidence) -> int:
         """The version number."""
         return evidence.version.number
 
-    message_link = linked(Message, "message_id", "message")
-    person = linked(User, "version.user_id", "person", name="version.user.username")
+    message_link = link_column(Message, "message_id", "message")
+    person = link_column(User, "version.user_id", "person", name="version.user.username")
 
 
 @admin.register(MemoryUse)
@@ -202,8 +202,8 @@ class MemoryUseAdmin(OfPersonAdmin):
         rows = super().get_queryset(request).select_related("memory__user")
         return rows.only("uses", "last_used_at", "memory__user__username")
 
-    memory_link = linked(Memory, "memory_id", "memory")
-    person = linked(User, "memory.user_id", "person", name="memory.user.username")
+    memory_link = link_column(Memory, "memory_id", "memory")
+    person = link_column(User, "memory.user_id", "person", name="memory.user.username")
 
 
 @admin.register(Relation)
@@ -227,8 +227,8 @@ class RelationAdmin(OfPersonAdmin):
         """The label of the relation."""
         return relation.type, relation.get_type_display()
 
-    from_link = linked(Memory, "from_memory_id", "memory")
-    to_link = linked(Memory, "to_memory_id", "other memory")
+    from_link = link_column(Memory, "from_memory_id", "memory")
+    to_link = link_column(Memory, "to_memory_id", "other memory")
 
 
 @admin.register(Disclosure)
@@ -252,7 +252,7 @@ class DisclosureAdmin(OfPersonAdmin):
         """The number of disclosed memories."""
         return len(disclosure.memories)
 
-    agent_link = linked(Agent, "agent_id", "agent", name="agent.name")
+    agent_link = link_column(Agent, "agent_id", "agent", name="agent.name")
 
     @admin.display(description="conversation")
     def conversation_link(self, disclosure: Disclosure) -> Any:

@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from accounts.admin import moderator
 from accounts.models import User
 from conversations.models import Message
-from web.admin import linked
+from web.admin import link_column
 
 from ..models import Place, PlaceMention, PlaceVersion
 from .memories import OfPersonAdmin
@@ -38,8 +38,8 @@ class _OfPlaceAdmin(OfPersonAdmin):
     user_field = "place__user_id"
     readonly_fields = ["place_link", "person"]
 
-    place_link = linked(Place, "place_id", "place")
-    person = linked(User, "place.user_id", "person", name="place.user.username")
+    place_link = link_column(Place, "place_id", "place")
+    person = link_column(User, "place.user_id", "person", name="place.user.username")
 
 
 @admin.register(PlaceVersion)
@@ -71,4 +71,4 @@ class PlaceMentionAdmin(_OfPlaceAdmin):
         rows = super().get_queryset(request).select_related("place__user")
         return rows.only("message_id", "rev", "at", "place__user__username")
 
-    message_link = linked(Message, "message_id", "message")
+    message_link = link_column(Message, "message_id", "message")

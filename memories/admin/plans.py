@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from unfold.decorators import display
 
 from accounts.admin import moderator
-from web.admin import linked
+from web.admin import link_column
 
 from ..models import ComparedPair, Memory, MemoryPlan, MemoryPlanItem, MemoryPlanSource
 from .memories import OfPersonAdmin
@@ -104,8 +104,8 @@ class MemoryPlanItemAdmin(_OfPlanAdmin):
         """Where it stands."""
         return item.state, item.get_state_display()
 
-    plan_link = linked(MemoryPlan, "plan_id", "plan")
-    merged_link = linked(Memory, "merged_id", "became")
+    plan_link = link_column(MemoryPlan, "plan_id", "plan")
+    merged_link = link_column(Memory, "merged_id", "became")
 
 
 @admin.register(MemoryPlanSource)
@@ -118,8 +118,8 @@ class MemoryPlanSourceAdmin(_OfPlanAdmin):
     fields = ["item_link", "position", "memory_link", "version", "person"]
     readonly_fields = ["item_link", "memory_link", "person"]
 
-    item_link = linked(MemoryPlanItem, "item_id", "item")
-    memory_link = linked(Memory, "memory_id", "memory")
+    item_link = link_column(MemoryPlanItem, "item_id", "item")
+    memory_link = link_column(Memory, "memory_id", "memory")
 
 
 @admin.register(ComparedPair)
@@ -148,5 +148,5 @@ class ComparedPairAdmin(_OfPlanAdmin):
         moderator(request)
         return ComparedPair.objects.all()
 
-    kept_link = linked(Memory, "kept_id", "kept")
-    dropped_link = linked(Memory, "dropped_id", "dropped")
+    kept_link = link_column(Memory, "kept_id", "kept")
+    dropped_link = link_column(Memory, "dropped_id", "dropped")

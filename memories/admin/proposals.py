@@ -10,7 +10,7 @@ from unfold.decorators import display
 from accounts.admin import moderator
 from accounts.models import User
 from conversations.models import Conversation, Message
-from web.admin import linked
+from web.admin import link_column
 
 from ..models import FieldSignal, Memory, Proposal, ProposalEvidence
 from .memories import OfPersonAdmin
@@ -45,8 +45,8 @@ class ProposalAdmin(OfPersonAdmin):
         """Where it stands."""
         return proposal.state, proposal.get_state_display()
 
-    memory_link = linked(Memory, "memory_id", "memory")
-    taken_from = linked(Conversation, "source_conversation_id", "taken from")
+    memory_link = link_column(Memory, "memory_id", "memory")
+    taken_from = link_column(Conversation, "source_conversation_id", "taken from")
 
 
 @admin.register(ProposalEvidence)
@@ -64,9 +64,9 @@ class ProposalEvidenceAdmin(OfPersonAdmin):
         rows = super().get_queryset(request).select_related("proposal__user")
         return rows.only("message_id", "proposal__user__username")
 
-    proposal_link = linked(Proposal, "proposal_id", "proposal")
-    message_link = linked(Message, "message_id", "message")
-    person = linked(User, "proposal.user_id", "person", name="proposal.user.username")
+    proposal_link = link_column(Proposal, "proposal_id", "proposal")
+    message_link = link_column(Message, "message_id", "message")
+    person = link_column(User, "proposal.user_id", "person", name="proposal.user.username")
 
 
 @admin.register(FieldSignal)

@@ -9,7 +9,7 @@ from unfold.decorators import display
 
 from accounts.admin import moderator
 from accounts.models import Agent
-from web.admin import linked
+from web.admin import link_column
 
 from ..models import Webhook, WebhookDelivery
 from .memories import OfPersonAdmin
@@ -30,7 +30,7 @@ class WebhookAdmin(OfPersonAdmin):
         """All of them."""
         return Webhook.objects.visible_to(moderator(request)).defer("url")
 
-    agent_link = linked(Agent, "agent_id", "agent")
+    agent_link = link_column(Agent, "agent_id", "agent")
 
 
 @admin.register(WebhookDelivery)
@@ -65,4 +65,4 @@ class WebhookDeliveryAdmin(OfPersonAdmin):
         """Where it stands."""
         return delivery.state, delivery.get_state_display()
 
-    webhook_link = linked(Webhook, "webhook_id", "webhook")
+    webhook_link = link_column(Webhook, "webhook_id", "webhook")

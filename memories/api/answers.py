@@ -10,7 +10,7 @@ from accounts.principals import Principal
 from journal.exceptions import NotFound
 from journal.models import Change, IdempotencyRecord
 from web.etags import with_etag
-from web.idempotency import WritesOnce
+from web.idempotency import IdempotentView
 
 from ..models import Memory
 from ..records import Changed, Updated
@@ -56,7 +56,7 @@ def outcome_of(record: IdempotencyRecord, memory: Memory) -> str:
     return "reinforced"
 
 
-class ChangesMemory(WritesOnce[Principal]):
+class ChangesMemory(IdempotentView[Principal]):
     """Base of POSTs that change one memory. Repetitions show its current state."""
 
     def render_result(self, principal: Principal, object_ids: list[str]) -> Any:

@@ -14,7 +14,7 @@ from accounts.authentication import principal_of
 from accounts.principals import Principal
 from journal.exceptions import NotFound, Refused
 from journal.models import IdempotencyRecord
-from web.idempotency import WritesOnce
+from web.idempotency import IdempotentView
 
 from .. import actions
 from ..models import Memory, Proposal
@@ -31,7 +31,7 @@ from ..serializers import (
 from .answers import show_memory
 
 
-class BulkAdd(WritesOnce[Principal]):
+class BulkAdd(IdempotentView[Principal]):
     """Adding many memories."""
 
     @extend_schema(request=ManyNewMemoriesSerializer, responses=RememberedManySerializer)
@@ -113,7 +113,7 @@ class _ShowItems:
         return {"index": index, "status": status, "outcome": outcome, **show_memory(self._principal, memory)}
 
 
-class BulkDelete(WritesOnce[Principal]):
+class BulkDelete(IdempotentView[Principal]):
     """Archiving many memories."""
 
     @extend_schema(request=BulkDeleteSerializer, responses=BulkResultSerializer)

@@ -27,8 +27,8 @@ from journal.exceptions import Refused
 from journal.models import Change
 from web.errors import answer_error
 from web.json import OrjsonRenderer
-from web.streaming import EventStreamRenderer, Place, Stream
-from web.threads import HandedOver, Hop, Receive, Scope, Send, end_tasks
+from web.streaming import EventStreamRenderer, Stream, StreamSlot
+from web.threads import AsgiResponse, Receive, Scope, Send, ThreadRunner, end_tasks
 
 from ..feed import changes_after, follow_changes
 from ..serializers import FeedChangeSerializer, FeedQuerySerializer, FeedSerializer
@@ -85,10 +85,10 @@ def _shown(principal: Principal, changes: list[Change]) -> list[dict[str, Any]]:
 # --- Waiting --------------------------------------------------------------------------------------------------------
 
 
-def _wait(request: Request, principal: Principal, after: int, seconds: int, read: _Reading) -> HandedOver:
+def _wait(request: Request, principal: Principal, after: int, seconds: int, read: _Reading) -> AsgiResponse:
     """Return, on the event loop, at the next change or after the timeout."""
     user_id, again = must_act_for(principal), principal_again(request)
-    place = Place(user_id, seconds=seconds)
+    place = StreamSlot(user_id, seconds=seconds)
 
     def finish() -> tuple[int, dict[str, str], Any]:
         try:
@@ -114,7 +114,7 @@ def _wait(request: Request, principal: Principal, after: int, seconds: int, read
         except Exception:  # noqa: BLE001 - read again below, where it becomes the answer
             return
 
-    async def answer(_: Scope, receive: Receive, send: Send, hop: Hop) -> None:
+    async def answer(_: Scope, receive: Receive, send: Send, hop: ThreadRunner) -> None:
         await receive()  # The empty body.
         waiting, leaving = asyncio.ensure_future(happened()), asyncio.ensure_future(receive())
         try:
@@ -130,7 +130,7 @@ def _wait(request: Request, principal: Principal, after: int, seconds: int, read
         await send({"type": "http.response.start", "status": status, "headers": named})
         await send({"type": "http.response.body", "body": body})
 
-    return HandedOver(answer, b"", place.close)
+    return AsgiResponse(answer, b"", place.close)
 
 
 # --- Streaming ------------------------------------------------------------------------------------------------------

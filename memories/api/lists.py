@@ -16,8 +16,8 @@ from accounts.policy import may_see_sources, must_act_for
 from accounts.principals import Principal
 from journal.exceptions import NotAllowed
 from journal.models import IdempotencyRecord
-from web.idempotency import WritesOnce
-from web.pagination import PER_PAGE, ByTime, Pages
+from web.idempotency import IdempotentView
+from web.pagination import PER_PAGE, ByTime, NumberedPages
 
 from .. import actions, queries
 from ..cache import Family, Reading, read_through
@@ -39,7 +39,7 @@ from ..serializers import (
 from .answers import find_memory, outcome_of, show_memory
 
 
-class Memories(WritesOnce[Principal], ListAPIView):
+class Memories(IdempotentView[Principal], ListAPIView):
     """List the person's memories."""
 
     serializer_class = MemorySerializer
@@ -57,7 +57,11 @@ class Memories(WritesOnce[Principal], ListAPIView):
 
         def read() -> Reading[dict[str, Any]]:
             if request.query_params.keys() <= {"page", PER_PAGE}:
-                first = 0 if "page" in request.query_params else cast("Pages", self.paginator).get_page_size(request)
+                first = (
+                    0
+                    if "page" in request.query_params
+                    else cast("NumberedPages", self.paginator).get_page_size(request)
+                )
                 usual = queries.UsualList(principal, MEMORY_COLUMNS, first)
                 # The time of the first expiry is known after counting.
                 return Reading(self._page(principal, usual), usual.until)

@@ -19,12 +19,12 @@ from journal.models import IdempotencyRecord
 from web.etags import (
     IF_MATCH,
     IF_NONE_MATCH,
+    not_modified_or,
     seen_version,
-    unless_known,
     with_etag,
 )
-from web.idempotency import WritesOnce
-from web.json import read_nothing
+from web.idempotency import IdempotentView
+from web.json import require_empty_body
 
 from .. import actions
 from ..filters import PlaceFilters
@@ -43,7 +43,7 @@ from ..serializers import (
 from .proposals import find_proposal
 
 
-class Places(WritesOnce[Principal], ListAPIView):
+class Places(IdempotentView[Principal], ListAPIView):
     """List the person's places, in order of creation."""
 
     serializer_class = PlaceSerializer
@@ -82,7 +82,7 @@ class PlaceDetail(APIView):
     @extend_schema(responses=PlaceSerializer, parameters=[IF_NONE_MATCH])
     def get(self, request: Request, place_id: UUID) -> Response:
         """Read a place."""
-        return unless_known(request, _answer(principal_of(request), place_id))
+        return not_modified_or(request, _answer(principal_of(request), place_id))
 
     @extend_schema(
         request=EditPlaceSerializer,
@@ -112,14 +112,14 @@ class PlaceDetail(APIView):
         return Response(status=204)
 
 
-class PlaceRestore(WritesOnce[Principal]):
+class PlaceRestore(IdempotentView[Principal]):
     """Restoring."""
 
     @extend_schema(request=None, responses=PlaceSerializer)
     def post(self, request: Request, place_id: UUID) -> Response:
         """Restore a place. Needs a session or a key with the scope admin."""
         principal = self.caller(request)
-        read_nothing(request)
+        require_empty_body(request)
         actions.place_restore(principal, place_id)
         return _answer(principal, place_id)
 
@@ -128,7 +128,7 @@ class PlaceRestore(WritesOnce[Principal]):
         return _replay(request, record)
 
 
-class PlaceMentions(WritesOnce[Principal], ListAPIView):
+class PlaceMentions(IdempotentView[Principal], ListAPIView):
     """List the messages that name a place, in order of storage."""
 
     serializer_class = PlaceMentionSerializer

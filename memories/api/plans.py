@@ -12,8 +12,8 @@ from rest_framework.views import APIView
 
 from accounts.authentication import principal_of
 from accounts.principals import Principal
-from web.idempotency import WritesOnce
-from web.json import read_nothing
+from web.idempotency import IdempotentView
+from web.json import require_empty_body
 
 from .. import actions
 from ..models import MemoryPlan
@@ -21,7 +21,7 @@ from ..plans import show_plan
 from ..serializers import ApplyPlanSerializer, NewPlanSerializer, PlanSerializer
 
 
-class _ChangesPlan(WritesOnce[Principal]):
+class _ChangesPlan(IdempotentView[Principal]):
     """Base of POSTs about one plan. Repetitions show its current state."""
 
     def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
@@ -90,7 +90,7 @@ class PlanRevert(_ChangesPlan):
         items would be kept.
         """
         principal = self.caller(request)
-        read_nothing(request)
+        require_empty_body(request)
         actions.optimize_revert(principal, plan_id)
         return Response(_shown(principal, plan_id))
 

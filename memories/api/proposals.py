@@ -16,7 +16,7 @@ from accounts.authentication import principal_of
 from accounts.policy import may_see_sources
 from accounts.principals import Principal
 from journal.exceptions import NotFound
-from web.idempotency import WritesOnce
+from web.idempotency import IdempotentView
 
 from .. import actions
 from ..filters import ProposalFilters
@@ -55,7 +55,7 @@ class ProposalDetail(APIView):
         return Response(_show(principal_of(request), proposal_id))
 
 
-class _Decision(WritesOnce[Principal]):
+class _Decision(IdempotentView[Principal]):
     """Base of decisions. They need a session or a key with the scope admin."""
 
     def render_result(self, principal: Principal, object_ids: list[str]) -> Any:

@@ -17,16 +17,16 @@ from accounts.policy import may_see_sources
 from accounts.principals import Principal
 from conversations.serializers import AlsoSaidSerializer
 from journal.models import IdempotencyRecord
-from statements.models import Refusal
+from statements.models import RejectionReason
 from web.etags import (
     IF_MATCH,
     IF_NONE_MATCH,
+    not_modified_or,
     seen_version,
-    unless_known,
     with_etag,
 )
-from web.history import History
-from web.json import read_nothing
+from web.history import ObjectHistory
+from web.json import require_empty_body
 
 from .. import actions, queries
 from ..models import Disclosure, Memory, MemoryEvidence, MemoryVersion
@@ -64,7 +64,7 @@ class MemoryDetail(APIView):
         shown = MemoryDetailSerializer(memory, context={"principal": principal}).data
         if principal.kind == "agent":
             actions.memories_show(principal, Disclosure.By.QUERY, [memory.pk])
-        return unless_known(request, with_etag(shown, version=memory.version))
+        return not_modified_or(request, with_etag(shown, version=memory.version))
 
     @extend_schema(
         request=RewordSerializer,
@@ -109,7 +109,7 @@ class MemoryRestore(ChangesMemory):
     def post(self, request: Request, memory_id: str) -> Response:
         """Restore a memory. One that the person removed needs a session or a key with the scope admin."""
         principal = self.caller(request)
-        read_nothing(request)
+        require_empty_body(request)
         return answer_memory(principal, actions.memory_restore(principal, memory_id))
 
 
@@ -198,12 +198,12 @@ class MemoryReject(ChangesMemory):
 
     def also_said(self, principal: Principal, memory: Memory, reason: str) -> Any:
         """Return the other places with the same content."""
-        found = queries.also_said(principal, memory.pk) if reason == Refusal.DONT_KEEP else []
+        found = queries.also_said(principal, memory.pk) if reason == RejectionReason.DONT_KEEP else []
         return AlsoSaidSerializer(found, many=True).data
 
 
 @extend_schema_view(get=extend_schema(responses=MemoryHistorySerializer))
-class MemoryHistory(History):
+class MemoryHistory(ObjectHistory):
     """The history of a memory."""
 
     object_type = "memory"

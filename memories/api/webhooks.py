@@ -17,8 +17,8 @@ from accounts.authentication import claimed_by, principal_of
 from accounts.principals import Principal
 from journal.exceptions import NotFound
 from journal.models import IdempotencyRecord
-from web.idempotency import WritesOnce
-from web.json import read_nothing
+from web.idempotency import IdempotentView
+from web.json import require_empty_body
 
 from .. import actions
 from ..models import Webhook, WebhookDelivery
@@ -32,7 +32,7 @@ from ..serializers.webhooks import (
 from ..webhooks import secret_of
 
 
-class Webhooks(WritesOnce[Principal], ListAPIView):
+class Webhooks(IdempotentView[Principal], ListAPIView):
     """List the webhooks: an agent's own, or those of all the person's agents."""
 
     serializer_class = WebhookSerializer
@@ -80,14 +80,14 @@ class WebhookDetail(APIView):
         return Response(status=204)
 
 
-class WebhookRotate(WritesOnce[Principal]):
+class WebhookRotate(IdempotentView[Principal]):
     """Rotating the secret."""
 
     @extend_schema(request=None, responses=RegisteredWebhookSerializer)
     def post(self, request: Request, webhook_id: UUID) -> Response:
         """Create a new `secret`, shown once. For a day messages are also signed with the old one."""
         principal = self.caller(request)
-        read_nothing(request)
+        require_empty_body(request)
         webhook = actions.webhook_rotate(principal, webhook_id)
         return Response(shown_webhook(webhook, secret_of(webhook)))
 
@@ -97,14 +97,14 @@ class WebhookRotate(WritesOnce[Principal]):
         return shown_webhook(webhook, secret_of(webhook))
 
 
-class WebhookResume(WritesOnce[Principal]):
+class WebhookResume(IdempotentView[Principal]):
     """Enabling a webhook."""
 
     @extend_schema(request=None, responses=WebhookSerializer)
     def post(self, request: Request, webhook_id: UUID) -> Response:
         """Enable a disabled webhook, and deliver what happened since; pending retries are sent at once."""
         principal = self.caller(request)
-        read_nothing(request)
+        require_empty_body(request)
         return Response(shown_webhook(actions.webhook_resume(principal, webhook_id)))
 
     def render_result(self, principal: Principal, object_ids: list[str]) -> dict[str, object]:
@@ -133,14 +133,14 @@ class WebhookDeliveries(ListAPIView):
         return WebhookDelivery.objects.filter(webhook=webhook).order_by("-after")
 
 
-class DeliveryResend(WritesOnce[Principal]):
+class DeliveryResend(IdempotentView[Principal]):
     """Resending a delivery."""
 
     @extend_schema(request=None, responses=DeliverySerializer)
     def post(self, request: Request, webhook_id: UUID, delivery_id: UUID) -> Response:
         """Retry a dead delivery."""
         principal = self.caller(request)
-        read_nothing(request)
+        require_empty_body(request)
         return Response(DeliverySerializer(actions.delivery_resend(principal, webhook_id, delivery_id)).data)
 
     def render_result(self, principal: Principal, object_ids: list[str]) -> object:

@@ -18,8 +18,8 @@ from conversations.models import Conversation
 from conversations.policy import may_pin
 from journal.models import IdempotencyRecord
 from journal.undo import serialize_undone, undo
-from web.etags import IF_NONE_MATCH, unless_known, with_etag
-from web.idempotency import WritesOnce
+from web.etags import IF_NONE_MATCH, not_modified_or, with_etag
+from web.idempotency import IdempotentView
 
 from ..actions import memories_show
 from ..block import Block, memory_block
@@ -78,7 +78,7 @@ class MemoryContext(APIView):
             "difference": difference.text or None,
             "delta": delta,
         }
-        return unless_known(request, with_etag(shown))
+        return not_modified_or(request, with_etag(shown))
 
     def _move(self, caller: Principal, conversation: Conversation, pinned: PinnedBlock, delta: str | None) -> None:
         """Store the conversation's pin, and the revision of its last delta."""
@@ -97,10 +97,10 @@ class MemoryDocument(APIView):
     @extend_schema(parameters=[IF_NONE_MATCH], responses=DocumentSerializer)
     def get(self, request: Request) -> Response:
         """Read all memories as one document: active and archived memories, places with mentions, totals."""
-        return unless_known(request, with_etag(memory_document(principal_of(request))))
+        return not_modified_or(request, with_etag(memory_document(principal_of(request))))
 
 
-class UndoChanges(WritesOnce):
+class UndoChanges(IdempotentView):
     """Undo."""
 
     @extend_schema(request=UndoSerializer, responses=UndoneSerializer)

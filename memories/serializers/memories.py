@@ -15,9 +15,9 @@ from accounts.models import Agent
 from accounts.policy import may_see_sources
 from accounts.principals import Principal
 from conversations.serializers import AlsoSaidSerializer
-from statements.models import Refusal
+from statements.models import RejectionReason
 from web.history import ChangeSerializer
-from web.json import NEWEST, ExactSerializer
+from web.json import MAX_VERSION, ExactSerializer
 
 from ..actions import ADDED_AT_ONCE, MOST_AT_ONCE
 from ..models import Disclosure, Kind, Memory, MemoryVersion
@@ -282,7 +282,7 @@ class RewordSerializer(ExactSerializer):
     """
 
     content = ContentField()
-    version = serializers.IntegerField(min_value=1, max_value=NEWEST, required=False)
+    version = serializers.IntegerField(min_value=1, max_value=MAX_VERSION, required=False)
     correction = serializers.BooleanField(required=False)
     valid_from = serializers.DateTimeField(required=False, allow_null=True)
     reason = serializers.CharField(max_length=200, required=False, allow_blank=True)
@@ -301,7 +301,7 @@ class AmendSerializer(ExactSerializer):
     importance = serializers.IntegerField(min_value=1, max_value=5, required=False)
     expires_at = serializers.DateTimeField(required=False, allow_null=True)
     metadata = serializers.DictField(required=False, help_text=METADATA)
-    version = serializers.IntegerField(min_value=1, max_value=NEWEST, required=False)
+    version = serializers.IntegerField(min_value=1, max_value=MAX_VERSION, required=False)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Require something to change."""
@@ -313,8 +313,8 @@ class AmendSerializer(ExactSerializer):
 class RevertSerializer(ExactSerializer):
     """The version to restore, and the one that the caller saw."""
 
-    number = serializers.IntegerField(min_value=1, max_value=NEWEST)
-    version = serializers.IntegerField(min_value=1, max_value=NEWEST, required=False)
+    number = serializers.IntegerField(min_value=1, max_value=MAX_VERSION)
+    version = serializers.IntegerField(min_value=1, max_value=MAX_VERSION, required=False)
 
 
 class PinSerializer(ExactSerializer):
@@ -329,14 +329,14 @@ class ApproveMemorySerializer(ExactSerializer):
     content = serializers.CharField(required=False)
     category = serializers.CharField(max_length=50, required=False)
     subject = serializers.CharField(max_length=200, required=False, allow_blank=True)
-    version = serializers.IntegerField(min_value=1, max_value=NEWEST, required=False)
+    version = serializers.IntegerField(min_value=1, max_value=MAX_VERSION, required=False)
 
 
 class RejectMemorySerializer(ExactSerializer):
     """The reason: not true, or not to be kept (then the source words are withheld)."""
 
-    reason = serializers.ChoiceField(choices=Refusal.choices, required=False, default=Refusal.NOT_TRUE)
-    version = serializers.IntegerField(min_value=1, max_value=NEWEST, required=False)
+    reason = serializers.ChoiceField(choices=RejectionReason.choices, required=False, default=RejectionReason.NOT_TRUE)
+    version = serializers.IntegerField(min_value=1, max_value=MAX_VERSION, required=False)
 
 
 class RejectedMemorySerializer(MemorySerializer):

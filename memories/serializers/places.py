@@ -6,7 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from web.json import NEWEST, ExactSerializer
+from web.json import MAX_VERSION, ExactSerializer
 
 from ..models import Place, PlaceMention
 from .waiting import ProposalSerializer
@@ -48,7 +48,7 @@ class EditPlaceSerializer(ExactSerializer):
 
     name = serializers.CharField(max_length=200, required=False)
     notes = serializers.CharField(max_length=500, required=False, allow_blank=True)
-    version = serializers.IntegerField(min_value=1, max_value=NEWEST, required=False)
+    version = serializers.IntegerField(min_value=1, max_value=MAX_VERSION, required=False)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Require something to change."""

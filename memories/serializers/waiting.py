@@ -7,8 +7,8 @@ from typing import Any
 from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema_field
 from rest_framework import serializers
 
-from statements.models import Refusal
-from web.json import NEWEST, ExactSerializer
+from statements.models import RejectionReason
+from web.json import MAX_VERSION, ExactSerializer
 
 from ..models import Memory, Proposal
 from .memories import MemoryEvidenceSerializer, MemorySerializer, PreviousSerializer, ShownTo
@@ -99,13 +99,13 @@ class ApproveProposalSerializer(ExactSerializer):
     """
 
     values = OtherValuesSerializer(required=False, allow_null=True, default=None)
-    version = serializers.IntegerField(min_value=1, max_value=NEWEST, required=False)
+    version = serializers.IntegerField(min_value=1, max_value=MAX_VERSION, required=False)
 
 
 class RejectProposalSerializer(ExactSerializer):
     """The reason: not true, or not to be kept (then the source words are withheld)."""
 
-    reason = serializers.ChoiceField(choices=Refusal.choices, required=False, default=Refusal.NOT_TRUE)
+    reason = serializers.ChoiceField(choices=RejectionReason.choices, required=False, default=RejectionReason.NOT_TRUE)
 
 
 class ChangedMemorySerializer(MemorySerializer):

@@ -26,7 +26,7 @@ from facts.models import LegacyFact
 from journal.exceptions import Refused
 from memories.models import Memory
 from statements.admin import StatementAdmin
-from web.admin import with_id
+from web.admin import filter_by_id
 from web.admin.dialogs import REASON_CHARACTERS
 
 MOST_AT_ONCE = 100
@@ -128,7 +128,7 @@ def _find(
     kind, _, pk = item.partition("-")
     if item and kind in _admins():
         rows = _admins()[kind].get_queryset(request).filter(state=_HELD).select_related("user")
-        named = with_id(rows, pk).first()
+        named = filter_by_id(rows, pk).first()
         if named is not None:
             return named
     if exactly:

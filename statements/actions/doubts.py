@@ -19,7 +19,7 @@ from ..models import Doubt
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
+class ChangedStatement:
     """A statement that was corrected, withheld or erased, and the messages that it was learned from."""
 
     object_type: str
@@ -27,16 +27,16 @@ class Changed:
     message_ids: Collection[UUID]
 
 
-Finder = Callable[[UUID, Changed], Iterable[object]]
+Finder = Callable[[UUID, ChangedStatement], Iterable[object]]
 _finders: dict[str, Finder] = {}
 
 
-def doubted_by(object_type: str, find: Finder) -> None:
+def register_doubt_finder(object_type: str, find: Finder) -> None:
     """Register the function that finds the active and waiting statements of a type that depend on a changed one."""
     _finders[object_type] = find
 
 
-def doubt_what_rests(write: LedgerWrite, user_id: UUID, changed: Changed, rev: int) -> None:
+def doubt_dependents(write: LedgerWrite, user_id: UUID, changed: ChangedStatement, rev: int) -> None:
     """Store a doubt, with revision ``rev``, for each statement that depends on ``changed``.
 
     The caller holds the person's ledger lock.
@@ -57,7 +57,7 @@ def doubt_what_rests(write: LedgerWrite, user_id: UUID, changed: Changed, rev: i
 
 def doubt_withheld(write: LedgerWrite, user_id: UUID, message_ids: Collection[UUID], cause: Cause) -> None:
     """Store doubts for what depends on withheld messages, except for the cause of the withholding."""
-    doubt_what_rests(write, user_id, Changed(cause.type, cause.id, message_ids), write.ledgers[user_id].rev)
+    doubt_dependents(write, user_id, ChangedStatement(cause.type, cause.id, message_ids), write.ledgers[user_id].rev)
 
 
 def doubts_drop(user_id: UUID, undone: Sequence[tuple[int, int]]) -> None:

@@ -23,14 +23,14 @@ from ..models import StatementKind, Suppression
 from ..policy.resembling import RESEMBLES
 from ..querysets import Row
 from ..wording import Embedded
-from .single import put
+from .single import set_columns
 from .suppressions import suppressions_add
 
 MOST_AT_ONCE = 1_000
 
 
 @dataclass(slots=True)
-class Logged:
+class LogEntry:
     """A change to log for a statement."""
 
     event: str
@@ -47,7 +47,7 @@ class Move(Generic[Row]):
 
     row: Row
     target: dict[str, Any]
-    logged: Sequence[Logged]
+    logged: Sequence[LogEntry]
     before: dict[str, Any] = field(default_factory=dict)
     first_rev: int = 0
     rev: int = 0
@@ -64,7 +64,7 @@ class Move(Generic[Row]):
     def after(self) -> Row:
         """Return a copy of the statement with its new values."""
         row = copy(self.row)
-        put(row, self.target)
+        set_columns(row, self.target)
         return row
 
 
@@ -90,7 +90,7 @@ def lift_resembled(kind: StatementKind[Row], user_id: UUID, moves: Sequence[Move
         by_legacy[kind.legacy_of(row)].append(row)
     for legacy_id, rows in by_legacy.items():
         texts = [Embedded.of_row(row) for row in rows]
-        found = Suppression.objects.against(kind, user_id, texts, legacy_id=legacy_id)
+        found = Suppression.objects.matches(kind, user_id, texts, legacy_id=legacy_id)
         ids = {row.pk: [*against.words, *against.meaning] for row, against in zip(rows, found, strict=True)}
         gone = Suppression.objects.filter(pk__in=[pk for each in ids.values() for pk in each])
         stood = {pk: (words, object_id) for pk, words, object_id in gone.values_list("pk", "fingerprint", "object_id")}
@@ -149,7 +149,7 @@ def check_decision(kind: StatementKind[Row], wanted: Collection[Any], decision: 
         )
 
 
-def weighed(
+def decision_outcomes(
     wanted: Mapping[Any, int | None],
     rows: Iterable[Row],
     start: tuple[AbstractSet[str], AbstractSet[str]],

@@ -19,7 +19,7 @@ from accounts.principals import Principal
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import Conflict, NotFound
 from journal.models import ActorKind
-from journal.models import Change as Logged
+from journal.models import Change as LoggedChange
 
 from ..models import Statement, StatementKind
 from ..querysets import Row, StatementQuerySet
@@ -63,7 +63,7 @@ class StatementWrite(Generic[Row]):
         """Return what the statement currently adds to the ledgers' counts."""
         raise NotImplementedError
 
-    def settle(self, before: Any) -> None:
+    def update_counts(self, before: Any) -> None:
         """Update the ledgers' counts; ``before`` is the value of ``standing`` before the change."""
         raise NotImplementedError
 
@@ -106,12 +106,12 @@ def statement_under_lock(
     row = rows.filter(pk=pk).defer(*of.kind.not_read).first()
     if row is None:
         raise NotFound(f"There is no such {of.kind.name}.")
-    with changing(of(write, row)) as change:
+    with saving_changes(of(write, row)) as change:
         yield change
 
 
 @contextmanager
-def changing(change: Change) -> Iterator[Change]:
+def saving_changes(change: Change) -> Iterator[Change]:
     """Yield a statement that was read under the locks; then save its changes, its undo step and the counts."""
     row, kind, names = change.row, change.kind, _columns(change.kind)
     was, before = {name: vars(row)[name] for name in names if name in vars(row)}, change.standing()
@@ -124,7 +124,7 @@ def changing(change: Change) -> Iterator[Change]:
         changed.append("updated_at")
     if changed:
         row.save(update_fields=set(changed))
-        change.settle(before)
+        change.update_counts(before)
 
 
 @cache
@@ -133,7 +133,7 @@ def _columns(kind: StatementKind[Any]) -> list[str]:
     return [column.attname for column in columns if not column.generated and not column.primary_key]
 
 
-def going(state: str, now: datetime, reason: str, **more: Any) -> dict[str, Any]:
+def archived_columns(state: str, now: datetime, reason: str, **more: Any) -> dict[str, Any]:
     """Return the columns of a statement that is archived or rejected."""
     return {"state": state, "state_reason": reason, "deleted_at": now, "purge_at": archived_until(now), **more}
 
@@ -143,12 +143,12 @@ def archived_until(now: datetime) -> datetime:
     return now + timedelta(days=settings.ARCHIVE_DAYS)
 
 
-def coming(state: str, reason: str = "", **more: Any) -> dict[str, Any]:
+def present_columns(state: str, reason: str = "", **more: Any) -> dict[str, Any]:
     """Return the columns of a statement that is added or restored."""
     return {"state": state, "state_reason": reason, "deleted_at": None, "purge_at": None, **more}
 
 
-def put(row: Any, columns: Mapping[str, Any]) -> None:
+def set_columns(row: Any, columns: Mapping[str, Any]) -> None:
     """Set attributes of a locked row."""
     for name, value in columns.items():
         setattr(row, name, value)
@@ -176,13 +176,15 @@ def check_version(row: Statement, expected: int | None) -> None:
 
 def must_be_by_staff(user_id: UUID, object_type: str, object_id: object) -> None:
     """Raise Conflict (409 ``wrong_state``) unless the last rejection of a statement was a moderator's."""
-    told = Logged.objects.of_owner(user_id).filter(object_type=object_type, object_id=str(object_id), event="REJECT")
+    told = LoggedChange.objects.of_owner(user_id).filter(
+        object_type=object_type, object_id=str(object_id), event="REJECT"
+    )
     if told.order_by("-rev").values_list("actor_kind", flat=True).first() != ActorKind.STAFF:
         raise Conflict(_("Its person rejected it, not staff."), code="wrong_state")
 
 
 @contextmanager
-def moderated(principal: Principal, reason: str, locked: AbstractContextManager[Change]) -> Iterator[Change]:
+def moderation_write(principal: Principal, reason: str, locked: AbstractContextManager[Change]) -> Iterator[Change]:
     """Run a moderator's change of a statement within ``locked``, and log the reason with it, which its person can read.
 
     Raises NotAllowed (403) for anybody but staff, Refused (400) without a reason, and what ``statement_write`` raises.

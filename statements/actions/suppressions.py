@@ -144,15 +144,15 @@ def suppression_check(
     if own_word:
         suppression_remove(write, user_id, texts=[text.content], legacy_id=legacy_id)
         return ""
-    (against,) = Suppression.objects.against(kind, user_id, [text], legacy_id=legacy_id)
+    (against,) = Suppression.objects.matches(kind, user_id, [text], legacy_id=legacy_id)
     if against.words:
         raise rejected_before()
-    return against.why_waits(text)
+    return against.review_reason(text)
 
 
 def words_check(kind: StatementKind[Any], user_id: UUID, texts: Sequence[str]) -> None:
     """Raise Gated (422 ``rejected_before``) if any text is suppressed. For texts beside a statement's content."""
-    if texts and any(Suppression.objects.against(kind, user_id, [Embedded(each, None, "") for each in texts])):
+    if texts and any(Suppression.objects.matches(kind, user_id, [Embedded(each, None, "") for each in texts])):
         raise rejected_before()
 
 
@@ -168,7 +168,7 @@ def resemblance_lift(change: StatementWrite[Any]) -> None:
         suppression_lift(change.write, kind, row.user_id, _as_stored(change), legacy_id=kind.legacy_of(row))
 
 
-def resemblance(change: StatementWrite[Any]) -> str:
+def reason_to_review(change: StatementWrite[Any]) -> str:
     """Return the reason why a locked statement has to wait for review, or "".
 
     It may mean something that the person rejected, or not be a statement. The person's own words and reviewed
@@ -178,8 +178,8 @@ def resemblance(change: StatementWrite[Any]) -> str:
     if row.reviewed_at is not None or not row.written_by:
         return ""
     text = _as_stored(change)
-    (against,) = Suppression.objects.against(kind, row.user_id, [text], legacy_id=kind.legacy_of(row))
-    return against.why_waits(text)
+    (against,) = Suppression.objects.matches(kind, row.user_id, [text], legacy_id=kind.legacy_of(row))
+    return against.review_reason(text)
 
 
 def _as_stored(change: StatementWrite[Any]) -> Embedded:
@@ -198,7 +198,7 @@ def suppression_lift(
     legacy_id: UUID | None = None,
 ) -> None:
     """Remove the suppressions that match a text by words or meaning. Called when the person approved the text."""
-    (against,) = Suppression.objects.against(kind, user_id, [text], legacy_id=legacy_id)
+    (against,) = Suppression.objects.matches(kind, user_id, [text], legacy_id=legacy_id)
     gone = Suppression.objects.filter(pk__in=[*against.words, *against.meaning])
     for stood in gone.values_list("fingerprint", "object_id"):
         write.touch("suppressions", stood)

@@ -32,7 +32,7 @@ COMPARED_AFTER = timedelta(minutes=5)
 PURGE_BATCH = 500
 
 
-def take_unindexed(kind: StatementKind[Row], pk: Any = None) -> list[Row]:
+def lease_unindexed(kind: StatementKind[Row], pk: Any = None) -> list[Row]:
     """Lease statements that wait to be indexed: one, or a batch of those that are due.
 
     The lease is ``index_not_before``, moved into the future, so what a killed worker held is due again later.
@@ -62,7 +62,7 @@ def embed_waiting(batch: Sequence[Statement]) -> None:
             row.embedding, row.embedding_model = vector.tolist(), embedder.name
 
 
-def put_back(kind: StatementKind[Row], batch: Sequence[Row], error: LanguageError) -> None:
+def postpone_indexing(kind: StatementKind[Row], batch: Sequence[Row], error: LanguageError) -> None:
     """Postpone a batch with exponential backoff, up to an hour, because the embedder or the model is unavailable."""
     longest = min(3_600, 30 * 2 ** min(max(row.index_attempts for row in batch), 8))
     later = timezone.now() + timedelta(seconds=longest)

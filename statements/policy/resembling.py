@@ -38,16 +38,16 @@ def resembles(said: Saying, rejected: str | None, similarity: float) -> bool:
     if similarity < settings.SUPPRESSION_SIMILARITY:
         return False
     if rejected is None:
-        return similarity >= _asked(_SHARED_UNKNOWN)
+        return similarity >= _required_similarity(_SHARED_UNKNOWN)
     if not particulars_agree(rejected, said.content):
         return False
     verdict = said.to(rejected)
     if verdict == "different":
-        return similarity >= _asked(shared_words(rejected, said.content))
+        return similarity >= _required_similarity(shared_words(rejected, said.content))
     return verdict == "same"
 
 
-def comes_near(said: str, rejected: str | None, similarity: float, alike: float) -> bool:
+def may_resemble(said: str, rejected: str | None, similarity: float, alike: float) -> bool:
     """Whether a text may mean the same as a rejected one, so that the person has to review it. Favours recall.
 
     It uses the cosine similarity and ``language.likeness`` (``alike``) of the bundled embedder's vectors. If the
@@ -67,7 +67,7 @@ def comes_near(said: str, rejected: str | None, similarity: float, alike: float)
     return similarity >= NEAR_SIMILARITY or alike >= NEAR_LIKENESS + shared * NEAR_SHARED_WORDS
 
 
-def stands_in(document: str, rejected: str | None) -> bool:
+def contains_all_words(document: str, rejected: str | None) -> bool:
     """Whether a document contains all words of a rejected text, in any order. False if that text was purged.
 
     Used for documents because their vectors are close to each other whatever they say.
@@ -76,7 +76,7 @@ def stands_in(document: str, rejected: str | None) -> bool:
     return bool(words) and words <= {*list_words(document), *list_words(spoken(document))}
 
 
-def _asked(shared: float) -> float:
+def _required_similarity(shared: float) -> float:
     return float(settings.SUPPRESSION_SIMILARITY + shared * settings.SUPPRESSION_SHARED_WORDS)
 
 

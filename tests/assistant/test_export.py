@@ -201,4 +201,4 @@ def test_a_vector_is_written_as_it_is():
     memory = MemoryFactory(user=UserFactory())
     (row,) = rows_in(exported(memory.user))["memories"]
     stored = Memory.objects.get(pk=memory.pk).embedding
-    assert archive.vector_of(row["embedding"]) == HalfVector([float(number) for number in stored])
+    assert archive.decode_halfvec(row["embedding"]) == HalfVector([float(number) for number in stored])

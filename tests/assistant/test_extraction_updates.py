@@ -126,7 +126,7 @@ class TestWhatIsTold:
 
     def test_as_it_happens(self, conversation):
         async def follow():
-            told = updates.updates(conversation.pk, updates.BEGINNING, 30)
+            told = updates.updates(conversation.pk, updates.FIRST_ID, 30)
             assert await anext(told) is None
             updates._publish(conversation.pk, updates.STARTED, {"messages": 1})
             async with asyncio.timeout(20):
@@ -241,7 +241,7 @@ class TestWithoutValkey:
 
 
 def test_the_latest_update_is_where_now_is(conversation, model, read):
-    assert updates.last_update(conversation.pk) == updates.BEGINNING
+    assert updates.last_update(conversation.pk) == updates.FIRST_ID
     read()
     told = since_the_beginning(conversation)
     assert updates.last_update(conversation.pk) == told[-1].id

@@ -41,7 +41,7 @@ def _nothing_kept(settings):
     """As in a process that has just begun, so that a test does not see what another put together."""
     settings.KEEPSAKE_EMBEDDER = "hashing"
     for found in (searching._hybrid, searching._columns, searching._places):
-        found.forget()
+        found.clear()
     prepared._reading.cache_clear()
 
 
@@ -160,8 +160,8 @@ def test_facts_are_found_by_whom_they_are_visible_to(talks, days):
 
 def test_everything_is_put_together_once_for_all_who_ask_alike(talks):
     with (
-        mock.patch.object(searching, "put_together", wraps=searching.put_together) as put,
-        mock.patch.object(prepared, "put_together", wraps=prepared.put_together) as put_for_reading,
+        mock.patch.object(searching, "build_statement", wraps=searching.build_statement) as put,
+        mock.patch.object(prepared, "build_statement", wraps=prepared.build_statement) as put_for_reading,
     ):
         for person, (talk, about, _) in talks.items():
             principal = principal_for_person(person.pk)

@@ -60,7 +60,7 @@ from memories.actions import (
 )
 from memories.models import Memory, MemoryEvidence, MemoryVersion, Relation
 from memories.records import NewMemory
-from statements.models import Refusal
+from statements.models import RejectionReason
 from tests import factories
 from tests.memories.plans import Scripted
 from tests.memories.rows import remember
@@ -105,7 +105,7 @@ def summed_up(person, conversation, content, start=0, end=2):
 
 
 def dont_keep(person, memory):
-    return memory_reject(me(person), memory.pk, Refusal.DONT_KEEP)
+    return memory_reject(me(person), memory.pk, RejectionReason.DONT_KEEP)
 
 
 # --- What is taken out -------------------------------------------------------------------------------------------
@@ -188,7 +188,7 @@ def test_a_delete_by_the_person_withholds_and_a_bulk_delete_does_not(owner, way)
     if way == "delete":
         memory_archive(me(owner), memory.pk)
     elif way == "page":
-        memories_decide(me(owner), {memory.pk: None}, "archive", reason=Refusal.DONT_KEEP)
+        memories_decide(me(owner), {memory.pk: None}, "archive", reason=RejectionReason.DONT_KEEP)
     else:
         memories_decide(me(owner), {memory.pk: None}, "archive")
     assert (CELLO in record(conversation)[0]) == (way == "bulk")
@@ -211,7 +211,7 @@ def test_my_fact_takes_my_words_and_another_members_stay(owner, member, legacy):
         legacy=legacy, user=owner, content="She sailed her own boat.", visibility="shared"
     )
     FactEvidence.objects.create(fact=fact, message=mine.messages.get(), quote=words)
-    fact_reject(me(owner), fact.pk, Refusal.DONT_KEEP)
+    fact_reject(me(owner), fact.pk, RejectionReason.DONT_KEEP)
     assert (record(mine), record(theirs)) == ([MARK], [words])
     assert LegacyFact.objects.get(pk=fact.pk).visibility == "private"
     fact_restore(me(owner), fact.pk)
@@ -637,7 +637,7 @@ def test_an_agent_s_restore_brings_no_refused_words_back(owner, agent):
     message = Message.objects.get(conversation=conversation)
     cautious = replace(bot, review="before")
     change = memory_update(cautious, memory.pk, "The user hates the cello.", message_id=message.pk)
-    proposal_reject(me(owner), change.proposal.pk, Refusal.DONT_KEEP)
+    proposal_reject(me(owner), change.proposal.pk, RejectionReason.DONT_KEEP)
     assert CELLO not in record(conversation)[0]
     assert Memory.objects.get(pk=memory.pk).state == "active"
     memory_archive(bot, memory.pk)

@@ -27,7 +27,7 @@ from language.backends import get_embedder
 from language.base import EmbedderUnavailable
 from language.embedders.hashing import HashingEmbedder
 from retrieval.prepared import Stepwise
-from retrieval.weights import PARTS, Weights, default_weights, without
+from retrieval.weights import PARTS, SearchWeights, default_weights, without
 from tests import factories
 
 TURNS = [
@@ -243,9 +243,9 @@ def test_a_part_turned_off_is_off(evaluate):
 
     with mock.patch("assistant.recall.search.hybrid_search", Stepwise(search)):
         evaluate("beam", BEAM, ablate=True)
-    searches = [Weights(), *(without(part, Weights()) for part in PARTS)]
+    searches = [SearchWeights(), *(without(part, SearchWeights()) for part in PARTS)]
     assert asked == searches * 2
-    assert default_weights() == Weights()
+    assert default_weights() == SearchWeights()
 
 
 @pytest.mark.django_db

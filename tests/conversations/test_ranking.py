@@ -4,12 +4,12 @@ import pytest
 
 from conversations.models import Message
 from conversations.searching import message_prior
-from retrieval.weights import Weights
+from retrieval.weights import SearchWeights
 from tests import factories
 
 pytestmark = pytest.mark.django_db
 
-WEIGHTS = Weights(standing=2.0, machine=3.0)
+WEIGHTS = SearchWeights(standing=2.0, machine=3.0)
 
 
 def prior_of(content, config="english", **values):

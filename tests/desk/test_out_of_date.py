@@ -14,7 +14,7 @@ from journal.undo import undo
 from memories.actions import memories_decide, memory_reject, memory_update
 from memories.models import MEMORY, Memory, MemoryEvidence, MemoryVersion, Relation
 from statements.actions import erase
-from statements.models import Doubt, Refusal
+from statements.models import Doubt, RejectionReason
 from tests import factories
 from tests.memories.rows import remember
 
@@ -68,7 +68,7 @@ def test_a_change_of_what_was_true_before_puts_nothing_in_doubt(owner, resting):
 
 def test_what_rests_on_withheld_words_waits_and_what_was_made_of_them_is_gone(owner, resting):
     me = principal_for_person(owner.pk)
-    memory_reject(me, resting["source"].pk, Refusal.DONT_KEEP)
+    memory_reject(me, resting["source"].pk, RejectionReason.DONT_KEEP)
     assert waiting(owner, resting) == ["beside", "fact", "heir"]
     (other,) = what_changed(me, "fact", str(resting["fact"].pk))
     assert other.what == "Withheld"
@@ -117,7 +117,7 @@ def test_what_rests_on_something_erased_waits_too(client, owner, resting):
 def test_a_doubt_goes_when_its_cause_is_undone(owner, resting):
     me = principal_for_person(owner.pk)
     memory_update(me, resting["heir"].pk, "The user has other heirs.", correction=True)
-    memory_reject(principal_for_person(owner.pk), resting["source"].pk, Refusal.DONT_KEEP)
+    memory_reject(principal_for_person(owner.pk), resting["source"].pk, RejectionReason.DONT_KEEP)
     last = Change.objects.filter(ledger_id=owner.pk, event="REJECT").get()
     assert waiting(owner, resting) == ["beside", "fact", "heir"]
     undo(principal_for_person(owner.pk), last.rev, last.rev)

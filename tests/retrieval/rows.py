@@ -13,7 +13,7 @@ from conversations.models import Conversation, Message
 from retrieval import search as searching
 from retrieval.search import CENTRE_ROWS, Corpus
 from retrieval.text import list_query_words, prepare
-from retrieval.weights import Weights
+from retrieval.weights import SearchWeights
 
 MODEL = "test:4"
 UNSTEMMED = "xx"
@@ -79,7 +79,7 @@ def corpus(rows):
     return Corpus(len(rows), sum(prepare(row.content).length for row in rows))
 
 
-def keyword_scores(rows, text, whole, weights=Weights()):  # noqa: B008 - it is frozen
+def keyword_scores(rows, text, whole, weights=SearchWeights()):  # noqa: B008 - it is frozen
     """BM25 of each row that shares a word with the text; words count as they are, without stemming."""
     words = {row.id: Counter(prepare(row.content).text.split()) for row in rows}
     terms = list_query_words(text)

@@ -17,7 +17,7 @@ from memories.searching import Narrowing, present_rows, present_shape
 from retrieval import prepared
 from retrieval import search as searching
 from retrieval.filters import Filters
-from retrieval.prepared import Call, Shaped, Stepwise, put_together, together
+from retrieval.prepared import Call, Shaped, Stepwise, build_statement, together
 from retrieval.search import Corpus, SearchQuery, has_model, hybrid_search, read_columns
 from tests import factories
 from tests.assistant.querying import embedded
@@ -41,7 +41,7 @@ CONDITIONS = [
 def nothing_kept():
     """As in a process that has just begun, so that a test does not see what another put together."""
     for found in (searching._hybrid, searching._centre, searching._columns, searching._alike):
-        found.forget()
+        found.clear()
 
 
 def found(principal, narrowing=Narrowing(), shape=True):  # noqa: B008 - it is frozen
@@ -75,7 +75,7 @@ def test_a_shape_finds_what_its_queryset_does(owner, stranger, agent, narrowing)
 def test_it_is_put_together_once_for_all_who_ask_alike(owner, stranger):
     for person in (owner, stranger):
         embedded(person, "Likes boats.")
-    with mock.patch.object(searching, "put_together", wraps=put_together) as put:
+    with mock.patch.object(searching, "build_statement", wraps=build_statement) as put:
         texts = {hit.columns for person in (owner, stranger) for hit in found(principal_for_person(person.pk))}
         assert texts == {("Likes boats.",)}
         assert put.call_count == 1
@@ -130,18 +130,18 @@ def test_the_server_keeps_a_lasting_statement_unless_told_not_to(owner, settings
 
 def test_what_a_queryset_compares_with_is_written_out_but_for_stand_ins(owner):
     rows = Memory.objects.filter(user=owner, content="5% o'clock").values_list("pk")
-    written = put_together("SELECT * FROM ({rows}) AS r (id) WHERE r.id = {id} OR r.id = {id}", {"rows": rows})
+    written = build_statement("SELECT * FROM ({rows}) AS r (id) WHERE r.id = {id} OR r.id = {id}", {"rows": rows})
     assert "'5% o''clock'" in written.text
     assert written.parameters == ("id",)
     assert written.text.count("$1") == 2
     assert written.run({"id": "x"}) == []
-    standing = put_together("SELECT * FROM ({rows}) AS r (id)", {"rows": rows}, stand_ins=["5% o'clock"])
+    standing = build_statement("SELECT * FROM ({rows}) AS r (id)", {"rows": rows}, placeholders=["5% o'clock"])
     assert standing.parameters == ("5% o'clock",)
     assert standing.run({"5% o'clock": "x"}) == []
 
 
 def test_json_is_read_as_it_is_stored_and_what_is_empty_is_nobody_else_s(db):
-    given = put_together("SELECT {one}::jsonb, {other}::jsonb, {third}::jsonb, {none}::jsonb", {})
+    given = build_statement("SELECT {one}::jsonb, {other}::jsonb, {third}::jsonb, {none}::jsonb", {})
     ((one, other, third, none),) = given.run({"one": "{}", "other": "{}", "third": '{"a": [1, {}]}', "none": None})
     assert (one, other, third, none) == ({}, {}, {"a": [1, {}]}, None)
     assert one is not other
@@ -149,8 +149,8 @@ def test_json_is_read_as_it_is_stored_and_what_is_empty_is_nobody_else_s(db):
 
 # --- Side by side -----------------------------------------------------------------------------------------------
 
-NUMBER = put_together("SELECT {number}::int", {})
-INVERSE = put_together("SELECT 12 / {number}::int", {})
+NUMBER = build_statement("SELECT {number}::int", {})
+INVERSE = build_statement("SELECT 12 / {number}::int", {})
 
 
 @Stepwise

@@ -2,16 +2,16 @@ from dataclasses import replace
 
 import pytest
 
-from retrieval.reranking import Candidate, scores_in_context
-from retrieval.text import NamesIn
-from retrieval.weights import Weights
+from retrieval.reranking import RerankCandidate, scores_in_context
+from retrieval.text import QuestionNames
+from retrieval.weights import SearchWeights
 
-WEIGHTS = Weights(neighbours=0.5, further_neighbours=0.25, context_words=60, speaker=0.8)
+WEIGHTS = SearchWeights(neighbours=0.5, further_neighbours=0.25, context_words=60, speaker=0.8)
 
 
 def turns(*found, talk="a", words=60):
     return [
-        Candidate(place, score, 0.0, None, None, talk=talk, place=place, words=words)
+        RerankCandidate(place, score, 0.0, None, None, talk=talk, place=place, words=words)
         for place, score in enumerate(found)
     ]
 
@@ -72,7 +72,7 @@ def test_the_speaker_that_the_question_names_is_lifted():
     ],
 )
 def test_a_name_is_found_in_a_question(question, name):
-    assert NamesIn(question).hold(name)
+    assert QuestionNames(question).contain(name)
 
 
 @pytest.mark.parametrize(
@@ -88,4 +88,4 @@ def test_a_name_is_found_in_a_question(question, name):
     ],
 )
 def test_what_only_looks_like_a_name_is_none(question, name):
-    assert not NamesIn(question).hold(name)
+    assert not QuestionNames(question).contain(name)

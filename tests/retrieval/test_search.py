@@ -12,9 +12,9 @@ from accounts.models import Member
 from conversations.models import Message
 from facts.models import LegacyFact
 from retrieval import search as searching
-from retrieval.reranking import Said as Place
+from retrieval.reranking import TurnColumns as Place
 from retrieval.search import Corpus, SearchQuery, centre_of, hybrid_search, nearest
-from retrieval.weights import Weights
+from retrieval.weights import SearchWeights
 from tests import factories
 from tests.retrieval.rows import (
     MODEL,
@@ -80,7 +80,7 @@ DRAWN_ROW = st.fixed_dictionaries(
 def test_only_the_owners_rows_of_that_legacy_are_found_and_scored(
     owner, stranger, drawn, text, vector, wanted, top_k, weight, few, moving
 ):
-    weights = Weights(vector=weight)
+    weights = SearchWeights(vector=weight)
     with transaction.atomic(), mock.patch.object(searching, "FEW_WORDS", few):
         legacies = [factories.LegacyFactory(owner=owner, members=[stranger]) for _ in range(2)]
         rows = []
@@ -322,8 +322,8 @@ def test_equal_scores_are_ordered_by_id_and_every_search_gives_the_same(owner):
 def test_the_weights_decide_between_meaning_and_words(owner):
     rows = [Said("sea", VECTOR), Said("bees", (0, 1, 0, 0)), Said("garden", (0, 0, 1, 0))]
     say(owner, rows)
-    by_meaning = search(owner, ask("bees"), rows, weights=Weights(vector=1))
-    by_word = search(owner, ask("bees"), rows, weights=Weights(vector=0))
+    by_meaning = search(owner, ask("bees"), rows, weights=SearchWeights(vector=1))
+    by_word = search(owner, ask("bees"), rows, weights=SearchWeights(vector=0))
     assert (by_meaning[0].id, by_word[0].id) == (rows[0].id, rows[1].id)
 
 
@@ -334,7 +334,7 @@ def test_what_all_rows_have_in_common_does_not_count(owner):
     rows += [general, own]
     say(owner, rows)
     query = ask("", (5, 6, 5, 5))
-    assert search(owner, query, rows, weights=Weights(centre=0))[0].id == general.id
+    assert search(owner, query, rows, weights=SearchWeights(centre=0))[0].id == general.id
     assert search(owner, query, rows)[0].id == own.id
 
 
@@ -343,7 +343,7 @@ def test_a_sample_of_many_rows_gives_the_centre(owner, monkeypatch):
     random = np.random.default_rng(3)
     rows = [Said("x", tuple(random.normal([4, 0, 0, 0]))) for _ in range(600)]
     say(owner, rows)
-    weights = Weights(vector=1)
+    weights = SearchWeights(vector=1)
     whole = fused_scores(rows, similarities(rows, (1, 1, 0, 0)), {}, weights)
     hits = search(owner, ask("", (1, 1, 0, 0), top_k=50), rows, weights=weights)
     assert [hit.score for hit in hits] == pytest.approx([whole[hit.id] for hit in hits], abs=0.4)
@@ -384,7 +384,7 @@ def test_the_turn_of_whom_the_question_names_comes_first(owner):
     for text in ("What did Rosa say?", "What did Rossa say?"):
         hits = hybrid_search(own_rows(owner), ask(text), corpus(rows), said=PLACE)
         assert [hit.id for hit in hits] == [rows[1].id, rows[0].id]
-        assert hits[0].score - hits[1].score == pytest.approx(Weights().speaker)
+        assert hits[0].score - hits[1].score == pytest.approx(SearchWeights().speaker)
 
 
 def test_context_takes_no_statement_more_and_obeys_limit_and_threshold(owner, django_assert_num_queries):

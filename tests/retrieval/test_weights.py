@@ -2,23 +2,23 @@ from dataclasses import astuple
 
 import pytest
 
-from retrieval.weights import NAMES, PARTS, Weights, default_weights, fault_in, without
+from retrieval.weights import NAMES, PARTS, SearchWeights, default_weights, weights_error, without
 
 
 def test_the_setting_overrides_single_weights(settings):
-    assert default_weights() == Weights()
+    assert default_weights() == SearchWeights()
     settings.SEARCH_WEIGHTS = {"vector": 0.75, "neighbours": 0.0}
-    assert default_weights() == Weights(vector=0.75, neighbours=0.0)
+    assert default_weights() == SearchWeights(vector=0.75, neighbours=0.0)
     assert default_weights().keyword == 0.25
 
 
 @pytest.mark.parametrize("part", PARTS)
 def test_every_part_can_be_turned_off_by_itself(part):
-    weights = Weights()
+    weights = SearchWeights()
     changed = {
         name
         for name, old, new in zip(
-            Weights.__dataclass_fields__, astuple(weights), astuple(without(part, weights)), strict=True
+            SearchWeights.__dataclass_fields__, astuple(weights), astuple(without(part, weights)), strict=True
         )
         if old != new
     }
@@ -38,5 +38,5 @@ def test_every_part_can_be_turned_off_by_itself(part):
     ],
 )
 def test_what_is_wrong_with_the_setting_is_told(overrides, told):
-    assert fault_in(overrides).startswith(told)
-    assert bool(fault_in(overrides)) == bool(told)
+    assert weights_error(overrides).startswith(told)
+    assert bool(weights_error(overrides)) == bool(told)

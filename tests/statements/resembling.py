@@ -200,7 +200,7 @@ UNSEEN_NEAR = [
 ]
 
 # What one person rejected, with other wordings of it by somebody who wants it back in, and what is ordinarily said of
-# the same person. The figures of ``comes_near`` were chosen on these; the second set, of another person, was written
+# the same person. The figures of ``may_resemble`` were chosen on these; the second set, of another person, was written
 # after that.
 REJECTED = {
     "The user had a nervous breakdown in 2021.": (

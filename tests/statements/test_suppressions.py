@@ -44,7 +44,7 @@ def lift(owner, legacy):
 def matching(user, legacy, *statements, model=MODEL):
     texts = [text(words, vector, model) for words, vector in statements]
     kind = FACT if legacy else MEMORY
-    found = Suppression.objects.against(kind, user.pk, texts, legacy_id=legacy.pk if legacy else None)
+    found = Suppression.objects.matches(kind, user.pk, texts, legacy_id=legacy.pk if legacy else None)
     return [bool(each) for each in found]
 
 

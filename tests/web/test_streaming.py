@@ -40,9 +40,9 @@ def test_a_stream_begins_with_its_own_subscription_while_the_one_before_ends(mon
 
     async def run():
         heard = streaming.Listener()
-        async with heard.waiting_for("one"):
+        async with heard.subscribe("one"):
             pass
-        async with heard.waiting_for("other"):
+        async with heard.subscribe("other"):
             return server.subscribed
 
     assert async_to_sync(run)() == 2

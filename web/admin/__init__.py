@@ -1,7 +1,7 @@
 """The admin: what the staff's pages of every room build on, and those of the journal itself."""
 
-from .base import RecordAdmin, is_staff, link_to, linked, with_id
-from .dialogs import ConfirmForm, ReasonForm, button, opened
+from .base import RecordAdmin, filter_by_id, is_staff, link_column, link_to
+from .dialogs import ConfirmForm, ReasonForm, button, render_in_dialog
 from .records import job_subjects
 
 __all__ = [
@@ -9,10 +9,10 @@ __all__ = [
     "ReasonForm",
     "RecordAdmin",
     "button",
+    "filter_by_id",
     "is_staff",
     "job_subjects",
+    "link_column",
     "link_to",
-    "linked",
-    "opened",
-    "with_id",
+    "render_in_dialog",
 ]

@@ -140,7 +140,7 @@ class RecordAdmin(ModelAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Rows with that id in one of ``id_fields``; whatever is no id, finds what ``found_by_name`` says."""
+        """Rows with that id in one of ``id_fields``; whatever is no id, finds what ``name_filter`` says."""
         if not self.id_fields:
             return super().get_search_results(request, queryset, search_term)
         term = search_term.strip()
@@ -148,13 +148,13 @@ class RecordAdmin(ModelAdmin):
             return queryset, False
         wanted = as_uuid(term)
         if wanted is None:
-            return queryset.filter(self.found_by_name(term)), False
+            return queryset.filter(self.name_filter(term)), False
         condition = Q()
         for name in self.id_fields:
             condition |= Q(**{name: wanted})
         return queryset.filter(condition), False
 
-    def found_by_name(self, term: str) -> Q:
+    def name_filter(self, term: str) -> Q:
         """Which rows a text that is no id finds: none, unless a room says otherwise."""
         return Q(pk__in=[])
 
@@ -210,7 +210,7 @@ class RecordAdmin(ModelAdmin):
         """Have the page behind the dialog loaded again, with what there is to say."""
         return HttpResponseClientRefresh()
 
-    def tell(self, request: HttpRequest, done: int, total: int, what: str) -> None:
+    def report(self, request: HttpRequest, done: int, total: int, what: str) -> None:
         """Say on the page how many of the selected rows a button did something to."""
         level = messages.SUCCESS if done == total else messages.WARNING
         self.message_user(request, f"{done} of {total} {what}.", level)
@@ -229,7 +229,7 @@ def as_uuid(text: object) -> UUID | None:
         return None
 
 
-def with_id(rows: QuerySet[Row], object_id: object) -> QuerySet[Row]:
+def filter_by_id(rows: QuerySet[Row], object_id: object) -> QuerySet[Row]:
     """The row of that id: none, if ids of such rows don't look like that."""
     if "\x00" in str(object_id):
         return rows.none()
@@ -239,7 +239,7 @@ def with_id(rows: QuerySet[Row], object_id: object) -> QuerySet[Row]:
         return rows.none()
 
 
-def linked(model: type[Model], path: str, description: str, *, name: str = "") -> Callable[[Any, Any], Any]:
+def link_column(model: type[Model], path: str, description: str, *, name: str = "") -> Callable[[Any, Any], Any]:
     """A column of a list or page: a link to the row of a model whose id stands under ``path``, with its ``name``."""
 
     @admin.display(description=description)

@@ -65,7 +65,7 @@ def button(
     return decorated
 
 
-def opened(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
+def render_in_dialog(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
     """Answer a dialog with what it opened, in the dialog's place. Kept nowhere: closed, it is gone."""
     answer = render(request, template, context)
     answer["Cache-Control"] = "no-store"

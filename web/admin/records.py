@@ -32,7 +32,7 @@ from journal.models import (
     UndoStep,
 )
 
-from .base import RecordAdmin, link_to, short, with_id
+from .base import RecordAdmin, filter_by_id, link_to, short
 from .dialogs import ConfirmForm, button
 from .naming import EVENT_COLOURS, link_to_actor, link_to_object, name_actors
 
@@ -43,7 +43,7 @@ CANT_RETRY = "This can't be tried again: what it worked on is gone. If it was a 
 STATE_COLOURS = {"waiting": "info", "running": "primary", "done": "success", "failed": "danger", "cancelled": "default"}
 
 
-class OfOwnerAdmin(RecordAdmin):
+class OwnerRecordAdmin(RecordAdmin):
     """Records that hold the id of a person or a legacy alone, told with what that one is called.
 
     ``owner_field`` is the column. What was erased has no name: then it is the beginning of the id. Other ids are short
@@ -85,7 +85,7 @@ class OfOwnerAdmin(RecordAdmin):
 
 
 @admin.register(Ledger)
-class LedgerAdmin(OfOwnerAdmin):
+class LedgerAdmin(OwnerRecordAdmin):
     """Revisions and counts of people and legacies."""
 
     owner_field = "pk"
@@ -97,7 +97,7 @@ class LedgerAdmin(OfOwnerAdmin):
 
 
 @admin.register(Change)
-class ChangeAdmin(OfOwnerAdmin):
+class ChangeAdmin(OwnerRecordAdmin):
     """The log of writes."""
 
     owner_field = "ledger_id"
@@ -138,7 +138,7 @@ class ChangeAdmin(OfOwnerAdmin):
 
 
 @admin.register(UndoStep)
-class UndoStepAdmin(OfOwnerAdmin):
+class UndoStepAdmin(OwnerRecordAdmin):
     """Which changes can be undone. How an object stood before may hold what a person wrote, so it is not shown."""
 
     owner_field = "ledger_id"
@@ -151,7 +151,7 @@ class UndoStepAdmin(OfOwnerAdmin):
 
 
 @admin.register(Export)
-class ExportAdmin(OfOwnerAdmin):
+class ExportAdmin(OwnerRecordAdmin):
     """Files with everything about somebody, until their time is over. Only the person gets one."""
 
     list_display = ["id", "whose", "size", "created_at", "expires_at"]
@@ -176,7 +176,7 @@ class ExportPartAdmin(RecordAdmin):
 
 
 @admin.register(Erasure)
-class ErasureAdmin(OfOwnerAdmin):
+class ErasureAdmin(OwnerRecordAdmin):
     """What people had erased, in numbers."""
 
     list_display = ["at", "whose", "scope", "state", "due_at", "done_at"]
@@ -200,7 +200,7 @@ class ErasedAdmin(RecordAdmin):
 
 
 @admin.register(OperationEvent)
-class OperationEventAdmin(OfOwnerAdmin):
+class OperationEventAdmin(OwnerRecordAdmin):
     """The log of attempts, with what was skipped and what failed."""
 
     list_display = [
@@ -242,7 +242,7 @@ class ModelUseAdmin(RecordAdmin):
     fields = ["day", "purpose", "calls", "input_tokens", "output_tokens"]
 
 
-class StandingFilter(SimpleListFilter):
+class JobStateFilter(SimpleListFilter):
     """Jobs by state; what failed and waits to be tried again counts as failing too."""
 
     title = "state"
@@ -275,7 +275,7 @@ class KindFilter(SimpleListFilter):
 
 
 @admin.register(JobRun)
-class JobRunAdmin(OfOwnerAdmin):
+class JobRunAdmin(OwnerRecordAdmin):
     """Background work."""
 
     list_display = [
@@ -289,7 +289,7 @@ class JobRunAdmin(OfOwnerAdmin):
         "due",
         "created_at",
     ]
-    list_filter = [StandingFilter, KindFilter, "created_at"]
+    list_filter = [JobStateFilter, KindFilter, "created_at"]
     search_fields = ["id"]
     search_help_text = "The id of a job, of what it is about, or of a person"
     id_fields = ("pk", "subject_id", "user_id")
@@ -306,7 +306,7 @@ class JobRunAdmin(OfOwnerAdmin):
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
         """The buttons that can do something to the job as it stands."""
-        job = with_id(JobRun.objects.only("state", "error_code"), object_id).first()
+        job = filter_by_id(JobRun.objects.only("state", "error_code"), object_id).first()
         by_state = {"waiting": {"retry", "cancel"}, "failed": {"retry"}, "running": {"cancel"}}
         possible = by_state.get(job.state, set()) if job is not None and not job.is_final else set()
         return [each for each in super().get_actions_detail(request, object_id) if each.path in possible]
@@ -349,7 +349,7 @@ class JobRunAdmin(OfOwnerAdmin):
         done = leases.retry_job_now(job)
         if done:
             self.log_change(request, job, "Tried again.")
-        self.tell(request, int(done), 1, "will be tried again; others run or have ended")
+        self.report(request, int(done), 1, "will be tried again; others run or have ended")
         return self.refresh()
 
     @button(
@@ -365,20 +365,22 @@ class JobRunAdmin(OfOwnerAdmin):
         done = leases.cancel_job(job)
         if done:
             self.log_change(request, job, "Cancelled.")
-        self.tell(request, int(done), 1, "cancelled; others had ended")
+        self.report(request, int(done), 1, "cancelled; others had ended")
         return self.refresh()
 
     @admin.action(description="Try again now", permissions=["view"])
     def retry_selected(self, request: HttpRequest, jobs: QuerySet[JobRun]) -> None:
         """Open failed jobs again, and let waiting ones be tried at once."""
         done = [leases.retry_job_now(job) for job in jobs]
-        self.tell(request, sum(done), len(done), "will be tried again; others run, have ended or have nothing to read")
+        self.report(
+            request, sum(done), len(done), "will be tried again; others run, have ended or have nothing to read"
+        )
 
     @admin.action(description="Cancel", permissions=["view"])
     def cancel_selected(self, request: HttpRequest, jobs: QuerySet[JobRun]) -> None:
         """Stop jobs; one that runs notices at its next progress report."""
         done = [leases.cancel_job(job) for job in jobs]
-        self.tell(request, sum(done), len(done), "cancelled; others had ended")
+        self.report(request, sum(done), len(done), "cancelled; others had ended")
 
 
 @admin.register(IdempotencyRecord)

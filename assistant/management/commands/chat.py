@@ -19,7 +19,7 @@ from accounts.scope import acting_as
 from conversations.actions import conversation_create
 from conversations.policy import ASSISTANT_CHANNEL
 from journal.exceptions import Refused
-from web.streaming import take_place
+from web.streaming import take_slot
 
 from ...models import Reply
 from ...reply.actions import Begun, Wanted, reply_begin
@@ -64,7 +64,7 @@ class Command(BaseCommand):
             for line in sys.stdin:
                 if line.strip():
                     reply_id = uuid4()
-                    take_place(audience_key(reply_id), "terminal", longest_stream())
+                    take_slot(audience_key(reply_id), "terminal", longest_stream())
                     try:
                         begun = reply_begin(caller(), reply_id, conversation.pk, line.strip(), Wanted(options["mode"]))
                     except Refused as refusal:

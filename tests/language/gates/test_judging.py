@@ -63,7 +63,7 @@ def kept():
 
     def share(texts):
         with embedder_replaced(BundledEmbedder()):
-            doubts = [Embedded.of(text, verbatim=True).doubt for text in texts]
+            doubts = [Embedded.of(text, verbatim=True).review_reason for text in texts]
         held = [admit(text, own_word=False, longest=4_000, verbatim=True).held_back for text in texts]
         return sum(not doubt and not why for doubt, why in zip(doubts, held, strict=True)) / len(texts)
 
