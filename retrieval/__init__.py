@@ -1,1 +1,1 @@
-"""Hybrid search over declared sources, fusion, budgets, text normalisation. No tables."""
+"""Hybrid search by vectors and words, prepared statements, token budgets, text normalisation. No tables."""

@@ -1,4 +1,4 @@
-"""Fits ranked items into a budget of tokens."""
+"""Packs ranked items into a token budget."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Packed(Generic[T]):
-    """What fits and what does not, both in the order of the ranking, and the tokens that ``kept`` takes."""
+    """The items that fit and those that don't, both in rank order, and the tokens of ``kept``."""
 
     kept: list[T]
     dropped: list[T]
@@ -19,10 +19,10 @@ class Packed(Generic[T]):
 
 
 def pack(items: Iterable[T], budget: int, tokens_of: Callable[[T], int]) -> Packed[T]:
-    """Go through the items, best first, and keep each one that still fits into ``budget`` tokens.
+    """Greedily keep each item, best first, that still fits into ``budget`` tokens.
 
-    An item that is too long is passed over, so that a shorter one further down may still get in. A budget of 0 or
-    less keeps only what costs nothing. Raises ValueError if an item has a negative cost.
+    An item that is too long is skipped, so a shorter one of lower rank may still fit. A budget of 0 or less keeps only
+    items without tokens. Raises ValueError if an item has a negative cost.
     """
     kept: list[T] = []
     dropped: list[T] = []

@@ -1,4 +1,4 @@
-"""Columns that make a row searchable by meaning and by word. Abstract: the tables belong to the rooms."""
+"""The abstract model of rows that are searchable by vector and by word."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from pgvector.django import HalfVectorField
 from pgvector.psycopg.halfvec import HalfVectorBinaryDumper, HalfVectorDumper
 from psycopg import adapters
 
-# Vectors are sent as they are: to write hundreds of numbers out and to read them again takes longer than to compare
-# them. Here, since nothing is sent before the tables are declared.
+# Send vectors in binary: formatting and parsing hundreds of numbers takes longer than comparing them. Registered here
+# because no query runs before the models are loaded.
 adapters.register_dumper(HalfVector, HalfVectorDumper)
 adapters.register_dumper(HalfVector, HalfVectorBinaryDumper)
 
 
 class RegConfigField(models.CharField):
-    """A PostgreSQL text search configuration, e.g. ``english``; typed, so that a generated column may use it."""
+    """A PostgreSQL text search configuration, e.g. ``english``, of a type that generated columns may use."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         kwargs.setdefault("max_length", 63)
         super().__init__(*args, **kwargs)
 
     def db_type(self, connection: Any) -> str:
-        """The type is ``regconfig``, whatever the length."""
+        """Return ``regconfig``."""
         return "regconfig"
 
     def get_db_prep_value(self, value: Any, connection: Any, prepared: bool = False) -> Any:
@@ -37,13 +37,13 @@ class RegConfigField(models.CharField):
 class Searchable(models.Model):
     """A row with a vector, the name of the model that made it, and a text search document.
 
-    ``search_text``, ``search_config`` and ``search_length`` are what ``retrieval.text.prepare`` makes of the content:
-    its words (unaccented, in pairs of letters where a script has no spaces), the configuration that stems them, and how
-    many there are. Stop words count, since their share hardly differs between texts: on long conversations the number
-    correlates at 0.96 to 0.98 with that of the lexemes, and ranks equally well.
+    ``search_text``, ``search_config`` and ``search_length`` come from ``retrieval.text.prepare``: the words (without
+    accents; as pairs of letters in scripts without spaces), the configuration that stems them, and the number of words.
+    This includes stop words, whose share hardly differs between texts: on long conversations, it correlates at 0.96 to
+    0.98 with the number of lexemes, and ranks equally well.
 
-    ``embedding`` has no fixed dimension: it is always read together with ``embedding_model``, so a change of model
-    needs no DDL and can't mix vectors. The covering indexes that hold it have room for 1,260 dimensions.
+    ``embedding`` has no fixed dimension. It is always read together with ``embedding_model``, so a change of model
+    needs no DDL and vectors of two models are never compared. The covering indexes have room for 1,260 dimensions.
     """
 
     embedding = HalfVectorField(null=True, editable=False)

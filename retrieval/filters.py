@@ -1,4 +1,4 @@
-"""What a search is narrowed by: each filter declared once, for requests, the schema and the statements."""
+"""Search filters, each declared once for requests, the API schema and SQL."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from uuid import UUID
 from django.db.models import Q
 
 PLACEHOLDER_NOW = datetime(1, 1, 1, tzinfo=UTC)
-"""Stands for the present moment in a statement that is compiled once; filters stand days after it."""
+"""Placeholder of the current time in compiled statements. Those of filters by time are days after it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """What a filter means, how far its values go, and what stands for one in a statement that is compiled for all.
+    """A filter's description, the bounds of its values, and the placeholder of its value in compiled statements.
 
-    Without a stand-in each of its few values has a statement. A NUL is in no text and in no statement: a stand-in that
-    is not replaced fails.
+    Without a placeholder, each value gets a statement of its own. Placeholders of texts contain a NUL, which PostgreSQL
+    refuses, so one that is not replaced fails.
     """
 
     meaning: str
@@ -33,7 +33,7 @@ _LEVEL = {"min_value": 1, "max_value": 5}
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """What rows have to be; None leaves open. A source whose rows have no such thing gives none of them."""
+    """The values of all filters; None means no filter. A source that lacks a filtered column returns no rows."""
 
     user_id: Annotated[
         str | None, Filter("The person's own id; another one's is a 404.", bounds={"max_length": 255})
@@ -55,23 +55,23 @@ class Filters:
 
     @property
     def given(self) -> dict[str, Any]:
-        """The values of those that are not left open."""
+        """The filters that are set, by name."""
         every = {each.name: getattr(self, each.name) for each in fields(self)}
         return {name: value for name, value in every.items() if value is not None}
 
     def with_placeholders(self) -> Filters:
-        """The same filters, whatever their values."""
+        """Return the same filters with placeholders in place of values."""
         given = self.given
         return replace(self, **{name: placeholder for name, placeholder in _placeholders().items() if name in given})
 
     def values(self) -> dict[Any, Any]:
-        """What each stand-in stands for."""
+        """Return the value of each placeholder."""
         return {placeholder: getattr(self, name) for name, placeholder in _placeholders().items()}
 
     def condition(self, lookups: Mapping[str, str | tuple[str, ...]]) -> Q:
-        """The same as a condition on rows, whose lookups are told by filter. KeyError where they have no such thing.
+        """Return the filters as a condition. ``lookups`` maps a filter to a Django lookup, or to several joined by OR.
 
-        Of several lookups of one filter any will do.
+        Raises KeyError for a filter without a lookup.
         """
         condition = Q()
         for name, value in self.given.items():
@@ -81,7 +81,7 @@ class Filters:
         return condition
 
     def fits(self, lookups: Mapping[str, str | tuple[str, ...]]) -> bool:
-        """Whether rows with these lookups have all that is filtered by; where not, none of them matches."""
+        """Whether every filter that is set has a lookup. If not, no row matches."""
         return self.given.keys() <= lookups.keys()
 
 
@@ -90,7 +90,7 @@ ANY = Filters()
 
 @cache
 def declared() -> Mapping[str, tuple[type, Filter]]:
-    """The type of each filter's values, and the rest of what is declared of it, by name."""
+    """Return the value type and the declaration of each filter by name."""
     hints = {name: get_args(hint) for name, hint in get_type_hints(Filters, include_extras=True).items()}
     return {name: (get_args(value)[0], told) for name, (value, told) in hints.items()}
 

@@ -1,8 +1,8 @@
-"""Statements that are put together once a process, and that the database parses and plans once a connection.
+"""SQL statements that are built once a process, and prepared once a connection.
 
-A search is one statement of several thousand characters. For calls that come with every turn of a conversation, most of
-the time would go into building it, sending it and planning it. So it is built once for each shape (what kind of caller
-asks what kind of question), with stand-ins for what differs from call to call, and prepared on each connection.
+A search is one statement of several thousand characters. Building, sending and planning it for every turn of a
+conversation would take longer than running it. So it is built once for each shape of query (kind of caller and kind of
+question), with placeholders for what differs between calls, and prepared on each connection.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from psycopg.types.json import JsonbBinaryLoader
 from language.base import Vectors
 
 SHAPES = 256
-"""Statements of one sort that a process keeps put together. Agents ask in a few ways, most of them in the same ones."""
+"""How many built statements of one sort a process caches. Most calls use the same few shapes."""
 
 Rows = list[tuple[Any, ...]]
 P = ParamSpec("P")
@@ -43,11 +43,11 @@ _PERCENT = re.compile(r"%(s|%)")
 
 @dataclass(frozen=True, slots=True)
 class Shaped:
-    """Rows whose query is compiled once for all questions of one shape; it equals whatever has the same ``key``.
+    """A queryset that is compiled once for all calls with the same ``key``, by which instances compare equal.
 
-    ``build`` makes the queryset, with stand-ins where calls differ: values that no row has, so that one which is not
-    replaced finds nothing. ``values`` gives what each stands for now. What is built for one ``key`` must always be the
-    same.
+    ``build`` returns the queryset, with placeholders where calls differ: values that no row has, so one that is not
+    replaced finds nothing. ``values`` maps placeholders to this call's values. ``build`` must always return the same
+    queryset for one ``key``.
     """
 
     key: Hashable
@@ -57,9 +57,9 @@ class Shaped:
 
 @dataclass(frozen=True, slots=True)
 class PreparedStatement:
-    """SQL with numbered parameters, and in their order what each is: a name, or a stand-in.
+    """SQL with numbered parameters. ``parameters`` has the name or placeholder of each, in order.
 
-    ``lasting`` says that it will be run many times, so that it is worth preparing.
+    ``lasting``: it will be run many times, so it is prepared on the connection.
     """
 
     text: str
@@ -67,7 +67,7 @@ class PreparedStatement:
     lasting: bool
 
     def run(self, values: Mapping[Any, Any]) -> Rows:
-        """Execute it with the value of each parameter, and return all rows, if it has any.
+        """Execute it with the values of its parameters, and return all rows; none if it returns no rows.
 
         Raises django.db.DatabaseError.
         """
@@ -76,14 +76,14 @@ class PreparedStatement:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A statement with the value of each of its parameters."""
+    """A statement with the values of its parameters."""
 
     statement: PreparedStatement
     values: Mapping[Any, Any]
 
 
 def _run(calls: Sequence[Call]) -> list[Rows]:
-    """Execute statements, and return the rows of each. Several, which must all return rows, take one round trip.
+    """Execute statements, and return the rows of each. Several are pipelined in one round trip; all must return rows.
 
     Raises django.db.DatabaseError.
     """
@@ -98,7 +98,7 @@ def _run(calls: Sequence[Call]) -> list[Rows]:
             if len(calls) > 1:
                 stack.enter_context(session.pipeline())
             for statement, values in ((call.statement, call.values) for call in calls):
-                # Everything else is sent with its values written out, which would only crowd out what is prepared.
+                # Other statements contain literal values, and would only evict prepared ones.
                 session.prepare_threshold = 0 if statement.lasting and settings.DATABASE_PREPARES else None
                 raw = RawCursor(session)
                 raw.format = Format.BINARY
@@ -111,18 +111,18 @@ def _run(calls: Sequence[Call]) -> list[Rows]:
 
 
 Steps = Generator[Call, Rows, T]
-"""Reads that follow one another: each yields a call and is sent its rows. Returns what came of them."""
+"""A generator of dependent reads: it yields a call, is sent its rows, and returns the result."""
 
 
 def together(*readings: Steps[Any]) -> list[Any]:
-    """What comes of some readings, done side by side: what they ask for next takes one round trip for all of them."""
+    """Run several generators in lockstep, and return their results. Each round of calls takes one round trip."""
     results: list[Any] = [None] * len(readings)
     answers: dict[int, Rows | None] = dict.fromkeys(range(len(readings)))
     while answers:
         calls: dict[int, Call] = {}
         for place, rows in answers.items():
             try:
-                # A generator that has just been made is sent None.
+                # The first ``send`` to a generator must be None.
                 calls[place] = readings[place].send(cast("Rows", rows))
             except StopIteration as done:
                 results[place] = done.value
@@ -131,41 +131,38 @@ def together(*readings: Steps[Any]) -> list[Any]:
 
 
 class Stepwise(Generic[P, T]):
-    """A function that reads by steps: by itself when it is called, and by ``steps`` together with others."""
+    """Wraps a generator of reads. Calling it runs it alone; ``steps`` returns the generator for ``together``."""
 
     def __init__(self, steps: Callable[P, Steps[T]]) -> None:
         self.steps = steps
         update_wrapper(self, steps)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
-        """Read, and return what comes of it."""
+        """Run it, and return its result."""
         result: T
         (result,) = together(self.steps(*args, **kwargs))
         return result
 
 
 class VectorArray(list[HalfVector | None]):
-    """Vectors that are one value of a statement, a ``halfvec[]``. Of a plain list psycopg would send the text."""
+    """Vectors as one parameter of type ``halfvec[]``. A plain list would be sent as text."""
 
     @classmethod
     def of(cls, vectors: Iterable[Vectors | list[float] | None]) -> VectorArray:
-        """Some vectors, each as it is stored."""
+        """Build it from vectors; None stays NULL."""
         return cls(None if vector is None else HalfVector(vector) for vector in vectors)
 
 
 class JsonbLoader(JsonbBinaryLoader):
-    """Reads what is empty, as most metadata is, without a parser: it took a tenth of reading a page of memories."""
+    """Loads empty objects without parsing. Most metadata is empty, and parsing took a tenth of reading a page."""
 
     def load(self, data: Buffer) -> Any:
-        """The value."""
+        """Return the value."""
         return {} if data == b"\x01{}" else super().load(data)
 
 
 def send_vectors_binary(session: Connection[Any]) -> None:
-    """Let the values of a statement hold a HalfVector or a VectorArray: as text they take ten times as long.
-
-    And let rows that come back be read in binary.
-    """
+    """Register binary dumpers for HalfVector and VectorArray, and the jsonb loader. Text takes ten times as long."""
     if session.adapters.types.get("halfvec") is not None:
         return
     known = TypeInfo.fetch(session, "halfvec")
@@ -183,10 +180,10 @@ def build_statement(
     placeholders: Collection[Hashable] = (),
     lasting: bool = False,
 ) -> PreparedStatement:
-    """Put the SQL of each queryset in the place of its ``{name}``; every other name becomes a parameter.
+    """Build a statement: replace each ``{name}`` by the SQL of its queryset, or by a numbered parameter.
 
-    What a queryset compares with is written out, so that an index on a part of the table can be used, but for
-    ``placeholders``, which become parameters too. Raises EmptyResultSet when a queryset can't have rows.
+    Values in querysets become literals, so that partial indexes can be used, except ``placeholders``, which become
+    parameters. Raises EmptyResultSet if a queryset can't have rows.
     """
     numbers: dict[Any, int] = {}
     compiled: dict[str, str] = {}
@@ -222,9 +219,9 @@ def build_statement(
 
 @Stepwise
 def read(rows: Shaped, columns: tuple[str, ...], part: slice | None = None) -> Steps[Rows]:
-    """The columns of all of the rows, or of a ``part`` with both ends, in their order.
+    """Return the columns of all rows, or of the slice ``part`` (with start and stop), in their order.
 
-    One statement, or none where there can't be rows.
+    Runs one statement, or none if there can't be rows.
     """
     try:
         statement = _reading(rows, columns, part is not None)

@@ -1,4 +1,4 @@
-"""Puts what was said into its place again: who said it, and what was said around it."""
+"""Reranks messages by their speaker and by the scores of neighbouring messages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .weights import SearchWeights
 
 @dataclass(frozen=True, slots=True)
 class TurnColumns:
-    """The columns that say where a row was said and by whom: which talk, its place there from 0, the speaker's name."""
+    """The names of the columns for a row's conversation, its position there from 0, and its speaker's name."""
 
     talk: str
     place: str
@@ -21,10 +21,10 @@ class TurnColumns:
 
 @dataclass(frozen=True, slots=True)
 class RerankCandidate:
-    """A row that may be among the best.
+    """A row to rerank.
 
-    ``found`` is what the question alone makes of it, in deviations from the average; ``prior`` what speaks for it
-    whatever is asked; ``level`` and ``unit`` are those of its hit; ``words`` how many it has.
+    ``found`` is its score for the question, in standard deviations from the mean. ``prior`` is its score whatever the
+    question. ``level`` and ``unit`` are those of its ``Hit``. ``words`` is its number of words.
     """
 
     id: Any
@@ -41,11 +41,11 @@ class RerankCandidate:
 
 
 def scores_in_context(candidates: Sequence[RerankCandidate], question: str, weights: SearchWeights) -> list[float]:
-    """The score of each candidate, in their order.
+    """Return the scores of the candidates, in their order.
 
-    A short turn ("Yes, last May!") says little by itself, so it takes a share of what its neighbours score, the less
-    the longer it is: with ``context_words`` words it takes half of the weight. Neighbours only ever help: one that is
-    below the average, or that is no candidate, counts nothing. So nothing but the candidates has to be read.
+    A short turn ("Yes, last May!") has little content, so it gets a share of its neighbours' scores. The share falls
+    with its length; with ``context_words`` words it is half. Neighbours that score below the mean, or are not
+    candidates, count as 0, so no other rows have to be read.
     """
     near, further = weights.neighbours, weights.further_neighbours
     talks: dict[Any, dict[int, float]] = {}
@@ -64,5 +64,5 @@ def scores_in_context(candidates: Sequence[RerankCandidate], question: str, weig
 
 
 def _openness(words: int, context_words: float) -> float:
-    """How far a row of so many words is understood from its neighbours, from 0 to 1."""
+    """Return the share of its neighbours' scores that a row with this many words gets, from 0 to 1."""
     return context_words / (context_words + words) if context_words > 0 else 0.0

@@ -1,8 +1,7 @@
-"""Search by meaning and by word over rows that the caller has already narrowed to what may be seen.
+"""Hybrid search by vectors and words over rows that are visible to the caller.
 
-Every function takes a queryset of a ``Searchable`` model that has passed ``visible_to(principal)``. Its SQL becomes
-the inner query of one statement, so the rule who may see what is written in one place, and the cost depends on the
-owner's rows alone.
+Every function takes a queryset of a ``Searchable`` model after ``visible_to(principal)``. Its SQL becomes the inner
+query of one statement, so the visibility rule is not repeated here, and the cost depends on the owner's rows alone.
 """
 
 from __future__ import annotations
@@ -28,44 +27,44 @@ from .text import LETTERS_WRONG, config_for, detect_config, is_like, list_query_
 from .weights import SearchWeights, default_weights
 
 CANDIDATES = 200
-"""How many rows, at least, are looked at in their context; with 100 the tail of the first 20 suffers."""
+"""The least number of rows to rerank; with 100, the lower ranks of the first 20 get worse."""
 
 CENTRE_SAMPLE = 500
-"""About how many rows the owner's mean vector is taken from, a sample by the hashes of their ids. Of more it hardly
-differs, and to sum up 10,000 would take longer than to compare them all with the question."""
+"""About how many rows the owner's mean vector is computed from, sampled by hashes of ids. More rows hardly change it,
+and summing up 10,000 would take longer than comparing them all with the question."""
 
 CENTRE_ROWS = 20
-"""With so many rows half of the centre's weight counts, with more nearer to all of it: few rows have no centre."""
+"""The number of rows at which half of the centre's weight applies. The mean of few rows says little."""
 
 FEW_WORDS = 40
-"""Texts of so many words say little more by saying a word twice."""
+"""Up to this length of a text, in words, repeated words are not counted."""
 
 FEW_TERMS = 16
-"""Of so many words it is quicker to ask of each whether a text holds it than to take the text apart."""
+"""Up to this many query words, testing each against a text is quicker than unnesting the text."""
 
 ALIKE = 0.3
 MOST_ALIKE = 5
-"""Of a name that no text holds, so many words are looked at that have so much in common with it by their trigrams."""
+"""The least trigram similarity, and the most words, that are considered for a name that no text contains."""
 
 MOST_NAMES = 4
-"""Names of a question that are looked for in that way. Each is compared with every different word of the owner's, and
-in some languages every noun begins with a capital."""
+"""How many names of a question are searched for with misspellings. Each is compared with every distinct word of the
+owner, and some languages capitalise every noun."""
 
 ALIKE_TERMS = 100_000
-"""Owners who have more words than that are not looked through for them: a million would take most of a second."""
+"""Owners with more words than this are not searched for misspelt names: a million words would take most of a second."""
 
 HALF_BY_WORD = 8.0
-"""The BM25 score that counts half as a relevance, where there is no vector."""
+"""The BM25 score that gives a relevance of 0.5, if there is no vector."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
-    """What is asked for.
+    """A search.
 
-    ``vector`` has the shape (dimensions,) and was made by ``embedding_model``; without one (the embedder is away) rows
-    are found by word only. ``vector_before`` is the same by ``embedding_model_before``, whose vectors the rows have
-    that are not moved to the new model yet. ``threshold`` cuts off hits whose score is below it. ``language`` is the
-    language of ``text`` when it is known, e.g. ``de``.
+    ``vector`` has the shape (dimensions,) and was made by ``embedding_model``; if it is None (the embedder is
+    unavailable), rows are found by word only. ``vector_before`` is the vector by ``embedding_model_before``, for rows
+    that are not re-embedded yet. ``threshold`` is the least score of a hit. ``language`` is the language of ``text``,
+    e.g. ``de``, if known.
     """
 
     text: str
@@ -80,25 +79,25 @@ class SearchQuery:
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """How many rows the owner has and how many words they hold together, as the ledger counts them."""
+    """The number of the owner's rows, and of words in them, as the ledger counts them."""
 
     documents: int
     terms: int
 
     @property
     def average_length(self) -> float:
-        """Words per row, at least 1."""
+        """Words a row, at least 1."""
         return max(self.terms / self.documents, 1.0) if self.documents > 0 else 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One row that was found.
+    """A row that was found.
 
-    ``score`` orders the hits of one search and means nothing beside those of another. ``similarity`` is the cosine of
-    the two vectors (``None``: one is missing), ``keyword`` the BM25 score (``None``: no word in common). ``level`` is
-    the mean cosine of all rows that were searched (``None``: none has a vector), ``unit`` what one point of score is
-    worth as a cosine. ``columns`` are the values that were asked for.
+    ``score`` orders the hits of one search; scores of two searches can't be compared. ``similarity`` is the cosine of
+    the two vectors (None if one is missing), ``keyword`` the BM25 score (None without a common word). ``level`` is the
+    mean cosine of all searched rows (None if none has a vector), ``unit`` the cosine that corresponds to a score of 1.
+    ``columns`` are the values of the requested columns.
     """
 
     id: Any
@@ -111,10 +110,9 @@ class Hit:
 
     @property
     def relevance(self) -> float:
-        """The score told as a cosine: what the row would have that stands where this one does by meaning alone.
+        """The score converted to a cosine, so that it can be compared with hits of other searches for the question.
 
-        So it compares with the relevance of rows that other searches found for the same question. Where no vector says
-        how near anything is, it goes by the common words, from 0 to 1.
+        Without any vector, it is a saturating function of the BM25 score, from 0 to 1.
         """
         if self.level is None:
             found = self.keyword or 0.0
@@ -124,13 +122,13 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Centre:
-    """The mean of an owner's vectors, of one model; None without any. ``rows`` is how many it was taken from."""
+    """The mean of an owner's vectors of one model, None without any, and the number of rows it was computed from."""
 
     mean: HalfVector | None
     rows: int
 
     def share(self, weights: SearchWeights) -> float:
-        """How much of it is taken from a question: of few rows there is no centre yet."""
+        """Return the share of it that is subtracted from a question's vector; small for few rows."""
         return weights.centre * self.rows / (self.rows + CENTRE_ROWS)
 
 
@@ -150,17 +148,17 @@ def hybrid_search(
     centre: Centre | None = None,
     without: Collection[Any] = (),
 ) -> Steps[list[Hit]]:
-    """Return the ``query.top_k`` best rows by meaning and by word, best first, equal ones by id.
+    """Return the ``query.top_k`` best rows by vector and words, best first, ties by id.
 
-    ``rows`` must be visible to the caller already; those with an id of ``without`` are none of them. Rows without a
-    vector of one of the query's models are found by word only, rows without a common word by meaning only. ``prior`` is
-    an expression over the rows for what speaks for one whatever is asked, on the scale of ``weights``. With ``said``,
-    the best ``CANDIDATES`` are ranked again by who said them and by what was said around them. ``columns`` are those of
-    which each hit brings the values. ``centre`` is that of the rows for the query's model, if it is known.
+    ``rows`` must be visible to the caller; ids of ``without`` are excluded. Rows without a vector of the query's models
+    are found by words only, rows without a common word by vector only. ``prior`` is an expression over the rows that is
+    added to the score, on the scale of ``weights``. With ``said``, the best ``CANDIDATES`` are reranked by speaker and
+    context. Each hit has the values of ``columns``. ``centre`` is the known centre of the rows for the query's model.
 
-    A name that none of the rows holds is looked for with a letter or two wrong, of several the first ``MOST_NAMES``.
+    Names in the question that no row contains, at most ``MOST_NAMES``, are also searched for with up to
+    ``LETTERS_WRONG`` wrong letters.
 
-    One statement, one more for each centre that is needed and not given, and up to two for names that nobody has.
+    Runs one statement, one more for each missing centre, and up to two for unknown names.
     """
     words = list_query_words(query.text)
     by_meaning = query.vector is not None or query.vector_before is not None
@@ -215,7 +213,7 @@ def hybrid_search(
 
 
 def centre_of(rows: QuerySet[Any] | Shaped, embedding_model: str, corpus: Corpus) -> Centre:
-    """The centre of these rows among the vectors of a model, of a sample if there are many. One statement."""
+    """Return the centre of the rows' vectors of a model; of a sample if there are many rows. One statement."""
     values: dict[Any, Any] = {"every": max(1, round(corpus.documents / CENTRE_SAMPLE))}
     if isinstance(rows, Shaped):
         values |= rows.values
@@ -229,7 +227,7 @@ def centre_of(rows: QuerySet[Any] | Shaped, embedding_model: str, corpus: Corpus
 def _spelt_alike(
     rows: QuerySet[Any] | Shaped, names: Sequence[str], without: Collection[Any]
 ) -> Steps[list[tuple[str, str]]]:
-    """Words of the rows that may be one of these names, each with the name."""
+    """Return pairs of a name and a word of the rows that may be a spelling of it."""
     values: dict[Any, Any] = {
         "without": list(without),
         "names": list(names),
@@ -258,9 +256,9 @@ def _hits(found: Rows, query: SearchQuery, weights: SearchWeights, *, in_context
 
 
 def read_places(rows: Shaped, places: Sequence[tuple[Any, int]], columns: tuple[str, ...]) -> Rows:
-    """The id and the columns of those of the rows that stand at these places, each a talk and a place there.
+    """Return the id and columns of the rows at these places, given as (conversation, position), in no order.
 
-    The columns begin with those that say so. In no order. One statement.
+    The first two ``columns`` must be those of the conversation and the position. One statement.
     """
     values: dict[Any, Any] = {"talks": [talk for talk, _ in places], "places": [place for _, place in places]}
     return _places(rows, columns).run(values | dict(rows.values))
@@ -275,14 +273,14 @@ def has_model(rows: QuerySet[Any] | Shaped, embedding_model: str) -> bool:
 
 @Stepwise
 def read_columns(rows: QuerySet[Any] | Shaped, ids: Sequence[Any], columns: tuple[str, ...]) -> Steps[Rows]:
-    """The id and the columns of those of the rows that have one of these ids, in no order. One statement."""
+    """Return the id and columns of the rows with these ids, in no order. One statement."""
     if not isinstance(rows, Shaped):
         return list(rows.order_by().filter(pk__in=ids).values_list("pk", *columns))
     return (yield Call(_columns(rows, columns), {"ids": list(dict.fromkeys(ids)), **rows.values}))
 
 
 class _StatementCache:
-    """Keeps what a function puts together for rows that are told by their shape."""
+    """Caches the statements that a function builds for ``Shaped`` rows."""
 
     def __init__(self, put: Callable[..., PreparedStatement]) -> None:
         self._put = put
@@ -292,7 +290,7 @@ class _StatementCache:
         return (self._kept if isinstance(rows, Shaped) else self._put)(rows, *options)
 
     def clear(self) -> None:
-        """Put everything together anew."""
+        """Clear the cache."""
         self._kept.cache_clear()
 
 
@@ -349,10 +347,10 @@ def _lasting(rows: QuerySet[Any] | Shaped) -> dict[str, Any]:
 
 
 def nearest(rows: QuerySet[Any], vector: Vectors, embedding_model: str, k: int, at_least: float) -> list[Hit]:
-    """Return the ``k`` rows whose vectors are nearest to ``vector``, exactly, best first, equal ones by id.
+    """Return the ``k`` rows nearest to ``vector`` by exact search, best first, ties by id.
 
-    Only vectors of ``embedding_model`` are compared, and only cosines of ``at_least`` come back. ``rows`` must be
-    visible to the caller already. One statement.
+    Only vectors of ``embedding_model`` with a cosine of ``at_least`` count. ``rows`` must be visible to the caller. One
+    statement.
     """
     if k < 1:
         return []
@@ -371,6 +369,6 @@ def _as_sent(vector: Vectors | None) -> HalfVector | None:
 
 @cache
 def _template(name: str) -> str:
-    """Read a named statement, without its comments: they would be sent and parsed with every search."""
+    """Read an SQL template without its comments, which would be sent and parsed with every search."""
     text = (Path(__file__).parent / "sql" / f"{name}.sql").read_text(encoding="utf-8")
     return re.sub(r"\s+", " ", re.sub(r"--[^\n]*\n", "\n", text))

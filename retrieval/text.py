@@ -1,7 +1,7 @@
-"""Prepares text for PostgreSQL's full text search, the same way for what is stored and for what is asked.
+"""Tokenises and normalises text for PostgreSQL's full text search, the same way for documents and queries.
 
-PostgreSQL's own parser splits hyphenated words, addresses and numbers in ways that differ between locales and may
-take long on hostile input. Here the words are found first, so that all it has to do is to split on spaces and to stem.
+PostgreSQL's own parser splits hyphenated words, addresses and numbers differently by locale, and can take long on
+hostile input. So words are split here, and PostgreSQL only splits on spaces and stems.
 """
 
 from __future__ import annotations
@@ -59,18 +59,18 @@ MAX_QUERY_WORDS = 64
 _QUERY_END_CHARACTERS = 2_000
 _DETECTED_CHARACTERS = 1_000
 _DETECTED_PROBABILITY = 0.5
-# Languages that PostgreSQL has no stemmer for. Left out, their text would be taken for a neighbour's.
+# Languages without a stemmer in PostgreSQL. Without them, the detector would take their text for a similar language.
 _OTHERS = ("bg", "cs", "fa", "he", "hr", "ja", "ko", "lv", "mk", "pl", "sk", "sl", "sq", "th", "uk", "ur", "vi", "zh")
 
 _UNACCENTED_LETTERS = str.maketrans(
     dict(zip("øłđħıðŧ", "oldhidt", strict=True)) | {"æ": "ae", "œ": "oe", "þ": "th", "\N{ARABIC TATWEEL}": ""}
 )
-# Marks that people leave out when they type. In other scripts a mark makes another letter (й, が, the vowels of Hindi).
+# Marks that people omit when they type. In other scripts a mark makes another letter (й, が, the vowels of Hindi).
 _OPTIONAL_MARKS = regex.compile(
     r"(?<=[a-z\p{Greek}е])\p{M}+|[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u064b-\u065f\u0670]+"
 )
-# Scripts written without spaces, and Hangul, whose words carry their particles. A run ends where the script changes,
-# which is mostly where a word ends.
+# Scripts written without spaces, and Hangul, whose words include particles. A run ends where the script changes,
+# which is mostly a word boundary.
 _SOUTHEAST_ASIAN = r"\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 _UNSPACED = rf"\p{{Han}}\p{{Hiragana}}\p{{Katakana}}ー\p{{Hangul}}{_SOUTHEAST_ASIAN}"
 _TOKENS = regex.compile(
@@ -88,18 +88,18 @@ _CLUSTERS = regex.compile(r"\P{M}\p{M}*")
 
 FUZZY_LETTERS = 4
 FUZZY_RATIO = 0.8
-"""From this share of common letters on, a capitalised word of four letters or more is taken for the name."""
+"""The least ``SequenceMatcher`` ratio at which a capitalised word of ``FUZZY_LETTERS`` or more matches a name."""
 LETTERS_WRONG = 2
-"""By so many letters at most one name is longer than the other."""
+"""The greatest difference in length of two spellings of a name."""
 _LETTERS = regex.compile(r"[\p{L}\p{M}]+")
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedText:
-    """What a searchable row stores beside its content.
+    """The full-text columns of a searchable row.
 
-    ``text`` holds lower-case, unaccented words between single spaces; ``config`` names the PostgreSQL text search
-    configuration that stems them; ``length`` is the number of words.
+    ``text``: lower-case, unaccented words joined by single spaces. ``config``: the PostgreSQL text search configuration
+    that stems them. ``length``: the number of words.
     """
 
     text: str
@@ -112,10 +112,10 @@ class PreparedText:
 
 
 def prepare(content: str, language: str = "", *, heading: str = "") -> PreparedText:
-    """Find the words of a text and the configuration that fits its language. Never raises, whatever the text.
+    """Tokenise a text and choose the configuration of its language. Never raises, whatever the text.
 
-    ``language`` (``de``, ``pt-BR``, …) is taken at its word when given; without one the language is detected, and
-    unsure means ``simple``, which does not stem. The words of ``heading`` come first; the language is not theirs.
+    Without ``language`` (``de``, ``pt-BR``, …), the language is detected; if that is unsure, the configuration is
+    ``simple``, which does not stem. The words of ``heading`` come first; they don't count for the detection.
     """
     words = list_words(heading) + list_words(content)
     config = config_for(language) if language else detect_config(content)
@@ -123,7 +123,7 @@ def prepare(content: str, language: str = "", *, heading: str = "") -> PreparedT
 
 
 def list_words(content: str) -> list[str]:
-    """Split a text into lower-case, unaccented words, in order; of scripts without spaces, into pairs of letters."""
+    """Split a text into lower-case, unaccented words in order; scripts without spaces into letter bigrams."""
     words: list[str] = []
     for match in _TOKENS.finditer(_fold(content)):
         if match["run"] is None:
@@ -139,7 +139,7 @@ def list_words(content: str) -> list[str]:
 def list_query_words(content: str) -> list[str]:
     """Return the distinct words to search for, at most ``MAX_QUERY_WORDS``.
 
-    Of a long text the first and the last words are taken: what is asked mostly stands at one of its ends.
+    Of a long text, it takes the first and the last words, because the question is mostly at one of the ends.
     """
     if len(content) > 2 * _QUERY_END_CHARACTERS:
         content = f"{content[:_QUERY_END_CHARACTERS]} {content[-_QUERY_END_CHARACTERS:]}"
@@ -160,14 +160,14 @@ def detect_config(content: str) -> str:
 
 @lru_cache(maxsize=64)
 def _detected(beginning: str) -> str:
-    # One text is asked about several times in one call: for each source that is searched, by each gate.
+    # Cached because each source and each gate of one request detects the language of the same text.
     language, probability = _identifier().classify(_encodable(beginning))
     return CONFIGS.get(language, SIMPLE) if probability >= _DETECTED_PROBABILITY else SIMPLE
 
 
 @lru_cache(maxsize=1)
 def _identifier() -> LanguageIdentifier:
-    """Load the detector's model when first needed; it ships inside its wheel."""
+    """Load the language detector's model, which is a file of its package, on first use."""
     identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
     known = set(identifier.labels)
     identifier.set_languages([code for code in (*CONFIGS, *_OTHERS) if code in known])
@@ -175,12 +175,12 @@ def _identifier() -> LanguageIdentifier:
 
 
 def _encodable(content: str) -> str:
-    """Drop lone surrogates, which no encoding takes."""
+    """Drop lone surrogates, which can't be encoded."""
     return content.encode("utf-8", "ignore").decode("utf-8")
 
 
 def _fold(content: str) -> str:
-    """Bring spellings of one word together: compatibility forms, case, marks that are left out when typing."""
+    """Normalise spellings of a word: compatibility forms, case, and marks that people omit."""
     if content.isascii():
         return content[:MAX_CHARACTERS].lower()
     folded = unicodedata.normalize("NFKC", content).casefold()[:MAX_CHARACTERS]
@@ -189,21 +189,21 @@ def _fold(content: str) -> str:
 
 
 def names_in(question: str) -> set[str]:
-    """The words of a question that may be names, folded: those of four letters or more that begin with a capital."""
+    """Return the capitalised words of at least ``FUZZY_LETTERS`` in a question, normalised: they may be names."""
     capitals = (word for word in _LETTERS.findall(question) if word[0].isupper())
     return {folded for word in capitals for folded in list_words(word) if len(folded) >= FUZZY_LETTERS}
 
 
 def is_like(name: str, other: str) -> bool:
-    """Whether the two may be one name, one of them with a letter or two wrong."""
+    """Whether two names are so similar that one may be a misspelling of the other."""
     return abs(len(name) - len(other)) <= LETTERS_WRONG and SequenceMatcher(None, name, other).ratio() >= FUZZY_RATIO
 
 
 class QuestionNames:
-    """The names that a question may hold.
+    """Matches people's names against a question.
 
-    A word that is a part of somebody's name counts however it is written; one that only resembles it counts when it
-    begins with a capital, so that no common word is taken for a name.
+    A word equal to a part of a name matches in any case. A similar word matches only if capitalised, so that common
+    words are not taken for names.
     """
 
     def __init__(self, question: str) -> None:
@@ -212,7 +212,7 @@ class QuestionNames:
         self._known: dict[str, bool] = {}
 
     def contain(self, name: str) -> bool:
-        """Whether the question names whoever is called so. Nobody is called nothing."""
+        """Whether the question contains a part of this name. False for an empty name."""
         if name not in self._known:
             self._known[name] = any(self._holds(part) for part in list_words(name))
         return self._known[name]

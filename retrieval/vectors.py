@@ -1,7 +1,6 @@
-"""Replacing the vectors of stored rows by those of another model, a batch at a time, while everything else goes on.
+"""Re-embedding: replaces the vectors of stored rows by those of another model, in batches, without downtime.
 
-A vector is derived from a text that stays as it is. Replacing it is no change of anybody's: it takes no revision and
-locks no ledger.
+The text of a row does not change, so this adds no revision and locks no ledger.
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ from language.base import Vectors
 
 @dataclass(frozen=True, slots=True)
 class VectorSource:
-    """A table with vectors: its name for people, its model, and what of a row is embedded.
+    """A table with vectors: its display name, its model, and the function that returns the text to embed.
 
-    ``passage`` reads no columns but ``columns``.
+    ``passage`` uses only the columns ``columns``.
     """
 
     name: str
@@ -31,25 +30,25 @@ class VectorSource:
 
     @property
     def rows(self) -> QuerySet[Any]:
-        """All of them."""
+        """All rows."""
         return self.model._default_manager.all()
 
     def passages(self, ids: list[Any]) -> dict[Any, str]:
-        """What is embedded of each of these rows that are still there."""
+        """Return the texts to embed of those rows that still exist, by id."""
         return {row.pk: self.passage(row) for row in self.rows.filter(pk__in=ids).only("pk", *self.columns)}
 
 
 def stale(rows: QuerySet[Any], embedding_model: str) -> QuerySet[Any]:
-    """The rows whose vector another model has made. One that waits for its first vector is not among them."""
+    """Return the rows with a vector of another model. Rows without a vector are not included."""
     return rows.exclude(embedding_model__in=["", embedding_model])
 
 
 @transaction.atomic
 def replace_vectors(source: VectorSource, passages: Mapping[Any, str], vectors: Vectors, embedding_model: str) -> int:
-    """Store the vectors of ``passages``, of shape (len(passages), dimensions) and in their order. Returns how many.
+    """Store the vectors of ``passages``, of shape (len(passages), dimensions) in their order. Returns how many.
 
-    A row is passed over when it is gone, when it has a vector of ``embedding_model`` by now, when its text is another
-    than was embedded, and when somebody is writing it: nobody is waited for, so nothing can lock each other out.
+    Skips a row that was deleted, that has a vector of ``embedding_model`` by now, whose text has changed since, or that
+    is locked: it never waits for a lock, so it can't cause a deadlock.
     """
     made = dict(zip(passages, vectors, strict=True))
     wanted = stale(source.rows.filter(pk__in=list(passages)), embedding_model).only("pk", *source.columns)
@@ -63,11 +62,11 @@ def replace_vectors(source: VectorSource, passages: Mapping[Any, str], vectors: 
 
 
 def normalise_as_stored(vector: Vectors) -> Vectors:
-    """A vector as the database compares it: rounded as it is stored, of length 1."""
+    """Return a vector as the database compares it: rounded to half precision and normalised to length 1."""
     stored = vector.astype(np.float16).astype(np.float64)
     return stored / (np.linalg.norm(stored) or 1.0)
 
 
 def decode_halfvec(sent: bytes) -> Vectors:
-    """The vector that the database's ``halfvec_send`` made bytes of: two numbers of two bytes, then halves."""
+    """Decode the bytes of PostgreSQL's ``halfvec_send``: a header of two 16-bit integers, then 16-bit floats."""
     return np.frombuffer(sent, dtype=">f2", offset=4).astype(np.float32)

@@ -1,1 +1,1 @@
-"""What every HTTP interface shares: errors, ETags, idempotency, pages of lists, throttling, the admin's base."""
+"""Shared code of all HTTP interfaces: errors, ETags, idempotency, pagination, throttling, streams, the admin's base."""

@@ -1,4 +1,4 @@
-"""How every failure of an API request reads: ``{"detail", "code"}``, or a list of reasons per field."""
+"""The exception handler of the API: errors become ``{"detail", "code"}``, or a list of reasons per field."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _CODES = {status.HTTP_403_FORBIDDEN: "not_allowed", status.HTTP_404_NOT_FOUND: "
 
 
 def is_outage(error: BaseException | None) -> bool:
-    """Whether the error means that the database or a model is away, so that trying again may work."""
+    """Whether the error means that the database or a model can't be reached, so a retry may succeed."""
     return isinstance(error, OperationalError | InterfaceError | PoolTimeout | LanguageError)
 
 
 def answer_error(error: Exception, context: dict[str, Any]) -> Response | None:
-    """DRF's exception handler. An error that nobody foresaw goes on to Django's own handling (a plain 500)."""
+    """Handle exceptions of API views for DRF. Returns None for an unexpected error, which Django answers with a 500."""
     if isinstance(error, IdempotentReplay):
         return _replay(error, context)
     if _is_missing(error) and _was_erased(context):
@@ -57,15 +57,15 @@ _REFUSALS = frozenset({status.HTTP_403_FORBIDDEN, status.HTTP_409_CONFLICT, stat
 
 
 def _note_refusal(error: Refused, context: dict[str, Any]) -> None:
-    """Have the log of operations tell that a write was refused: what was attempted counts, whatever came of it."""
+    """Queue a refused write for the log of operations."""
     user_id = _asked_for(context)
     if user_id is not None and error.status in _REFUSALS and context["request"].method not in SAFE_METHODS:
         note_refusal(user_id, error.code)
 
 
 def _asked_for(context: dict[str, Any]) -> UUID | None:
-    """Whom the caller acts for, if anybody yet."""
-    # Asked of the authentication alone: an error of that has no principal.
+    """Return the id of the person the caller acts for, or None."""
+    # ``request.user`` would authenticate again, and raise, if authentication was what failed.
     return getattr(getattr(context.get("request"), "_user", None), "user_id", None)
 
 
@@ -74,7 +74,7 @@ def _is_missing(error: Exception) -> bool:
 
 
 def _was_erased(context: dict[str, Any]) -> bool:
-    """Whether an address names what its person had erased: whoever may ask for it is told so for a while."""
+    """Whether the URL names an object that the caller's person erased in the last 90 days."""
     named = [str(value) for value in (context.get("kwargs") or {}).values()]
     user_id = _asked_for(context)
     if user_id is None or not named:
@@ -83,10 +83,10 @@ def _was_erased(context: dict[str, Any]) -> bool:
 
 
 def _replay(error: IdempotentReplay, context: dict[str, Any]) -> Response | None:
-    """Answer a repeated request; what its first run made may be gone by now, which is an answer like any other."""
+    """Answer a repeated request. If its objects are gone by now, the answer is that error."""
     try:
         answer: Response = context["view"].replay(context["request"], error.record)
-    except Exception as failure:  # noqa: BLE001 - unforeseen ones are not handled here either: see answer_error
+    except Exception as failure:  # noqa: BLE001 - answer_error passes on unexpected ones
         return answer_error(failure, context)
     answer["Idempotent-Replay"] = "true"
     return answer

@@ -1,4 +1,4 @@
-"""ETags: whether something reads as the caller has it already, and which version a change was meant for."""
+"""ETags: conditional GETs by If-None-Match, and optimistic locking by If-Match."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ _VERSIONED = re.compile(r'(?:W/)?"(\d{1,9})(?:-[0-9a-f]+)?"')
 
 
 def with_etag(data: Any, *, version: int | None = None, status: int = 200) -> Response:
-    """An answer with its ETag: a hash of all that it shows, after the version, which If-Match is compared with."""
+    """Create a response with its ETag: the version, which If-Match is compared with, and a hash of the body."""
     shown = hashlib.sha256(orjson.dumps(data, default=str)).hexdigest()[:16]
     return Response(data, status=status, headers={"ETag": f'"{shown}"' if version is None else f'"{version}-{shown}"'})
 
 
 def not_modified_or(request: Request, answer: Response) -> Response:
-    """The answer to a GET, or 304 when If-None-Match names its ETag."""
+    """Return the response to a GET, or 304 if If-None-Match contains its ETag."""
     known = {tag.removeprefix("W/") for tag in parse_etags(request.META.get("HTTP_IF_NONE_MATCH", ""))}
     if known & {answer["ETag"], "*"}:
         return Response(status=304, headers={"ETag": answer["ETag"]})
@@ -45,7 +45,7 @@ def not_modified_or(request: Request, answer: Response) -> Response:
 
 
 def seen_version(request: Request) -> int | None:
-    """The version that If-Match names; None without the header, and for ``*``. Raises Refused for anything else."""
+    """Return the version in If-Match; None without the header and for ``*``. Raises Refused (400) for other values."""
     sent = request.META.get("HTTP_IF_MATCH", "").strip()
     if sent in {"", "*"}:
         return None

@@ -1,4 +1,4 @@
-"""What happened to one object, out of its owner's log."""
+"""The view of one object's changes, from its owner's log."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ class ChangeSerializer(serializers.ModelSerializer[Change]):
         fields = ["rev", "event", "actor", "old_version", "new_version", "at", "meta"]
 
     def get_actor(self, change: Change) -> str:
-        """The kind of actor; of agents, with the id."""
+        """Return the kind of actor; for agents with the id."""
         return f"agent:{change.actor_id}" if change.actor_kind == "agent" else change.actor_kind
 
     def get_meta(self, change: Change) -> dict[str, Any]:
-        """What else is known of it, but for what it was filed under before: that may be closed to the caller."""
+        """Return the metadata without ``left``, the previous category, which the caller may not be allowed to see."""
         return {name: value for name, value in change.meta.items() if name != "left"}
 
 
 class ObjectHistory(ListAPIView):
-    """Changes of one object by cursor. A subclass says whose log they are in and which wordings they led to."""
+    """Lists the changes of one object by cursor. Subclasses locate the object and render its versions."""
 
     serializer_class = ChangeSerializer
     pagination_class = ByRev
@@ -46,15 +46,15 @@ class ObjectHistory(ListAPIView):
     object_type = ""
 
     def locate(self) -> tuple[UUID, object]:
-        """The owner of the log and the id of the object. Raises NotFound when the caller may not see it."""
+        """Return the owner of the log and the id of the object. Raises NotFound if the caller may not see it."""
         raise NotImplementedError
 
     def show_versions(self, numbers: Collection[int]) -> Any:
-        """The wordings with these numbers, the earliest first."""
+        """Return the versions with these numbers, the earliest first."""
         raise NotImplementedError
 
     def get_queryset(self) -> QuerySet[Change]:
-        """The object's changes."""
+        """Return the object's changes."""
         owner_id, object_id = self.locate()
         return Change.objects.of_owner(owner_id).filter(object_type=self.object_type, object_id=str(object_id))
 

@@ -1,4 +1,4 @@
-"""``Idempotency-Key`` on a POST: the same request done twice does its work once and gets the same answer."""
+"""``Idempotency-Key`` on a POST: a repeated request is not executed again, and gets the same answer."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _SALT = "keepsake.request-hash"
 
 
 class IdempotentCaller(Protocol):
-    """What a request's principal has to be: told from others by a key, and able to carry an Idempotency-Key."""
+    """The part of a principal that idempotency needs."""
 
     @property
     def caller_key(self) -> str:
-        """Who asks, and for whom."""
+        """Identifies the caller and the person it acts for."""
 
     def with_idempotency(self, claim: IdempotencyClaim | None) -> Self:
-        """The same principal with the request's key."""
+        """Return the principal with the request's key."""
 
 
 P = TypeVar("P", bound=IdempotentCaller)
@@ -36,16 +36,16 @@ P = TypeVar("P", bound=IdempotentCaller)
 class IdempotentView(APIView, Generic[P]):
     """A view whose POSTs honour the header.
 
-    Call ``caller(request)`` for the principal and hand that to one action; the action's transaction keeps the key. A
-    repeated request ends in ``render_result``, which shows the same objects as they are now. A view that
-    ``takes_uploads`` says what was sent when it calls ``caller``: its body does not fit into memory.
+    Pass the principal of ``caller(request)`` to one action, whose transaction stores the key. For a repeated request,
+    ``render_result`` returns the current state of the same objects. With ``takes_uploads`` the body is too large to be
+    hashed in memory, so the view passes a digest of it to ``caller``.
     """
 
     takes_uploads = False
     _told: hashlib._Hash | None = None
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Hash the bytes that were sent, before CSRF checks or a parser read the stream, which can be read once."""
+        """Hash the request before CSRF checks or a parser read the stream, which can be read only once."""
         if request.method == "POST" and HEADER in request.META:
             told = hashlib.sha256(f"{request.method} {request.get_full_path()}\n".encode())
             if not self.takes_uploads:
@@ -54,7 +54,7 @@ class IdempotentView(APIView, Generic[P]):
         super().initial(request, *args, **kwargs)
 
     def caller(self, request: Request, sent: str = "") -> P:
-        """The principal, carrying the request's Idempotency-Key if it has one. Raises Refused for a bad key."""
+        """Return the principal with the request's Idempotency-Key, if any. Raises Refused (400) for a bad key."""
         principal = self._principal(request)
         if self._told is None:
             return principal
@@ -62,17 +62,17 @@ class IdempotentView(APIView, Generic[P]):
         key = request.META[HEADER]
         if not 1 <= len(key) <= 255 or not key.isprintable():
             raise Refused("An Idempotency-Key has 1 to 255 printable characters.", code="bad_idempotency_key")
-        # IdempotentCaller: nobody who reads the table can try what was sent.
+        # Keyed, so that readers of the table can't test guesses of the body.
         sent_hash = salted_hmac(_SALT, self._told.hexdigest(), algorithm="sha256").hexdigest()
         return principal.with_idempotency(IdempotencyClaim(principal.caller_key, key, sent_hash))
 
     def replay(self, request: Request, record: IdempotencyRecord) -> Response:
-        """Answer a repeated request from what its first run did."""
+        """Answer a repeated request from the stored result."""
         data = self.render_result(self._principal(request), record.object_ids)
         return Response(data, status=record.status_code or 200)
 
     def render_result(self, principal: P, object_ids: list[str]) -> Any:
-        """Show the objects that the first request made. Raises NotFound when they are gone."""
+        """Render the objects of the first request. Raises NotFound (404) if they are gone."""
         raise NotImplementedError
 
     def _principal(self, request: Request) -> P:

@@ -1,4 +1,4 @@
-"""JSON in and out, by orjson, and the base of what callers send."""
+"""JSON parser and renderer by orjson, and the base class of request bodies."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from journal.exceptions import Refused
 
 
 class OrjsonParser(JSONParser):
-    """DRF's JSON parser with the decoder exchanged.
+    """DRF's JSON parser with orjson as decoder.
 
-    The standard library's takes halves of characters, which can be neither stored nor sent back, and recurses until
-    the stack ends on deeply nested brackets. This one refuses both.
+    The standard library's decoder accepts lone surrogates, which can't be stored, and overflows the stack on deeply
+    nested brackets. orjson refuses both.
     """
 
     def parse(self, stream: Any, media_type: str | None = None, parser_context: Mapping[str, Any] | None = None) -> Any:
@@ -32,7 +32,7 @@ class OrjsonParser(JSONParser):
 
 
 def _plain(value: Any) -> Any:
-    """What orjson does not know by itself: Django's lazy strings, DRF's result types, decimals."""
+    """Convert what orjson can't encode: Django's lazy strings, DRF's result types, decimals."""
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, Promise):
@@ -47,7 +47,7 @@ def _plain(value: Any) -> Any:
 
 
 class OrjsonRenderer(JSONRenderer):
-    """DRF's JSON renderer with the encoder exchanged: five to ten times faster on lists."""
+    """DRF's JSON renderer with orjson as encoder: five to ten times faster on lists."""
 
     def render(
         self,
@@ -60,11 +60,11 @@ class OrjsonRenderer(JSONRenderer):
 
 
 MAX_DEPTH = 250
-"""How deep a value may be nested that a caller has kept. The encoder ends at 254, and answers nest it in their own."""
+"""The depth limit of stored JSON values. orjson encodes up to 254 levels, and responses nest the value further."""
 
 
 def as_json(value: Any) -> bytes:
-    """A value that a caller wants kept, as JSON. Raises Refused (400 ``too_deep``) for what no answer could hold."""
+    """Encode a value for storage. Raises Refused (400 ``too_deep``) if a response could not contain it."""
     try:
         return orjson.dumps([[[[value]]]])[4:-4]
     except orjson.JSONEncodeError as error:
@@ -72,20 +72,21 @@ def as_json(value: Any) -> bytes:
 
 
 MAX_VERSION = 2**31 - 1
-"""The highest number that a version can have."""
+"""The highest version number: the column's maximum."""
 
 
 class ExactSerializer(serializers.Serializer[Any]):
-    """What a caller sends, and nothing else: a misspelt field would be taken for one that was left out.
+    """A request body that refuses unknown fields; otherwise a misspelt field would be ignored.
 
-    Every body of a request is one, also inside another and in a ModelSerializer's place: so the schema closes it.
+    Every request body and every nested object in one is an ExactSerializer. The schema sets ``additionalProperties``
+    to false for them.
     """
 
     unknown = "There is no such field."
     closed = "This can't be set here."
 
     def to_internal_value(self, data: Any) -> Any:
-        """Refuse fields that do not exist, and those that are only read, by name."""
+        """Raise ValidationError for unknown and read-only fields, by name."""
         if isinstance(data, dict):
             fields = self.fields
             refused = sorted(str(name) for name in data if name not in fields or fields[name].read_only)
@@ -100,5 +101,5 @@ class NothingSerializer(ExactSerializer):
 
 
 def require_empty_body(request: Request) -> None:
-    """Raise ValidationError for a body where none is read: what it asks for would not be done."""
+    """Raise ValidationError (400) if a request without a body has one, since it would be ignored."""
     NothingSerializer(data={} if request.data is None else request.data).is_valid(raise_exception=True)

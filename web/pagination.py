@@ -1,4 +1,4 @@
-"""Lists: ``{count, next, previous, results}`` with ``page`` and ``per_page``, or by cursor. Other parameters: a 400."""
+"""Pagination by page number or cursor. Unknown query parameters are a 400."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ PER_PAGE = "per_page"
 
 
 class _Strict:
-    """What pages and cursors have in common: a parameter that can't be meant is refused by its name.
+    """Refuses unknown and invalid query parameters, shared by both kinds of pagination.
 
-    A misspelt filter would list everything, a misspelt size another page than the caller reads on from.
+    Otherwise a misspelt filter would list everything, and a misspelt size would return another page than meant.
     """
 
     page_size: int
@@ -26,21 +26,21 @@ class _Strict:
     own: tuple[str, ...]
 
     def refuse_unknown(self, request: Request, view: APIView | None) -> None:
-        """Raise ValidationError for parameters that neither the pages nor the list's filters know."""
+        """Raise ValidationError (400) for parameters of neither the pagination nor the list's filters."""
         filterset = getattr(view, "filterset_class", None)
         known = {*self.own, PER_PAGE, *(filterset.base_filters if filterset else ())}
         if unknown := sorted(request.query_params.keys() - known):
             raise ValidationError({name[:50]: ["There is no such parameter."] for name in unknown[:20]})
 
     def get_page_size(self, request: Request) -> int:
-        """How many rows are wanted. Raises ValidationError for anything that is no number, or none that is served."""
+        """Return the page size. Raises ValidationError (400) unless it is from 1 to ``max_page_size``."""
         sent = request.query_params.get(PER_PAGE) or str(self.page_size)
         if not (sent.isascii() and sent.isdecimal() and len(sent) < 10 and 1 <= int(sent) <= self.max_page_size):
             raise ValidationError({PER_PAGE: [f"A whole number from 1 to {self.max_page_size}."]})
         return int(sent)
 
     def get_schema_operation_parameters(self, view: APIView) -> list[dict[str, Any]]:
-        """The parameters, with their bounds."""
+        """Return the parameters with their bounds and descriptions."""
         parameters: list[dict[str, Any]] = super().get_schema_operation_parameters(view)  # type: ignore[misc]
         for parameter in parameters:
             if parameter["name"] == PER_PAGE:
@@ -54,7 +54,7 @@ class _Strict:
         return parameters
 
     def get_paginated_response_schema(self, schema: dict[str, Any]) -> dict[str, Any]:
-        """The form of a page: all of it is always there."""
+        """Return the schema of a page; all its properties are required."""
         made: dict[str, Any] = super().get_paginated_response_schema(schema)  # type: ignore[misc]
         shown = made["properties"]
         if "count" in shown:
@@ -75,7 +75,7 @@ class NumberedPages(_Strict, PageNumberPagination):
     own: tuple[str, ...] = ("page",)
 
     def paginate_queryset(self, queryset: Any, request: Request, view: APIView | None = None) -> list[Any] | None:
-        """One page. Raises ValidationError for what is no number of a page, NotFound for one beyond the last."""
+        """Return one page. Raises ValidationError (400) for an invalid number, NotFound (404) beyond the last page."""
         self.refuse_unknown(request, view)
         page = request.query_params.get("page") or "1"
         if not (page.isascii() and page.isdecimal() and len(page) < 10 and int(page)):
@@ -84,7 +84,7 @@ class NumberedPages(_Strict, PageNumberPagination):
 
 
 class Cursor(_Strict, CursorPagination):
-    """What is read by cursor, 50 rows at a time, or ``per_page`` up to 200."""
+    """Lists by cursor, 50 rows at a time, or ``per_page`` up to 200."""
 
     page_size = 50
     page_size_query_param = PER_PAGE
@@ -92,7 +92,7 @@ class Cursor(_Strict, CursorPagination):
     own = ("cursor",)
 
     def paginate_queryset(self, queryset: Any, request: Request, view: APIView | None = None) -> list[Any] | None:
-        """Rows from the cursor on. Raises ValidationError for a cursor that this server did not make."""
+        """Return the rows after the cursor. Raises ValidationError (400) for an invalid cursor."""
         self.refuse_unknown(request, view)
         try:
             return super().paginate_queryset(queryset, request, view)
@@ -107,18 +107,18 @@ class ByRev(Cursor):
 
 
 class ByTime(Cursor):
-    """What only grows at its newer end, the latest first."""
+    """Append-only rows, the latest first."""
 
     ordering = ("-at", "-pk")
 
 
 class _YesOrNo(forms.NullBooleanField):
-    """True or false, and not anything else taken for neither."""
+    """Accepts true, false, 1 and 0, and refuses other values instead of ignoring them."""
 
     widget = forms.TextInput
 
     def to_python(self, value: Any) -> bool | None:  # type: ignore[override]  # the stubs know no third value
-        """Read what was sent. Raises ValidationError for what is neither."""
+        """Parse the value. Raises ValidationError for anything else."""
         text = str(value).lower() if value is not None else ""
         if text in {"true", "1"}:
             return True
@@ -129,11 +129,11 @@ class _YesOrNo(forms.NullBooleanField):
         return None
 
     def validate(self, value: Any) -> None:
-        """It may be left out."""
+        """Accept a missing value."""
 
 
 class BooleanFilter(filters.BooleanFilter):
-    """A filter that is on, off or left out."""
+    """A filter by true or false, or not at all."""
 
     field_class = _YesOrNo
 
@@ -142,15 +142,15 @@ class BooleanFilter(filters.BooleanFilter):
 
 
 class FiltersByState(filters.FilterSet):
-    """Filters of rows that have a state: those in the ``usual`` one unless another, or ``all``, is named."""
+    """Filters of rows with a state. Without the parameter ``state`` it is ``usual``; ``all`` means every state."""
 
     usual: str
 
     def filter_queryset(self, queryset: Any) -> Any:
-        """Apply the filters, and the state that is meant when none is named."""
+        """Apply the filters, with the default state if none is given."""
         self.form.cleaned_data["state"] = self.form.cleaned_data["state"] or self.usual
         return super().filter_queryset(queryset)
 
     def in_state(self, queryset: Any, _name: str, value: str) -> Any:
-        """Rows in one state, or in any."""
+        """Filter rows by state, unless it is ``all``."""
         return queryset if value == "all" else queryset.filter(state=value)

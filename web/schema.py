@@ -1,4 +1,4 @@
-"""What every operation has in common, said once in the OpenAPI schema: headers and the form of errors."""
+"""The parts of the OpenAPI schema that all operations share: headers, errors, path parameters."""
 
 from __future__ import annotations
 
@@ -89,22 +89,22 @@ _SCHEMAS: dict[str, Any] = {
 
 
 class OperationSchema(AutoSchema):
-    """The description of one operation, with the headers that every request may carry."""
+    """The schema of one operation, with the headers that every request may have."""
 
     def get_override_parameters(self) -> list[Any]:
-        """X-Keepsake-User everywhere, Idempotency-Key where it is honoured."""
+        """Add X-Keepsake-User to every operation, and Idempotency-Key where it is honoured."""
         parameters = [*super().get_override_parameters(), _USER]
         if self.method == "POST" and isinstance(self.view, IdempotentView):
             parameters.append(_IDEMPOTENCY_KEY)
         return parameters
 
     def get_summary(self) -> str | None:
-        """The first sentence of the description, or what ``extend_schema`` says."""
+        """Return the summary of ``extend_schema``, or the first sentence of the description."""
         summary = super().get_summary()
         return summary or self.get_description().partition("\n\n")[0].partition(". ")[0].rstrip(".") or None
 
     def _map_basic_serializer(self, serializer: Any, direction: Direction) -> dict[str, Any]:
-        """An answer has all its fields but those declared as not required; a body has no others than the schema's."""
+        """Mark a response's fields as required unless declared otherwise, and forbid extra fields in request bodies."""
         schema: dict[str, Any] = super()._map_basic_serializer(serializer, direction)
         shape = force_instance(serializer)
         sent = isinstance(shape, ExactSerializer)
@@ -117,12 +117,12 @@ class OperationSchema(AutoSchema):
 
 
 def _may_be_left_out(shape: Any, field: Any) -> bool:
-    """Whether a field of an answer is said not to be required; those that a model gives have a default, and stand."""
+    """Whether a response field is declared as not required. Fields generated from a model are always present."""
     return field.field_name in shape._declared_fields and not (field.required or field.read_only)
 
 
 def complete(result: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """Describe errors, headers and ids in paths. A hook of drf-spectacular, run on the whole schema."""
+    """Add descriptions of errors, headers and path parameters. A postprocessing hook of drf-spectacular."""
     result["components"].setdefault("schemas", {}).update(_SCHEMAS)
     for operations in result["paths"].values():
         for method, operation in operations.items():

@@ -1,6 +1,6 @@
-"""Server-sent events: streams that are bounded in time and in number, and hold neither a thread nor a connection each.
+"""Server-sent events: streams with limits on time and number, without a thread or database connection each.
 
-What is to be told is announced over Valkey; one listener in each process hears it for all streams of that process.
+Events are stored in Valkey and announced on a channel, to which one listener of each process subscribes.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ from rest_framework.request import Request
 from journal.cache import ANNOUNCEMENTS
 from journal.exceptions import Refused, Unavailable
 
-# Proxies and clients take a connection over which nothing comes for a dead one.
+# A comment is sent after this time without an event, because proxies and clients close idle connections.
 _SILENCE_SECONDS = 10
 _CONNECTIONS = 4
 _process = threading.BoundedSemaphore(settings.UPDATES_STREAMS_PER_PROCESS)
 _KEPT = 100
 _ID = re.compile(r"\d{1,19}(-\d{1,19})?")
 FIRST_ID = "0"
-"""The id before all others that are still kept."""
+"""The id before all stored events."""
 
 
 @dataclass(frozen=True, slots=True)
 class StreamEvent:
-    """Something that was told under a key. ``id`` is what to ask with for what comes after it."""
+    """An event of a stream. Clients resume after its ``id``."""
 
     id: str
     event: str
@@ -51,7 +51,7 @@ class StreamEvent:
 
     @property
     def sent(self) -> bytes:
-        """The event as it is sent."""
+        """The event encoded for ``text/event-stream``."""
         lines = (
             b"id: %b" % self.id.encode(),
             b"event: %b" % self.event.encode(),
@@ -61,7 +61,7 @@ class StreamEvent:
 
 
 class EventStreamRenderer(BaseRenderer):
-    """What a client that takes nothing but events is answered instead of a stream: one event ``error``."""
+    """Renders an error as an event ``error``, for clients that accept only event streams."""
 
     media_type = "text/event-stream"
     format = "events"
@@ -70,12 +70,12 @@ class EventStreamRenderer(BaseRenderer):
     def render(
         self, data: Any, accepted_media_type: str | None = None, renderer_context: Mapping[str, Any] | None = None
     ) -> bytes:
-        """The answer as an event."""
+        """Encode the response as an event."""
         return b"event: error\ndata: " + orjson.dumps(data) + b"\n\n"
 
 
 class TooManyStreams(Throttled):
-    """429: the person has as many streams as one person may have, in all processes together."""
+    """429: the person has reached the limit of open streams, over all processes."""
 
     default_code = "too_many_streams"
 
@@ -86,12 +86,12 @@ class TooManyStreams(Throttled):
 
 
 class StreamSlot:
-    """The place of something that waits for long on the event loop: so many in a process, so many of one person.
+    """A slot for a long request on the event loop, limited per process and per person. ``close`` releases it.
 
-    Raises TooManyStreams (429) when the person has as many as they may have, Unavailable (503) when this process has.
+    Raises TooManyStreams (429) at the person's limit, Unavailable (503) at the process's limit.
 
-    It lasts ``seconds`` at most. ``audience`` is the key under which whoever makes the events counts who follows them;
-    then there is no place (503) while Valkey is away.
+    It expires after ``seconds``. ``audience`` is a key under which the producer of events counts its listeners; with
+    it, Unavailable (503) is also raised if Valkey can't be reached.
     """
 
     def __init__(self, user_id: UUID | None, *, seconds: float | None = None, audience: str = "") -> None:
@@ -105,7 +105,7 @@ class StreamSlot:
             if rank < settings.UPDATES_STREAMS_PER_PERSON and audience:
                 take_slot(audience, self._id, seconds)
         except (RedisError, OSError) as error:
-            # Such a stream has nothing to tell and ends at once, so there is nothing to count.
+            # Without Valkey a stream has no events and ends at once, so it needs no count.
             if audience:
                 self.close()
                 raise Unavailable("What is said could not be told. Try again in a moment.") from error
@@ -115,19 +115,19 @@ class StreamSlot:
             raise TooManyStreams
 
     def close(self) -> None:
-        """Give the place free, once."""
+        """Release the slot. Further calls do nothing."""
         if self._open:
             self._open = False
             _process.release()
-            with suppress(RedisError, OSError):  # Then it is taken for some seconds more.
+            with suppress(RedisError, OSError):  # Then the slot expires later.
                 for key in filter(None, (self._key, self._audience)):
                     valkey_client().zrem(key, self._id)
 
 
 class Stream(StreamSlot):
-    """The body of an answer that streams events. Closing it, which the server always does, gives its place free.
+    """The body of a response that streams events. The server always closes it, which releases its slot.
 
-    ``events`` yields events made by ``event``, and None where there is nothing yet.
+    ``events`` yields encoded events, and None for silence.
     """
 
     def __init__(
@@ -156,7 +156,7 @@ class Stream(StreamSlot):
 
 
 def take_slot(key: str, place: str, seconds: float) -> int:
-    """Take a place, and return how many are taken before it. Places end by themselves: a process may be killed."""
+    """Take a slot under a key, and return how many were taken before. Slots expire, as a process may be killed."""
     now = time.time()
     ends = now + seconds + _SILENCE_SECONDS
     steps = valkey_client().pipeline()
@@ -168,7 +168,7 @@ def take_slot(key: str, place: str, seconds: float) -> int:
 
 
 def valkey_client() -> Redis:
-    """The client of this process for streams and what they tell."""
+    """Return this process's Valkey client for streams."""
     return _client(settings.REDIS_URL)
 
 
@@ -178,9 +178,9 @@ def _client(url: str) -> Redis:
 
 
 class Listener:
-    """Hears announcements over one connection, for as long as a stream waits for one.
+    """Subscribes to the channel over one connection, while any stream waits for it.
 
-    ``client`` reads what was announced, over a few connections that all streams share.
+    ``client`` reads the stored events, over a few connections that all streams share.
     """
 
     def __init__(self) -> None:
@@ -191,10 +191,10 @@ class Listener:
 
     @asynccontextmanager
     async def subscribe(self, key: str) -> AsyncIterator[Callable[[float], Any]]:
-        """Yield a function that waits until the key is announced, or so many seconds.
+        """Yield a function that waits for the key to be published, at most so many seconds. Whether it was.
 
-        It says whether the key was; an announcement since the last wait counts. It raises RedisError or OSError when
-        Valkey goes, as entering does when it is away.
+        A message since the last wait counts. The function raises RedisError or OSError if the connection is lost;
+        entering the block raises them if Valkey can't be reached.
         """
         woken = asyncio.Event()
         self._waiting[key].add(woken)
@@ -234,7 +234,7 @@ class Listener:
                 async for message in channel.listen():
                     begun.set()
                     if asyncio.current_task() is not self._task:
-                        return  # Its end was lost: see end_tasks.
+                        return  # Its cancellation was lost: see end_tasks.
                     if message["type"] == "message":
                         for woken in self._waiting.get(message["data"].decode(), ()):
                             woken.set()
@@ -253,7 +253,7 @@ _listeners: WeakKeyDictionary[asyncio.AbstractEventLoop, Listener] = WeakKeyDict
 
 
 def listener() -> Listener:
-    """The listener of this process, or in tests of the event loop that runs."""
+    """Return the listener of the running event loop; servers have one loop a process."""
     loop = asyncio.get_running_loop()
     if loop not in _listeners:
         _listeners[loop] = Listener()
@@ -263,9 +263,9 @@ def listener() -> Listener:
 async def follow(
     key: str, read: Callable[[AsyncRedis], Any], seconds: float, silence: float = _SILENCE_SECONDS
 ) -> AsyncIterator[list[Any] | None]:
-    """What ``read`` finds now, and again whenever the key is announced, for so long; None after so much silence.
+    """Yield ``read()`` now and whenever the key is published, for ``seconds``; None after ``silence`` seconds without.
 
-    Raises RedisError or OSError when Valkey is away, or goes.
+    Raises RedisError or OSError if Valkey can't be reached.
     """
     ends = time.monotonic() + seconds
     heard = listener()
@@ -277,9 +277,9 @@ async def follow(
 
 
 def read_event_id(request: Request) -> str:
-    """The id after which a client wants to follow, by ``after`` or as browsers send it; empty without one.
+    """Return the event id to resume after, from the parameter ``after`` or the header Last-Event-ID, or "".
 
-    Raises Refused (400 ``bad_id``) for what is none.
+    Raises Refused (400 ``bad_id``) for an invalid id.
     """
     after: str = request.query_params.get("after") or request.headers.get("Last-Event-ID") or ""
     if after and not _ID.fullmatch(after):
@@ -290,9 +290,10 @@ def read_event_id(request: Request) -> str:
 def publish_event(
     pipeline: Any, key: str, name: str, data: Mapping[str, Any], seconds: int, *, most: int = _KEPT
 ) -> Any:
-    """Put into a pipeline of Valkey's what tells an event under a key; it is kept for so long, of ``most`` events.
+    """Store an event under a key and publish the key, by a Valkey pipeline.
 
-    Returns what executes the pipeline, to be awaited where its client is asynchronous.
+    The key expires after ``seconds`` and keeps the latest ``most`` events. Returns the result of ``execute()``, to be
+    awaited if the client is asynchronous.
     """
     pipeline.xadd(key, {"event": name, "data": orjson.dumps(data)}, maxlen=most)
     pipeline.expire(key, seconds)
@@ -303,9 +304,9 @@ def publish_event(
 async def events_after(
     key: str, after: str, seconds: float, silence: float = _SILENCE_SECONDS
 ) -> AsyncGenerator[StreamEvent | None]:
-    """What is told under a key after an event, as it happens, for so long; None after so much silence.
+    """Yield the events of a key after an id, as they are published, for ``seconds``; None after ``silence`` seconds.
 
-    Raises RedisError or OSError when Valkey is away, or goes.
+    Raises RedisError or OSError if Valkey can't be reached.
     """
     last = after
 
@@ -321,7 +322,7 @@ async def events_after(
 
 
 async def stored_events_after(client: AsyncRedis, key: str, after: str) -> list[StreamEvent]:
-    """What was told under a key after an event and is still kept."""
+    """Return the stored events of a key after an id."""
     found: Any = await client.xrange(key, min=f"({after}")
     return [
         StreamEvent(entry.decode(), fields[b"event"].decode(), orjson.loads(fields[b"data"])) for entry, fields in found

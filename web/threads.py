@@ -1,6 +1,6 @@
-"""Short hops from the event loop to threads, where the database is: whoever waits on the loop holds no connection.
+"""Runs database work of the event loop in threads, so that a waiting request holds no connection.
 
-A view may also check a request like any other and then hand it over to an application of its own on the event loop.
+``AsgiResponse`` lets a view check a request as usual, and then hand it over to an ASGI application.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ _threads = ThreadPoolExecutor(settings.REPLY_THREADS, "hop")
 
 
 async def in_thread(function: Callable[[], T]) -> T:
-    """What the function returns, run on a thread in that thread's own context; its connections are given back."""
+    """Run the function in a thread, in the thread's own context, and close its database connections afterwards."""
     return await asyncio.get_running_loop().run_in_executor(_threads, closing_connections, function)
 
 
 def closing_connections(function: Callable[[], T]) -> T:
-    """What the function returns; the thread's connections are given back."""
+    """Call the function, and close the thread's database connections afterwards."""
     try:
         return function()
     finally:
@@ -33,10 +33,10 @@ def closing_connections(function: Callable[[], T]) -> T:
 
 
 async def end_tasks(*tasks: asyncio.Future[Any]) -> list[Any]:
-    """Cancel tasks until they have ended, and return what each came to, an exception where that was it.
+    """Cancel tasks until they have ended, and return their results or exceptions.
 
-    Once is not enough: before Python 3.12 ``asyncio.wait_for``, which redis-py sends with, loses a cancellation that
-    comes when what it waits for has just ended (bpo-37658).
+    It cancels repeatedly: before Python 3.12 ``asyncio.wait_for``, which redis-py uses, loses a cancellation that
+    arrives when the awaited operation has just ended (bpo-37658).
     """
     left = {task for task in tasks if not task.done()}
     while left:
@@ -52,20 +52,20 @@ Send = Callable[[Mapping[str, Any]], Awaitable[None]]
 
 
 class ThreadRunner(Protocol):
-    """Runs a function on a thread, where the database is, and gives the thread's connections back."""
+    """Runs a function in a thread, and closes its database connections afterwards."""
 
     async def __call__(self, function: Callable[[], T]) -> T:
-        """What the function returns."""
+        """Return the function's result."""
 
 
 AsgiHandler = Callable[[Scope, Receive, Send, ThreadRunner], Awaitable[None]]
 
 
 class AsgiResponse(HttpResponseBase):
-    """What a view answers that has checked a request and leaves the answer to an ASGI application.
+    """The response of a view that leaves the answer to an ASGI application.
 
-    The application gets the body, which was read, in one piece. The headers that middleware sets on this go with its
-    answer. ``done`` is called when it was answered, or never will be.
+    The application gets the already read body in one message. Headers that middleware sets on this response are added
+    to the application's. ``done`` is called when the response is closed.
     """
 
     streaming = True
@@ -75,13 +75,13 @@ class AsgiResponse(HttpResponseBase):
         self._answer, self._body, self._done = answer, body, done
 
     def close(self) -> None:
-        """Give free what was held for the answer."""
+        """Call ``done``, which releases the resources of the response."""
         super().close()
         if self._done is not None:
             self._done()
 
     async def serve(self, scope: Scope, receive: Receive, send: Send, hop: ThreadRunner) -> None:
-        """Have the request answered."""
+        """Run the ASGI application."""
         told = False
 
         async def replay() -> Any:

@@ -1,4 +1,4 @@
-"""How often one principal may call. A courtesy limit against runaway loops; when the cache is away it lets through."""
+"""Rate limits per principal, against runaway loops. Without the cache, every call is allowed."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ if TYPE_CHECKING:
 
 
 def address_of(request: HttpRequest) -> str:
-    """Where a request comes from, as attempts are counted: an IPv4 address or an IPv6 network of 64 bits.
+    """Return the client's address for counting attempts: an IPv4 address or an IPv6 /64 network.
 
-    Behind a proxy that is what the proxy wrote last into X-Forwarded-For; what stands before it anybody may claim.
+    Behind a proxy it is the last entry of X-Forwarded-For, which the proxy added; clients can forge the others.
     """
     forwarded = request.META.get("HTTP_X_FORWARDED_FOR", "") if settings.BEHIND_PROXY else ""
     text = forwarded.rpartition(",")[2].strip() or request.META.get("REMOTE_ADDR", "")
     try:
         address = ip_address(text)
     except ValueError:
-        return "unknown"  # A Unix socket has none.
+        return "unknown"  # A Unix socket has no address.
     return str(address if address.version == 4 else ip_network(f"{address}/64", strict=False))
 
 
 class PrincipalRateThrottle(SimpleRateThrottle):
-    """Counts calls per caller and person, so that one busy user of a service does not stop the others.
+    """Counts calls per caller and person, so that one busy user of a service does not block the others.
 
-    The minutes (or hours) begin with the clock's, so a count is one number and takes one round trip to the cache.
+    It uses fixed windows of the clock (minutes, hours), so a count takes one round trip to the cache.
     """
 
     scope = "principal"
@@ -42,7 +42,7 @@ class PrincipalRateThrottle(SimpleRateThrottle):
     duration: int
 
     def allow_request(self, request: Request, view: APIView) -> bool:
-        """Count the call, and say whether it is within what the rate allows."""
+        """Count the call. Whether it is within the rate."""
         key = self.get_cache_key(request, view) if self.rate else None
         if key is None:
             return True
@@ -51,10 +51,10 @@ class PrincipalRateThrottle(SimpleRateThrottle):
         return valkey().increment(f"{key}:{int(now // self.duration)}", self.duration) <= self.num_requests
 
     def wait(self) -> float:
-        """Seconds until calls are allowed again."""
+        """Return the seconds until calls are allowed again."""
         return self.left
 
     def get_cache_key(self, request: Request, view: APIView) -> str | None:
-        """The counter's key; None (no limit) before authentication."""
+        """Return the counter's key; None (no limit) before authentication."""
         caller = getattr(request.user, "caller_key", None)
         return f"throttle:{caller}" if caller else None

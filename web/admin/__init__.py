@@ -1,4 +1,4 @@
-"""The admin: what the staff's pages of every room build on, and those of the journal itself."""
+"""Base classes and helpers of every room's staff pages, and the staff pages of the journal."""
 
 from .base import RecordAdmin, filter_by_id, is_staff, link_column, link_to
 from .dialogs import ConfirmForm, ReasonForm, button, render_in_dialog

@@ -1,4 +1,4 @@
-"""Rows that staff read and nobody edits: lists that stay cheap on big tables, buttons that call actions."""
+"""The base of read-only staff pages: lists that stay fast on big tables, and buttons that call actions."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ COUNTED_ROWS = 5_000
 
 
 class BoundedPaginator(Paginator):
-    """Pages over the first ``COUNTED_ROWS`` rows: counting stops there, so a big table costs no more than that.
+    """Paginates the first ``COUNTED_ROWS`` rows. Counting stops there, so that big tables stay fast.
 
-    Whoever looks for something further on narrows the list by a filter or a search.
+    Later rows are found by a filter or a search.
     """
 
     template_name = "admin/bounded_pagination.html"
 
     @cached_property
     def count(self) -> int:
-        """How many rows there are, at most ``COUNTED_ROWS``."""
+        """The number of rows, at most ``COUNTED_ROWS``."""
         rows: Any = self.object_list
         return int(rows.order_by()[:COUNTED_ROWS].count())
 
@@ -57,13 +57,13 @@ class _BoundedChangeList(ChangeList):
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
-        # The page's header would offer "all" beside a number that was never counted.
+        # Otherwise the header would offer "all" with a total that was never counted.
         self.full_result_count = self.result_count
         self.model_admin.name_rows(list(self.result_list))
 
 
 class _Titled:
-    """A row under its title, as the theme's heading shows it."""
+    """Wraps a row so that ``str()`` returns its title, which the theme's heading shows."""
 
     def __init__(self, row: Model, title: str) -> None:
         self._row, self._title = row, title
@@ -76,10 +76,10 @@ class _Titled:
 
 
 class RecordAdmin(ModelAdmin):
-    """Rows that staff read. Nobody edits them here, superusers included: buttons call the rooms' actions instead.
+    """Read-only pages of a model for staff. Changes are made by buttons that call the rooms' actions.
 
-    Whoever may enter the admin may read; there are no per-model permissions to hand out. ``id_fields`` are the columns
-    that an id in the search box is compared with; without them ``search_fields`` works as everywhere in Django.
+    Every staff member may read every model; there are no per-model permissions. ``id_fields`` are the columns that an
+    id in the search box is compared with; without them, ``search_fields`` works as usual in Django.
     """
 
     show_full_result_count = False
@@ -91,46 +91,46 @@ class RecordAdmin(ModelAdmin):
     id_fields: tuple[str, ...] = ()
 
     def has_module_permission(self, request: HttpRequest) -> bool:
-        """Staff see every room."""
+        """Whether the user is staff."""
         return is_staff(request)
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Staff see every row."""
+        """Whether the user is staff."""
         return is_staff(request)
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Rows are made by actions."""
+        """False: actions add rows."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Rows are changed by actions."""
+        """False: actions change rows."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Rows are removed by actions."""
+        """False: actions delete rows."""
         return False
 
     def name_rows(self, rows: Sequence[Any]) -> None:
-        """Give the rows of a list's page what their columns call others by, in a few statements for all of them."""
+        """Load the names that the columns of a list's page show, in a fixed number of statements."""
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
-        """The list whose header counts nothing."""
+        """Return the list class without a total count."""
         return _BoundedChangeList
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
-        """The row of an address: None also for an id that the database would choke on."""
+        """Return the row of a URL; None as well for an id with a NUL, which the database refuses."""
         return None if "\x00" in object_id else super().get_object(request, object_id, from_field)
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
-        """Only what the filters beside a list put into its address, the same words and nothing more.
+        """Allow only the parameters of the list's filters.
 
-        Django lets any column of the row be compared with anything, which would let staff guess a private text letter
-        by letter without opening it.
+        Django allows lookups on any column of the model, by which staff could guess a private text letter by letter
+        without opening it.
         """
         return any(lookup in self._parameters(each, request) for each in self.get_list_filter(request))
 
     def _parameters(self, list_filter: Any, request: HttpRequest) -> list[str | None]:
-        """The names that a filter reads from a list's address."""
+        """Return the query parameters of a filter."""
         if isinstance(list_filter, type) and issubclass(list_filter, SimpleListFilter):
             return [list_filter.parameter_name]
         path, made = (list_filter, FieldListFilter.create) if isinstance(list_filter, str) else list_filter
@@ -140,7 +140,7 @@ class RecordAdmin(ModelAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Rows with that id in one of ``id_fields``; whatever is no id, finds what ``name_filter`` says."""
+        """Filter rows by an id in one of ``id_fields``, or else by ``name_filter``."""
         if not self.id_fields:
             return super().get_search_results(request, queryset, search_term)
         term = search_term.strip()
@@ -155,15 +155,15 @@ class RecordAdmin(ModelAdmin):
         return queryset.filter(condition), False
 
     def name_filter(self, term: str) -> Q:
-        """Which rows a text that is no id finds: none, unless a room says otherwise."""
+        """Return the filter for a search term that is not an id. Finds nothing unless overridden."""
         return Q(pk__in=[])
 
     def title_of(self, row: Any) -> str:
-        """What a row is called on its page: what it is and, where a room says so, whose. Never what it holds."""
+        """Return the title of a row's page: its kind, in subclasses also its owner. Never its text."""
         return capfirst(str(row._meta.verbose_name))
 
     def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
-        """The page of a row, headed by its title."""
+        """Render the page of a row with its title as heading."""
         answer = super().render_change_form(request, context, *args, **kwargs)
         row = answer.context_data.get("original")
         if isinstance(row, Model):
@@ -172,28 +172,28 @@ class RecordAdmin(ModelAdmin):
         return answer
 
     def get_list_display(self, request: HttpRequest) -> Any:
-        """The columns; an id that is long shows its beginning, which the link and a search have in full."""
+        """Return the columns, with ids shortened."""
         return ["handle" if name == "id" else name for name in super().get_list_display(request)]
 
     def get_list_display_links(self, request: HttpRequest, list_display: Any) -> list[Any] | tuple[Any, ...]:
-        """The column that leads to the row."""
+        """Return the columns that link to the row."""
         links = super().get_list_display_links(request, list_display)
         return ["handle" if name == "id" else name for name in links or []]
 
     @admin.display(description="id", ordering="pk")
     def handle(self, row: Any) -> str:
-        """The beginning of a row's id."""
+        """Return the shortened id."""
         return short(row.pk)
 
     def row(self, request: HttpRequest, object_id: str) -> Any:
-        """The row of a button's address. Raises Http404."""
+        """Return the row of a button's URL. Raises Http404."""
         row: Any = self.get_object(request, unquote(object_id))
         if row is None:
             raise Http404
         return row
 
     def run_action(self, request: HttpRequest, change: Callable[[], Any], done: str) -> HttpResponse:
-        """Call an action, say on the page how it ended, and load the page again with the row as it is by then."""
+        """Call an action, show a message with its outcome, and reload the page."""
         try:
             change()
         except Refused as refusal:
@@ -202,16 +202,16 @@ class RecordAdmin(ModelAdmin):
         return self.refresh()
 
     def refuse(self, request: HttpRequest, refusal: Refused) -> HttpResponse:
-        """Say on the page why an action did nothing."""
+        """Show why an action was refused, and reload the page."""
         self.message_user(request, refusal.detail, messages.ERROR)
         return self.refresh()
 
     def refresh(self) -> HttpResponse:
-        """Have the page behind the dialog loaded again, with what there is to say."""
+        """Reload the page behind the dialog, which shows the messages."""
         return HttpResponseClientRefresh()
 
     def report(self, request: HttpRequest, done: int, total: int, what: str) -> None:
-        """Say on the page how many of the selected rows a button did something to."""
+        """Show a message with how many of the selected rows an action changed."""
         level = messages.SUCCESS if done == total else messages.WARNING
         self.message_user(request, f"{done} of {total} {what}.", level)
 
@@ -222,7 +222,7 @@ def is_staff(request: HttpRequest) -> bool:
 
 
 def as_uuid(text: object) -> UUID | None:
-    """The UUID that a text spells, or None."""
+    """Parse a UUID. Returns None for any other text."""
     try:
         return UUID(str(text))
     except ValueError:
@@ -230,7 +230,7 @@ def as_uuid(text: object) -> UUID | None:
 
 
 def filter_by_id(rows: QuerySet[Row], object_id: object) -> QuerySet[Row]:
-    """The row of that id: none, if ids of such rows don't look like that."""
+    """Filter rows by an id; none if it is not a valid id of the model."""
     if "\x00" in str(object_id):
         return rows.none()
     try:
@@ -240,7 +240,7 @@ def filter_by_id(rows: QuerySet[Row], object_id: object) -> QuerySet[Row]:
 
 
 def link_column(model: type[Model], path: str, description: str, *, name: str = "") -> Callable[[Any, Any], Any]:
-    """A column of a list or page: a link to the row of a model whose id stands under ``path``, with its ``name``."""
+    """Create a column with a link to the row of ``model`` whose id is the attribute ``path``, labelled by ``name``."""
 
     @admin.display(description=description)
     def column(self: Any, row: Any) -> Any:
@@ -250,12 +250,12 @@ def link_column(model: type[Model], path: str, description: str, *, name: str = 
 
 
 def short(pk: object) -> str:
-    """An id as lists show it: of a UUID its first eight characters."""
+    """Shorten an id for lists: a UUID to its first eight characters."""
     return str(pk)[:8] if as_uuid(pk) else str(pk)
 
 
 def link_to(model: type[Model], pk: object, text: object = "") -> SafeString | str:
-    """A link to a row's page in the admin, named by a text or the beginning of its id; "-" for no row."""
+    """Return a link to a row's page in the admin, labelled by a text or the shortened id; "-" if ``pk`` is None."""
     if pk is None:
         return "-"
     address = reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_change", args=[pk])

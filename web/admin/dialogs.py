@@ -1,4 +1,4 @@
-"""Buttons: each asks in a dialog before anything happens, so that no address does something by being opened."""
+"""Buttons with a confirmation dialog. They act on POST only, so opening a URL never changes anything."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ REASON_CHARACTERS = 200
 
 
 class ConfirmForm(BaseDialogForm):
-    """Asks nothing but whether it is meant."""
+    """Asks for a confirmation only."""
 
 
 class ReasonForm(BaseDialogForm):
-    """Asks why."""
+    """Asks for a reason."""
 
     reason = forms.CharField(
         max_length=REASON_CHARACTERS,
@@ -46,8 +46,8 @@ def button(
 ) -> Callable[[Method], Method]:
     """Make an admin's method a button of a row, a page or a list.
 
-    Pressing it opens a dialog with ``question`` and the fields of ``form``; the method is called with the valid form
-    only, on a POST that carries the token of the page. ``permission`` names the admin's ``has_…_permission``.
+    It opens a dialog with ``question`` and the fields of ``form``. The method is called with the valid form, on a POST
+    with the page's CSRF token. ``permission`` names the admin's ``has_…_permission``.
     """
     decorated: Callable[[Method], Method] = action(
         description=title,
@@ -66,7 +66,7 @@ def button(
 
 
 def render_in_dialog(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
-    """Answer a dialog with what it opened, in the dialog's place. Kept nowhere: closed, it is gone."""
+    """Render a template into the dialog, with ``Cache-Control: no-store``."""
     answer = render(request, template, context)
     answer["Cache-Control"] = "no-store"
     return reswap(reselect(retarget(answer, "#dialog"), "#dialog"), "outerHTML")

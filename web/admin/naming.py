@@ -1,4 +1,4 @@
-"""What the logs are about and who did it, by name: they hold ids alone. And how they colour what happened."""
+"""Names and links for the actors and objects of log entries, which hold only ids; colours of events."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ACTORS: dict[str, tuple[str, str]] = {
     ActorKind.STAFF: ("accounts.User", "username"),
     ActorKind.AGENT: ("accounts.Agent", "name"),
 }
-"""Who does things under an id, by its kind: the table, and the column of the name."""
+"""The model and the name's column of each kind of actor."""
 
 _OBJECTS = {
     "agent": "accounts.Agent",
@@ -44,11 +44,11 @@ _OBJECTS = {
     "proposal": "memories.Proposal",
     "user": "accounts.User",
 }
-"""What the logs call a sort of thing, and the table whose page shows one."""
+"""The model of each object type of the logs."""
 
 
 def name_actors(changes: Sequence[Change]) -> None:
-    """Note who did each, in a statement for each kind of actor."""
+    """Set ``actor_name`` of each change, in one statement for each kind of actor."""
     for kind, (label, column) in _ACTORS.items():
         theirs = [each for each in changes if each.actor_kind == kind and as_uuid(each.actor_id)]
         rows = apps.get_model(label)._default_manager.filter(pk__in={each.actor_id for each in theirs})
@@ -58,7 +58,7 @@ def name_actors(changes: Sequence[Change]) -> None:
 
 
 def link_to_actor(change: Change) -> SafeString | str:
-    """Who did it, as noted; the beginning of the id of whom there is no more."""
+    """Return a link to the actor set by ``name_actors``; the shortened id if the actor was deleted."""
     name = getattr(change, "actor_name", "")
     if not name:
         return short(change.actor_id)
@@ -66,7 +66,7 @@ def link_to_actor(change: Change) -> SafeString | str:
 
 
 def link_to_object(sort: str, pk: str | None) -> SafeString | str:
-    """The page of what a log is about, named by its sort; the beginning of the id where there is no such page."""
+    """Return a link to an object's page, labelled by its type; the shortened id if there is no such page."""
     if pk and sort in _OBJECTS:
         return link_to(apps.get_model(_OBJECTS[sort]), pk, capfirst(sort))
     return f"{sort} {short(pk or '-')}".strip()

@@ -1,4 +1,4 @@
-"""The journal for staff: jobs with what became of them, the logs of changes and operations, ledgers."""
+"""Staff pages of the journal: jobs, the logs of changes and operations, ledgers, exports, erasures."""
 
 from __future__ import annotations
 
@@ -37,24 +37,23 @@ from .dialogs import ConfirmForm, button
 from .naming import EVENT_COLOURS, link_to_actor, link_to_object, name_actors
 
 job_subjects: dict[str, type[Model] | None] = {}
-"""The kinds of jobs, and which rows they are about, if any. The room that opens such jobs says so in its admin."""
+"""The model that each kind of job is about, or None. Rooms register their kinds in their admin modules."""
 
 CANT_RETRY = "This can't be tried again: what it worked on is gone. If it was a file, its person has to send it again."
 STATE_COLOURS = {"waiting": "info", "running": "primary", "done": "success", "failed": "danger", "cancelled": "default"}
 
 
 class OwnerRecordAdmin(RecordAdmin):
-    """Records that hold the id of a person or a legacy alone, told with what that one is called.
+    """Records with the id of a person or a legacy in ``owner_field``, shown with its name.
 
-    ``owner_field`` is the column. What was erased has no name: then it is the beginning of the id. Other ids are short
-    in a list and whole on the page of a row.
+    An erased owner is shown by the shortened id. Other ids are shortened in lists and complete on a row's page.
     """
 
     owner_field = "user_id"
     short_id = admin.display(description="id", ordering="pk")(lambda self, row: short(row.pk))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """The rows, each with the name of its person or its legacy."""
+        """Return the rows, annotated with the name of the person or legacy."""
         names = {"person_name": ("User", "username"), "legacy_name": ("Legacy", "name")}
         owners = {
             alias: Subquery(
@@ -65,13 +64,13 @@ class OwnerRecordAdmin(RecordAdmin):
         return super().get_queryset(request).annotate(**owners)
 
     def title_of(self, row: Any) -> str:
-        """What it is, and whose."""
+        """Return the title: the kind and the owner."""
         name = row.person_name or row.legacy_name
         return f"{super().title_of(row)} of {name}" if name else super().title_of(row)
 
     @admin.display(description="of")
     def whose(self, row: Any) -> Any:
-        """The person or the legacy, with a link."""
+        """Return a link to the person or the legacy."""
         pk = getattr(row, self.owner_field)
         for kind, name in (("User", row.person_name), ("Legacy", row.legacy_name)):
             if name:
@@ -80,7 +79,7 @@ class OwnerRecordAdmin(RecordAdmin):
 
     @admin.display(description="object")
     def about_object(self, row: Any) -> str:
-        """What sort of thing it is about, with a link; the beginning of its id where there is no page of it."""
+        """Return a link to the object; the shortened id if there is no such page."""
         return link_to_object(getattr(row, "object_type", ""), row.object_id)
 
 
@@ -98,7 +97,7 @@ class LedgerAdmin(OwnerRecordAdmin):
 
 @admin.register(Change)
 class ChangeAdmin(OwnerRecordAdmin):
-    """The log of writes."""
+    """The log of changes."""
 
     owner_field = "ledger_id"
     list_display = ["at", "labelled_event", "about_object", "whose", "rev", "actor_kind", "actor"]
@@ -123,23 +122,23 @@ class ChangeAdmin(OwnerRecordAdmin):
     ]
 
     def name_rows(self, rows: Sequence[Change]) -> None:
-        """Who did each."""
+        """Load the names of the actors."""
         name_actors(rows)
 
     @admin.display(description="actor")
     def actor(self, change: Change) -> SafeString | str:
-        """Who did it, with a link; the beginning of the id of whom there is no more."""
+        """Return a link to the actor; the shortened id if the actor was deleted."""
         return link_to_actor(change)
 
     @display(description="event", label=EVENT_COLOURS)
     def labelled_event(self, change: Change) -> str:
-        """What happened."""
+        """Return the event with its label."""
         return change.event
 
 
 @admin.register(UndoStep)
 class UndoStepAdmin(OwnerRecordAdmin):
-    """Which changes can be undone. How an object stood before may hold what a person wrote, so it is not shown."""
+    """Undo steps, without the previous values, which may hold a person's text."""
 
     owner_field = "ledger_id"
     list_display = ["at", "whose", "rev", "action", "about_object"]
@@ -152,7 +151,7 @@ class UndoStepAdmin(OwnerRecordAdmin):
 
 @admin.register(Export)
 class ExportAdmin(OwnerRecordAdmin):
-    """Files with everything about somebody, until their time is over. Only the person gets one."""
+    """Export files until they expire. Only the person can download one."""
 
     list_display = ["id", "whose", "size", "created_at", "expires_at"]
     search_fields = ["user_id"]
@@ -163,7 +162,7 @@ class ExportAdmin(OwnerRecordAdmin):
 
 @admin.register(ExportPart)
 class ExportPartAdmin(RecordAdmin):
-    """Pieces of such files, without what is in them."""
+    """Parts of export files, without their data."""
 
     list_display = ["id", "export_id", "number"]
     id_fields = ("export_id",)
@@ -171,13 +170,13 @@ class ExportPartAdmin(RecordAdmin):
     fields = ["export_id", "number"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ExportPart]:
-        """All pieces."""
+        """Return all parts without their data."""
         return super().get_queryset(request).only("export_id", "number")
 
 
 @admin.register(Erasure)
 class ErasureAdmin(OwnerRecordAdmin):
-    """What people had erased, in numbers."""
+    """Erasures, with the number of rows removed."""
 
     list_display = ["at", "whose", "scope", "state", "due_at", "done_at"]
     list_filter = ["state"]
@@ -189,7 +188,7 @@ class ErasureAdmin(OwnerRecordAdmin):
 
 @admin.register(Erased)
 class ErasedAdmin(RecordAdmin):
-    """The ids of what was erased in the last 90 days."""
+    """The ids of objects erased in the last 90 days."""
 
     list_display = ["id", "kind", "object_id", "erasure_id"]
     search_fields = ["object_id"]
@@ -201,7 +200,7 @@ class ErasedAdmin(RecordAdmin):
 
 @admin.register(OperationEvent)
 class OperationEventAdmin(OwnerRecordAdmin):
-    """The log of attempts, with what was skipped and what failed."""
+    """The log of operations, including skipped and failed ones."""
 
     list_display = [
         "at",
@@ -223,18 +222,18 @@ class OperationEventAdmin(OwnerRecordAdmin):
 
     @admin.display(description="thread")
     def thread(self, event: OperationEvent) -> str:
-        """The beginning of its id."""
+        """Return the shortened id of the thread."""
         return short(event.thread_id or "-")
 
     @display(description="status", label={"ok": "success", "skipped": "warning", "error": "danger"})
     def labelled_status(self, event: OperationEvent) -> str:
-        """How it ended."""
+        """Return the status with its label."""
         return event.status
 
 
 @admin.register(ModelUse)
 class ModelUseAdmin(RecordAdmin):
-    """What language models used for work that runs by itself, a day and purpose at a time."""
+    """Model use of background work, by day and purpose."""
 
     list_display = ["day", "purpose", "calls", "input_tokens", "output_tokens"]
     list_filter = ["purpose", "day"]
@@ -243,40 +242,40 @@ class ModelUseAdmin(RecordAdmin):
 
 
 class JobStateFilter(SimpleListFilter):
-    """Jobs by state; what failed and waits to be tried again counts as failing too."""
+    """Filters jobs by state. "Failing" includes failed jobs that wait for a retry."""
 
     title = "state"
     parameter_name = "is"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """The states, and what needs a look."""
+        """Return the states and "failing"."""
         return [("failing", "Failing"), *JobRun.State.choices]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[JobRun]) -> QuerySet[JobRun]:
-        """Jobs that stand so."""
+        """Filter the jobs."""
         if self.value() == "failing":
             return cast(JobRunQuerySet, queryset).failing()
         return queryset.filter(state=self.value()) if self.value() in JobRun.State.values else queryset
 
 
 class KindFilter(SimpleListFilter):
-    """Jobs of one kind, out of those that are known without reading the table for them."""
+    """Filters jobs by kind. The choices come from ``job_subjects``, without a query."""
 
     title = "kind"
     parameter_name = "kind"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """The kinds that rooms have named."""
+        """Return the registered kinds."""
         return [(kind, kind) for kind in sorted(job_subjects)]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[JobRun]) -> QuerySet[JobRun]:
-        """Jobs of that kind."""
+        """Filter the jobs."""
         return queryset.filter(kind=self.value()) if self.value() else queryset
 
 
 @admin.register(JobRun)
 class JobRunAdmin(OwnerRecordAdmin):
-    """Background work."""
+    """Background jobs."""
 
     list_display = [
         "kind",
@@ -305,7 +304,7 @@ class JobRunAdmin(OwnerRecordAdmin):
     ]
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
-        """The buttons that can do something to the job as it stands."""
+        """Return the buttons that apply to the job's state."""
         job = filter_by_id(JobRun.objects.only("state", "error_code"), object_id).first()
         by_state = {"waiting": {"retry", "cancel"}, "failed": {"retry"}, "running": {"cancel"}}
         possible = by_state.get(job.state, set()) if job is not None and not job.is_final else set()
@@ -313,7 +312,7 @@ class JobRunAdmin(OwnerRecordAdmin):
 
     @display(description="about")
     def about(self, job: JobRun) -> Any:
-        """What the job works on."""
+        """Return a link to the object that the job is about."""
         model = job_subjects.get(job.kind)
         if model is None:
             return short(job.subject_id or "-")
@@ -321,17 +320,17 @@ class JobRunAdmin(OwnerRecordAdmin):
 
     @display(description="state", ordering="state", label=STATE_COLOURS)
     def labelled_state(self, job: JobRun) -> tuple[str, str]:
-        """Where the job stands."""
+        """Return the state with its label."""
         return job.state, job.get_state_display()
 
     @display(description="progress")
     def progress(self, job: JobRun) -> str:
-        """How far the job is, where it counts."""
+        """Render the progress bar, for jobs that count."""
         return render_to_string("admin/job_progress.html", {"job": job})
 
     @display(description="next try")
     def due(self, job: JobRun) -> Any:
-        """When a waiting job is tried."""
+        """Return when a waiting job is due."""
         return job.not_before if job.state == JobRun.State.WAITING else None
 
     @button(
@@ -341,7 +340,7 @@ class JobRunAdmin(OwnerRecordAdmin):
         icon="replay",
     )
     def retry(self, request: HttpRequest, form: ConfirmForm, object_id: str) -> HttpResponse:
-        """Let one job be tried at once."""
+        """Retry one job now."""
         job = self.row(request, object_id)
         if job.is_final:
             self.message_user(request, CANT_RETRY, messages.ERROR)
@@ -360,7 +359,7 @@ class JobRunAdmin(OwnerRecordAdmin):
         variant=ActionVariant.DANGER,
     )
     def cancel(self, request: HttpRequest, form: ConfirmForm, object_id: str) -> HttpResponse:
-        """Stop one job."""
+        """Cancel one job."""
         job = self.row(request, object_id)
         done = leases.cancel_job(job)
         if done:
@@ -370,7 +369,7 @@ class JobRunAdmin(OwnerRecordAdmin):
 
     @admin.action(description="Try again now", permissions=["view"])
     def retry_selected(self, request: HttpRequest, jobs: QuerySet[JobRun]) -> None:
-        """Open failed jobs again, and let waiting ones be tried at once."""
+        """Reopen failed jobs, and make waiting ones due now."""
         done = [leases.retry_job_now(job) for job in jobs]
         self.report(
             request, sum(done), len(done), "will be tried again; others run, have ended or have nothing to read"
@@ -378,14 +377,14 @@ class JobRunAdmin(OwnerRecordAdmin):
 
     @admin.action(description="Cancel", permissions=["view"])
     def cancel_selected(self, request: HttpRequest, jobs: QuerySet[JobRun]) -> None:
-        """Stop jobs; one that runs notices at its next progress report."""
+        """Cancel jobs; a running one notices at its next progress report."""
         done = [leases.cancel_job(job) for job in jobs]
         self.report(request, sum(done), len(done), "cancelled; others had ended")
 
 
 @admin.register(IdempotencyRecord)
 class IdempotencyRecordAdmin(RecordAdmin):
-    """What requests with an Idempotency-Key did in the last day."""
+    """Results of requests with an Idempotency-Key in the last day."""
 
     list_display = ["created_at", "caller", "object_type", "status_code", "rev"]
     list_filter = ["object_type", "status_code"]
@@ -394,5 +393,5 @@ class IdempotencyRecordAdmin(RecordAdmin):
 
     @admin.display(description="caller", ordering="owner")
     def caller(self, row: IdempotencyRecord) -> str:
-        """What kind of caller it was, and the beginnings of its id and of its person's."""
+        """Return the kind of caller, and the shortened ids of the caller and its person."""
         return " ".join(dict.fromkeys(short(part) for part in row.owner.split(":")))
