@@ -260,7 +260,7 @@ def _written(value: Any) -> Any:
 
 
 @lru_cache(maxsize=1)
-def _search_before(rows: Shaped) -> prepared.Statement:
+def _search_before(rows: Shaped) -> prepared.PreparedStatement:
     """Build the earlier search statement over these rows, with the current parameter names."""
     built = rows.build().order_by()
     text = re.sub(r"\s+", " ", re.sub(r"--[^\n]*\n", "\n", _SEARCH.read_text(encoding="utf-8")))
