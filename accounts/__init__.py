@@ -1,1 +1,1 @@
-"""Who is here: people, agents, keys, grants, legacies, members, principals."""
+"""People, agents, keys, grants, legacies, members, invitations, and the principals of requests."""

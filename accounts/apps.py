@@ -4,7 +4,7 @@ from django.apps import AppConfig
 
 
 class AccountsConfig(AppConfig):
-    """Who is here: people, agents, keys, grants, legacies, members, principals."""
+    """The Django application of this room."""
 
     name = "accounts"
 

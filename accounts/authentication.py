@@ -1,4 +1,4 @@
-"""How a request becomes a principal: an agent key, a person's session, or a chat that a person linked."""
+"""Authentication of requests: by agent key, by session, or by a linked chat. Each returns a principal."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ USER_HEADER = "HTTP_X_KEEPSAKE_USER"
 
 
 def principal_of(request: Request | HttpRequest) -> Principal:
-    """The principal of an authenticated API request, or of a signed-in person's page.
+    """Return the principal of an API request, or of a page's signed-in person.
 
-    One query for a page; none for an API request, whose authentication has made it already. Raises NotAuthenticated.
+    One query for a page; none for an API request, whose authentication has built it already. Raises NotAuthenticated
+    (401).
     """
     user = getattr(request, "user", None)
     if isinstance(user, Principal):
@@ -39,14 +40,17 @@ def principal_of(request: Request | HttpRequest) -> Principal:
 
 
 class Again(Protocol):
-    """Makes a principal anew, in whichever thread: a revocation counts by then. It raises what authentication does."""
+    """Builds the principal of a request again, in any thread, so that a key revoked meanwhile is noticed.
+
+    Raises the same as authentication.
+    """
 
     def __call__(self, *, makes_person: bool = False) -> Principal:
-        """The principal. Only for a write is a person made whom a service names for the first time."""
+        """Return the principal. Set ``makes_person`` for writes, to create a person named for the first time."""
 
 
 def principal_again(request: Request) -> Again:
-    """What makes the principal of an API request anew later."""
+    """Return a function that builds the principal of an API request again later."""
     principal = principal_of(request)
     match = _CREDENTIAL.fullmatch(request.META.get("HTTP_AUTHORIZATION", "").strip())
     if match is None:
@@ -57,9 +61,9 @@ def principal_again(request: Request) -> Again:
 
 
 def principal_again_by_key(credential: str, person: str | None) -> Again:
-    """What makes the principal of a key, and of the person whom a service's key names.
+    """Return a function that builds the principal of a key, acting for the person that a service names.
 
-    Raises AuthenticationFailed for what is no key, Refused for what can't be anybody's name.
+    Raises AuthenticationFailed (401) for a malformed key, Refused (400) for an impossible name.
     """
     match = _CREDENTIAL.fullmatch(f"Bearer {credential.strip()}")
     if match is None:
@@ -70,12 +74,12 @@ def principal_again_by_key(credential: str, person: str | None) -> Again:
 
 
 def principal_of_identity(issuer: str, external_id: str) -> Principal:
-    """The principal of a person who writes from a chat that they linked, in one query. Raises NotFound."""
+    """Return the principal of the person a chat is linked to, in one query. Raises NotFound (404)."""
     return enter(queries.principal_for_identity(issuer, external_id))
 
 
 def claimed_by(request: HttpRequest) -> tuple[str, str]:
-    """The public part of the key and the person that a request names, before either is checked; empty without a key."""
+    """Return the unverified public part of the key and the named person of a request; empty without a key."""
     match = _CREDENTIAL.fullmatch(request.META.get("HTTP_AUTHORIZATION", "").strip())
     if match is None:
         return "", ""
@@ -86,10 +90,10 @@ def claimed_by(request: HttpRequest) -> tuple[str, str]:
 
 
 class AgentKeyAuthentication(BaseAuthentication):
-    """``Authorization: Bearer ks_<public>.<secret>``; a service names the person in ``X-Keepsake-User``."""
+    """Authenticates ``Authorization: Bearer ks_<public>.<secret>``; services name the person in X-Keepsake-User."""
 
     def authenticate(self, request: Request) -> tuple[Any, None] | None:
-        """Return the principal, or None when the request carries no Authorization header at all."""
+        """Return the principal, or None without an Authorization header."""
         header = request.META.get("HTTP_AUTHORIZATION", "")
         if not header:
             return None
@@ -102,7 +106,7 @@ class AgentKeyAuthentication(BaseAuthentication):
         return enter(principal), None
 
     def authenticate_header(self, request: Request) -> str:
-        """What a 401 answer asks for."""
+        """Return the WWW-Authenticate header of a 401."""
         return "Bearer"
 
 
@@ -112,12 +116,12 @@ def _only_reads(request: Request, view: APIView | None = None) -> bool:
 
 
 def _person_named(request: Request | HttpRequest) -> str | None:
-    """What X-Keepsake-User says, None without one. Raises Refused (400) for what can't be anybody's name."""
+    """Return the value of X-Keepsake-User, or None. Raises Refused (400) for an impossible name."""
     header = request.META.get(USER_HEADER)
     if header is None:
         return None
     try:
-        # Django hands a header's bytes on as Latin-1.
+        # Django decodes headers as Latin-1.
         external_id: str = header.encode("latin-1").decode("utf-8").strip()
     except UnicodeError as error:
         raise Refused("X-Keepsake-User must be UTF-8.", code="bad_user") from error
@@ -128,7 +132,7 @@ def _person_named(request: Request | HttpRequest) -> str | None:
 
 
 class PersonSessionAuthentication(SessionAuthentication):
-    """A signed-in person, with Django's CSRF protection."""
+    """Authenticates a signed-in person by the session, with CSRF protection."""
 
     def authenticate(self, request: Request) -> tuple[Any, None] | None:
         """Return the principal of the session's user, or None."""
@@ -145,7 +149,7 @@ class AgentKeyScheme(OpenApiAuthenticationExtension):
     name = "agentKey"
 
     def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
-        """An HTTP bearer scheme."""
+        """Return an HTTP bearer scheme."""
         return {"type": "http", "scheme": "bearer", "description": "ks_<public>.<secret>"}
 
 
@@ -156,7 +160,7 @@ class PersonSessionScheme(OpenApiAuthenticationExtension):
     name = "session"
 
     def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
-        """An API key in a cookie."""
+        """Return an API key in a cookie."""
         return {"type": "apiKey", "in": "cookie", "name": settings.SESSION_COOKIE_NAME}
 
 
@@ -165,10 +169,10 @@ if TYPE_CHECKING:
 
 
 class HasPrincipal(BasePermission):
-    """Reads need the scope read, everything else write. Decisions of the person are checked by the actions."""
+    """Requires the scope read for reads, and write for everything else. Actions check for the scope admin."""
 
     def has_permission(self, request: Request, view: APIView) -> bool:
-        """False answers 401; a missing scope answers 403 with its name."""
+        """Return False (401) without a principal. Raises NotAllowed (403) for a missing scope."""
         if not isinstance(request.user, Principal):
             return False
         if _only_reads(request, view):

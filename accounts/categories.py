@@ -1,6 +1,6 @@
 """The categories of memories and the allowlists of agent roles, read from ``categories.yaml``.
 
-A deployment's own file is named by ``KEEPSAKE_CATEGORIES``. The file is validated at start-up, as a system check.
+``KEEPSAKE_CATEGORIES`` is the path of a deployment's own file. A system check validates the file at start-up.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from django.core.checks import CheckMessage, Error, register
 from django.core.exceptions import ImproperlyConfigured
 
 UNRESTRICTED_BUT = frozenset({"procedural"})
-"""What an agent without a role lacks: step lists are for agents that carry them out."""
+"""Categories hidden from agents without a role: procedures are for agents that execute them."""
 _GROUPS = ("system", "custom")
 _KEYS = {"name", "context", "rag_length", "aliases", "unused_days", "forget_below"}
 _MOST_DAYS, _MOST_IMPORTANT = 3_650, 6
@@ -28,9 +28,10 @@ _NAME = re.compile(r"[a-z][a-z0-9_]{0,49}")
 
 @dataclass(frozen=True, slots=True)
 class Category:
-    """One category: ``context`` is ``all`` or ``rag``; ``rag_length`` bounds its items in one recall.
+    """A category. ``context`` is ``all`` or ``rag``; ``rag_length`` is the most items in one recall.
 
-    Unused for ``unused_days`` (0: for ever), what weighs less than ``forget_below`` is archived; None: as settings say.
+    Memories below the importance ``forget_below`` that were not used for ``unused_days`` (0: no limit) are archived.
+    None means the deployment's setting.
     """
 
     name: str
@@ -42,26 +43,26 @@ class Category:
 
 @dataclass(frozen=True)
 class Categories:
-    """All categories by canonical name, the aliases that lead to them, and the allowlist of each role."""
+    """All categories by canonical name, their aliases, and the allowlist of each role."""
 
     by_name: Mapping[str, Category]
     aliases: Mapping[str, str]
     allowlists: Mapping[str, frozenset[str]]
 
     def canonical(self, name: str) -> str | None:
-        """The category that a name or alias means, or None."""
+        """Return the canonical name of a category or alias, or None."""
         name = name.strip().lower()
         return name if name in self.by_name else self.aliases.get(name)
 
     @cached_property
     def digest(self) -> str:
-        """Stands for all of it: whatever changes in the file changes this too. 16 hex digits."""
+        """A hash of the names, contexts, lengths, aliases and roles, for cache keys. 16 hex digits."""
         known = sorted((category.name, category.context, category.rag_length) for category in self.by_name.values())
         roles = sorted((role, sorted(names)) for role, names in self.allowlists.items())
         return hashlib.sha256(repr((known, sorted(self.aliases.items()), roles)).encode()).hexdigest()[:16]
 
     def of_role(self, role: str) -> frozenset[str]:
-        """The categories of a role; without a role all but procedural; none for a role that is not known any more."""
+        """Return the categories of a role; without a role all but procedural; none for an unknown role."""
         if not role:
             return frozenset(self.by_name) - UNRESTRICTED_BUT
         return self.allowlists.get(role, frozenset())
@@ -69,7 +70,7 @@ class Categories:
 
 @cache
 def load() -> Categories:
-    """Read and validate the file, once a process. Raises ImproperlyConfigured with every fault it has."""
+    """Read and validate the file, once a process. Raises ImproperlyConfigured with all errors in it."""
     path = Path(settings.KEEPSAKE_CATEGORIES or Path(__file__).parent / "categories.yaml")
     try:
         document = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -83,7 +84,7 @@ def load() -> Categories:
 
 
 def parse(document: Any) -> tuple[Categories, list[str]]:
-    """Turn the YAML document into categories; the list names everything that is wrong with it."""
+    """Parse the YAML document. Returns the categories and all errors found."""
     faults: list[str] = []
     by_name: dict[str, Category] = {}
     aliases: dict[str, str] = {}
@@ -155,7 +156,7 @@ def _read_allowlists(document: Any, read: Categories, faults: list[str]) -> dict
 
 @register()
 def check_categories(**_: Any) -> list[CheckMessage]:
-    """Django system check accounts.E001: categories.yaml is sound."""
+    """Django system check accounts.E001: whether categories.yaml is valid."""
     try:
         load()
     except ImproperlyConfigured as error:

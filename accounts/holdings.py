@@ -1,4 +1,4 @@
-"""What this room's tables hold of a person, and what Django keeps of one. ``journal.holdings`` says what is meant."""
+"""Declarations of personal data in this room's tables and in Django's own; see ``journal.holdings``."""
 
 from uuid import UUID
 
@@ -35,7 +35,7 @@ def _kept_by(user_id: UUID) -> QuerySet[Member, UUID]:
 
 
 def _spoken_of(user_id: UUID) -> QuerySet[Legacy, UUID]:
-    """Legacies that somebody says something about."""
+    """Return the ids of legacies that a person has facts or conversations about."""
     return Legacy.objects.filter(Q(facts__user_id=user_id) | Q(conversations__user_id=user_id)).values_list(
         "pk", flat=True
     )
@@ -56,7 +56,7 @@ HOLDINGS = (
         owner="user_id",
         terms=("review", "time_zone", "language"),
     ),
-    # A name elsewhere has to be shown to be one's own: an export is no proof of it.
+    # Not restored: an export does not prove that an external name is the person's.
     Holding(
         model=ExternalIdentity,
         kind="identities",
@@ -88,7 +88,7 @@ HOLDINGS = (
         restored=False,
     ),
     Holding(model=Grant, kind="grants", owner="user_id", terms=("categories", "sources")),
-    # Of those that somebody has left, they may have facts still.
+    # Including legacies that the person has left, where they may still have facts.
     Holding(
         model=Legacy,
         kind="legacies",
@@ -96,10 +96,10 @@ HOLDINGS = (
         words={"name": ""},
     ),
     Holding(model=LegacyEnding, owner="ended_by_id"),
-    # Nothing but what was drawn here is served as a picture.
+    # Not restored: only pictures encoded by this server are served.
     Holding(model=LegacyPicture, kind="legacy_pictures", owner="added_by_id", words={"content": b""}, restored=False),
     Holding(model=Member, kind="memberships", owner="user_id", terms=("role",)),
-    # Those that they sent or answered, and those in a name of theirs, which they may never have seen.
+    # Invitations that the person sent or answered, and those addressed to a name of theirs.
     Holding(
         model=Invitation,
         theirs=lambda user_id: (
@@ -113,12 +113,12 @@ HOLDINGS = (
         secret=("code_hmac",),
     ),
     Holding(model=InvitationBlock, owner="user_id"),
-    # What staff did to the person's rows, and what the person did as staff.
+    # Entries about the person's rows, and of what the person did as staff.
     Holding(
         model=LogEntry,
         theirs=lambda user_id: Q(user_id=user_id) | Q(object_id=str(user_id)),
         words={"object_id": "", "object_repr": "", "change_message": ""},
     ),
-    # A session says whose it is in a signed text: they are found by reading them, and all of a person's end at once.
+    # A session holds its owner in a signed text, so erasure decodes sessions to find a person's.
     Holding(model=Session, secret=("session_key", "session_data")),
 )

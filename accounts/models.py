@@ -1,4 +1,4 @@
-"""Who is here: people and how other systems name them, agents and their keys, what each may see, legacies."""
+"""Tables of people, their external names, agents, keys, grants, legacies, members and invitations."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ from .querysets import (
 
 
 class People(UserManager["User"]):
-    """Finds whoever signs in under the spelling that is stored."""
+    """The manager of User, which looks up normalised user names."""
 
     use_in_migrations = False
 
     def get_by_natural_key(self, username: str | None) -> User:
-        """The person of that user name, in whatever case and width it was typed."""
+        """Return the person with that user name, ignoring case and character width."""
         return super().get_by_natural_key(normal_name(username or ""))
 
 
 class User(AbstractUser):
-    """A person. The id is also the id of their ledger, which a trigger makes with the row."""
+    """A person. Their ledger has the same id, and is created by a trigger."""
 
     first_name = None  # type: ignore[assignment]
     last_name = None  # type: ignore[assignment]
@@ -52,20 +52,20 @@ class User(AbstractUser):
 
     @classmethod
     def normalize_username(cls, username: str) -> str:
-        """The spelling under which forms and Django's own commands store it."""
+        """Normalise a user name for forms and Django's commands."""
         return normal_name(username)
 
     def get_full_name(self) -> str:
-        """The name that pages and prompts use."""
+        """Return the name for pages and prompts."""
         return self.display_name or self.username
 
     def get_short_name(self) -> str:
-        """The first word of the name."""
+        """Return the first word of the name."""
         return self.get_full_name().split()[0]
 
 
 class Preferences(models.Model):
-    """What a person decided about their memory. A person without a row has the defaults."""
+    """A person's preferences about their memory. Without a row, the defaults apply."""
 
     class Review(models.TextChoices):
         AFTER = "after", "agents may use it at once, I review later"
@@ -76,11 +76,11 @@ class Preferences(models.Model):
     agentic_memory = models.BooleanField(default=True)
     review = models.CharField(max_length=6, choices=Review.choices, default=Review.AFTER)
     extract_each_message = models.BooleanField(null=True)
-    # Whether agents are quoted earlier conversations; null: yes with review after, no with before.
+    # Whether agents may read earlier conversations; null: yes if ``review`` is after, no if before.
     recall_record = models.BooleanField(null=True)
     time_zone = models.CharField(max_length=64, default="UTC")
     language = models.CharField(max_length=16, blank=True)
-    # Counts the changes, so that a page that was open meanwhile can't undo one unseen.
+    # Incremented by each change, so that a stale page can't overwrite a newer value.
     version = models.PositiveIntegerField(default=0, db_default=0)
 
     class Meta:
@@ -94,7 +94,7 @@ class Preferences(models.Model):
 
 
 class ExternalIdentity(models.Model):
-    """How another system names a person: two backends that both say "42" mean two people."""
+    """Another system's name for a person. Names are unique per issuer, since "42" of two backends are two people."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="identities")
     issuer = models.CharField(max_length=100)
@@ -115,10 +115,10 @@ class ExternalIdentity(models.Model):
 
 
 class LinkCode(models.Model):
-    """What a person sends from a chat elsewhere to show that it is theirs: one at a time, for minutes, for one chat.
+    """A short-lived code that a person sends from a chat to link it. One code per person, for one chat.
 
-    Only a keyed fingerprint is kept. A used one stays until the next, so that its chat gets the same answer again when
-    its message is delivered twice.
+    Only a keyed fingerprint is stored. A used code stays until the next one is created, so that a repeated message of
+    its chat gets the same answer.
     """
 
     user = models.OneToOneField(User, on_delete=models.CASCADE, primary_key=True, related_name="link_code")
@@ -132,7 +132,7 @@ class LinkCode(models.Model):
 
 
 class LinkAttempts(models.Model):
-    """How many codes a chat that is not linked has tried lately, so that none is found by trying."""
+    """Counts the codes that an unlinked chat has tried, against brute force."""
 
     issuer = models.CharField(max_length=100)
     external_id = models.CharField(max_length=255)
@@ -149,7 +149,7 @@ class LinkAttempts(models.Model):
 
 
 class Agent(models.Model):
-    """A program that writes and reads memory: a personal one for its owner, a service for people it names."""
+    """A program that reads and writes memory: a personal one for its owner, a service for the people it names."""
 
     class Kind(models.TextChoices):
         PERSONAL = "personal"
@@ -170,7 +170,7 @@ class Agent(models.Model):
             models.UniqueConstraint(fields=["owner", "name"], name="agent_name_once_per_owner"),
             models.CheckConstraint(condition=Q(kind__in=["personal", "service"]), name="agent_kind_known"),
             models.CheckConstraint(condition=~Q(issuer="") & ~Q(name=""), name="agent_named"),
-            # Chats are linked by their people; an agent of that issuer would act for all of them.
+            # People link their chats themselves; an agent with this issuer could act for all of them.
             models.CheckConstraint(condition=~Q(issuer=TELEGRAM_ISSUER), name="agent_issuer_not_of_chats"),
         ]
 
@@ -179,7 +179,7 @@ class Agent(models.Model):
 
 
 class AgentKey(models.Model):
-    """A credential of an agent. The secret is shown once; only its HMAC is kept."""
+    """A credential of an agent. The secret is shown once; only its HMAC is stored."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     agent = models.ForeignKey(Agent, on_delete=models.CASCADE, related_name="keys")
@@ -206,7 +206,7 @@ class AgentKey(models.Model):
 
 
 class Grant(models.Model):
-    """What a person lets one agent see. ``None`` means all that the agent's role has."""
+    """What a person allows one agent to read. ``None`` means everything that the agent's role allows."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="grants")
     agent = models.ForeignKey(Agent, on_delete=models.CASCADE, related_name="grants")
@@ -229,12 +229,12 @@ class Grant(models.Model):
 
     @property
     def revoked(self) -> bool:
-        """Whether the agent is kept out altogether."""
+        """Whether the agent has no access at all."""
         return self.revoked_at is not None
 
 
 class Legacy(models.Model):
-    """Somebody who is memorialised. The id is also the id of the legacy's ledger."""
+    """A person who is memorialised. The legacy's ledger has the same id."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     name = models.CharField(max_length=200)
@@ -252,7 +252,7 @@ class Legacy(models.Model):
 
 
 class Member(models.Model):
-    """A person who keeps a legacy together with others."""
+    """A person's membership of a legacy."""
 
     class Role(models.TextChoices):
         OWNER = "owner"
@@ -277,7 +277,7 @@ class Member(models.Model):
 
 
 class LegacyEnding(models.Model):
-    """A legacy that its owner has ended: nobody keeps it, until they bring it back or the days for that are over."""
+    """A legacy that its owner has ended. It has no members, and can be restored until it is purged."""
 
     legacy = models.OneToOneField(Legacy, on_delete=models.CASCADE, primary_key=True, related_name="ending")
     ended_by = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
@@ -290,12 +290,12 @@ class LegacyEnding(models.Model):
 
     @property
     def until(self) -> datetime:
-        """The moment up to which it can be brought back."""
+        """The time until which it can be restored."""
         return self.ended_at + timedelta(days=settings.ARCHIVE_DAYS)
 
 
 class LegacyPicture(models.Model):
-    """The picture of a legacy, as it was drawn anew from what was uploaded: WebP, at most ``PICTURE_PIXELS`` a side."""
+    """The picture of a legacy, re-encoded as WebP, at most ``PICTURE_PIXELS`` a side."""
 
     legacy = models.OneToOneField(Legacy, on_delete=models.CASCADE, primary_key=True, related_name="picture")
     added_by = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
@@ -309,11 +309,11 @@ class LegacyPicture(models.Model):
 
 
 class Invitation(models.Model):
-    """An owner asks somebody to keep a legacy too; nothing of it is theirs before they accept.
+    """An owner's invitation of a person to a legacy. It gives no access before it is accepted.
 
-    ``issuer`` and ``name`` say whom it is for, as X-Keepsake-User does; without a name it is for whoever uses its link
-    first. Nobody is looked up for it, so it is the same for a name that is nobody's. Of its code a keyed fingerprint is
-    kept. To owners one that was declined looks like one that nobody has answered.
+    ``issuer`` and ``name`` name the person as X-Keepsake-User does; without a name, the first to use the link can
+    accept. No user is looked up, so unknown names look the same. Only a keyed fingerprint of the code is stored. Owners
+    see a declined invitation as unanswered.
     """
 
     class State(models.TextChoices):
@@ -366,7 +366,7 @@ class Invitation(models.Model):
 
 
 class InvitationBlock(models.Model):
-    """A person is not asked again: not about that legacy, and not by whoever asked them about it."""
+    """A person's block of invitations to a legacy, and of invitations by its inviter."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="invitation_blocks")
     legacy = models.ForeignKey(Legacy, on_delete=models.SET_NULL, null=True, related_name="+")

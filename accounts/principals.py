@@ -1,4 +1,4 @@
-"""The principal: who asks, for whom, and what they may see. Every read and every action takes one."""
+"""The principal: the caller, the person it acts for, and its rights. Every read and action takes one."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from journal.records import Actor, IdempotencyClaim
 
 PLACEHOLDER_USER = UUID(int=1)
 PLACEHOLDER_AGENT = UUID(int=2)
-"""Nobody's ids, which stand for any person's and any agent's where a statement is put together for all of them."""
+"""Ids that nobody has: placeholders in compiled statements for the id of a person and of an agent."""
 
 SCOPES = ("read", "write", "admin")
 SOURCES = ("chunks", "turns", "facts")
@@ -18,12 +18,12 @@ SOURCES = ("chunks", "turns", "facts")
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """An authenticated caller, rebuilt for every request and every task so that a revocation counts at once.
+    """An authenticated caller, rebuilt for every request and task, so that a revocation takes effect at once.
 
-    ``user_id`` is the person it acts for (``None`` for staff and deployment-wide jobs). ``categories`` is ``None`` for
-    all; ``sources`` names what beside memories it may read. ``rev`` is the person's revision when it was built.
-    ``identity_id`` is the ExternalIdentity that a person came in by who wrote from a chat elsewhere. ``words_of`` names
-    the model whose words are written, where one writes in a talk with the caller.
+    ``user_id`` is the person it acts for (None for staff and deployment-wide jobs). ``categories`` are those it may
+    read (None: all), ``sources`` what it may read beside memories. ``rev`` is the person's revision when it was built.
+    ``identity_id`` is the ExternalIdentity of a linked chat. ``words_of`` is the name of the model whose tool calls
+    write in a conversation with the caller.
     """
 
     kind: str
@@ -53,27 +53,27 @@ class Principal:
 
     @property
     def actor(self) -> Actor:
-        """Who is written into the log of changes."""
+        """The actor for the log of changes."""
         return Actor(self.kind, self.actor_id, self.idempotency)
 
     @property
     def caller_key(self) -> str:
-        """What tells this caller, and the person it acts for, from all others."""
+        """A key that is unique for the caller and the person it acts for."""
         return f"{self.kind}:{self.actor_id}:{self.user_id}"
 
     @property
     def is_authenticated(self) -> bool:
-        """DRF and the request log treat a principal as the request's user."""
+        """True: DRF and the request log use the principal as the request's user."""
         return True
 
     @property
     def pk(self) -> UUID | None:
-        """The person's id, which is what the request log notes."""
+        """The person's id, for the request log."""
         return self.user_id
 
     @property
     def zone(self) -> ZoneInfo:
-        """The time zone of the person; UTC where theirs is unknown."""
+        """The person's time zone; UTC if it is unknown."""
         try:
             return ZoneInfo(self.time_zone)
         except (ZoneInfoNotFoundError, ValueError):
@@ -81,16 +81,16 @@ class Principal:
 
     @property
     def may_decide(self) -> bool:
-        """Whether decisions that belong to the person may be taken: approve, reject, share, members, erase."""
+        """Whether it may take the person's decisions: approve, reject, share, members, erase."""
         return "admin" in self.scopes
 
     @property
     def speaks_as_person(self) -> bool:
-        """Whether what is written is the person's own word, which needs no review and lifts a suppression.
+        """Whether its text is the person's own word, which needs no review and removes suppressions.
 
-        That is their session, a chat that they linked, and a key of theirs with the scope admin. A service with that
-        scope decides for people, but its text may come from anywhere: it passes every gate and lifts nothing. So does
-        what a model writes, whoever talks with it.
+        True for the person's session, a linked chat, and a personal agent's key with the scope admin. A service with
+        that scope decides for people, but its text may come from anywhere, so it passes every gate. The same holds for
+        text of a model.
         """
         if self.words_of:
             return False
@@ -98,22 +98,22 @@ class Principal:
 
     @property
     def recalls_record(self) -> bool:
-        """Whether turns and summaries of other conversations may be quoted to the caller.
+        """Whether the caller may read turns and summaries of other conversations.
 
-        A person is quoted their own. An agent is where the person says so or, where they don't, reviews after.
+        A person may. An agent may if ``recall_record`` says so; if that is None, if the person reviews ``after``.
         """
         return self.kind != "agent" or (self.review == "after" if self.recall_record is None else self.recall_record)
 
     def for_words_of(self, model: str) -> Principal:
-        """The same for what a model calls for in a talk with the caller: it may write, and decides nothing."""
+        """Return the principal of a model's tool calls in a conversation with the caller, without the scope admin."""
         return replace(self, words_of=model, scopes=self.scopes - {"admin"})
 
     def with_idempotency(self, claim: IdempotencyClaim | None) -> Principal:
-        """The same principal for a request that carries an Idempotency-Key."""
+        """Return the principal with a request's Idempotency-Key."""
         return replace(self, idempotency=claim)
 
     def with_placeholders(self) -> Principal:
-        """The same kind of caller, whoever it is: equal for all who see the same sorts of rows of their own."""
+        """Return it with placeholders for ids. Principals with the same rights get equal results, as cache keys."""
         return Principal(
             kind=self.kind,
             actor_id="",

@@ -1,4 +1,4 @@
-"""Reads that build principals: one statement each."""
+"""Queries that build principals, in one statement each unless noted."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CHAT_SCOPES = frozenset({"read", "write"})
 
 @cache
 def statement(name: str) -> str:
-    """The text of ``sql/<name>.sql``."""
+    """Return the text of ``sql/<name>.sql``."""
     return (Path(__file__).parent / "sql" / f"{name}.sql").read_text(encoding="utf-8")
 
 
@@ -37,7 +37,7 @@ def _principal_for_key() -> PreparedStatement:
 
 @dataclass(frozen=True, slots=True)
 class KeyRow:
-    """What ``principal_for_key.sql`` returns."""
+    """A row of ``principal_for_key.sql``."""
 
     key_id: UUID
     secret_hmac: str
@@ -72,27 +72,27 @@ class KeyRow:
 
 
 def read_key(public: str, external_id: str) -> KeyRow | None:
-    """Read an agent key with the person it acts for. ``user_id`` is None when that person is not known yet."""
+    """Read an agent key with the person it acts for. ``user_id`` is None if that person does not exist yet."""
     values = {"public": public, "external_id": policy.normal_name(external_id), "local": policy.LOCAL_ISSUER}
     rows = _principal_for_key().run(values)
     return KeyRow(*rows[0]) if rows else None
 
 
 def principal_for_person(user_id: UUID) -> Principal:
-    """The principal of a person who is signed in, with every scope. Raises NotFound for an inactive or unknown one."""
+    """Return the principal of a signed-in person, with every scope. Raises NotFound (404) if inactive or unknown."""
     return _person("person", user_id)
 
 
 def principal_for_job(user_id: UUID) -> Principal:
-    """The principal under which a background job works for a person, rebuilt when it runs."""
+    """Return the principal of a background job that works for a person. Raises NotFound (404)."""
     return _person("job", user_id)
 
 
 def principal_for_agent(agent_id: UUID, user_id: UUID, key_id: UUID | None = None) -> Principal:
-    """The principal of an agent that is told something which it did not ask for just now: it reads, and no more.
+    """Return the read-only principal of an agent, for webhooks and other deliveries without a request.
 
-    Raises NotFound where it would not be let in: the person keeps it out or never knew it, the key has ended, or its
-    owner or the person is inactive.
+    Runs up to four queries. Raises NotFound (404) if the agent would have no access: the grant is revoked or missing,
+    the key is revoked or expired, or its owner or the person is inactive.
     """
     agent = Agent.objects.filter(pk=agent_id, owner__is_active=True).first()
     grant = Grant.objects.filter(agent_id=agent_id, user_id=user_id).first()
@@ -117,7 +117,7 @@ def principal_for_agent(agent_id: UUID, user_id: UUID, key_id: UUID | None = Non
 
 
 def principal_for_staff(user: User) -> Principal:
-    """The principal of a moderator: sees rows of everybody, acts under its own name. Raises NotFound for others."""
+    """Return the principal of a moderator, who sees everybody's rows. Raises NotFound (404) for others. No query."""
     if not (user.is_active and user.is_staff):
         raise NotFound("Not found.")
     return Principal(
@@ -131,11 +131,10 @@ def principal_for_staff(user: User) -> Principal:
 
 
 def principal_for_identity(issuer: str, external_id: str) -> Principal:
-    """The principal of a person who writes from a chat that they linked; the chat is the actor.
+    """Return the principal of the person a chat is linked to; the chat is the actor.
 
-    What it writes is the person's own word. The person's other decisions (approving, sharing, members, preferences,
-    who gets access) take a session: a chat has no scope for them. Raises NotFound for a chat that nobody linked, or
-    whose person is kept out.
+    Its text is the person's own word, but it has no scope admin: decisions such as approving and sharing need a
+    session. Raises NotFound (404) for an unlinked chat or an inactive person.
     """
     one = Shaped("identity", _linked, {_ISSUER: issuer, _EXTERNAL_ID: external_id})
     row = _row(one, "pk", "identity")
@@ -148,7 +147,7 @@ def principal_for_identity(issuer: str, external_id: str) -> Principal:
     )
 
 
-# A NUL is in no text and in no statement: one that is not replaced fails.
+# Placeholders with a NUL, which PostgreSQL refuses, so one that is not replaced fails.
 _ISSUER, _EXTERNAL_ID = "\0issuer", "\0external id"
 
 

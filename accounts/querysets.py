@@ -1,4 +1,4 @@
-"""Who may see which agents, identities, legacies, members and invitations."""
+"""Queries over agents, keys, identities, legacies, members and invitations, with their visibility rules."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
 
 class AgentQuerySet(models.QuerySet["Agent"]):
-    """Agents a person owns, and services that act for them."""
+    """Queries over agents."""
 
     def visible_to(self, principal: Principal) -> AgentQuerySet:
-        """All for staff; for a person their own and those that hold a grant of theirs; for an agent itself."""
+        """Return all for staff; for a person their own and those with their grant; for an agent only itself."""
         if principal.kind == "staff":
             return self
         if principal.kind == "agent" and not principal.may_decide:
@@ -45,10 +45,10 @@ class AgentQuerySet(models.QuerySet["Agent"]):
 
 
 class AgentKeyQuerySet(models.QuerySet["AgentKey"]):
-    """Keys of agents that the person owns."""
+    """Queries over keys."""
 
     def visible_to(self, principal: Principal) -> AgentKeyQuerySet:
-        """All for staff; otherwise, to whoever may decide for the person, those of the person's own agents."""
+        """Return all for staff; with the scope admin, those of the person's own agents; otherwise none."""
         if principal.kind == "staff":
             return self
         if principal.user_id is None or not principal.may_decide:
@@ -57,10 +57,10 @@ class AgentKeyQuerySet(models.QuerySet["AgentKey"]):
 
 
 class ExternalIdentityQuerySet(models.QuerySet["ExternalIdentity"]):
-    """The names that other systems have for the person."""
+    """Queries over external identities."""
 
     def visible_to(self, principal: Principal) -> ExternalIdentityQuerySet:
-        """All for staff; to whoever may decide for the person, the person's; to a chat, the one it came in by."""
+        """Return all for staff; with the scope admin, the person's; for a chat its own."""
         if principal.kind == "staff":
             return self
         if principal.user_id is None:
@@ -70,10 +70,10 @@ class ExternalIdentityQuerySet(models.QuerySet["ExternalIdentity"]):
 
 
 class LegacyQuerySet(models.QuerySet["Legacy"]):
-    """Legacies whose member the principal acts for."""
+    """Queries over legacies."""
 
     def visible_to(self, principal: Principal) -> LegacyQuerySet:
-        """All for staff; otherwise those that the person is a member of."""
+        """Return all for staff; otherwise those that the person is a member of."""
         if principal.kind == "staff":
             return self
         if principal.user_id is None:
@@ -81,20 +81,20 @@ class LegacyQuerySet(models.QuerySet["Legacy"]):
         return self.filter(memberships__user_id=principal.user_id)
 
     def with_role(self, principal: Principal) -> LegacyQuerySet:
-        """Each with ``role``: the person's own in it, or None."""
+        """Annotate ``role``: the person's role in the legacy, or None."""
         mine = models.FilteredRelation("memberships", condition=models.Q(memberships__user_id=principal.user_id))
         return self.alias(mine=mine).annotate(role=models.F("mine__role"))
 
     def with_picture(self) -> LegacyQuerySet:
-        """Each with ``pictured_at``: when it got its picture, or None."""
+        """Annotate ``pictured_at``: when its picture was added, or None."""
         return self.annotate(pictured_at=models.F("picture__added_at"))
 
 
 class LegacyEndingQuerySet(models.QuerySet["LegacyEnding"]):
-    """Legacies that were ended."""
+    """Queries over ended legacies."""
 
     def visible_to(self, principal: Principal) -> LegacyEndingQuerySet:
-        """All for staff; otherwise those that the person ended, to whoever decides for the person."""
+        """Return all for staff; with the scope admin, those that the person ended; otherwise none."""
         if principal.kind == "staff":
             return self
         if principal.user_id is None or not principal.may_decide:
@@ -102,19 +102,19 @@ class LegacyEndingQuerySet(models.QuerySet["LegacyEnding"]):
         return self.filter(ended_by_id=principal.user_id)
 
     def undoable(self, now: datetime) -> LegacyEndingQuerySet:
-        """Those that can be brought back still."""
+        """Return those that can still be restored."""
         return self.filter(ended_at__gt=now - timedelta(days=settings.ARCHIVE_DAYS))
 
     def over(self, now: datetime) -> LegacyEndingQuerySet:
-        """Those that can't."""
+        """Return those that can't be restored any more."""
         return self.filter(ended_at__lte=now - timedelta(days=settings.ARCHIVE_DAYS))
 
 
 class LegacyPictureQuerySet(models.QuerySet["LegacyPicture"]):
-    """Pictures of the principal's legacies."""
+    """Queries over pictures."""
 
     def visible_to(self, principal: Principal) -> LegacyPictureQuerySet:
-        """All for staff; otherwise those of legacies that the person is a member of."""
+        """Return all for staff; otherwise those of legacies that the person is a member of."""
         if principal.kind == "staff":
             return self
         if principal.user_id is None:
@@ -123,10 +123,10 @@ class LegacyPictureQuerySet(models.QuerySet["LegacyPicture"]):
 
 
 class MemberQuerySet(models.QuerySet["Member"]):
-    """Members of the principal's legacies."""
+    """Queries over members."""
 
     def visible_to(self, principal: Principal) -> MemberQuerySet:
-        """All for staff; otherwise the members of legacies that the person is a member of."""
+        """Return all for staff; otherwise the members of legacies that the person is a member of."""
         if principal.kind == "staff":
             return self
         if principal.user_id is None:
@@ -135,10 +135,10 @@ class MemberQuerySet(models.QuerySet["Member"]):
 
 
 class InvitationQuerySet(models.QuerySet["Invitation"]):
-    """Invitations to keep a legacy: those that an owner has sent, and those that a person may answer."""
+    """Queries over invitations, for owners of legacies and for invited people."""
 
     def visible_to(self, principal: Principal) -> InvitationQuerySet:
-        """All for staff; otherwise those to legacies that the person owns, to whoever decides for the person."""
+        """Return all for staff; with the scope admin, those to legacies that the person owns; otherwise none."""
         if principal.kind == "staff":
             return self
         if principal.user_id is None or not principal.may_decide:
@@ -149,14 +149,13 @@ class InvitationQuerySet(models.QuerySet["Invitation"]):
         return self.filter(models.Exists(owned))
 
     def outstanding(self, now: datetime) -> InvitationQuerySet:
-        """Those that nobody has accepted or revoked and whose time is not over, as owners see them."""
+        """Return those that owners see as outstanding: not accepted, revoked or expired."""
         return self.filter(state__in=self.model.OUTSTANDING, expires_at__gt=now)
 
     def answerable_by(self, principal: Principal, now: datetime) -> InvitationQuerySet:
-        """Those that the person may answer or has answered: in their name, or in nobody's for whoever has the code.
+        """Return those that the person may answer or has answered: in their name, or without a name (by code).
 
-        None to a legacy or by an inviter that they blocked, none by somebody who is kept out. To whoever decides for
-        the person.
+        Leaves out blocked legacies and inviters, and inactive inviters. None without the scope admin.
         """
         if principal.user_id is None or not principal.may_decide:
             return self.none()
@@ -166,7 +165,7 @@ class InvitationQuerySet(models.QuerySet["Invitation"]):
         return self._for(principal.user_id, now, addressed).filter(models.Q(state=state.OPEN) | answered)
 
     def waiting_for(self, principal: Principal, now: datetime) -> InvitationQuerySet:
-        """Those in the person's name that they have not answered, to legacies that they don't keep yet."""
+        """Return unanswered ones in the person's name, to legacies that they are not a member of."""
         if principal.user_id is None or not principal.may_decide:
             return self.none()
         waiting = self._for(principal.user_id, now, _in_name_of(principal.user_id)).filter(state=self.model.State.OPEN)
@@ -181,7 +180,7 @@ class InvitationQuerySet(models.QuerySet["Invitation"]):
 
 
 def _in_name_of(user_id: UUID) -> models.Q:
-    """The condition for an invitation to name the person, by any name that they have; one query."""
+    """Return the filter of invitations addressed to any name of the person. Runs one query."""
     users, identities = (apps.get_model("accounts", name).objects for name in ("User", "ExternalIdentity"))
     local = users.filter(pk=user_id).values_list(models.Value(LOCAL_ISSUER), "username")
     names = local.union(identities.filter(user_id=user_id).values_list("issuer", "external_id"))
@@ -189,10 +188,10 @@ def _in_name_of(user_id: UUID) -> models.Q:
 
 
 class InvitationBlockQuerySet(models.QuerySet["InvitationBlock"]):
-    """By whom and about what a person is not asked."""
+    """Queries over blocks of invitations."""
 
     def visible_to(self, principal: Principal) -> InvitationBlockQuerySet:
-        """All for staff; otherwise the person's own, to whoever decides for the person."""
+        """Return all for staff; with the scope admin, the person's own; otherwise none."""
         if principal.kind == "staff":
             return self
         if principal.user_id is None or not principal.may_decide:

@@ -1,8 +1,7 @@
-"""Whom the code that runs is acting for: one principal for a request, a job or a command, and for every log line of it.
+"""The current principal of a request, job or command, as a context variable and in its log lines.
 
-``acting_as`` opens a scope and closes it again; ``working_for`` does for upkeep, and around every task. A request's
-scope is opened before anybody knows who asks, by the middleware, and ``enter`` says it as soon as authentication does.
-Row-level security will read it from here.
+``acting_as`` sets it for a block, ``working_for`` for a maintenance job. The middleware resets it around each request,
+and authentication sets it by ``enter``. Row-level security will read it from here.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _acting: ContextVar[Principal | None] = ContextVar("acting_as", default=None)
 
 
 def current_principal() -> Principal:
-    """The principal of the innermost scope. Raises LookupError where nobody is acted for."""
+    """Return the current principal. Raises LookupError if there is none."""
     principal = _acting.get()
     if principal is None:
         raise LookupError("No principal is acted for: enter accounts.scope.acting_as first.")
@@ -30,7 +29,7 @@ def current_principal() -> Principal:
 
 @contextmanager
 def acting_as(principal: Principal) -> Iterator[Principal]:
-    """Act for a principal until the block ends, and then for whomever it was before."""
+    """Set the current principal within the block, and restore the previous one afterwards."""
     token = _acting.set(principal)
     try:
         with bound_contextvars(**_shown(principal)):
@@ -40,25 +39,25 @@ def acting_as(principal: Principal) -> Iterator[Principal]:
 
 
 def working_for(user_id: UUID | None, job: str) -> AbstractContextManager[Principal]:
-    """Act as a job that keeps a person's rows in order, or everybody's. What the person allows is not read for it."""
+    """Act as a maintenance job for a person, or for everybody. The person's preferences are not read."""
     return acting_as(Principal(kind="job", actor_id=job, user_id=user_id, scopes=frozenset()))
 
 
 def enter(principal: Principal) -> Principal:
-    """Act for a principal for the rest of this request or command, and name them in the lines that it still logs."""
+    """Set the current principal for the rest of the request or command, and add it to its log lines."""
     _acting.set(principal)
     bind_contextvars(**_shown(principal))
     return principal
 
 
 class RequestScope:
-    """Middleware: whoever a request enters as is left when it has been answered."""
+    """Middleware that resets the current principal after each request."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Answer the request in a scope of its own."""
+        """Answer the request without a current principal at the start, and restore the previous one."""
         token = _acting.set(None)
         try:
             return self.get_response(request)

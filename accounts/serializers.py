@@ -1,4 +1,4 @@
-"""Shapes of legacies, members, preferences, agents, keys and grants over REST."""
+"""Serializers of legacies, members, preferences, agents, keys and grants."""
 
 from __future__ import annotations
 
@@ -220,7 +220,7 @@ class AgentSerializer(ExactSerializer, serializers.ModelSerializer[Agent]):
         fields = ["id", "name", "kind", "role", "mine", "keys", "created_at"]
         read_only_fields = ["kind", "created_at"]
         extra_kwargs = {"role": {"required": False, "allow_blank": True}}
-        # That a name is free is the action's business, under the lock.
+        # The action checks that the name is unique, under the lock.
         validators: list[Any] = []
 
     def get_mine(self, agent: Agent) -> bool:

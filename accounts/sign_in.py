@@ -1,11 +1,10 @@
-"""Signing in: how many wrong passwords are checked for one account from one address, or from one known device.
+"""Sign-in, password and e-mail forms, with limits on wrong passwords.
 
-Wrong passwords count against the pair of account and address, so that somebody elsewhere locks nobody out. A device on
-which its person has signed in before carries a signed cookie and counts by itself: it gets in while an attacker at the
-same address does not. They count against the address too, for all accounts, and against the account, for all addresses
-that are new to it: whoever guesses from many shuts out other newcomers, but no known device and nobody at an address
-from which the person has signed in lately. Counting comes before checking, so many requests at once get no more
-attempts; a right password takes its own attempt back. Without the cache nothing is counted.
+Wrong passwords are counted in three ways. By account and address, so that an attacker elsewhere can't lock a person
+out; a device with the signed cookie of an earlier sign-in is counted separately, so it works while an attacker at the
+same address is blocked. By address, over all accounts. By account, over all addresses without a recent sign-in, so that
+distributed guessing blocks only unknown devices at new addresses. Attempts are counted before the password is checked,
+so parallel requests don't get more; a correct password removes its own count. Without the cache, nothing is counted.
 """
 
 from __future__ import annotations
@@ -35,22 +34,22 @@ _TOO_MANY = "too_many_attempts"
 
 
 class SignInForm(AuthenticationForm):
-    """User name and password; once too many were wrong, none is checked for ``SIGN_IN_MINUTES``."""
+    """User name and password. After too many wrong ones, no password is checked for ``SIGN_IN_MINUTES``."""
 
     def clean(self) -> dict[str, Any]:
-        """Check the password. Raises ValidationError: ``too_many_attempts`` where it was not looked at."""
+        """Check the password. Raises ValidationError; ``too_many_attempts`` if it was not checked."""
         assert self.request is not None
         username = normal_name(self.cleaned_data.get("username") or "")
         device = _device(self.request, username)
         address = address_of(self.request)
         by_pair = f"sign-in:{_digest(username, device or address)}"
         limits = {by_pair: settings.SIGN_IN_ATTEMPTS}
-        # A device that is known is no help to whoever tries one password on many accounts.
+        # The limits over all accounts and all addresses apply only to unknown devices.
         if not device:
             limits[f"sign-in:{_digest(address)}"] = settings.SIGN_IN_ATTEMPTS_PER_ADDRESS
         if not device and not _knows(username, address):
             limits[f"sign-in:{_digest('account', username)}"] = settings.SIGN_IN_ATTEMPTS_PER_ACCOUNT
-        # One that is not checked for one reason counts for no further one.
+        # Stop at the first exceeded limit, without counting for the others.
         if any(valkey().increment(key, _seconds()) > limit for key, limit in limits.items()):
             raise forms.ValidationError(
                 _(
@@ -69,12 +68,12 @@ class SignInForm(AuthenticationForm):
 
 
 class ThrottledSignIn(LoginView):
-    """Django's sign-in with that form: 429 where no password was checked, and a cookie for the device of who is in."""
+    """Django's sign-in view: 429 if no password was checked, and a cookie for known devices."""
 
     authentication_form = SignInForm
 
     def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
-        """Show the form again, with the reason."""
+        """Show the form again with the error."""
         answer = super().form_invalid(form)
         if form.has_error(NON_FIELD_ERRORS, _TOO_MANY):
             answer.status_code = 429
@@ -82,7 +81,7 @@ class ThrottledSignIn(LoginView):
         return answer
 
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
-        """Sign in, and know this device from now on."""
+        """Sign in, and set the device's cookie."""
         answer = super().form_valid(form)
         username = normal_name(form.cleaned_data["username"])
         answer.set_signed_cookie(
@@ -98,13 +97,13 @@ class ThrottledSignIn(LoginView):
 
 
 class OldPassword:
-    """Checks the field ``old_password``; once too many were wrong, none is checked for ``SIGN_IN_MINUTES``."""
+    """Checks the field ``old_password``. After too many wrong ones, none is checked for ``SIGN_IN_MINUTES``."""
 
     user: User
     cleaned_data: dict[str, Any]
 
     def clean_old_password(self) -> str:
-        """Check the old password. Raises ValidationError: ``too_many_attempts`` where it was not looked at."""
+        """Check the old password. Raises ValidationError; ``too_many_attempts`` if it was not checked."""
         key = f"password:{_digest(str(self.user.pk))}"
         if valkey().increment(key, _seconds()) > settings.SIGN_IN_ATTEMPTS:
             raise forms.ValidationError(
@@ -126,7 +125,7 @@ class PasswordForm(OldPassword, PasswordChangeForm):
 
 
 class EmailForm(OldPassword, forms.Form):
-    """Where mails about a forgotten password go: it takes the password to say, since it lets in whoever reads them."""
+    """The address for password resets. It needs the password, because reset mails give access to the account."""
 
     email = forms.EmailField(
         required=False,
@@ -146,7 +145,7 @@ class EmailForm(OldPassword, forms.Form):
 
 
 def may_ask_for_a_mail(request: HttpRequest, name: str) -> bool:
-    """Count that somebody has forgotten a password; whether it is one of the few within the hour that are mailed."""
+    """Count a request for a reset mail. Whether it is within the limits per hour."""
     by_address, by_name = (f"forgotten:{_digest(part)}" for part in (address_of(request), f"name {normal_name(name)}"))
     return (
         valkey().increment(by_address, 3_600) <= settings.RESETS_PER_ADDRESS_AND_HOUR
@@ -155,7 +154,7 @@ def may_ask_for_a_mail(request: HttpRequest, name: str) -> bool:
 
 
 def may_register(request: HttpRequest) -> bool:
-    """Count an account that is to be made from an address; whether it is one of the few within the hour."""
+    """Count a registration from an address. Whether it is within the limit per hour."""
     return valkey().increment(f"register:{_digest(address_of(request))}", 3_600) <= settings.REGISTRATIONS_PER_HOUR
 
 
@@ -164,7 +163,7 @@ def _seconds() -> int:
 
 
 def _knows(username: str, address: str) -> bool:
-    """Whether the person has signed in from this address lately."""
+    """Whether the person has recently signed in from this address."""
     return valkey().get(_known(username, address)) is not None
 
 
@@ -173,13 +172,13 @@ def _known(username: str, address: str) -> str:
 
 
 def _device(request: HttpRequest, username: str) -> str:
-    """What tells this device from all others on which the person has signed in; empty for one that is not known."""
+    """Return the id in the device's cookie for this account, or "" for an unknown device."""
     name, salt = _cookie(username), _SALT + username
     return request.get_signed_cookie(name, default="", salt=salt, max_age=_DEVICE_SECONDS) or ""
 
 
 def _cookie(username: str) -> str:
-    """One for each account, for devices that people share; it does not say whose."""
+    """Return the cookie's name: one for each account, as people share devices; it does not reveal the account."""
     return f"{settings.SESSION_COOKIE_NAME}_device_{_digest(username)[:8]}"
 
 

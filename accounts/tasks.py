@@ -1,4 +1,4 @@
-"""Celery wrappers: one action called."""
+"""Celery tasks of this room."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from . import actions
 
 @shared_task(name="accounts.tidy_invitations")
 def tidy_invitations() -> None:
-    """Delete the invitations that have ended."""
+    """Delete invitations that have ended."""
     actions.invitations_tidy()
 
 
 @shared_task(name="accounts.mail_reset")
 def mail_reset(user_id: str, site: str) -> None:
-    """Mail somebody a link for another password."""
+    """Mail a person a link to set a new password."""
     actions.password_mail(UUID(user_id), site)

@@ -1,4 +1,4 @@
-"""Upkeep of one person: a job whose subject they are, worked on as them."""
+"""Runs a maintenance job of one person."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from .scope import acting_as
 def work_for_person(
     job_id: UUID, work: Callable[[Lease, Principal, UUID], None], *, task: str, lease_seconds: int
 ) -> None:
-    """Do the work of a job, which ends it by ``finish_job``. Does nothing when somebody else does.
+    """Claim a job and run ``work``, which ends it by ``finish_job``. Does nothing if it can't be claimed.
 
-    With the model away, which is noted, it is tried again later; the job of a person who is gone has failed.
+    If the model is unavailable, that is logged and the job retried later. If the person was deleted, the job fails.
     """
     job = claim_job(job_id, lease_seconds=lease_seconds)
     if job is None:

@@ -1,4 +1,4 @@
-"""Changes to people, agents, keys, grants, preferences, legacies and members: all the writing of this room."""
+"""All actions of this room: changes of people, agents, keys, grants, preferences, legacies, members, invitations."""
 
 from .agents import (
     agent_create,

@@ -1,4 +1,4 @@
-"""Agents, their keys, what a person lets each of them see, and what a key stands for."""
+"""Actions on agents, keys and grants, and the authentication of agent keys."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ def agent_create(
     issuer: str = "",
     owner_id: UUID | None = None,
 ) -> Agent:
-    """Make an agent of the person, or of the one whom a superuser names. Without an issuer its names are its own.
+    """Create an agent of the person, or of ``owner_id`` for a superuser. The default issuer is the agent itself.
 
-    Raises Conflict (409, ``agent_exists``) when that person has one of the name, Refused for an unknown role, a bad
-    name or a reserved issuer, NotFound for an owner who is not there, NotAllowed for staff who are no superusers,
-    NotYoursToDecide (an agent makes agents only while it sees everything itself).
+    Raises Conflict (409 ``agent_exists``) if that person has one with this name, Refused (400) for an unknown role, a
+    bad name or a reserved issuer, NotFound (404) for an unknown owner, NotAllowed (403) for staff who are not
+    superusers, NotYoursToDecide (403; also for an agent that does not see everything itself).
     """
     owner_id = _owner(principal, owner_id)
     name = policy.clean_name(name, 100)
@@ -66,11 +66,11 @@ def agent_create(
 def agent_key_create(
     principal: Principal, agent_id: UUID, scopes: Collection[str], *, expires_at: datetime | None = None
 ) -> tuple[AgentKey, str]:
-    """Make a key of one of the person's own agents; return it with the credential, which can't be shown again.
+    """Create a key of one of the person's agents, and return it with the credential, which is not stored.
 
-    An agent gives no scope that its own key lacks, and no key at all while it sees a part only; a superuser makes keys
-    of anybody's. Raises NotFound for somebody else's agent, Refused for unknown scopes or a date that has passed,
-    NotAllowed (also for staff who are no superusers), NotYoursToDecide.
+    An agent can't give scopes that its own key lacks, or create keys if it does not see everything itself. A superuser
+    can create keys of anybody's agents. Raises NotFound (404) for somebody else's agent, Refused (400) for unknown
+    scopes or an expiry in the past, NotAllowed (403; also for staff who are not superusers), NotYoursToDecide (403).
     """
     owner_id = _owner(principal, Agent.objects.filter(pk=agent_id).values_list("owner_id", flat=True).first())
     policy.check_scopes(scopes)
@@ -94,10 +94,10 @@ def agent_key_create(
 
 
 def _owner(principal: Principal, owner_id: UUID | None) -> UUID:
-    """Whose agent it is or becomes: the person's own, for a superuser the named one's. Raises NotFound, NotAllowed."""
+    """Return the agent's owner: the person, or ``owner_id`` for a superuser. Raises NotFound, NotAllowed."""
     if principal.kind != "staff":
         return policy.must_decide_for_all(principal)
-    # A key opens what its person was told: a moderator who made one would be them.
+    # With a key, a moderator could read everything that its person can, so only superusers may create one.
     policy.must_be_superuser(principal)
     if owner_id is None:
         raise NotFound("There is no such agent or person.")
@@ -105,10 +105,10 @@ def _owner(principal: Principal, owner_id: UUID | None) -> UUID:
 
 
 def agent_key_revoke(principal: Principal, key_id: UUID, *, agent_id: UUID | None = None) -> AgentKey:
-    """End a key, of that agent if one is named; its next request is refused. Doing it again changes nothing.
+    """Revoke a key (of ``agent_id``, if given). Its next request is refused. Idempotent.
 
-    Staff end anybody's key, an agent that sees a part only those of its own. Raises NotFound for a key that is not of
-    one of the person's own agents, NotYoursToDecide.
+    Staff can revoke any key; an agent that does not see everything only its own keys. Raises NotFound (404) for a key
+    that is not of one of the person's agents, NotYoursToDecide (403).
     """
     if principal.kind != "staff":
         policy.must_decide(principal)
@@ -134,16 +134,16 @@ def grant_set(
     sources: Collection[str] | None = _UNCHANGED,
     revoked: bool | None = None,
 ) -> Grant:
-    """Decide what an agent may see of the person from its next request on; ``None`` is all that its role has.
+    """Set what an agent may read of the person from its next request on. ``None`` means everything its role allows.
 
-    Categories narrow the agent's role. Sources (chunks, turns, facts) replace the role's. ``revoked`` keeps the agent
-    out altogether, or lets it in again. What is left out stays. Takes the person's next revision if anything changed.
+    Categories narrow the role's; sources (chunks, turns, facts) replace the role's. ``revoked`` blocks or admits the
+    agent. Omitted values don't change. Adds a revision if anything changed.
 
-    An agent that decides for its person narrows its own grant and never widens it; others' it sets only while it sees
-    everything itself.
+    An agent with the scope admin can narrow its own grant but not widen it; others' grants only if it sees everything
+    itself.
 
-    Raises NotFound for an agent that is neither the person's nor was ever let in, Refused (400) for unknown names,
-    NotYoursToDecide.
+    Raises NotFound (404) for an agent that is not the person's and has no grant, Refused (400) for unknown names,
+    NotYoursToDecide (403).
     """
     about_itself = principal.agent_id == agent_id
     user_id = policy.must_decide(principal) if about_itself else policy.must_decide_for_all(principal)
@@ -173,22 +173,22 @@ def grant_set(
 def principal_for_key(
     public: str, secret: str, external_id: str | None = None, *, makes_person: bool = True
 ) -> Principal:
-    """Authenticate an agent key and return the principal it stands for, in one query when everything is known.
+    """Authenticate an agent key and return its principal; one query if the person and the grant exist.
 
-    ``external_id`` names the person a service acts for; with None it acts for its owner. An unknown person is
-    created, unless ``makes_person`` is false: then the principal has an id that is nobody's, and finds nothing. The
-    first visit to a person leaves a grant that they can narrow.
+    ``external_id`` names the person that a service acts for; with None it acts for its owner. An unknown person is
+    created, unless ``makes_person`` is false: then the principal gets an unused id and finds nothing. The first request
+    for a person creates a grant, which they can narrow.
 
-    Raises AuthenticationFailed (401) for a wrong, expired or revoked key, PermissionDenied (403) when the person
-    revoked the agent or the key may not act for others, Gone (410) for 90 days where the key, or the person that the
-    agent knew, was erased, Refused (400) for a blank name (``bad_user``), so that a backend which lost its user doesn't
-    act for its owner, or one that can't be a user name (``bad_username``).
+    Raises AuthenticationFailed (401) for a wrong, expired or revoked key; PermissionDenied (403) if the person revoked
+    the grant or is inactive, or if a personal key names another person; Gone (410) for 90 days after the key or the
+    named person was erased; Refused (400) for a name that can't be a user name (``bad_username``) or is blank
+    (``bad_user``), so that a backend without a current user does not act for its owner.
     """
     named = external_id is not None
     external_id = external_id or ""
     row = queries.read_key(public, external_id)
     expected = row.secret_hmac if row else "0" * 64
-    # Every fingerprint is compared, so that the time taken tells neither a known key nor a matching fallback.
+    # Compare every fingerprint, so that the duration reveals neither a known key nor a matching fallback.
     matches = [constant_time_compare(expected, mac) for mac in policy.fingerprints(policy.AGENT_KEY, secret)]
     if row is None or not any(matches):
         _must_not_be_erased("key", [public])

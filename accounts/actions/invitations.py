@@ -1,7 +1,7 @@
-"""Invitations: owners ask, whoever is asked answers. No membership begins in another way, but for who makes a legacy.
+"""Invitations to legacies: owners send them, invited people answer. Only founders become members without one.
 
-Asking looks nobody up and leaves nothing with whoever is meant, so no answer, and no time that one takes, tells which
-names are somebody's. All that changes an invitation holds the ledger of its legacy.
+Sending looks up no user and writes nothing to the invited person, so neither the response nor its duration reveals
+whether a name exists. Every change of an invitation holds the ledger lock of its legacy.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ _DAY = timedelta(days=1)
 
 
 def member_invite(principal: Principal, legacy_id: UUID, name: str = "", role: str = Member.Role.MEMBER) -> Sent:
-    """Ask somebody to keep a legacy too: whom ``name`` means, as in X-Keepsake-User, or whoever uses the link first.
+    """Invite a person to a legacy: by ``name`` as in X-Keepsake-User, or without a name the first to use the link.
 
-    It ends after ``INVITATION_DAYS``, and the one before in the same name now. Raises NotYoursToDecide (also for an
-    agent that sees a part only), NotFound, NotAllowed (403) for a member who is no owner, Refused (400) for what can't
-    be a name and an unknown role, TooMany (429).
+    It expires after ``INVITATION_DAYS``, and replaces an earlier one for the same name. Raises NotYoursToDecide (403;
+    also for an agent that does not see everything), NotFound (404), NotAllowed (403) for a member who is not an owner,
+    Refused (400) for an impossible name or unknown role, TooMany (429).
     """
     user_id = policy.must_decide_for_all(principal)
     policy.check_member_role(role)
     names = policy.names_to_invite(principal, [name]) if name else [""]
-    must_own(principal, legacy_id)  # Before the lock, so that a stranger takes nobody's; again under it.
+    must_own(principal, legacy_id)  # Also before locking, so that a stranger can't lock the ledger.
     with ledger_write(principal.actor, user_id, legacy_id) as write:
         must_own(principal, legacy_id)
         (sent,) = invite(write, principal, legacy_id, names, role)
@@ -42,9 +42,9 @@ def member_invite(principal: Principal, legacy_id: UUID, name: str = "", role: s
 
 
 def invitation_revoke(principal: Principal, legacy_id: UUID, invitation_id: UUID) -> None:
-    """End an invitation that is outstanding. Owners may, whichever of them sent it.
+    """Revoke an outstanding invitation. Any owner of the legacy may.
 
-    Raises NotYoursToDecide, NotFound, NotAllowed (403) for a member who is no owner.
+    Raises NotYoursToDecide (403), NotFound (404), NotAllowed (403) for a member who is not an owner.
     """
     user_id = policy.must_decide(principal)
     must_own(principal, legacy_id)
@@ -61,9 +61,9 @@ def invitation_revoke(principal: Principal, legacy_id: UUID, invitation_id: UUID
 
 
 def invitation_find(principal: Principal, code: str) -> Invitation:
-    """The invitation that the person may answer: by its code as it was typed, or by the id of one in their name.
+    """Return an invitation that the person may answer, by the typed code, or by the id of one in their name.
 
-    Raises NotFound, whatever the reason.
+    Raises NotFound (404) for every other case.
     """
     now, typed = timezone.now(), policy.clean_code(code, policy.INVITATION_CHARACTERS)
     if typed:
@@ -81,17 +81,17 @@ def invitation_find(principal: Principal, code: str) -> Invitation:
 
 
 def invitation_accept(principal: Principal, code: str) -> Member:
-    """Keep the legacy too, from now on. Accepting again while one keeps it changes nothing.
+    """Accept an invitation and return the membership. Accepting it again, while a member, changes nothing.
 
-    Raises NotYoursToDecide, NotFound, Conflict (409 ``already_member``).
+    Raises NotYoursToDecide (403), NotFound (404), Conflict (409 ``already_member``).
     """
     user_id = policy.must_decide_for_all(principal)
     legacy_id = invitation_find(principal, code).legacy_id
     with ledger_write(principal.actor, user_id, legacy_id) as write:
-        invitation = invitation_find(principal, code)  # Again under the lock: somebody may have been faster.
+        invitation = invitation_find(principal, code)  # Again under the lock: somebody else may have used it.
         member = Member.objects.filter(legacy_id=legacy_id, user_id=user_id).first()
         if invitation.state == Invitation.State.ACCEPTED and member is None:
-            raise _not_found()  # They have left since: it worked once.
+            raise _not_found()  # The person has left since, and an invitation works only once.
         if member is None:
             _end(invitation, Invitation.State.ACCEPTED, user_id)
             member = Member.objects.create(legacy_id=legacy_id, user_id=user_id, role=invitation.role)
@@ -103,23 +103,23 @@ def invitation_accept(principal: Principal, code: str) -> Member:
 
 
 def invitation_decline(principal: Principal, code: str) -> None:
-    """Don't keep it. The owners are not told, and whoever declined can accept later, while it lasts.
+    """Decline an invitation. The owners are not notified, and it can still be accepted until it expires.
 
-    Raises NotYoursToDecide, NotFound, Conflict (409 ``already_member``) once it was accepted.
+    Raises NotYoursToDecide (403), NotFound (404), Conflict (409 ``already_member``) once it was accepted.
     """
     _decline(principal, code, block=False)
 
 
 def invitation_block(principal: Principal, code: str) -> None:
-    """Decline, and see no invitation to that legacy again, nor one by whoever sent it. They are not told.
+    """Decline, and block further invitations to that legacy and by its inviter. They are not notified.
 
-    Raises as ``invitation_decline`` does.
+    Raises the same as ``invitation_decline``.
     """
     _decline(principal, code, block=True)
 
 
 def invitation_unblock(principal: Principal, block_id: int) -> None:
-    """Let invitations through again, those that are outstanding too. Raises NotYoursToDecide, NotFound."""
+    """Remove a block; outstanding invitations are visible again. Raises NotYoursToDecide (403), NotFound (404)."""
     user_id = policy.must_decide_for_all(principal)
     with ledger_write(principal.actor, user_id) as write:
         if not InvitationBlock.objects.visible_to(principal).filter(pk=block_id).delete()[0]:
@@ -128,7 +128,7 @@ def invitation_unblock(principal: Principal, block_id: int) -> None:
 
 
 def invitations_tidy() -> int:
-    """Delete invitations, with the names in them, a day after they ended. Returns how many."""
+    """Delete invitations a day after they ended or expired, since they contain names. Returns how many."""
     long_ago = timezone.now() - _DAY
     deleted, _kinds = Invitation.objects.filter(expires_at__lt=long_ago).delete()
     ended, _kinds = Invitation.objects.exclude(state__in=Invitation.OUTSTANDING).filter(ended_at__lt=long_ago).delete()

@@ -1,6 +1,6 @@
-"""Legacies and who keeps them. A change of members moves the member's revision and the legacy's.
+"""Actions on legacies and members. A change of members adds a revision to the member's and the legacy's ledger.
 
-How a membership begins stands in ``invitations``.
+Memberships are created in ``invitations``.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ _DAY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """An invitation that was just made, and its code, which can't be shown again."""
+    """A new invitation, and its code, which is not stored."""
 
     invitation: Invitation
     code: str
 
 
 def legacy_create(principal: Principal, name: str, members: Sequence[str] = ()) -> tuple[Legacy, list[Sent]]:
-    """Make a legacy that the person owns, and invite those who are named, each once, to keep it too.
+    """Create a legacy owned by the person, and invite the named people, each once.
 
-    Inviting is a decision of the person; making a legacy alone needs the scope write. Raises Refused (400) for a bad
-    name, too many members or what can't be anybody's name, NotAllowed, NotYoursToDecide, TooMany (429).
+    Inviting needs the scope admin; creating a legacy alone needs write. Raises Refused (400) for a bad name, too many
+    members or an impossible person's name, NotAllowed (403), NotYoursToDecide (403), TooMany (429).
     """
     user_id = policy.must_write(principal)
     name = policy.clean_shown_name(name)
@@ -59,10 +59,10 @@ def legacy_create(principal: Principal, name: str, members: Sequence[str] = ()) 
 
 
 def legacy_rename(principal: Principal, legacy_id: UUID, name: str) -> Legacy:
-    """Give a legacy another name. Raises NotFound, NotAllowed (403) for a member who is no owner, Refused (400)."""
+    """Rename a legacy. Raises NotFound (404), NotAllowed (403) for a member who is not an owner, Refused (400)."""
     policy.must_write(principal)
     name = policy.clean_shown_name(name)
-    must_own(principal, legacy_id)  # Before the lock, so that a stranger takes nobody's; again under it.
+    must_own(principal, legacy_id)  # Also before locking, so that a stranger can't lock the ledger.
     with ledger_write(principal.actor, legacy_id) as write:
         must_own(principal, legacy_id)
         legacy = Legacy.objects.get(pk=legacy_id)
@@ -74,10 +74,10 @@ def legacy_rename(principal: Principal, legacy_id: UUID, name: str) -> Legacy:
 
 
 def legacy_close(write: LedgerWrite, principal: Principal, legacy_id: UUID, now: datetime) -> list[Member]:
-    """End all memberships of a legacy, and let nobody in, inside a transaction that holds the ledgers of them all.
+    """End all memberships and invitations of a legacy, in a transaction that holds the ledgers of all members.
 
-    What becomes of the facts is for the caller, in the same transaction. Raises NotFound, NotAllowed (403), Conflict
-    (409 ``members_changed``) when somebody joined before the ledgers were held.
+    The caller handles the facts in the same transaction. Raises NotFound (404), NotAllowed (403), Conflict (409
+    ``members_changed``) if somebody joined before the ledgers were locked.
     """
     user_id = policy.must_decide(principal)
     must_own(principal, legacy_id)
@@ -97,7 +97,7 @@ def legacy_close(write: LedgerWrite, principal: Principal, legacy_id: UUID, now:
 
 
 def legacy_reopen(write: LedgerWrite, ending: LegacyEnding, members: Sequence[Member]) -> None:
-    """Bring a legacy back with its members, as ``members_before`` read them, inside a transaction as above."""
+    """Restore a legacy with the members of ``members_before``, in a transaction like that of ``legacy_close``."""
     for member in members:
         note_member(write, "JOIN", member)
         write.change(member.user_id, "RESTORE", "legacy", ending.legacy_id)
@@ -107,9 +107,9 @@ def legacy_reopen(write: LedgerWrite, ending: LegacyEnding, members: Sequence[Me
 
 
 def members_before(ending: LegacyEnding) -> list[Member]:
-    """The members that a legacy had when it was ended, of those who are here still; not stored.
+    """Return the members that a legacy had when it was ended and who are still active, as unsaved rows.
 
-    Those are left out who blocked it since then, or the person who ended it: they are not to be asked again.
+    People who have since blocked the legacy, or the person who ended it, are left out.
     """
     log = Change.objects.of_owner(ending.legacy_id)
     ended = log.filter(event="DELETE", object_type="legacy").last()
@@ -133,10 +133,9 @@ def members_before(ending: LegacyEnding) -> list[Member]:
 def invite(
     write: LedgerWrite, principal: Principal, legacy_id: UUID, names: Sequence[str], role: str = Member.Role.MEMBER
 ) -> list[Sent]:
-    """Make invitations inside a transaction that holds the ledgers of the owner and of the legacy.
+    """Create invitations, in a transaction that holds the ledgers of the owner and of the legacy.
 
-    ``names`` are in their normal form, or empty. Raises TooMany (429) when the person has sent as many in a day as
-    ``INVITATIONS_PER_DAY`` allows.
+    ``names`` are normalised, or "" for an invitation by link. Raises TooMany (429) above ``INVITATIONS_PER_DAY``.
     """
     user_id, now = policy.must_act_for(principal), timezone.now()
     day = Invitation.objects.filter(inviter_id=user_id, created_at__gt=now - _DAY)
@@ -165,8 +164,8 @@ def invite(
 def member_set_role(principal: Principal, legacy_id: UUID, member_id: UUID, role: str) -> Member:
     """Make a member an owner, or an owner a member.
 
-    Raises NotFound, NotAllowed (403) for a member who is no owner, Conflict (409, ``last_owner``), Refused (400) for
-    an unknown role, NotYoursToDecide.
+    Raises NotFound (404), NotAllowed (403) for a member who is not an owner, Conflict (409 ``last_owner``), Refused
+    (400) for an unknown role, NotYoursToDecide (403).
     """
     policy.must_decide(principal)
     policy.check_member_role(role)
@@ -188,11 +187,10 @@ def member_set_role(principal: Principal, legacy_id: UUID, member_id: UUID, role
 
 
 def member_detach(write: LedgerWrite, principal: Principal, member: Member) -> None:
-    """End a membership, inside a transaction that holds the ledgers of the member and of the legacy.
+    """End a membership, in a transaction that holds the ledgers of the member and of the legacy.
 
-    This is the part that accounts knows of: what becomes of the member's facts is for the caller, in the same
-    transaction. A member ends their own membership; an owner anybody's. Raises NotFound, NotAllowed (403), Conflict
-    (409, ``last_owner``), NotYoursToDecide.
+    The caller handles the member's facts in the same transaction. A member can end their own membership, an owner
+    anybody's. Raises NotFound (404), NotAllowed (403), Conflict (409 ``last_owner``), NotYoursToDecide (403).
     """
     user_id = policy.must_decide(principal)
     if member.user_id != user_id:
@@ -206,7 +204,7 @@ def member_detach(write: LedgerWrite, principal: Principal, member: Member) -> N
 
 
 def _current(member: Member) -> Member:
-    """The member as they are now that the ledgers are locked. Raises NotFound when they have left meanwhile."""
+    """Read the member again under the locks. Raises NotFound (404) if they have left meanwhile."""
     current = Member.objects.select_related("user").filter(pk=member.pk).first()
     if current is None:
         raise NotFound("There is no such member.")
@@ -214,7 +212,7 @@ def _current(member: Member) -> Member:
 
 
 def must_own(principal: Principal, legacy_id: UUID) -> None:
-    """Raise NotFound for a legacy that the person does not keep, NotAllowed (403 ``not_owner``) unless they own it."""
+    """Raise NotFound (404) unless the person is a member, NotAllowed (403 ``not_owner``) unless they are an owner."""
     mine = Member.objects.filter(legacy_id=legacy_id, user_id=policy.must_act_for(principal)).first()
     if mine is None:
         raise NotFound("There is no such legacy.")
@@ -229,13 +227,13 @@ def _must_not_be_last_owner(member: Member) -> None:
 
 
 def _end_invitations_of(member: Member) -> None:
-    """Who is an owner no more lets nobody in, themselves least of all."""
+    """Revoke the outstanding invitations of a member who is no longer an owner."""
     theirs = Invitation.objects.filter(legacy_id=member.legacy_id, inviter_id=member.user_id)
     theirs.filter(state__in=Invitation.OUTSTANDING).update(state=Invitation.State.REVOKED, ended_at=timezone.now())
 
 
 def note_member(write: LedgerWrite, event: str, member: Member, **more: Any) -> None:
-    """Log what happened to a membership, for the member and for the legacy."""
+    """Log a change of a membership in the ledgers of the member and of the legacy."""
     for ledger_id in (member.user_id, member.legacy_id):
         write.change(
             ledger_id,
@@ -250,5 +248,5 @@ def note_member(write: LedgerWrite, event: str, member: Member, **more: Any) -> 
 
 
 def note_invitation(write: LedgerWrite, ledger_id: UUID, event: str, invitation: Invitation) -> None:
-    """Log what happened to an invitation."""
+    """Log a change of an invitation."""
     write.change(ledger_id, event, "invitation", invitation.pk, legacy=str(invitation.legacy_id), role=invitation.role)

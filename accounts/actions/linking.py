@@ -1,4 +1,4 @@
-"""Letting a chat elsewhere stand for a person: the code that shows whose it is, the link, and its end."""
+"""Linking chats of other services to people: link codes, linking, unlinking."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ ATTEMPTS_WINDOW = timedelta(hours=1)
 
 
 def link_code_create(principal: Principal, issuer: str) -> str:
-    """Make a code that links one chat of an issuer to the person; the one before is worth nothing from now on.
+    """Create a code that links one chat of an issuer to the person, and invalidate the previous one.
 
-    Returns it as it is shown, which is once: ``ABCDE-FGHJK``. It works for ``LINK_CODE_MINUTES``. Raises
-    NotYoursToDecide.
+    Returns the code as displayed, ``ABCDE-FGHJK``; only its fingerprint is stored. It expires after
+    ``LINK_CODE_MINUTES``. Raises NotYoursToDecide (403).
     """
     user_id = policy.must_decide_for_all(principal)
     code = policy.new_code(policy.LINK_CODE_CHARACTERS)
@@ -39,17 +39,17 @@ def link_code_create(principal: Principal, issuer: str) -> str:
 
 
 def link_code_withdraw(issuer: str, typed: str) -> None:
-    """End a code that others have read. Says nothing about whether there was one."""
+    """Invalidate an unused code that others may have read, if it exists."""
     unused = LinkCode.objects.filter(used_at__isnull=True, issuer=issuer)
     unused.filter(code_hmac__in=_fingerprints(typed)).update(expires_at=timezone.now())
 
 
 def identity_link(issuer: str, external_id: str, typed: str) -> User:
-    """Link a chat to the person whose code it sends, and return them. The chat that used a code may send it again.
+    """Link a chat to the person whose code it sends, and return the person. Idempotent for the same chat and code.
 
-    The code says who it is, so there is no principal. Raises NotAllowed (403 ``too_many_attempts``) after
-    ``LINK_ATTEMPTS`` codes in an hour, right ones included; Refused (400 ``bad_code``) for one that is not valid or
-    not any more; Conflict (409 ``already_linked``) when the chat is somebody else's.
+    The code authenticates, so there is no principal. Raises NotAllowed (403 ``too_many_attempts``) after
+    ``LINK_ATTEMPTS`` codes in an hour, including valid ones; Refused (400 ``bad_code``) for an invalid or expired code;
+    Conflict (409 ``already_linked``) if the chat is linked to somebody else.
     """
     now = timezone.now()
     _count_attempt(issuer, external_id, now)
@@ -60,7 +60,7 @@ def identity_link(issuer: str, external_id: str, typed: str) -> User:
     if user_id is None:
         raise _bad_code()
     with ledger_write(Actor("person", issuer), user_id) as write:
-        # Again under the lock: another chat may have used it meanwhile, or the person have made another.
+        # Again under the lock: another chat may have used the code, or the person created a new one.
         known = valid.select_related("user").first()
         if known is None:
             raise _bad_code()
@@ -85,10 +85,7 @@ def identity_link(issuer: str, external_id: str, typed: str) -> User:
 
 
 def identity_unlink(principal: Principal, issuer: str, identity_id: int) -> None:
-    """End the link of a chat: the person does, or the chat itself. Its next message comes from a stranger.
-
-    Raises NotFound.
-    """
+    """Unlink a chat, on behalf of the person or of the chat itself. Raises NotFound (404)."""
     user_id = policy.must_act_for(principal)
     with ledger_write(principal.actor, user_id) as write:
         own = ExternalIdentity.objects.visible_to(principal).filter(user_id=user_id, issuer=issuer, pk=identity_id)
@@ -98,7 +95,7 @@ def identity_unlink(principal: Principal, issuer: str, identity_id: int) -> None
 
 
 def _count_attempt(issuer: str, external_id: str, now: datetime) -> None:
-    """Count first and compare then, in a transaction of its own, so that codes sent all at once count too."""
+    """Count before comparing, in a separate transaction, so that parallel attempts are counted."""
     over = now - ATTEMPTS_WINDOW
     values: dict[str, str | datetime] = {"issuer": issuer, "external_id": external_id, "now": now, "over": over}
     with transaction.atomic():
@@ -112,7 +109,7 @@ def _count_attempt(issuer: str, external_id: str, now: datetime) -> None:
 
 
 def _fingerprints(typed: str) -> list[str]:
-    """Under which of them a code may be stored; what is no code has none."""
+    """Return the possible fingerprints of a code; none for malformed codes."""
     code = policy.clean_code(typed, policy.LINK_CODE_CHARACTERS)
     return policy.fingerprints(policy.LINK_CODE, code) if code else []
 

@@ -1,4 +1,4 @@
-"""People: making them, finding them by the name another system gives them, what they prefer."""
+"""Actions on people: creation, passwords, names at other systems, preferences."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from ..models import ExternalIdentity, Preferences, User
 from ..principals import Principal
 
 MOST_NAMED_ALIKE = 5
-"""So many accounts with one mail address are written to."""
+"""The most accounts with one e-mail address that get a reset mail."""
 
 
 def user_create(username: str, *, display_name: str = "", password: str | None = None, superuser: bool = False) -> User:
-    """Create a person; a ``superuser`` is staff with every right in the admin. Without a password they can't sign in.
+    """Create a person; a ``superuser`` is also staff. Without a password they can't sign in.
 
-    Raises Refused (400) when the name is taken (code ``username_taken``) or is no user name (``bad_username``), and
-    Refused or Gated (422) for a ``display_name`` that others can't be shown.
+    Raises Refused (400 ``username_taken``, ``bad_username``), and Refused (400) or Gated (422) for a ``display_name``
+    that must not be shown to others.
     """
     policy.check_name_of_person(username, "bad_username")
     username = policy.normal_name(username)
@@ -54,9 +54,9 @@ def user_create(username: str, *, display_name: str = "", password: str | None =
 
 
 def user_set_active(principal: Principal, user_id: UUID, *, active: bool) -> None:
-    """Keep a person out, with their sessions and the agents they own, or let them in again. Staff do.
+    """Deactivate or activate a person; deactivation also blocks their sessions and agents. For staff.
 
-    Takes the person's next revision if anything changed. Raises NotFound for an unknown person, NotAllowed.
+    Adds a revision if anything changed. Raises NotFound (404) for an unknown person, NotAllowed (403).
     """
     policy.must_be_staff(principal)
     with ledger_write(principal.actor, user_id) as write:
@@ -65,9 +65,9 @@ def user_set_active(principal: Principal, user_id: UUID, *, active: bool) -> Non
 
 
 def password_change(principal: Principal, password: str) -> User:
-    """Give the person another password, which was checked; their sessions end. Takes their next revision.
+    """Set the person's password, which the caller has validated, and end their sessions. Adds a revision.
 
-    Raises NotAllowed for agents, NotFound for a person who is gone.
+    Raises NotFound (404) for a person who was deleted.
     """
     user_id = policy.must_act_for(principal)
     hashed = make_password(password)
@@ -78,10 +78,7 @@ def password_change(principal: Principal, password: str) -> User:
 
 
 def email_set(principal: Principal, email: str) -> None:
-    """Say where mails about a forgotten password go; empty for nowhere. Takes the person's next revision if it changed.
-
-    Raises NotAllowed for agents.
-    """
+    """Set or clear (with "") the address for password resets. Adds a revision if it changed."""
     user_id = policy.must_act_for(principal)
     with ledger_write(principal.actor, user_id) as write:
         if User.objects.filter(pk=user_id).exclude(email=email).update(email=email):
@@ -89,20 +86,20 @@ def email_set(principal: Principal, email: str) -> None:
 
 
 def password_forgotten(name: str, site: str) -> None:
-    """Send a link to whoever has that user name or mail address, by the worker; nobody learns whether anybody has.
+    """Queue reset mails to the accounts with this user name or e-mail address, without revealing whether any exist.
 
-    ``site`` is the address of this deployment as its visitor sees it, with a slash at its end. Of many who gave the
-    same mail address the oldest accounts get one, so that new ones crowd nobody out.
+    ``site`` is the deployment's URL as the visitor sees it, with a final slash. If many accounts have the same address,
+    the oldest get a mail, so that new accounts can't displace them.
     """
     known = User.objects.filter(Q(username=policy.normal_name(name)) | Q(email__iexact=name), is_active=True)
     people = known.exclude(email="").order_by("date_joined", "pk")[:MOST_NAMED_ALIKE]
-    # Where there is nobody a task is started for nobody: the answer takes as long.
+    # Without an account, start a task for a random id, so that the response takes as long.
     for user_id in [each.pk for each in people if each.has_usable_password()] or [uuid4()]:
         enqueue("accounts.mail_reset", user_id, site)
 
 
 def password_mail(user_id: UUID, site: str) -> None:
-    """Mail a person a link by which they choose another password, once and within ``RESET_MINUTES``."""
+    """Mail a person a link to set a new password. It works once and expires after ``RESET_MINUTES``."""
     person = User.objects.filter(pk=user_id, is_active=True).exclude(email="").first()
     if person is None:
         return
@@ -116,10 +113,10 @@ def password_mail(user_id: UUID, site: str) -> None:
 
 
 def user_resolve(issuer: str, external_id: str) -> User:
-    """The person whom an issuer names so, created with no usable password when unknown.
+    """Return the person that an issuer knows by this name; create one without a usable password if there is none.
 
-    The issuer ``local`` means the deployment's own user names. Two first requests at once make one person. Raises
-    Refused (400) for a name that could be taken for another one, and a local one that can't be a user name.
+    The issuer ``local`` means the deployment's own user names. Parallel first requests create one person. Raises
+    Refused (400) for a name with look-alike characters, or a local one that can't be a user name.
     """
     name = _stored_name(external_id)
     for _attempt in range(3):
@@ -134,7 +131,7 @@ def user_resolve(issuer: str, external_id: str) -> User:
                 ExternalIdentity.objects.create(user=user, issuer=issuer, external_id=name)
                 return user
         except IntegrityError:
-            continue  # Somebody else created this person a moment ago; read them.
+            continue  # A parallel request has created this person; read them.
         except Refused as error:
             if error.code != "username_taken":
                 raise
@@ -148,10 +145,10 @@ def _known_user(issuer: str, name: str) -> User | None:
 
 
 def identity_rename(principal: Principal, identity_id: int, name: str) -> ExternalIdentity:
-    """Let an issuer name a person differently: for a name that is parked, once it is known whose it is. Superusers do.
+    """Change an issuer's name for a person, for example of a parked name. For superusers.
 
-    Takes the person's next revision if anything changed. Raises NotFound, NotAllowed, Refused (400) for a name that
-    could be taken for another one, Conflict (409, ``name_taken``).
+    Adds a revision if anything changed. Raises NotFound (404), NotAllowed (403), Refused (400) for a name with
+    look-alike characters, Conflict (409 ``name_taken``).
     """
     policy.must_be_superuser(principal)
     identity = ExternalIdentity.objects.visible_to(principal).filter(pk=identity_id).first()
@@ -184,11 +181,11 @@ def _stored_name(name: str) -> str:
 def preferences_set(
     principal: Principal, *, version: int | None = None, display_name: str | None = None, **values: Any
 ) -> Preferences:
-    """Change what the person prefers: any of the fields of Preferences by name, and what they are called.
+    """Change the person's preferences (fields of Preferences, by name) and display name.
 
-    Takes the person's next revision if anything changed. ``version`` is the one that the caller saw. Raises Refused
-    (400) for a value that makes no sense, Gated (422) for such a name, NotYoursToDecide, Conflict (409
-    ``version_conflict`` with the current one).
+    Adds a revision if anything changed. Raises Refused (400) for an invalid value, Gated (422) for a display name that
+    must not be shown, NotYoursToDecide (403), Conflict (409 ``version_conflict`` with the current version) if
+    ``version`` is not the current one.
     """
     user_id = policy.must_decide_for_all(principal)
     policy.check_preferences(values)

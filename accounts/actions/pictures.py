@@ -1,4 +1,4 @@
-"""The picture of a legacy: drawn anew from what was uploaded, so that nothing else of the file is kept or served."""
+"""Pictures of legacies. Uploads are re-encoded, so that nothing else of the file is stored or served."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ FORMATS = ("JPEG", "PNG", "WEBP")
 
 
 def legacy_picture_set(principal: Principal, legacy_id: UUID, file: IO[bytes], size: int) -> LegacyPicture:
-    """Give a legacy a picture, in place of the one before; ``size`` is the file's in bytes.
+    """Set or replace the picture of a legacy. ``size`` is the file's size in bytes.
 
-    Raises NotFound, NotAllowed (403) for a member who is no owner, Refused (400 ``bad_picture``).
+    Raises NotFound (404), NotAllowed (403) for a member who is not an owner, Refused (400 ``bad_picture``).
     """
     user_id = policy.must_write(principal)
-    must_own(principal, legacy_id)  # Before the work of drawing it, and again under the lock.
+    must_own(principal, legacy_id)  # Also before the work of encoding.
     content = draw_anew(file, size)
     with ledger_write(principal.actor, legacy_id) as write:
         must_own(principal, legacy_id)
@@ -37,7 +37,7 @@ def legacy_picture_set(principal: Principal, legacy_id: UUID, file: IO[bytes], s
 
 
 def legacy_picture_remove(principal: Principal, legacy_id: UUID) -> None:
-    """Delete the picture of a legacy. Raises NotFound, NotAllowed (403) for a member who is no owner."""
+    """Delete the picture of a legacy. Raises NotFound (404), NotAllowed (403) for a member who is not an owner."""
     policy.must_write(principal)
     must_own(principal, legacy_id)
     with ledger_write(principal.actor, legacy_id) as write:
@@ -48,9 +48,9 @@ def legacy_picture_remove(principal: Principal, legacy_id: UUID) -> None:
 
 
 def draw_anew(file: IO[bytes], size: int) -> bytes:
-    """The first picture in a file as WebP, at most ``PICTURE_PIXELS`` a side, upright and without its metadata.
+    """Return the first picture of a file as WebP, at most ``PICTURE_PIXELS`` a side, upright, without metadata.
 
-    How large it is to be drawn stands at its beginning and is looked at first. Raises Refused (400 ``bad_picture``).
+    The size in the header is checked before decoding. Raises Refused (400 ``bad_picture``).
     """
     if size > settings.PICTURE_MAX_BYTES:
         raise _refused(f"The file is larger than {settings.PICTURE_MAX_BYTES // 1_048_576} MB.")
@@ -58,14 +58,14 @@ def draw_anew(file: IO[bytes], size: int) -> bytes:
         with Image.open(file, formats=FORMATS) as picture:
             if picture.width * picture.height > settings.PICTURE_MAX_PIXELS:
                 raise _refused("The picture has too many pixels.")
-            # Small first: turning it copies it.
+            # Shrink first, because rotating copies the picture.
             picture.thumbnail((settings.PICTURE_PIXELS, settings.PICTURE_PIXELS))
             small = ImageOps.exif_transpose(picture)
             drawn = BytesIO()
             small.convert("RGBA" if small.has_transparency_data else "RGB").save(drawn, "WEBP", quality=82)
     except Refused:
         raise
-    # What a broken file or broken metadata make a decoder raise is no one kind of error.
+    # Decoders raise many kinds of exceptions for broken files and metadata.
     except Exception as error:
         raise _refused("This is no JPEG, PNG or WebP picture, or it is broken.") from error
     return drawn.getvalue()

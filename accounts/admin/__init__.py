@@ -1,4 +1,4 @@
-"""People, legacies, agents and keys for staff, and what the admins of later rooms build on."""
+"""Staff pages of people, legacies, agents and keys, and base classes for the admins of later rooms."""
 
 from .agents import AgentAdmin, AgentKeyAdmin, GrantAdmin
 from .people import LegacyAdmin, MemberAdmin, OwnedAdmin, PersonAdmin, moderator

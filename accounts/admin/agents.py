@@ -1,4 +1,4 @@
-"""Agents, their keys and what people let them see."""
+"""Staff pages of agents, keys and grants."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ KEY_COLOURS = {"in use": "success", "never used": "info", "expired": "warning", 
 
 
 class NewAgentForm(BaseDialogForm):
-    """A new agent: whose, of which kind, and what it sees."""
+    """The form of a new agent."""
 
     owner = forms.CharField(
         max_length=150, widget=UnfoldAdminTextInputWidget(), help_text="The user name of the person it belongs to."
@@ -59,7 +59,7 @@ class NewAgentForm(BaseDialogForm):
         self.fields["role"].choices = [("", "none: sees everything"), *((each, each) for each in roles)]
 
     def clean_owner(self) -> User:
-        """The person of that user name."""
+        """Return the person with that user name. Raises ValidationError."""
         owner = User.objects.filter(username=policy.normal_name(self.cleaned_data["owner"]), is_active=True).first()
         if owner is None:
             raise forms.ValidationError("There is nobody with this user name.")
@@ -67,7 +67,7 @@ class NewAgentForm(BaseDialogForm):
 
 
 class NewKeyForm(BaseDialogForm):
-    """A new key: what it may do, and until when."""
+    """The form of a new key."""
 
     scopes = forms.MultipleChoiceField(
         choices=[(each, each) for each in SCOPES],
@@ -82,7 +82,7 @@ class NewKeyForm(BaseDialogForm):
     )
 
     def clean_last_day(self) -> datetime | None:
-        """The end of that day."""
+        """Return the end of that day. Raises ValidationError for a past one."""
         day = self.cleaned_data["last_day"]
         if day is None:
             return None
@@ -93,7 +93,7 @@ class NewKeyForm(BaseDialogForm):
 
 
 class MadeBySuperusers:
-    """Agents and keys open doors to what people told them, so only superusers make them. Everybody's are ended."""
+    """Lets only superusers create agents and keys, because these give access to people's data."""
 
     def has_make_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Whether to offer the buttons; the actions check it again."""
@@ -117,22 +117,22 @@ class AgentAdmin(MadeBySuperusers, OwnedAdmin):
     actions_row = ["make_key"]
 
     def name_filter(self, term: str) -> Q:
-        """Agents by their own name and issuer too."""
+        """Filter agents by their name and issuer too."""
         return super().name_filter(term) | Q(name__icontains=term) | Q(issuer__icontains=term)
 
     @display(description="kind", ordering="kind", label={"service": "warning", "personal": "info"})
     def labelled_kind(self, agent: Agent) -> tuple[str, str]:
-        """Whom it acts for."""
+        """Return the kind with its label."""
         return agent.kind, agent.get_kind_display()
 
     @admin.display(description="owner", ordering="owner__username")
     def owned_by(self, agent: Agent) -> Any:
-        """Whose it is."""
+        """Return a link to the owner."""
         return link_to(User, agent.owner_id, agent.owner.username)
 
     @admin.display(description="issuer", ordering="issuer")
     def names_from(self, agent: Agent) -> str:
-        """Whose names of people it sends; a personal agent sends none, and its issuer is made of its id."""
+        """Return the issuer of a service; personal agents name no people."""
         return agent.issuer if agent.kind == Agent.Kind.SERVICE else "-"
 
     @button(
@@ -146,7 +146,7 @@ class AgentAdmin(MadeBySuperusers, OwnedAdmin):
         permission="make",
     )
     def make(self, request: HttpRequest, form: NewAgentForm) -> HttpResponse:
-        """Make an agent for somebody, and go to its page."""
+        """Create an agent, and redirect to its page."""
         values = form.cleaned_data
         try:
             agent = actions.agent_create(
@@ -172,7 +172,7 @@ class AgentAdmin(MadeBySuperusers, OwnedAdmin):
         permission="make",
     )
     def make_key(self, request: HttpRequest, form: NewKeyForm, object_id: str) -> HttpResponse:
-        """Make a key and show it, this once."""
+        """Create a key, and show the credential once."""
         agent = self.row(request, object_id)
         try:
             _key, credential = actions.agent_key_create(
@@ -184,17 +184,17 @@ class AgentAdmin(MadeBySuperusers, OwnedAdmin):
 
 
 class KeyStandingFilter(SimpleListFilter):
-    """Keys that work, and those that no longer do."""
+    """Filters keys by whether they are valid, unused, expired or revoked."""
 
     title = "standing"
     parameter_name = "is"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """How a key can stand."""
+        """Return the choices."""
         return [("valid", "Valid"), ("unused", "Never used"), ("expired", "Expired"), ("revoked", "Revoked")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[AgentKey]) -> QuerySet[AgentKey]:
-        """Keys that stand so."""
+        """Filter the keys."""
         revoked, expired = Q(revoked_at__isnull=False), Q(expires_at__lte=timezone.now())
         conditions = {
             "valid": ~revoked & (Q(expires_at__isnull=True) | Q(expires_at__gt=timezone.now())),
@@ -207,7 +207,7 @@ class KeyStandingFilter(SimpleListFilter):
 
 @admin.register(AgentKey)
 class AgentKeyAdmin(OwnedAdmin):
-    """Keys of agents; their secrets are nowhere."""
+    """Keys of agents, without secrets, of which only the HMAC is stored."""
 
     list_display = ["public", "agent", "owner", "standing", "allowed", "expires_at", "last_used_at", "created_at"]
     list_filter = [KeyStandingFilter, "created_at"]
@@ -232,18 +232,18 @@ class AgentKeyAdmin(OwnedAdmin):
     actions_detail = ["revoke"]
 
     def name_filter(self, term: str) -> Q:
-        """Keys by their public part and their agent's name too."""
+        """Filter keys by their public part and their agent's name too."""
         public = term.removeprefix("ks_").partition(".")[0]
         return super().name_filter(term) | Q(public=public) | Q(agent__name__icontains=term)
 
     @admin.display(description="owner", ordering="agent__owner__username")
     def owner(self, key: AgentKey) -> Any:
-        """Whose agent it is."""
+        """Return a link to the agent's owner."""
         return link_to(User, key.agent.owner_id, key.agent.owner.username)
 
     @display(description="standing", label=KEY_COLOURS)
     def standing(self, key: AgentKey) -> str:
-        """Whether it works, and if not, why."""
+        """Return the key's status."""
         if key.revoked_at is not None:
             return "revoked"
         if key.expires_at is not None and key.expires_at <= timezone.now():
@@ -252,7 +252,7 @@ class AgentKeyAdmin(OwnedAdmin):
 
     @admin.display(description="scopes")
     def allowed(self, key: AgentKey) -> str:
-        """What it may do."""
+        """Return the scopes."""
         return ", ".join(key.scopes)
 
     @button(
@@ -263,7 +263,7 @@ class AgentKeyAdmin(OwnedAdmin):
         variant=ActionVariant.DANGER,
     )
     def revoke(self, request: HttpRequest, form: ConfirmForm, object_id: str) -> HttpResponse:
-        """End one key."""
+        """Revoke one key."""
         key = self.row(request, object_id)
         return self.run_action(
             request, lambda: actions.agent_key_revoke(moderator(request), key.pk), f"{key} is revoked."
@@ -271,7 +271,7 @@ class AgentKeyAdmin(OwnedAdmin):
 
     @admin.action(description="Revoke", permissions=["view"])
     def revoke_selected(self, request: HttpRequest, keys: QuerySet[AgentKey]) -> None:
-        """End the keys; their next request is refused."""
+        """Revoke the selected keys."""
         principal = moderator(request)
         done = [actions.agent_key_revoke(principal, key.pk) for key in keys if key.revoked_at is None]
         self.report(request, len(done), len(keys), "revoked; the others were already")
@@ -279,7 +279,7 @@ class AgentKeyAdmin(OwnedAdmin):
 
 @admin.register(Grant)
 class GrantAdmin(OwnedAdmin):
-    """What people let agents see."""
+    """Grants of people to agents."""
 
     list_display = ["person", "agent", "categories", "sources", "revoked_at", "created_at"]
     list_filter = [("revoked_at", admin.EmptyFieldListFilter), "created_at"]
@@ -290,5 +290,5 @@ class GrantAdmin(OwnedAdmin):
     ordering = ["-id"]
 
     def name_filter(self, term: str) -> Q:
-        """Grants by the agent's name too."""
+        """Filter grants by the agent's name too."""
         return super().name_filter(term) | Q(agent__name__icontains=term)

@@ -1,4 +1,4 @@
-"""People and legacies for staff: records to read, buttons that call the actions, and people to manage."""
+"""Staff pages of people, preferences, identities, legacies, invitations and members."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ NAMED_ALIKE = 100
 
 
 def moderator(request: HttpRequest) -> Principal:
-    """The principal of the signed-in moderator, under whose name actions are logged."""
+    """Return the principal of the signed-in moderator, by which actions are logged."""
     return enter(principal_for_staff(cast(User, request.user)))
 
 
 class OwnedAdmin(RecordAdmin):
-    """Rows found by ids, and by the names of their person and their legacy.
+    """Rows that can be searched by ids and by the names of their person and legacy.
 
-    Names are looked up first, in tables of people and legacies, so that no search reads through the rows themselves.
-    ``user_field`` and ``legacy_field`` are the columns that hold their ids; empty, when the rows have none.
+    Names are looked up in the tables of people and legacies first, so that no search scans the rows. ``user_field`` and
+    ``legacy_field`` are the columns with their ids, or "" if there is none.
     """
 
     id_fields: tuple[str, ...] = ("pk", "user_id", "legacy_id")
@@ -50,7 +50,7 @@ class OwnedAdmin(RecordAdmin):
     search_help_text = "An id, or part of the name of a person or a legacy"
 
     def name_filter(self, term: str) -> Q:
-        """Rows of the people and of the legacies whose names hold the text."""
+        """Filter rows by people and legacies whose names contain the text."""
         found = Q(pk__in=[])
         if self.user_field:
             people = User.objects.filter(Q(username__icontains=term) | Q(display_name__icontains=term))
@@ -63,55 +63,55 @@ class OwnedAdmin(RecordAdmin):
     person = link_column(User, "user_id", "person", name="user.username")
 
     def title_of(self, row: Any) -> str:
-        """What it is, and whose."""
+        """Return the title: the kind and the owner."""
         path = self.user_field.removesuffix("_id").replace("__", ".")
         person = attrgetter(path)(row) if path else None
         return f"{super().title_of(row)} of {person.username}" if person is not None else super().title_of(row)
 
     @admin.display(description="legacy")
     def about(self, row: Any) -> Any:
-        """Whom it is about, with a link."""
+        """Return a link to the legacy."""
         return "-" if row.legacy_id is None else link_to(Legacy, row.legacy_id, row.legacy.name)
 
 
 class ParkedFilter(SimpleListFilter):
-    """Rows whose name nobody is found by, since it could be several people's. ``field`` holds the name."""
+    """Filters rows with a parked name, which was ambiguous and finds nobody. ``field`` is the column of the name."""
 
     title = "name"
     parameter_name = "name"
     field = "username"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        """Those that wait for a name."""
+        """Return the choice."""
         return [("parked", "Parked: needs a name")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        """Rows whose name is parked."""
+        """Filter the rows."""
         wanted = {f"{self.field}__startswith": policy.PARKED} if self.value() == "parked" else {}
         return queryset.filter(**wanted)
 
 
 class ParkedIdentityFilter(ParkedFilter):
-    """The same for how other systems name people."""
+    """Filters identities with a parked name."""
 
     field = "external_id"
 
 
 class NewNameForm(BaseDialogForm):
-    """How an issuer names a person from now on."""
+    """The form of an issuer's new name for a person."""
 
     name = forms.CharField(max_length=policy.LONGEST_NAME, widget=UnfoldAdminTextInputWidget())
 
 
-admin.site.unregister(Group)  # Rights follow from being staff, so there are no groups to manage.
+admin.site.unregister(Group)  # All staff have the same rights, so groups are not used.
 
 
 @admin.register(User)
 class PersonAdmin(UserAdmin, RecordAdmin):
-    """People: kept out and let in again here; erasing one is their own decision.
+    """People. Staff can deactivate and activate them; only the people themselves can erase their account.
 
-    Only a superuser makes people and staff, sets what somebody signs in with, and touches the accounts of staff, so
-    that no moderator can rise or become somebody else.
+    Only superusers create people and staff, set user names and passwords, and change accounts of staff, so that no
+    moderator can raise their own rights or act as somebody else.
     """
 
     form = UserChangeForm
@@ -123,7 +123,7 @@ class PersonAdmin(UserAdmin, RecordAdmin):
     search_help_text = "An id, or part of a name or an e-mail address"
     ordering = ["username"]
     filter_horizontal = []
-    # Being let in or not changes by the buttons, whose action writes it into the person's log.
+    # ``is_active`` is changed by the buttons, whose action logs it in the person's ledger.
     readonly_fields = ["is_active", "last_login", "date_joined"]
     fieldsets = [
         (None, {"fields": ["username", "password", "display_name", "email"]}),
@@ -142,34 +142,34 @@ class PersonAdmin(UserAdmin, RecordAdmin):
     list_disable_select_all = True
 
     def has_module_permission(self, request: HttpRequest) -> bool:
-        """Staff manage people."""
+        """Whether the user is staff."""
         return is_staff(request)
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Staff see everybody."""
+        """Whether the user is staff."""
         return is_staff(request)
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Superusers make people, since whoever does knows how they sign in."""
+        """Whether the user is a superuser: who creates an account knows its password."""
         return is_staff(request) and request.user.is_superuser
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Staff change people who are not staff; superusers everybody."""
+        """Whether the user may change a person: staff those who are not staff, superusers everybody."""
         return is_staff(request) and (
             request.user.is_superuser or obj is None or not (obj.is_staff or obj.is_superuser)
         )
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Nobody deletes people from here."""
+        """False: people erase their own accounts."""
         return False
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        """Only superusers make staff and change user names."""
+        """Return the read-only fields; for staff also the user name and the staff flags."""
         superusers_own = ["username", "is_staff", "is_superuser"]
         return [*self.readonly_fields, *([] if request.user.is_superuser else superusers_own)]
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Passwords, and where to set them, are for superusers."""
+        """Return the fieldsets, without the password for staff who are not superusers."""
         fieldsets = super().get_fieldsets(request, obj)
         if request.user.is_superuser:
             return fieldsets
@@ -179,13 +179,13 @@ class PersonAdmin(UserAdmin, RecordAdmin):
         ]
 
     def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> HttpResponse:
-        """Superusers set passwords."""
+        """Show the password form to superusers. Raises PermissionDenied for others."""
         if not request.user.is_superuser:
             raise PermissionDenied
         return super().user_change_password(request, id, form_url)
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
-        """Keeping out who is in, letting in who is out; nothing for an account that is not theirs to touch."""
+        """Return the button that applies to the person; none if the user may not change them."""
         person = self.get_object(request, str(object_id))
         if person is None or not self.has_change_permission(request, person):
             return []
@@ -194,7 +194,7 @@ class PersonAdmin(UserAdmin, RecordAdmin):
 
     @display(description="standing", ordering="is_active", label={"in": "success", "kept out": "danger"})
     def standing(self, person: User) -> str:
-        """Whether they may sign in."""
+        """Return whether the person is active."""
         return "in" if person.is_active else "kept out"
 
     @button(
@@ -205,12 +205,12 @@ class PersonAdmin(UserAdmin, RecordAdmin):
         variant=ActionVariant.DANGER,
     )
     def keep_out(self, request: HttpRequest, form: ConfirmForm, object_id: str) -> HttpResponse:
-        """Keep one person out."""
+        """Deactivate one person."""
         return self._set_one(request, object_id, active=False)
 
     @button("Let in again", "They can sign in again, and so can their agents.", path="let-in", icon="login")
     def let_in(self, request: HttpRequest, form: ConfirmForm, object_id: str) -> HttpResponse:
-        """Let one person in."""
+        """Activate one person."""
         return self._set_one(request, object_id, active=True)
 
     def _set_one(self, request: HttpRequest, object_id: str, *, active: bool) -> HttpResponse:
@@ -220,12 +220,12 @@ class PersonAdmin(UserAdmin, RecordAdmin):
 
     @admin.action(description="Keep out", permissions=["change"])
     def deactivate(self, request: HttpRequest, people: QuerySet[User]) -> None:
-        """End their sessions and the agents they own, until they are let in again."""
+        """Deactivate the selected people."""
         self._set_active(request, people, active=False)
 
     @admin.action(description="Let in again", permissions=["change"])
     def activate(self, request: HttpRequest, people: QuerySet[User]) -> None:
-        """Let them sign in."""
+        """Activate the selected people."""
         self._set_active(request, people, active=True)
 
     def _set_active(self, request: HttpRequest, people: QuerySet[User], *, active: bool) -> None:
@@ -240,7 +240,7 @@ class PersonAdmin(UserAdmin, RecordAdmin):
 
 @admin.register(Preferences)
 class PreferencesAdmin(OwnedAdmin):
-    """What people prefer."""
+    """Preferences of people."""
 
     list_display = [
         "person",
@@ -262,7 +262,7 @@ class PreferencesAdmin(OwnedAdmin):
 
 @admin.register(ExternalIdentity)
 class ExternalIdentityAdmin(OwnedAdmin):
-    """How other systems name people."""
+    """Names of people at other systems."""
 
     list_display = ["issuer", "external_id", "person", "created_at"]
     list_filter = ["created_at", ParkedIdentityFilter]
@@ -275,11 +275,11 @@ class ExternalIdentityAdmin(OwnedAdmin):
     ordering = ["-id"]
 
     def name_filter(self, term: str) -> Q:
-        """Identities by the other system's id too."""
+        """Filter identities by the external id too."""
         return super().name_filter(term) | Q(external_id=term)
 
     def has_rename_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Whoever names a person says whose memory a service reads, so superusers do; the action checks it again."""
+        """Whether the user is a superuser: a name decides whose memory a service reads."""
         return moderator(request).superuser
 
     @button(
@@ -291,7 +291,7 @@ class ExternalIdentityAdmin(OwnedAdmin):
         permission="rename",
     )
     def rename(self, request: HttpRequest, form: NewNameForm, object_id: str) -> HttpResponse:
-        """Give one identity another name."""
+        """Rename one identity."""
         identity, name = self.row(request, object_id), form.cleaned_data["name"]
         return self.run_action(
             request, lambda: actions.identity_rename(moderator(request), identity.pk, name), "It has this name now."
@@ -300,7 +300,7 @@ class ExternalIdentityAdmin(OwnedAdmin):
 
 @admin.register(Legacy)
 class LegacyAdmin(OwnedAdmin):
-    """Those who are memorialised."""
+    """Legacies: the people who are memorialised."""
 
     list_display = ["name", "id", "members_count", "created_at"]
     list_filter = ["created_at"]
@@ -311,17 +311,17 @@ class LegacyAdmin(OwnedAdmin):
     fields = ["id", "name", "kept_by", "created_at"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Legacy]:
-        """Legacies with how many people keep each."""
+        """Return the legacies with their number of members."""
         return super().get_queryset(request).annotate(members_counted=Count("memberships"))
 
     @admin.display(description="members")
     def members_count(self, legacy: Any) -> int:
-        """How many people keep it."""
+        """Return the number of members."""
         return int(legacy.members_counted)
 
     @admin.display(description="kept by")
     def kept_by(self, legacy: Legacy) -> Any:
-        """Who keeps it, and as what."""
+        """Return links to the members, with their roles."""
         rows = legacy.memberships.select_related("user").order_by("joined_at")[:50]
         return format_html_join(
             ", ", "{} ({})", ((link_to(User, row.user_id, row.user.username), row.role) for row in rows)
@@ -330,7 +330,7 @@ class LegacyAdmin(OwnedAdmin):
 
 @admin.register(Invitation)
 class InvitationAdmin(OwnedAdmin):
-    """Who asks others to keep a legacy; not whom, and not what they answered."""
+    """Invitations by inviter and legacy, without the invited name or the answer."""
 
     list_display = ["id", "sent_by", "about", "role", "is_open", "created_at", "expires_at"]
     list_filter = ["created_at"]
@@ -345,13 +345,13 @@ class InvitationAdmin(OwnedAdmin):
 
     @admin.display(description="outstanding", boolean=True)
     def is_open(self, invitation: Invitation) -> bool:
-        """Whether it was neither accepted nor revoked, and its time is not over."""
+        """Return whether it is outstanding: not accepted, revoked or expired."""
         return invitation.state in Invitation.OUTSTANDING and invitation.expires_at > timezone.now()
 
 
 @admin.register(Member)
 class MemberAdmin(OwnedAdmin):
-    """Who keeps which legacy."""
+    """Members of legacies."""
 
     list_display = ["id", "person", "about", "labelled_role", "joined_at"]
     list_filter = ["role", "joined_at"]
@@ -360,5 +360,5 @@ class MemberAdmin(OwnedAdmin):
 
     @display(description="role", ordering="role", label={"owner": "primary", "member": "info"})
     def labelled_role(self, member: Member) -> tuple[str, str]:
-        """Owner or member."""
+        """Return the role with its label."""
         return member.role, member.get_role_display()

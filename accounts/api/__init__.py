@@ -1,4 +1,4 @@
-"""REST for preferences, agents, keys and grants, and all addresses of this room."""
+"""REST views of preferences, agents, keys and grants, and all URLs of this room."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class MyPreferences(APIView):
         """Read the person's preferences, or the defaults."""
         user_id = policy.must_act_for(principal_of(request))
         row = Preferences.objects.filter(user_id=user_id).select_related("user")
-        # Whoever was only just named has neither.
+        # A person who does not exist yet (an unknown name of a service) has neither row.
         preferences = row.first() or Preferences(user=User.objects.filter(pk=user_id).first() or User(pk=user_id))
         return not_modified_or(request, _answer_preferences(preferences))
 
@@ -86,11 +86,11 @@ class Agents(IdempotentView[Principal], ListAPIView):
     queryset = Agent.objects.none()
 
     def get_queryset(self) -> AgentQuerySet:
-        """By name, with the keys in force of the person's own."""
+        """Return the agents by name, with the valid keys of the person's own agents."""
         return _agents(principal_of(self.request)).order_by("name", "id")
 
     def get_serializer_context(self) -> dict[str, Any]:
-        """The principal decides which agents are ``mine``."""
+        """Add the principal, by which the serializer sets ``mine``."""
         return {**super().get_serializer_context(), "principal": principal_of(self.request)}
 
     @extend_schema(request=AgentSerializer, responses={201: AgentSerializer})
@@ -103,7 +103,7 @@ class Agents(IdempotentView[Principal], ListAPIView):
         return Response(_show_agent(principal, agent.pk), status=201)
 
     def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
-        """The agent that was made."""
+        """Return the created agent."""
         return _show_agent(principal, UUID(object_ids[0]))
 
 
@@ -119,7 +119,7 @@ class AgentKeys(IdempotentView[Principal]):
         return Response({**AgentKeySerializer(key).data, "credential": credential}, status=201)
 
     def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
-        """The key that was made, without its credential: only its HMAC was kept."""
+        """Return the created key without its credential, of which only the HMAC is stored."""
         key = get_object_or_404(AgentKey.objects.visible_to(principal), pk=object_ids[0])
         return {**AgentKeySerializer(key).data, "credential": None}
 

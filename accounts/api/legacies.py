@@ -1,4 +1,4 @@
-"""REST for legacies, who keeps them, and invitations."""
+"""REST views of legacies, members and invitations."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Legacies(IdempotentView[Principal], ListAPIView):
     queryset = Legacy.objects.none()
 
     def get_queryset(self) -> LegacyQuerySet:
-        """By name."""
+        """Return the legacies by name."""
         return _legacies(principal_of(self.request)).order_by("name", "id")
 
     @extend_schema(request=NewLegacySerializer, responses={201: MadeLegacySerializer})
@@ -67,7 +67,7 @@ class Legacies(IdempotentView[Principal], ListAPIView):
         return Response({**_show_legacy(principal, legacy.pk), "invitations": invitations}, status=201)
 
     def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
-        """The legacy that was made; of its invitations what is left, without their codes."""
+        """Return the created legacy and its outstanding invitations, without codes."""
         legacy_id, *invitations = object_ids
         return {**_show_legacy(principal, UUID(legacy_id)), "invitations": _show_again(principal, invitations)}
 
@@ -128,13 +128,13 @@ class Members(IdempotentView[Principal], ListAPIView):
     queryset = Member.objects.none()
 
     def get_queryset(self) -> MemberQuerySet:
-        """In the order in which they joined."""
+        """Return the members in the order in which they joined."""
         principal = principal_of(self.request)
         get_object_or_404(Legacy.objects.visible_to(principal), pk=self.kwargs["legacy_id"])
         return _members(principal).filter(legacy_id=self.kwargs["legacy_id"]).order_by("joined_at", "id")
 
     def get_serializer_context(self) -> dict[str, Any]:
-        """The principal decides which member is ``me``."""
+        """Add the principal, by which the serializer sets ``me``."""
         return {**super().get_serializer_context(), "principal": principal_of(self.request)}
 
     @extend_schema(request=NewMemberSerializer, responses={202: InvitedSerializer})
@@ -151,7 +151,7 @@ class Members(IdempotentView[Principal], ListAPIView):
         return Response({"invitation": _show_sent(request, sent)}, status=202)
 
     def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
-        """The invitation, without its code."""
+        """Return the invitation without its code."""
         shown = _show_again(principal, object_ids)
         if not shown:
             raise NotFound("There is no such invitation any more.")
@@ -159,7 +159,7 @@ class Members(IdempotentView[Principal], ListAPIView):
 
 
 class MemberDetail(APIView):
-    """One member. Ending a membership concerns what the member shared, and is added where that is known."""
+    """One member. The room ``facts`` adds DELETE, since that also handles the member's shared facts."""
 
     @extend_schema(request=MemberRoleSerializer, responses=MemberSerializer)
     def patch(self, request: Request, legacy_id: UUID, member_id: UUID) -> Response:
@@ -178,9 +178,9 @@ class LegacyInvitations(ListAPIView):
     queryset = Invitation.objects.none()
 
     def get_queryset(self) -> InvitationQuerySet:
-        """The latest first, to its owners; nothing to others.
+        """Return the invitations, the latest first; none unless the caller is an owner.
 
-        One that was declined stays on the list until it ends, so that nothing tells who is there.
+        Declined ones stay in the list until they expire, so that declining is not visible.
         """
         principal = principal_of(self.request)
         legacy = get_object_or_404(Legacy.objects.visible_to(principal), pk=self.kwargs["legacy_id"])
@@ -205,7 +205,7 @@ class Invitations(ListAPIView):
     queryset = Invitation.objects.none()
 
     def get_queryset(self) -> InvitationQuerySet:
-        """The latest first; nothing to a key without the scope admin. Each is answered by its `id`, or by its code."""
+        """Return the waiting invitations, the latest first; none for a key without the scope admin."""
         waiting = Invitation.objects.waiting_for(principal_of(self.request), timezone.now())
         return waiting.select_related("legacy", "inviter").order_by("-created_at", "id")
 
@@ -225,7 +225,7 @@ class AcceptInvitation(IdempotentView[Principal]):
         return Response(self.render_result(principal, [str(member.legacy_id)]))
 
     def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
-        """The legacy, as its member sees it."""
+        """Return the legacy as its new member sees it."""
         return {"outcome": "accepted", "legacy": _show_legacy(principal, UUID(object_ids[0]))}
 
 
@@ -241,7 +241,7 @@ class DeclineInvitation(IdempotentView[Principal]):
         return Response(self.render_result(principal, []))
 
     def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
-        """That it was declined."""
+        """Return the outcome "declined"."""
         return {"outcome": "declined", "legacy": None}
 
 
@@ -257,7 +257,7 @@ class BlockInvitation(IdempotentView[Principal]):
         return Response(self.render_result(principal, []))
 
     def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
-        """That it was blocked."""
+        """Return the outcome "blocked"."""
         return {"outcome": "blocked", "legacy": None}
 
 
@@ -268,7 +268,7 @@ class InvitationBlocks(ListAPIView):
     queryset = InvitationBlock.objects.none()
 
     def get_queryset(self) -> InvitationBlockQuerySet:
-        """The person's own, the latest first; nothing to a key without the scope admin."""
+        """Return the person's blocks, the latest first; none for a key without the scope admin."""
         blocks = InvitationBlock.objects.visible_to(principal_of(self.request))
         return blocks.select_related("inviter").order_by("-created_at", "-id")
 
@@ -301,14 +301,14 @@ def _show_member(principal: Principal, member_id: UUID) -> Any:
 
 
 def _show_sent(request: Request, sent: actions.Sent) -> Any:
-    """An invitation with what is shown of it this once."""
+    """Serialise a new invitation with its code and link."""
     link = request.build_absolute_uri(reverse("invitation-page", args=[sent.code]))
     shown = {"code": sent.code, "link": link, "name": sent.invitation.name or None}
     return MadeInvitationSerializer(shown).data
 
 
 def _show_again(principal: Principal, invitations: Sequence[str]) -> list[Any]:
-    """Invitations of a repeated request, as far as they are outstanding. Of their codes nothing is left to show."""
+    """Serialise the outstanding invitations of a repeated request, without codes, which are not stored."""
     rows = Invitation.objects.visible_to(principal).outstanding(timezone.now()).filter(pk__in=invitations)
     names = rows.order_by("created_at", "name").values_list("name", flat=True)
     shown = [{"code": None, "link": None, "name": name or None} for name in names]

@@ -1,4 +1,4 @@
-"""Pure decisions about keys, scopes and what a principal may see. No database."""
+"""Pure functions on codes, scopes, preferences, and what a principal may do and see. No database."""
 
 from __future__ import annotations
 
@@ -66,10 +66,10 @@ MEMBER_ROLES = ("owner", "member")
 AGENT_KEY, LINK_CODE, INVITATION = "keepsake.agent-key", "keepsake.link-code", "keepsake.invitation"
 ERASED_NAME = "keepsake.erased-name"
 CODE_ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-"""Digits and capitals without those that are mistaken for others: five bits a character."""
+"""Digits and capitals without look-alikes (Crockford's Base32): five bits a character."""
 LINK_CODE_CHARACTERS = 10
 INVITATION_CHARACTERS = 20
-"""A hundred bits: it is good for days, and nobody counts attempts. A link is for minutes and a few attempts."""
+"""A hundred bits, because it is valid for days without a limit on attempts. Link codes have both limits."""
 _MISTAKEN = str.maketrans("OIL", "011", "- ")
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 _PREFERENCE_SWITCHES = {
@@ -82,38 +82,38 @@ _PREFERENCE_SWITCHES = {
 
 
 def new_code(characters: int) -> str:
-    """A code that nobody guesses, as it is shown: ``ABCDE-FGHJK``."""
+    """Generate a random code as displayed: ``ABCDE-FGHJK``."""
     code = "".join(secrets.choice(CODE_ALPHABET) for _ in range(characters))
     return "-".join(code[start : start + 5] for start in range(0, characters, 5))
 
 
 def clean_code(typed: str, characters: int) -> str:
-    """A code without hyphens, however it was typed: small letters, blanks, O for 0. Empty for what is none."""
+    """Normalise a typed code: upper case, without hyphens and blanks, O read as 0. "" for malformed codes."""
     code = typed.upper().translate(_MISTAKEN)
     return code if len(code) == characters and set(code) <= set(CODE_ALPHABET) else ""
 
 
 def fingerprint(salt: str, secret: str) -> str:
-    """What is stored of a secret, or of a code of ``clean_code``: HMAC-SHA256 under the SECRET_KEY, 64 hex digits.
+    """Return the HMAC-SHA256 of a secret, or of a ``clean_code``, under the SECRET_KEY, as 64 hex digits.
 
-    ``salt`` says what it is for, so that no code of one kind is taken for another.
+    ``salt`` names its purpose, so that codes of one kind are not valid as another.
     """
     return fingerprints(salt, secret)[0]
 
 
 def fingerprints(salt: str, secret: str) -> list[str]:
-    """That under the current SECRET_KEY and its fallbacks, so that what was stored before it was rotated counts."""
+    """Return the fingerprints under the SECRET_KEY and its fallbacks, so that older ones match after a rotation."""
     keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
     return [salted_hmac(salt, secret, secret=key, algorithm="sha256").hexdigest() for key in keys]
 
 
 def erased_names(agent_id: UUID, name: str) -> list[str]:
-    """What stands for how an agent named a person who was erased, the one that is stored first."""
+    """Return the fingerprints of an agent's name for an erased person; the first is the one to store."""
     return fingerprints(ERASED_NAME, f"{agent_id}:{normal_name(name)}")
 
 
 def check_scopes(scopes: Collection[str]) -> None:
-    """Raise Refused unless every scope is known and there is one."""
+    """Raise Refused (400) for unknown scopes, or none at all."""
     unknown = sorted(set(scopes) - set(SCOPES))
     if unknown or not scopes:
         raise Refused(
@@ -124,13 +124,13 @@ def check_scopes(scopes: Collection[str]) -> None:
 
 
 def check_expiry(expires_at: datetime | None, now: datetime) -> None:
-    """Raise Refused for a date that has passed."""
+    """Raise Refused (400) for a past date."""
     if expires_at is not None and expires_at <= now:
         raise Refused(_("A key can't expire in the past."), code="bad_expiry")
 
 
 def check_role(role: str) -> None:
-    """Raise Refused unless the role is empty or named in categories.yaml."""
+    """Raise Refused (400) unless the role is empty or defined in categories.yaml."""
     if role and role not in categories.load().allowlists:
         known = ", ".join(sorted(categories.load().allowlists))
         raise Refused(
@@ -140,9 +140,9 @@ def check_role(role: str) -> None:
 
 
 def check_issuer(issuer: str) -> None:
-    """Raise Refused for an issuer under which no agent may name people: the one of chats that people link themselves.
+    """Raise Refused (400) for the issuer of linked chats, or a too long one.
 
-    An agent that named people so would act for whoever linked a chat, unasked, and a chat for whomever it had named.
+    An agent with that issuer could act for everybody who linked a chat, and a chat for people that the agent named.
     """
     if issuer == TELEGRAM_ISSUER:
         raise Refused(
@@ -153,7 +153,7 @@ def check_issuer(issuer: str) -> None:
 
 
 def check_member_role(role: str) -> None:
-    """Raise Refused unless it is a role that a member can have."""
+    """Raise Refused (400) unless it is a role of members."""
     if role not in MEMBER_ROLES:
         raise Refused(
             _("A member's role is one of %(member_roles)s.") % {"member_roles": ", ".join(MEMBER_ROLES)},
@@ -162,7 +162,7 @@ def check_member_role(role: str) -> None:
 
 
 def check_member_count(names: Collection[str]) -> None:
-    """Raise Refused for more members than one request may name."""
+    """Raise Refused (400) for more than ``MEMBERS_PER_REQUEST`` names."""
     if len(names) > MEMBERS_PER_REQUEST:
         raise Refused(
             _("Name at most %(members_per_request)s members at once.") % {"members_per_request": MEMBERS_PER_REQUEST},
@@ -171,7 +171,7 @@ def check_member_count(names: Collection[str]) -> None:
 
 
 def canonical_categories(names: Collection[str]) -> list[str]:
-    """The categories that names and aliases mean, sorted. Raise Refused that lists the unknown ones."""
+    """Return the sorted canonical categories of names and aliases. Raises Refused (400) with the unknown ones."""
     meant = {name: categories.load().canonical(name) for name in names}
     unknown = [name for name, category in meant.items() if category is None]
     if unknown:
@@ -184,7 +184,7 @@ def canonical_categories(names: Collection[str]) -> list[str]:
 
 
 def known_sources(names: Collection[str]) -> list[str]:
-    """The sources without repetition, sorted. Raise Refused that lists the unknown ones."""
+    """Return the distinct sources, sorted. Raises Refused (400) with the unknown ones."""
     unknown = sorted(set(names) - set(SOURCES))
     if unknown:
         detail = f"Sources are {', '.join(SOURCES)}; got {', '.join(unknown)}."
@@ -193,7 +193,7 @@ def known_sources(names: Collection[str]) -> list[str]:
 
 
 def check_preferences(values: Mapping[str, Any]) -> None:
-    """Raise Refused for a preference that does not exist or a value that it can't have."""
+    """Raise Refused (400) for an unknown preference or an invalid value."""
     for name, value in values.items():
         if name in _PREFERENCE_SWITCHES:
             sound = value in _PREFERENCE_SWITCHES[name]
@@ -213,13 +213,13 @@ def check_preferences(values: Mapping[str, Any]) -> None:
 
 @cache
 def time_zones() -> frozenset[str]:
-    """The names of all time zones; finding them reads some hundred files, so it is done once."""
+    """Return the names of all time zones. Cached, because finding them reads hundreds of files."""
     return frozenset(available_timezones())
 
 
 @cache
 def listed_time_zones() -> tuple[str, ...]:
-    """The time zones that a person chooses from: one name each, by the system's table; all names without that table."""
+    """Return the time zones to choose from: those of the system's ``zone.tab``, or all if there is no such file."""
     tables = [Path(directory, "zone.tab") for directory in TZPATH]
     table = next((each for each in tables if each.is_file()), None)
     lines = table.read_text("utf-8").splitlines() if table else []
@@ -228,38 +228,38 @@ def listed_time_zones() -> tuple[str, ...]:
 
 
 def must_read(principal: Principal) -> None:
-    """Raise NotAllowed without the scope read."""
+    """Raise NotAllowed (403) without the scope read."""
     if "read" not in principal.scopes:
         raise NotAllowed(_("This key has no scope read."), code="missing_scope")
 
 
 def must_write(principal: Principal) -> UUID:
-    """Return the person's id. Raise NotAllowed without the scope write, or when nobody is acted for."""
+    """Return the person's id. Raises NotAllowed (403) without the scope write, or without a person."""
     if "write" not in principal.scopes or principal.user_id is None:
         raise NotAllowed(_("This key has no scope write."), code="missing_scope")
     return principal.user_id
 
 
 def must_act_for(principal: Principal) -> UUID:
-    """Return the person's id. Raise NotFound for a principal that acts for nobody, who has nothing of their own."""
+    """Return the person's id. Raises NotFound (404) for a principal that acts for nobody."""
     if principal.user_id is None:
         raise NotFound("Not found.")
     return principal.user_id
 
 
 def must_decide(principal: Principal) -> UUID:
-    """Return the person's id. Raise NotYoursToDecide unless the principal may take the person's decisions."""
+    """Return the person's id. Raises NotYoursToDecide (403) without the scope admin."""
     if not principal.may_decide or principal.user_id is None:
         raise NotYoursToDecide
     return principal.user_id
 
 
 def must_decide_for_all(principal: Principal) -> UUID:
-    """Return the person's id. Raise NotYoursToDecide unless the principal may decide about more than what it sees.
+    """Return the person's id. Raises NotYoursToDecide (403) unless the principal may decide beyond what it sees.
 
-    That is about the person's preferences, other agents, keys and links. An agent may only while it sees everything
-    itself: narrowed by its role or by the person, it decides about what it sees. It would get the rest back through an
-    agent, a key or a grant, and take from others what it does not know.
+    That is about the person's preferences, other agents, keys and links. An agent may do so only if it sees everything
+    itself. An agent narrowed by its role or its grant could otherwise regain access through another agent, a key or a
+    grant, and could change access to data that it can't see.
     """
     user_id = must_decide(principal)
     if principal.kind == "agent":
@@ -272,15 +272,15 @@ def must_decide_for_all(principal: Principal) -> UUID:
 
 
 def must_not_widen_own(principal: Principal, agent: Agent, grant: Grant, wanted: Mapping[str, Any]) -> None:
-    """Raise NotYoursToDecide when an agent would widen what it may see itself.
+    """Raise NotYoursToDecide (403) if an agent would widen its own grant.
 
-    ``wanted`` holds the new values of those fields of the grant that change.
+    ``wanted`` holds the new values of the grant's fields that change.
     """
     if principal.agent_id != agent.pk:
         return
     known, sources = what_agent_sees(agent.role, grant.categories, grant.sources)
     lets_in_again = "revoked_at" in wanted and wanted["revoked_at"] is None
-    # Compared as it is written, not as the role cuts it: a role can get more categories later.
+    # Compare the stored values, not their intersection with the role: a role can get more categories later.
     more_categories = "categories" in wanted and (
         wanted["categories"] is None or not known.issuperset(wanted["categories"])
     )
@@ -290,21 +290,21 @@ def must_not_widen_own(principal: Principal, agent: Agent, grant: Grant, wanted:
 
 
 def must_be_staff(principal: Principal) -> None:
-    """Raise NotAllowed unless the principal is a moderator's."""
+    """Raise NotAllowed (403) unless the principal is staff."""
     if principal.kind != "staff":
         raise NotAllowed(_("Only staff may do this."), code="not_staff")
 
 
 def must_be_superuser(principal: Principal) -> None:
-    """Raise NotAllowed unless the principal is a moderator who is a superuser."""
+    """Raise NotAllowed (403) unless the principal is staff and a superuser."""
     if principal.kind != "staff" or not principal.superuser:
         raise NotAllowed(_("Only a superuser may do this."), code="not_superuser")
 
 
 def clean_reason(reason: str) -> str:
-    """The reason that staff give for what they do, without blanks around it. Raise Refused unless 1 to 200 characters.
+    """Return a reason given by staff without surrounding blanks. Raises Refused (400) unless 1 to 200 characters.
 
-    It is kept in the log of the person whom it concerns, who reads it there.
+    It is stored in the log of the person concerned, who can read it.
     """
     reason = reason.strip()
     if not 1 <= len(reason) <= REASON_CHARACTERS or "\x00" in reason:
@@ -317,7 +317,7 @@ def clean_reason(reason: str) -> str:
 
 
 def must_have_scopes(principal: Principal, scopes: Collection[str]) -> None:
-    """Raise NotAllowed when the principal would hand on a scope that it lacks."""
+    """Raise NotAllowed (403) for scopes that the principal itself lacks."""
     missing = sorted(set(scopes) - principal.scopes)
     if missing:
         raise NotAllowed(
@@ -326,7 +326,7 @@ def must_have_scopes(principal: Principal, scopes: Collection[str]) -> None:
 
 
 def must_remember(principal: Principal) -> UUID:
-    """Return the person's id. Raise NotAllowed when an agent writes and the person has memory switched off."""
+    """Return the person's id. Raises NotAllowed (403) if an agent writes and the person has turned memory off."""
     user_id = must_write(principal)
     if principal.kind == "agent" and not principal.has_memory:
         raise NotAllowed(_("This person has memory switched off."), code="memory_off")
@@ -334,17 +334,17 @@ def must_remember(principal: Principal) -> UUID:
 
 
 def may_see_sources(principal: Principal) -> bool:
-    """Whether what is kept of the person may be shown with the words and the conversation that it was taken from."""
+    """Whether the principal may see the quotes and conversations that facts and memories were learned from."""
     return principal.kind != "agent" or "turns" in principal.sources
 
 
 def what_agent_sees(
     role: str, granted_categories: Collection[str] | None, granted_sources: Collection[str] | None
 ) -> tuple[frozenset[str], frozenset[str]]:
-    """Combine role and grant into the categories and the sources that an agent sees.
+    """Combine role and grant into the categories and sources that an agent may read.
 
-    Without a role an agent has every category but procedural, and every source. A role with an allowlist has its
-    categories only, and no chunks, turns or facts unless the grant gives them. The grant narrows categories further.
+    Without a role, it is every category but procedural, and every source. A role allows the categories of its
+    allowlist, and no sources unless the grant gives them. The grant narrows the categories further.
     """
     allowed = categories.load().of_role(role)
     if granted_categories is not None:
@@ -354,7 +354,7 @@ def what_agent_sees(
 
 
 def narrowed(principal: Principal, role: str) -> Principal:
-    """The principal with no more than an agent in this role sees too; without a role as it is. Raises Refused."""
+    """Return the principal, restricted to what the role may read; unchanged without a role. Raises Refused (400)."""
     check_role(role)
     if not role:
         return principal
@@ -365,7 +365,7 @@ def narrowed(principal: Principal, role: str) -> Principal:
 
 
 def principal_of_key(row: KeyRow) -> Principal:
-    """What the key stands for: its agent, acting for this person."""
+    """Build the principal of a key: its agent, acting for this person."""
     seen_categories, seen_sources = what_agent_sees(row.role, row.categories, row.sources)
     return Principal(
         kind="agent",

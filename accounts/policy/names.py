@@ -1,4 +1,4 @@
-"""How people are named: the one spelling of a name, what can't be one, and whose names a caller means."""
+"""Names of people, agents and legacies: normalisation, validation, and the issuer of a caller's names."""
 
 from __future__ import annotations
 
@@ -27,34 +27,34 @@ _WRITTEN_TOGETHER = (
 
 
 def normal_name(name: str) -> str:
-    """The spelling under which a person's name is stored and found: one case and one width, single blanks.
+    """Normalise a person's name for storage and lookup: NFKC, case folding, single blanks.
 
-    That is NFKC and case folding, and NFKC again, because folding can take a character apart.
+    NFKC is applied again after folding, because folding can decompose characters.
     """
     folded = unicodedata.normalize("NFKC", name).casefold()
     return " ".join(unicodedata.normalize("NFKC", folded).split())
 
 
 LONGEST_NAME = 255
-"""Characters of a person's name at an issuer, in its normal form."""
+"""The most characters of a normalised name of a person at an issuer."""
 
 
 PARKED = "PARKED "
-"""How a name begins that nobody is found by. No normal form holds capitals, so no request spells it."""
+"""The prefix of a name that finds nobody. It has capitals, so no normalised name of a request can match it."""
 
 
 def parked_name(pk: object, name: str, longest: int) -> str:
-    """What stands in place of a name that could be several people's, until somebody decides whose it is."""
+    """Return the replacement of an ambiguous name, until a superuser decides whose it is."""
     return f"{PARKED}{pk} {name}"[:longest]
 
 
 def check_name_of_person(name: str, code: str = "bad_user") -> None:
-    """Raise Refused for a name that reads as another one: as it was sent, since ``normal_name`` drops some of that.
+    """Raise Refused (400) for a name that looks like another one. Pass the raw name, before ``normal_name``.
 
-    Refused are characters that nobody sees or that turn the direction, and letters of scripts that are not written
-    together, such as a Cyrillic а among Latin letters (UTS 39, "highly restrictive"). Refused too is what reads as an
-    ASCII character by Unicode's table of look-alikes: ɡ for g or ‐ for -, and a name in another script whose letters
-    all do ("сара"). The Turkish ı is taken, since whole languages are written with it.
+    It refuses invisible and bidirectional control characters, and mixed scripts, such as a Cyrillic а among Latin
+    letters (UTS 39, "highly restrictive"). It also refuses look-alikes of ASCII characters by Unicode's table of
+    confusables: ɡ for g or ‐ for -, and names in another script of which all letters are look-alikes ("сара"). The
+    Turkish ı is allowed, because whole languages use it.
     """
     if name.isascii() and name.isprintable():
         return
@@ -78,7 +78,7 @@ def check_name_of_person(name: str, code: str = "bad_user") -> None:
 
 
 def _like_ascii(text: str) -> dict[str, str]:
-    """Characters of a text that read as an ASCII one, each with that one."""
+    """Map the characters of a text that look like an ASCII character to that character."""
     found = confusables.is_confusable(text, greedy=True) or []
     looks = {each["character"]: [like["c"] for like in each["homoglyphs"]] for each in found}
     ascii_ones = {each: [like for like in likes if len(like) == 1 and like.isascii()] for each, likes in looks.items()}
@@ -86,14 +86,14 @@ def _like_ascii(text: str) -> dict[str, str]:
 
 
 def issuer_of_names(principal: Principal) -> str:
-    """Whose names the caller names people by: a service its issuer's, everybody else this deployment's user names."""
+    """Return the issuer of the caller's names of people: a service's own, otherwise ``local`` (user names)."""
     return principal.issuer if principal.service else LOCAL_ISSUER
 
 
 def names_to_invite(principal: Principal, names: Collection[str]) -> list[str]:
-    """The normal forms of names that the caller means people by, each once. Raise Refused for what can't be a name.
+    """Return the distinct normalised names. Raises Refused (400) for impossible names.
 
-    Nobody is looked up: that a name is nobody's is told by nothing.
+    No user is looked up, so that nothing reveals whether a name exists.
     """
     for name in names:
         check_name_of_person(name)
@@ -110,7 +110,7 @@ def names_to_invite(principal: Principal, names: Collection[str]) -> list[str]:
 
 
 def check_username(username: str) -> None:
-    """Raise Refused for something that can't be a user name."""
+    """Raise Refused (400 ``bad_username``) for an invalid user name."""
     try:
         UnicodeUsernameValidator()(username)
     except ValidationError as error:
@@ -122,7 +122,7 @@ def check_username(username: str) -> None:
 
 
 def clean_name(name: str, longest: int) -> str:
-    """The name of an agent or a legacy without blanks around it. Raise Refused unless 1 to ``longest`` characters."""
+    """Return the name of an agent or legacy without surrounding blanks. Raises Refused (400) for a bad length."""
     name = name.strip()
     if not 1 <= len(name) <= longest or "\x00" in name:
         raise Refused(_("A name has 1 to %(longest)s characters.") % {"longest": longest}, code="bad_name")
@@ -130,12 +130,12 @@ def clean_name(name: str, longest: int) -> str:
 
 
 def clean_display_name(name: str) -> str:
-    """The name of a person for pages and prompts, or none. Raise Refused or Gated (422), as for a legacy's."""
+    """Return a person's display name in its stored form, or "". Raises Refused (400) and Gated (422)."""
     return clean_shown_name(name, 100) if name.strip() else ""
 
 
 def clean_shown_name(name: str, longest: int = 200) -> str:
-    """The name of a legacy in its stored form. Raise Refused, or Gated (422) whoever gives it: others read it too."""
+    """Return a name that others read, in its stored form. Raises Refused (400), and Gated (422) for sensitive data."""
     name = clean_name(name, longest)
     check_sensitive(name)
     check_instructions(name, _("The name was refused because it %(reason)s."))
@@ -143,14 +143,14 @@ def clean_shown_name(name: str, longest: int = 200) -> str:
 
 
 def check_instructions(text: str, refusal: str, **named: str) -> None:
-    """Raise Gated (422) for a text aimed at a model. ``refusal`` has room for the ``reason`` and for what is named."""
+    """Raise Gated (422) for instructions to a model. ``refusal`` is a format string with ``reason`` and ``named``."""
     reason = find_instructions(text)
     if reason:
         raise Gated(refusal % {"reason": _(reason), **named})
 
 
 def check_sensitive(text: str) -> None:
-    """Raise Gated with the kind of the first sensitive thing in a text. The error does not hold the value."""
+    """Raise Gated (422) with the kind of the first sensitive data in a text. The error does not contain the value."""
     found = first_sensitive(text)
     if found is not None:
         article = "an" if found.kind[0] in "aeiouAEIOU" else "a"

@@ -1,4 +1,4 @@
-"""``manage.py create_agent_key``: let an agent in."""
+"""``manage.py create_agent_key``: create an agent with a key."""
 
 from __future__ import annotations
 
