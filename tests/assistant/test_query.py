@@ -5,6 +5,7 @@ import time
 from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from unittest import mock
 from uuid import uuid4
 
@@ -33,6 +34,7 @@ from retrieval.filters import Filters
 from tests import factories
 from tests.conftest import with_key
 from tests.memories.rows import archive, change, purge, remember, reword
+from tests.timing import fastest
 
 from .querying import ask, embedded, ids, narrowed_by_hand, random_filters, random_memories, texts
 
@@ -281,12 +283,14 @@ def test_latency_of_bullets_is_below_150_ms(owner):
     """In this process, with the hashing embedder, the fastest of a few; benchmarks/query.py measures it over HTTP."""
     embedded(owner, *(f"Boat number {number} is painted blue." for number in range(1_000)))
     principal = principal_for_person(owner.pk)
-    taken = []
-    for number in range(8):
+    numbers = count()
+
+    def seconds():
         started = time.perf_counter()
-        assert answer_question(principal, Question(f"boat {number}", top_k=3)).results
-        taken.append(time.perf_counter() - started)
-    assert min(taken) < 0.150
+        assert answer_question(principal, Question(f"boat {next(numbers)}", top_k=3)).results
+        return time.perf_counter() - started
+
+    assert fastest(seconds, below=0.150) < 0.150
 
 
 def test_an_answer_takes_few_queries(api, owner, agent, django_assert_num_queries):
@@ -351,15 +355,18 @@ def test_edge_creation_takes_at_most_2_ms_an_edge(owner, settings):
     settings.MEMORY_LINKS = 50
     others = embedded(owner, *(f"Boat number {number}." for number in range(50)))
     near = [Neighbour(other.pk, other.content, 0.9, False) for other in others]
-    taken = []
-    for number in range(4):
-        (memory,) = embedded(owner, f"The fleet, {number}.")
+    numbers = count()
+
+    def seconds():
+        (memory,) = embedded(owner, f"The fleet, {next(numbers)}.")
         with ledger_write(Actor("person", "test"), owner.pk) as write:
             started = time.perf_counter()
             MemoryWrite(write, memory).link(near)
-            taken.append(time.perf_counter() - started)
-    assert Relation.objects.count() == 200
-    assert min(taken) / len(near) < 0.002
+            taken = time.perf_counter() - started
+        assert memory.relations_from.count() == 50
+        return taken
+
+    assert fastest(seconds, below=50 * 0.002) < 50 * 0.002
 
 
 def test_no_duplicate_edges(owner, settings):

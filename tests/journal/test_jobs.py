@@ -252,7 +252,7 @@ class TestQueue:
         with transaction.atomic():
             queue.enqueue("journal.trim")
             factories.UserFactory(username="kept")
-        assert time.monotonic() - started < 2
+        assert time.monotonic() - started < 10
         assert "task_not_queued" in caplog.text
         assert type(owner).objects.filter(username="kept").exists()
 

@@ -57,6 +57,9 @@ class ScriptedServer:
             thread.join()
 
 
+SOON = 30
+"""Seconds: far more than a busy machine takes, and far less than somebody takes who waits for these servers."""
+
 # --- Answers ----------------------------------------------------------------------------------------------------
 
 

@@ -1,4 +1,3 @@
-import time
 from functools import cache
 
 import pytest
@@ -7,6 +6,7 @@ from language.offline.model import OfflineModel
 from language.reading import parse as parsing
 from language.reading.sentences import own_words, split_sentences
 from tests.language.offline_talk import conversation
+from tests.timing import processor_seconds
 
 TALK = (
     "Grandma Rosa kept bees behind the chapel in Guarda. She sold the honey every Saturday.",
@@ -171,10 +171,7 @@ def seconds(said):
     """Processor time to read it, with a legacy and without. The parse is the same, of whomever they talk."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parsing, "_read", cache(parsing._read))
-        started = time.process_time()
-        for legacy in ("Rosa", None):
-            extract(said, legacy=legacy)
-        return time.process_time() - started
+        return processor_seconds(lambda: [extract(said, legacy=legacy) for legacy in ("Rosa", None)])
 
 
 @pytest.mark.parametrize("part", PARTS, ids=repr)
@@ -187,9 +184,7 @@ def test_four_times_the_text_takes_about_four_times_as_long(part):
 
 
 def test_the_longest_message_that_is_read_takes_seconds():
-    started = time.process_time()
-    extract("a " * 16_000, legacy="Rosa")
-    assert time.process_time() - started < 12
+    assert processor_seconds(lambda: extract("a " * 16_000, legacy="Rosa")) < 12
 
 
 def test_a_batch_of_twenty_messages_is_read_quickly():
@@ -200,7 +195,5 @@ def test_a_batch_of_twenty_messages_is_read_quickly():
     batch = conversation(*(content[:500] for content in said), legacy="Rosa")
     model = OfflineModel()
     model.extract(batch)
-    started = time.process_time()
-    model.extract(batch)
     # About 0.3 s on a quiet machine: 15 ms for 200 characters. Counting branches doubles it.
-    assert time.process_time() - started < 2
+    assert processor_seconds(lambda: model.extract(batch)) < 2

@@ -23,10 +23,10 @@ def test_text_that_looks_like_a_special_token_counts_as_ordinary_text():
     "text", ["\0\0", "\ud83d lone", "👩‍👩‍👧‍👦" * 500, "a" * 32_000, "^" * 32_000, " " * 32_000, "漢" * 32_000]
 )
 def test_any_string_is_counted_and_cut_in_good_time(text):
-    started = time.perf_counter()
+    started = time.process_time()
     assert count_tokens(text) > 0
     assert count_tokens(cut_to_tokens(text, 7)) <= 7
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 def test_a_cut_keeps_whole_code_points():

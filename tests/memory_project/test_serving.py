@@ -400,7 +400,7 @@ def test_health_is_told_while_every_thread_has_a_connection(application, setting
         assert pool.get_stats()["pool_size"] == settings.WEB_THREADS
         began = time.monotonic()
         assert served(application, "/health/ready").status == 200
-        assert time.monotonic() - began < 1
+        assert time.monotonic() - began < 15, "before any of them lets go"
     finally:
         let_go.set()
 

@@ -1,6 +1,5 @@
 """Statements out of talk: what the issue asks of the reading, line by line, and floors on whole conversations."""
 
-import time
 from pathlib import Path
 
 import pytest
@@ -9,6 +8,7 @@ from benchmarks.evaluation.reading import figures, judge, talks_of
 from language.reading.candidates import memory_candidates
 from language.reading.statements import read
 from tests.language.offline_talk import conversation
+from tests.timing import processor_seconds
 
 HERE = Path(__file__).parent
 
@@ -179,7 +179,5 @@ def test_a_message_is_read_quickly():
     said = ["Rosa was a seamstress in Porto for thirty years, and she never once raised her voice. " * 2] * 20
     request = conversation(*said, legacy="Rosa")
     read(request)
-    started = time.process_time()
-    read(request)
     # About 8 ms a message on a quiet machine.
-    assert time.process_time() - started < 20 * 0.06
+    assert processor_seconds(lambda: read(request)) < 20 * 0.06
