@@ -205,13 +205,47 @@ def _weights_are_read_once():
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _texts_are_parsed_once():
+    """Tests say the same sentences many times over, whose parse depends on nothing else."""
+    known, read, read_together = {}, parsing._read, parsing._parse_together
+
+    def kept(text, parsed, *, names=True):
+        if len(known) > 5_000:
+            known.clear()
+        known[text, names] = parsed
+        return parsed
+
+    @wraps(read)
+    def read_once(pipeline, text, *, names):
+        return known.get((text, names)) or kept(text, read(pipeline, text, names=names), names=names)
+
+    @wraps(read_together)
+    def read_together_once(texts):
+        found = {text: known.get((text, True)) for text in texts}
+        new = [text for text, parsed in found.items() if parsed is None]
+        found.update(zip(new, map(kept, new, read_together(new)), strict=True))
+        return [found[text] for text in texts]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parsing, "_read", read_once)
+        patch.setattr(parsing, "_parse_together", read_together_once)
+        yield
+
+
+@pytest.fixture
+def texts_are_parsed_each_time(monkeypatch):
+    """For tests of the parse itself, and of how long reading takes."""
+    for name in ("_read", "_parse_together"):
+        monkeypatch.setattr(parsing, name, getattr(parsing, name).__wrapped__)
+
+
 @pytest.fixture(scope="module")
-def texts_are_read_once():
-    """For corpora that ask several rules about each text: it is parsed, and its meaning told, for the first of them."""
+def meanings_are_told_once():
+    """For corpora that ask several rules about each text."""
     from language.embedders.e5.network import Network  # Takes a second, which most workers need not.
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parsing, "_read", cache(parsing._read))
         patch.setattr(Network, "read", told_once(Network.read))
         yield
 

@@ -11,7 +11,7 @@ from statements.policy.resembling import LEAST_SIMILARITY, may_resemble, resembl
 
 from . import resembling
 
-pytestmark = pytest.mark.usefixtures("texts_are_read_once")
+pytestmark = pytest.mark.usefixtures("meanings_are_told_once")
 
 
 @pytest.fixture(scope="module")

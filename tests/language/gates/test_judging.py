@@ -15,7 +15,7 @@ from statements.wording import Embedded
 
 from .labelled import labelled
 
-pytestmark = pytest.mark.usefixtures("texts_are_read_once")
+pytestmark = pytest.mark.usefixtures("meanings_are_told_once")
 
 
 @pytest.fixture(scope="module")

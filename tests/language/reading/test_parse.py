@@ -9,6 +9,8 @@ from django.core.exceptions import ImproperlyConfigured
 from language.reading import parse as parsing
 from language.reading.parse import MOST_CHARACTERS, MOST_WORDS, parse, parse_each, preload_reading
 
+pytestmark = pytest.mark.usefixtures("texts_are_parsed_each_time")
+
 
 def test_words_know_what_they_depend_on():
     parsed = parse("My grandmother was a lace maker. She taught me the harp.")

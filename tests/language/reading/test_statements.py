@@ -175,6 +175,7 @@ def test_whole_conversations_keep_their_floor(folder, floor):
     assert found >= floor * expected
 
 
+@pytest.mark.usefixtures("texts_are_parsed_each_time")
 def test_a_message_is_read_quickly():
     said = ["Rosa was a seamstress in Porto for thirty years, and she never once raised her voice. " * 2] * 20
     request = conversation(*said, legacy="Rosa")
