@@ -43,7 +43,7 @@ def check_invariants(legacy, people):
         assert seen == may
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_counts_equal_a_recount_after_anything(owner, member, staff, legacy, extract, model, seed):
     chance = random.Random(seed)
     people, moderator = [owner, member], principal_for_staff(staff)

@@ -95,41 +95,40 @@ def rows_of(name):
     return apps.get_model(room_of(name), name).objects
 
 
-@pytest.mark.parametrize("name", LISTS)
-def test_no_list_and_no_page_shows_what_is_remembered(desk, everything, name):
-    assert rows_of(name).exists()
-    table = f"/admin/{room_of(name)}/{name}/"
-    paths = [table, *(f"{table}{row.pk}/change/" for row in rows_of(name).all())]
-    for path in paths:
-        answer = desk.get(path)
-        assert answer.status_code == 200
-        page = answer.content.decode()
-        assert not [word for word in SECRETS if word in page], path
+def test_no_list_and_no_page_shows_what_is_remembered(desk, everything):
+    for name in LISTS:
+        assert rows_of(name).exists(), name
+        table = f"/admin/{room_of(name)}/{name}/"
+        for path in [table, *(f"{table}{row.pk}/change/" for row in rows_of(name).all())]:
+            answer = desk.get(path)
+            assert answer.status_code == 200, path
+            page = answer.content.decode()
+            assert not [word for word in SECRETS if word in page], path
 
 
-@pytest.mark.parametrize("name", LISTS)
-def test_nothing_is_edited(desk, everything, name):
-    row, before = rows_of(name).first(), rows_of(name).count()
-    assert desk.post(f"/admin/{room_of(name)}/{name}/{row.pk}/change/", {"content": "x"}).status_code == 403
-    assert desk.get(f"/admin/{room_of(name)}/{name}/add/").status_code == 403
-    assert desk.post(f"/admin/{room_of(name)}/{name}/{row.pk}/delete/").status_code == 403
-    assert rows_of(name).count() == before
+def test_nothing_is_edited(desk, everything):
+    for name in LISTS:
+        row, before = rows_of(name).first(), rows_of(name).count()
+        table = f"/admin/{room_of(name)}/{name}/"
+        assert desk.post(f"{table}{row.pk}/change/", {"content": "x"}).status_code == 403, name
+        assert desk.get(f"{table}add/").status_code == 403, name
+        assert desk.post(f"{table}{row.pk}/delete/").status_code == 403, name
+        assert rows_of(name).count() == before, name
 
 
-@pytest.mark.parametrize("name", LISTS)
-def test_rows_are_found_by_their_person_and_not_by_their_words(desk, everything, owner, stranger, name):
-    row = str(rows_of(name).first().pk)
+def test_rows_are_found_by_their_person_and_not_by_their_words(desk, everything, owner, stranger):
+    for name in LISTS:
+        row = str(rows_of(name).first().pk)
 
-    def finds(search):
-        page = desk.get(f"/admin/{room_of(name)}/{name}/", {"q": search})
-        assert page.status_code == 200
-        return f"/{name}/{row}/change/" in page.content.decode()
+        def finds(search, name=name, row=row):
+            page = desk.get(f"/admin/{room_of(name)}/{name}/", {"q": search})
+            assert page.status_code == 200, (name, search)
+            return f"/{name}/{row}/change/" in page.content.decode()
 
-    assert finds("")
-    assert finds("owner")
-    assert finds(str(owner.pk))
-    for nothing in ("stranger", str(stranger.pk), "bees", "Rosa", "Harbour", "nobody12", "7"):
-        assert not finds(nothing), nothing
+        for found in ("", "owner", str(owner.pk)):
+            assert finds(found), (name, found)
+        for nothing in ("stranger", str(stranger.pk), "bees", "Rosa", "Harbour", "nobody12", "7"):
+            assert not finds(nothing), (name, nothing)
 
 
 @pytest.mark.parametrize(("asked", "found"), [("context", True), ("event", False), ("nonsense", False), ("", True)])
@@ -298,10 +297,7 @@ class TestQuarantine:
         assert page.index("One of two.") < page.index("Two of two.")
 
 
-@pytest.mark.parametrize(
-    "path", [*(f"{room_of(name)}/{name}/" for name in LISTS), "memories/memory/?state__exact=quarantined"]
-)
-def test_lists_take_five_queries_however_long(desk, everything, me, cautious, owner, agent, add, path):
+def test_lists_take_five_queries_however_long(desk, everything, me, cautious, owner, agent, add):
     talk = factories.ConversationFactory(user=owner, agent=agent)
     message = factories.MessageFactory(conversation=talk, content="So it is.")
     for number in range(3):
@@ -310,9 +306,10 @@ def test_lists_take_five_queries_however_long(desk, everything, me, cautious, ow
         actions.place_add(me, f"place {number}", f"Place {number}", message_id=message.pk)
         press(desk, "quarantine", add(me, f"The user owns {number} forks.").memory, reason="look")
         actions.memory_reject(me, add(me, f"The user owns {number} cups.").memory.pk)
-    with CaptureQueriesContext(connection) as asked:
-        desk.get(f"/admin/{path}")
-    assert len(asked) == 5, "\n".join(each["sql"][:200] for each in asked)
+    for path in [*(f"{room_of(name)}/{name}/" for name in LISTS), "memories/memory/?state__exact=quarantined"]:
+        with CaptureQueriesContext(connection) as asked:
+            desk.get(f"/admin/{path}")
+        assert len(asked) == 5, "\n".join([path, *(each["sql"][:200] for each in asked)])
 
 
 def test_a_memory_s_page_takes_seven_queries(desk, bees, django_assert_num_queries):
