@@ -130,7 +130,7 @@ class FactVisibility(APIView):
         return _answer(principal, fact_id)
 
 
-class _Decision(IdempotentView[Principal]):
+class _FactDecision(IdempotentView[Principal]):
     """A decision about a fact. All of them need a session or a key with the scope admin."""
 
     def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
@@ -138,7 +138,7 @@ class _Decision(IdempotentView[Principal]):
         return _show(principal, UUID(object_ids[0]))
 
 
-class FactApprove(_Decision):
+class FactApprove(_FactDecision):
     """Approving."""
 
     @extend_schema(request=None, responses=FactSerializer, parameters=[IF_MATCH])
@@ -150,7 +150,7 @@ class FactApprove(_Decision):
         return _answer(principal, fact_id)
 
 
-class FactReject(_Decision):
+class FactReject(_FactDecision):
     """Rejecting."""
 
     @extend_schema(request=RejectSerializer, responses=RejectedFactSerializer, parameters=[IF_MATCH])
@@ -174,7 +174,7 @@ class FactReject(_Decision):
         return super().render_result(principal, object_ids) | {"also_said": []}
 
 
-class FactRestore(_Decision):
+class FactRestore(_FactDecision):
     """Restoring."""
 
     @extend_schema(request=None, responses=FactSerializer)

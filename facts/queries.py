@@ -22,7 +22,7 @@ from .querysets import FactQuerySet
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbour:
+class FactNeighbour:
     """A present fact near a statement; ``mine`` when it is the person's own, else another member's shared one."""
 
     fact_id: UUID
@@ -49,7 +49,7 @@ def neighbours(
     embedding_model: str,
     *,
     but: UUID | None = None,
-) -> list[Neighbour]:
+) -> list[FactNeighbour]:
     """The facts nearest to a vector, the person's own first, then what other members share, each nearest first.
 
     Facts that are held back are none: a model is asked about neighbours, and must not read those.
@@ -69,7 +69,7 @@ def neighbours(
         )
         found.extend((hit.id, mine, hit.similarity or 0.0) for hit in hits)
     contents = dict(LegacyFact.objects.filter(pk__in=[pk for pk, _, _ in found]).values_list("pk", "content"))
-    return [Neighbour(pk, contents[pk], mine, similarity) for pk, mine, similarity in found if pk in contents]
+    return [FactNeighbour(pk, contents[pk], mine, similarity) for pk, mine, similarity in found if pk in contents]
 
 
 def _own(principal: Principal, legacy_id: UUID) -> FactQuerySet:

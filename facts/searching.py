@@ -21,14 +21,14 @@ LOOKUPS = {"category": "category", "updated_after": "updated_at__gte", "updated_
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class FactSelection:
     """What facts have to be; None leaves open. ``active_since`` is the moment by which it has to have been in use."""
 
     legacy_id: UUID | None = None
     filters: Filters = ANY
     active_since: datetime | None = None
 
-    def with_placeholders(self) -> Wanted:
+    def with_placeholders(self) -> FactSelection:
         """The same way of narrowing, whatever to."""
         given = {name: value for name, value in _PLACEHOLDERS.items() if getattr(self, name) is not None}
         return replace(self, filters=self.filters.with_placeholders(), **given)
@@ -66,7 +66,7 @@ class FactRow:
 FACT_COLUMNS = ("user_id", "legacy_id", "category", "content", "visibility", "version", "extracted_at", "updated_at")
 
 
-def facts_shape(principal: Principal, wanted: Wanted) -> Shaped:
+def facts_shape(principal: Principal, wanted: FactSelection) -> Shaped:
     """Facts in use that the person may see, about a legacy or about every one that they have to do with."""
     someone, somehow = principal.with_placeholders(), wanted.with_placeholders()
 

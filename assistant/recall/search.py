@@ -35,7 +35,7 @@ from conversations.searching import (
     read_turns,
     turns_shape,
 )
-from facts.searching import FACT_COLUMNS, FactRow, Wanted, facts_shape
+from facts.searching import FACT_COLUMNS, FactRow, FactSelection, facts_shape
 from journal.models import Ledger
 from journal.operation_actions import note_operation
 from journal.queue import enqueue
@@ -336,14 +336,14 @@ def find_chunks(
 
 @Stepwise
 def find_facts(
-    principal: Principal, query: QueryVector, *, wanted: Wanted, top_k: int, without: Collection[UUID] = ()
+    principal: Principal, query: QueryVector, *, wanted: FactSelection, top_k: int, without: Collection[UUID] = ()
 ) -> Steps[list[Found[FactRow]]]:
     """Search active facts that the person may see, best first; without a legacy, of all their legacies."""
     if principal.user_id is None:
         return []
     legacy_id = wanted.legacy_id
     corpus = _facts_kept(principal) if legacy_id is None else query.corpus(legacy_id, "facts")
-    rows, every = facts_shape(principal, wanted), facts_shape(principal, Wanted(legacy_id))
+    rows, every = facts_shape(principal, wanted), facts_shape(principal, FactSelection(legacy_id))
     centre = _Told.centre("facts", principal, legacy_id, corpus, every)
     asked = query.search(top_k, rows)
     options: dict[str, Any] = {"columns": FACT_COLUMNS, "centre": centre, "without": without}

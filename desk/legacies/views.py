@@ -23,7 +23,7 @@ from facts.actions import BULK_DECISIONS, MOST_AT_ONCE
 from facts.filters import OWN_WORDS
 from facts.models import LegacyFact
 from facts.querysets import FactQuerySet
-from facts.searching import Wanted
+from facts.searching import FactSelection
 from journal.exceptions import NotFound, Refused
 from statements.policy import LONGEST
 
@@ -156,7 +156,7 @@ def _near(
     """
     if not view.search or view.show == "gone":
         return []
-    found = find_facts(principal, QueryVector(view.search), wanted=Wanted(legacy_id), top_k=PER_PAGE[0])
+    found = find_facts(principal, QueryVector(view.search), wanted=FactSelection(legacy_id), top_k=PER_PAGE[0])
     ids = close_in_meaning(each.hit for each in found)
     wanted = view.without_words().select(facts, principal).filter(pk__in=ids)
     wanted = wanted.exclude(pk__in=view.narrow(facts).values("pk"))

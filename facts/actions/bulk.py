@@ -31,7 +31,7 @@ from .. import policy
 from ..models import FACT, LegacyFact
 from ..policy import State, Visibility
 from ..querysets import FactQuerySet
-from .single import Standing, active, tell_legacy
+from .single import FactStanding, active, update_legacy_ledger
 
 # The states that a decision starts from, and the standings that it leaves a fact in.
 _FROM: dict[str, tuple[frozenset[str], frozenset[str]]] = {
@@ -145,7 +145,7 @@ def change_many(write: LedgerWrite, user_id: UUID, moves: Sequence[Move[LegacyFa
     """Log, store and count what is done to facts of a person; their ledger and those of the legacies are locked."""
     move_many(FACT, write, user_id, moves, _follows)
     for move in moves:
-        tell_legacy(write, move.row, Standing.of(move.row), Standing.of(move.after()))
+        update_legacy_ledger(write, move.row, FactStanding.of(move.row), FactStanding.of(move.after()))
     if any(move.target.get("index_not_before") for move in moves):
         # One task, since a thousand would take longer than the decision.
         enqueue("facts.index")

@@ -25,7 +25,7 @@ from statements.wording import Embedded, Wording
 
 from ..models import FACT, FactEvidence, FactLink, LegacyFact
 from ..policy import Category
-from ..queries import Neighbour, neighbours, same_words
+from ..queries import FactNeighbour, neighbours, same_words
 from .single import fact_under_lock, insert, link
 
 QUOTE_CHARACTERS = 500
@@ -175,7 +175,7 @@ class _Recording:
         self,
         candidate: PreparedFact,
         said: Sequence[tuple[Message, str]],
-        related: Sequence[tuple[Neighbour, str]],
+        related: Sequence[tuple[FactNeighbour, str]],
         resembles: str,
     ) -> LegacyFact:
         """Insert the fact with its evidence and its links; it waits where ``resembles`` says why."""

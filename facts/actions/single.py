@@ -29,13 +29,13 @@ from statements.wording import Wording
 
 from ..models import FACT, FactLink, FactVersion, LegacyFact
 from ..policy import State, Visibility
-from ..queries import Neighbour
+from ..queries import FactNeighbour
 
 HELD_BACK_BEFORE = "It was held back before it was removed."
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class FactStanding:
     """How a fact stands in its legacy."""
 
     terms: int = 0
@@ -44,7 +44,7 @@ class Standing:
     version: int = 0
 
     @classmethod
-    def of(cls, fact: LegacyFact) -> Standing:
+    def of(cls, fact: LegacyFact) -> FactStanding:
         """How a fact stands now."""
         shared = fact.visibility == Visibility.SHARED
         return cls(fact.search_length, fact.state == State.ACTIVE, shared, fact.version)
@@ -118,13 +118,13 @@ class FactWrite(StatementWrite[LegacyFact]):
         self.fact.index_attempts = 0
         enqueue("facts.index", self.fact.pk)
 
-    def standing(self) -> Standing:
+    def standing(self) -> FactStanding:
         """How the fact stands in its legacy."""
-        return Standing.of(self.fact)
+        return FactStanding.of(self.fact)
 
-    def update_counts(self, before: Standing) -> None:
+    def update_counts(self, before: FactStanding) -> None:
         """Bring the legacy's ledger in line with how the fact stands now."""
-        tell_legacy(self.write, self.fact, before, self.standing())
+        update_legacy_ledger(self.write, self.fact, before, self.standing())
 
 
 fact_write = partial(statement_write, FactWrite)
@@ -136,7 +136,7 @@ def active(reviewed_at: datetime | None) -> dict[str, Any]:
     return present_columns(State.ACTIVE, reviewed_at=reviewed_at, hidden_at=None, quarantined_at=None)
 
 
-def tell_legacy(write: LedgerWrite, fact: LegacyFact, before: Standing, after: Standing) -> None:
+def update_legacy_ledger(write: LedgerWrite, fact: LegacyFact, before: FactStanding, after: FactStanding) -> None:
     """Bring the legacy's ledger in line with how a fact stood and stands; its members learn what they see of it."""
     write.count(
         fact.legacy_id,
@@ -189,11 +189,11 @@ def insert(
     if held_back:
         change.log("QUARANTINE", conversation_id=fact.source_conversation_id)
     write.keep_undo_step(fact.user_id, "fact", fact.pk, {"created": True})
-    change.update_counts(Standing())
+    change.update_counts(FactStanding())
     return change
 
 
-def link(change: FactWrite, related: Iterable[tuple[Neighbour, str]]) -> int:
+def link(change: FactWrite, related: Iterable[tuple[FactNeighbour, str]]) -> int:
     """Link a fact to neighbours, each with its kind; what is linked so already, either way round, is left as it is."""
     fact_id = change.fact.pk
     wanted = {(neighbour.fact_id, kind): neighbour.similarity for neighbour, kind in related}

@@ -13,7 +13,7 @@ from conversations.actions import messages_index
 from conversations.models import ConversationChunk, Message
 from conversations.searching import InPrompt, Recallable, chunks_shape, read_latest_chunk, read_window, turns_shape
 from facts.models import LegacyFact
-from facts.searching import Wanted, facts_shape
+from facts.searching import FactSelection, facts_shape
 from language.backends import get_embedder
 from retrieval import prepared
 from retrieval import search as searching
@@ -150,7 +150,11 @@ def test_facts_are_found_by_whom_they_are_visible_to(talks, days):
     for person, (_, about, agent) in talks.items():
         for principal in principals(person, agent):
             hobbies = replace(span, category="hobby")
-            for wanted in (Wanted(None, span), Wanted(about.legacy_id, span), Wanted(None, hobbies)):
+            for wanted in (
+                FactSelection(None, span),
+                FactSelection(about.legacy_id, span),
+                FactSelection(None, hobbies),
+            ):
                 rows = LegacyFact.objects.visible_to(principal).in_use(principal)
                 rows = [row for row in rows if wanted.legacy_id in {None, row.legacy_id}]
                 rows = [row for row in rows if wanted.filters.category in {None, row.category}]
@@ -169,7 +173,7 @@ def test_everything_is_put_together_once_for_all_who_ask_alike(talks):
                 shown = InPrompt(talk.pk, upto - 2, upto)
                 assert len(found(turns_shape(principal, Recallable(legacy_id), shown))) == 3
                 assert len(found(chunks_shape(principal, Recallable(legacy_id), shown))) == 2
-                assert len(found(facts_shape(principal, Wanted(legacy_id)))) == 2
+                assert len(found(facts_shape(principal, FactSelection(legacy_id)))) == 2
                 assert [row.index for row in read_window(principal, talk.pk, 1, upto, 10)] == [*range(upto - 1, 0, -1)]
                 assert read_latest_chunk(principal, talk.pk, upto).message_range_end == upto
         assert put.call_count == 3

@@ -22,7 +22,7 @@ from conversations.models import ConversationChunk, Message
 from conversations.searching import Recallable
 from facts.actions import fact_edit, fact_reject, facts_index
 from facts.models import LegacyFact
-from facts.searching import Wanted
+from facts.searching import FactSelection
 from journal.exceptions import Conflict
 from journal.leases import LeaseLost, cancel_job
 from journal.models import Change, JobRun
@@ -304,7 +304,7 @@ def found(owner, legacy, words):
     """What each search finds first, by meaning alone."""
     person, query = principal_for_person(owner.pk), QueryVector(words)
     turns = find_turns(person, query, wanted=Recallable(legacy.pk), top_k=1)
-    facts = find_facts(person, query, wanted=Wanted(legacy.pk), top_k=1)
+    facts = find_facts(person, query, wanted=FactSelection(legacy.pk), top_k=1)
     chunks = find_chunks(person, query, wanted=Recallable(legacy.pk), top_k=1)
     return [turns[0].row.content, facts[0].row.content, len(chunks)]
 

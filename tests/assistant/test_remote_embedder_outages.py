@@ -11,7 +11,7 @@ from conversations.models import ConversationChunk, Message
 from conversations.searching import Recallable
 from facts.actions import facts_index
 from facts.models import LegacyFact
-from facts.searching import Wanted
+from facts.searching import FactSelection
 from journal.models import JobRun
 from tests import factories
 from tests.language import scripted
@@ -89,7 +89,7 @@ def test_nothing_is_lost_and_it_is_indexed_when_the_server_is_back(
     assert [each.row.content for each in find_turns(person, query, wanted=Recallable(legacy.pk), top_k=5)] == [
         "Rosa kept bees."
     ]
-    assert [each.row.pk for each in find_facts(person, query, wanted=Wanted(legacy.pk), top_k=5)] == [fact.pk]
+    assert [each.row.pk for each in find_facts(person, query, wanted=FactSelection(legacy.pk), top_k=5)] == [fact.pk]
     assert KEY not in caplog.text
     assert "hives" not in caplog.text
 

@@ -92,10 +92,10 @@ def test_who_did_it_is_named(visit, owner, agent, legacy):
     other = LegacyFactFactory(legacy=legacy, user=owner, content="Rosa hated bees.")
     from accounts.queries import principal_for_job
     from facts.actions.single import fact_write, link
-    from facts.queries import Neighbour
+    from facts.queries import FactNeighbour
 
     with fact_write(enter(principal_for_job(owner.pk)), LegacyFact.objects.all(), fact.pk) as change:
-        link(change, [(Neighbour(other.pk, other.content, True, 0.9), "contradicts")])
+        link(change, [(FactNeighbour(other.pk, other.content, True, 0.9), "contradicts")])
     told = history(visit(owner).get(page_of(fact)))
     assert told[0].startswith("Keepsake saw that another fact contradicts it")
     assert told[-1].startswith("agent added it")

@@ -347,7 +347,7 @@ class TestChangingWhenOneReviews:
 
     def test_what_waits_leaves_prompts_and_agents_and_comes_back(self, api, extract, add, owner, member, agent, legacy):
         from assistant.recall.search import QueryVector, find_facts
-        from facts.searching import Wanted
+        from facts.searching import FactSelection
 
         (found,) = extract(owner, legacy, "Rosa kept bees.")
         said = add(owner, legacy, "Rosa sang to her bees.")
@@ -360,7 +360,7 @@ class TestChangingWhenOneReviews:
             person, at = as_person(owner), timezone.now()
             block = LegacyFact.objects.for_prompt(person, legacy.pk)
             pinned = LegacyFact.objects.for_prompt(person, legacy.pk, as_of=at)
-            found = find_facts(person, QueryVector("her bees"), wanted=Wanted(legacy.pk), top_k=9)
+            found = find_facts(person, QueryVector("her bees"), wanted=FactSelection(legacy.pk), top_k=9)
             recalled = [each.row for each in found]
             return [{each.content for each in rows} for rows in (block, pinned, recalled)]
 

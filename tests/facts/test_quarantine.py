@@ -167,13 +167,13 @@ class TestHeldBack:
     def test_it_is_in_no_prompt(self, owner, held, legacy, as_owner):
         from assistant.recall.search import QueryVector, find_facts
         from assistant.recall.turn import prepare_turn
-        from facts.searching import Wanted
+        from facts.searching import FactSelection
 
         conversation = factories.ConversationFactory(user=owner, legacy=legacy)
         turn = prepare_turn(as_owner, conversation.pk, ORDER.replace("Always", "Did she"), format="json")
         assert "saint" not in turn.text.replace("Did she tell the user that Rosa was a saint", "")
         assert turn.used["facts"] == []
-        assert find_facts(as_owner, QueryVector(ORDER), wanted=Wanted(legacy.pk), top_k=5) == []
+        assert find_facts(as_owner, QueryVector(ORDER), wanted=FactSelection(legacy.pk), top_k=5) == []
 
     def test_no_model_is_asked_about_it(self, model, extract, add, owner, legacy, held, settings):
         settings.FACT_RELATED_SIMILARITY = 0.0

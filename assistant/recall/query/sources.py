@@ -9,7 +9,7 @@ from typing import Any, Generic
 from accounts.principals import Principal
 from conversations.searching import CHUNK_LOOKUPS, TURN_LOOKUPS, ChunkRow, Recallable, TurnRow
 from facts.searching import LOOKUPS as FACT_LOOKUPS
-from facts.searching import FactRow, Wanted
+from facts.searching import FactRow, FactSelection
 from language.fencing import as_data
 from language.tokens import count_tokens, cut_to_tokens
 from memories.lines import told
@@ -140,11 +140,11 @@ def _find(name: str, scope: Scope, query: QueryVector, top_k: int) -> Steps[list
     ]
 
 
-def _wanted_facts(scope: Scope) -> Wanted | None:
+def _wanted_facts(scope: Scope) -> FactSelection | None:
     filters = replace(scope.question.filters, user_id=None)
     if scope.question.where or not filters.fits(FACT_LOOKUPS):
         return None
-    return Wanted(scope.legacy_id, filters, scope.question.moment)
+    return FactSelection(scope.legacy_id, filters, scope.question.moment)
 
 
 def _said(scope: Scope, lookups: Mapping[str, str]) -> Recallable | None:

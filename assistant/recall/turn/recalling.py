@@ -18,7 +18,7 @@ from accounts import categories
 from accounts.principals import Principal
 from conversations.models import Message
 from conversations.searching import InPrompt, Recallable, TurnRow, read_turns_at, turns_shape
-from facts.searching import Wanted
+from facts.searching import FactSelection
 from language.backends import get_embedder, get_embedder_before
 from language.base import Embedder, Vectors
 from language.reranker import RERANKED, is_reranking, reranked
@@ -134,7 +134,7 @@ def _first_look(principal: Principal, query: QueryVector, shown: Shown) -> Recal
         find_memories.steps(principal, query, rows=rows, top_k=most["memories"]),
     ]
     if legacy_id is not None:
-        about = Wanted(legacy_id)
+        about = FactSelection(legacy_id)
         searches.append(find_facts.steps(principal, query, wanted=about, top_k=most["facts"], without=facts_shown))
     chunks, turns, memories, *others = together(*searches)
     facts = others[0] if others else []
@@ -201,7 +201,7 @@ def _second_look(
     chunks_shown = [*shown.chunks, *_ids(recalled.chunks)]
     turns_shown = _ids(recalled.turns)
     facts, memories, chunks, turns = together(
-        find_facts.steps(principal, query, wanted=Wanted(shown.legacy_id), top_k=most, without=facts_shown),
+        find_facts.steps(principal, query, wanted=FactSelection(shown.legacy_id), top_k=most, without=facts_shown),
         find_memories.steps(principal, query, rows=rows, top_k=most, without=memories_shown),
         find_chunks.steps(principal, query, wanted=said, top_k=most, shown=prompt, without=chunks_shown),
         find_turns.steps(principal, query, wanted=said, top_k=most, shown=prompt, without=turns_shown),
