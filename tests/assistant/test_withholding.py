@@ -248,9 +248,9 @@ def test_a_reply_that_was_on_its_way_does_not_bring_the_words_back(owner):
 def test_echoes_are_looked_for_before_the_lock_and_once_only(owner, monkeypatch):
     talk = say(owner, SAID, *[f"You said that you play the cello, {number}." for number in range(30)])
     memory, planned, locked = learned(owner, talk), [], []
-    plan, lock = withholding._planned, transitions.memory_write
+    plan, lock = withholding._make_plan, transitions.memory_write
     monkeypatch.setattr(
-        withholding, "_planned", lambda *args, **kwargs: planned.append(bool(locked)) or plan(*args, **kwargs)
+        withholding, "_make_plan", lambda *args, **kwargs: planned.append(bool(locked)) or plan(*args, **kwargs)
     )
     monkeypatch.setattr(transitions, "memory_write", lambda *args, **kwargs: locked.append(1) or lock(*args, **kwargs))
     dont_keep(owner, memory)
