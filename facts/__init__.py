@@ -1,1 +1,1 @@
-"""What members say about a legacy, and its history."""
+"""Facts about legacies: what members say, with versions, evidence, links and visibility."""

@@ -1,4 +1,4 @@
-"""Facts for staff: where they stand, queues of what waits, and decisions. What they say opens for a logged reason."""
+"""Staff pages of facts, their versions, evidence and links. Texts are shown only for a logged reason."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _FACT_COLUMNS = ["fact__user__username", "fact__legacy_id"]
 
 @admin.register(LegacyFact)
 class FactAdmin(StatementAdmin):
-    """What members say about legacies."""
+    """Facts about legacies."""
 
     kind = FACT
     opened_template = "admin/fact_opened.html"
@@ -85,12 +85,12 @@ class FactAdmin(StatementAdmin):
         icon="undo",
     )
     def unhide(self, request: HttpRequest, form: ReasonForm, object_id: str) -> HttpResponse:
-        """Give a hidden fact back to its author."""
+        """Unhide a fact."""
         return self.decide(request, form, object_id, "unhide", "is given back")
 
 
 class _OfFactAdmin(OwnedAdmin):
-    """What belongs to a fact."""
+    """The base of pages of a fact's related rows."""
 
     id_fields = ("fact_id", "fact__user_id", "fact__legacy_id")
     user_field, legacy_field = "fact__user_id", "fact__legacy_id"
@@ -104,7 +104,7 @@ class _OfFactAdmin(OwnedAdmin):
 
 @admin.register(FactVersion)
 class FactVersionAdmin(_OfFactAdmin):
-    """Which wordings a fact had: when, and by whom."""
+    """Versions of facts, without their text."""
 
     list_display = ["id", "fact_link", "number", "author", "category", "actor_kind", "recorded_from", "recorded_to"]
     list_filter = ["actor_kind", "recorded_from"]
@@ -112,7 +112,7 @@ class FactVersionAdmin(_OfFactAdmin):
     ordering = ["-id"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[FactVersion]:
-        """All versions, without their words."""
+        """Return all versions without their text."""
         return (
             super()
             .get_queryset(request)
@@ -122,7 +122,7 @@ class FactVersionAdmin(_OfFactAdmin):
 
 @admin.register(FactEvidence)
 class FactEvidenceAdmin(_OfFactAdmin):
-    """Which messages support facts."""
+    """Evidence of facts, without quotes."""
 
     list_display = ["id", "fact_link", "message_link", "author"]
     fields = ["fact_link", "message_link", "author"]
@@ -130,7 +130,7 @@ class FactEvidenceAdmin(_OfFactAdmin):
     ordering = ["-id"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[FactEvidence]:
-        """All evidence, without the quotes."""
+        """Return all evidence without quotes."""
         return super().get_queryset(request).only("message_id", *_FACT_COLUMNS)
 
     message_link = link_column(Message, "message_id", "message")
@@ -150,7 +150,7 @@ class FactLinkAdmin(OwnedAdmin):
 
     @display(description="kind", ordering="kind", label={"duplicate": "info", "contradicts": "warning"})
     def labelled_kind(self, link: FactLink) -> tuple[str, str]:
-        """How they are related."""
+        """Return the kind with its label."""
         return link.kind, link.get_kind_display()
 
     from_link = link_column(LegacyFact, "from_fact_id", "fact")

@@ -1,4 +1,4 @@
-"""REST for facts: list, add, edit, share, approve, reject, delete, restore; leaving, ending and restoring a legacy."""
+"""REST views of facts, and of leaving, ending and restoring legacies."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class LegacyFacts(IdempotentView[Principal], ListAPIView):
     queryset = LegacyFact.objects.none()
 
     def get_queryset(self) -> FactQuerySet:
-        """Facts of one legacy. Who has left it still finds their own."""
+        """Return the visible facts of one legacy; for a former member only their own."""
         principal, legacy_id = principal_of(self.request), self.kwargs["legacy_id"]
         facts = LegacyFact.objects.visible_to(principal).filter(legacy_id=legacy_id)
         if not Legacy.objects.visible_to(principal).filter(pk=legacy_id).exists() and not facts.exists():
@@ -67,7 +67,7 @@ class LegacyFacts(IdempotentView[Principal], ListAPIView):
         return facts.shown_to(principal).order_by("extracted_at", "id")
 
     def get_serializer_context(self) -> dict[str, Any]:
-        """The principal decides what is ``mine`` and which sources are shown."""
+        """Add the principal, by which the serializer sets ``mine`` and shows sources."""
         return {**super().get_serializer_context(), "principal": principal_of(self.request)}
 
     @extend_schema(request=NewFactSerializer, responses={201: FactSerializer, 202: FactSerializer})
@@ -86,7 +86,7 @@ class LegacyFacts(IdempotentView[Principal], ListAPIView):
         return _answer(principal, fact.pk, status=status, added=True)
 
     def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
-        """The fact that was added."""
+        """Return the added fact."""
         return _show(principal, UUID(object_ids[0]), added=True)
 
 
@@ -134,7 +134,7 @@ class _FactDecision(IdempotentView[Principal]):
     """A decision about a fact. All of them need a session or a key with the scope admin."""
 
     def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
-        """The fact that was decided about."""
+        """Return the fact."""
         return _show(principal, UUID(object_ids[0]))
 
 
@@ -170,7 +170,7 @@ class FactReject(_FactDecision):
         return with_etag(shown, version=shown["version"])
 
     def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
-        """The fact; where else it was said is told once."""
+        """Return the fact, without ``also_said``, which only the first response has."""
         return super().render_result(principal, object_ids) | {"also_said": []}
 
 
@@ -193,7 +193,7 @@ class FactHistory(ObjectHistory):
     object_type = "fact"
 
     def locate(self) -> tuple[UUID, object]:
-        """The fact's author."""
+        """Return the fact's author and id. Raises NotFound (404) unless it is the person's own."""
         fact_id = self.kwargs["fact_id"]
         author = LegacyFact.objects.mine(principal_of(self.request)).filter(pk=fact_id).values_list("user_id").first()
         if author is None:
@@ -201,7 +201,7 @@ class FactHistory(ObjectHistory):
         return author[0], fact_id
 
     def show_versions(self, numbers: Collection[int]) -> Any:
-        """Wordings and categories of the fact."""
+        """Return the fact's versions."""
         versions = FactVersion.objects.filter(fact_id=self.kwargs["fact_id"], number__in=numbers)
         return FactVersionSerializer(versions.order_by("number"), many=True).data
 
@@ -223,7 +223,7 @@ class EndedLegacies(ListAPIView):
     queryset = LegacyEnding.objects.none()
 
     def get_queryset(self) -> LegacyEndingQuerySet:
-        """The latest first; nothing to a key without the scope admin."""
+        """Return the ended legacies, the latest first; none for a key without the scope admin."""
         endings = LegacyEnding.objects.visible_to(principal_of(self.request)).undoable(timezone.now())
         return endings.select_related("legacy").order_by("-ended_at", "legacy_id")
 
@@ -244,7 +244,7 @@ class EndLegacy(IdempotentView[Principal]):
         return Response(self.render_result(principal, [str(legacy_id)]))
 
     def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
-        """The legacy that was ended, while it is."""
+        """Return the ended legacy. Raises Http404 once it is restored or purged."""
         endings = LegacyEnding.objects.visible_to(principal).select_related("legacy")
         return EndedLegacySerializer(get_object_or_404(endings, pk=object_ids[0])).data
 
@@ -265,13 +265,13 @@ class RestoreLegacy(IdempotentView[Principal]):
         return Response(self.render_result(principal, [str(legacy_id)]))
 
     def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
-        """The legacy, as the person sees it."""
+        """Return the legacy as the person sees it."""
         legacies = Legacy.objects.visible_to(principal).with_role(principal)
         return LegacySerializer(get_object_or_404(legacies, pk=object_ids[0])).data
 
 
 def _show(principal: Principal, fact_id: UUID, *, added: bool = False) -> Any:
-    """One fact; also one that waits for the person, to the agent that has just added it."""
+    """Serialise a fact; with ``added`` also a waiting one, for the agent that has just added it."""
     fact = LegacyFact.objects.visible_to(principal).shown_to(principal).filter(pk=fact_id).first()
     if fact is None and added:
         fact = LegacyFact.objects.kept_from(principal).shown_to(principal).filter(pk=fact_id).first()

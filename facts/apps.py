@@ -4,12 +4,12 @@ from django.apps import AppConfig
 
 
 class FactsConfig(AppConfig):
-    """What members say about a legacy, and its history."""
+    """The Django application of this room."""
 
     name = "facts"
 
     def ready(self) -> None:
-        """Tell undo how facts are put back, and follow what is refused and withheld."""
+        """Register the handlers of undo, refusals, withholding and doubts."""
         from conversations.actions import (  # noqa: PLC0415 - models are there only now
             on_refusal,
             on_withheld,

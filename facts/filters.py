@@ -1,4 +1,4 @@
-"""What a list of facts is narrowed to: one set of filters for REST and for the pages."""
+"""The filters of lists of facts, for REST and pages."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ class FactFilters(FiltersByState):
     search = filters.CharFilter(method="saying", label="Words that the fact holds, or their beginnings.")
 
     def of_whom(self, queryset: FactQuerySet, _name: str, value: bool) -> FactQuerySet:
-        """The person's own facts, or those that others share."""
+        """Filter by the person's own facts, or those shared by others."""
         principal = principal_of(self.request)
         return queryset.mine(principal) if value else queryset.of_others(principal)
 
     def undecided(self, queryset: FactQuerySet, _name: str, value: bool) -> FactQuerySet:
-        """Facts that wait for their author's decision, or those that don't."""
+        """Filter by whether facts wait for their author's decision."""
         return queryset.filter(WAITING if value else ~WAITING)
 
     def worded_by(self, queryset: FactQuerySet, _name: str, value: str) -> FactQuerySet:
-        """Facts in somebody's wording."""
+        """Filter by who worded the facts."""
         return queryset.filter(written_by="" if value == OWN_WORDS else value)
 
     def saying(self, queryset: FactQuerySet, _name: str, value: str) -> FactQuerySet:
-        """Facts that hold the words."""
+        """Filter by words in the facts."""
         return queryset.saying(value)

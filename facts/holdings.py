@@ -1,4 +1,4 @@
-"""What this room's tables hold of a person. ``journal.holdings`` says what is meant."""
+"""Declarations of personal data in this room's tables; see ``journal.holdings``."""
 
 from django.db.models import Q
 
@@ -35,7 +35,7 @@ HOLDINGS = (
         refers=("actor_id",),
     ),
     Holding(model=FactEvidence, kind="fact_evidence", owner="fact__user_id", words={"quote": ""}),
-    # One that leads to another member's fact says which that is, and is as much theirs.
+    # Without links to another member's facts, which are that member's data as well.
     Holding(
         model=FactLink,
         kind="fact_links",

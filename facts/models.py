@@ -1,4 +1,4 @@
-"""What members say about a legacy: facts, their history, their evidence and how they relate."""
+"""Tables of facts, their versions, evidence and links."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from .querysets import FactQuerySet
 
 
 class LegacyFact(Statement):
-    """One thing that one member said about a legacy. Private until the member shares it.
+    """A statement of one member about a legacy. Private until the member shares it.
 
-    ``hidden_at`` is set while staff hide the fact, also while its author keeps it archived; ``quarantined_at`` likewise
-    while it is held back, also while its author keeps it archived or rejected.
+    ``hidden_at`` is set while staff hide the fact, also while its author has archived it. ``quarantined_at`` is set
+    while it is quarantined, also while its author has archived or rejected it.
     """
 
     noun = "fact"
@@ -49,7 +49,7 @@ class LegacyFact(Statement):
         QUARANTINED = "quarantined"  # -> active or proposed (reworded, released), rejected, archived
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    # fact_vectors begins with the legacy, and an index of the legacy alone would be taken in its place.
+    # No index of the legacy alone: the planner would choose it instead of fact_vectors.
     legacy = models.ForeignKey(Legacy, on_delete=models.CASCADE, related_name="facts", db_index=False)
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="facts")
     category = models.CharField(max_length=20, choices=Category.choices)
@@ -89,7 +89,7 @@ class LegacyFact(Statement):
                 condition=Q(state__in=["proposed", "active", "archived", "rejected", "hidden", "quarantined"]),
                 name="fact_state_known",
             ),
-            # What is not active is nobody else's business, so nothing that left the active state stays shared.
+            # Only active facts can be shared.
             models.CheckConstraint(
                 condition=Q(visibility="private") | Q(state="active"),
                 name="fact_shared_only_while_active",
@@ -100,7 +100,7 @@ class LegacyFact(Statement):
                 | ~Q(state__in=["hidden", "archived"]) & Q(hidden_at__isnull=True),
                 name="fact_hidden_means_dated",
             ),
-            # What was held back stays so when it is taken out of the archive.
+            # A quarantined fact is quarantined again when it is restored.
             models.CheckConstraint(
                 condition=Q(state="quarantined", quarantined_at__isnull=False)
                 | Q(state__in=["archived", "rejected"])
@@ -111,7 +111,7 @@ class LegacyFact(Statement):
                 condition=Q(embedding__isnull=False) | Q(index_not_before__isnull=False),
                 name="fact_without_vector_waits",
             ),
-            # A conversation keeps its facts block as it was at its first turn; these say what was in force then.
+            # Conversations keep the facts block of their first turn; these times tell which facts it contained.
             models.CheckConstraint(
                 condition=Q(state="active", active_since__isnull=False)
                 | ~Q(state="active") & Q(active_since__isnull=True),
@@ -129,7 +129,7 @@ class LegacyFact(Statement):
             ),
         ]
         indexes = [
-            # Nearest neighbours and centres are found in this index alone: vectors, and what says who may see them.
+            # A covering index with vectors and visibility columns, for nearest neighbours and centres.
             models.Index(
                 fields=["legacy", "state", "embedding_model"],
                 include=["id", "user", "visibility", "search_config", "embedding"],
@@ -137,7 +137,7 @@ class LegacyFact(Statement):
             ),
             models.Index(fields=["user", "legacy", "state"], name="fact_by_user"),
             models.Index(fields=["-extracted_at"], name="fact_by_time"),
-            # What waits for a moderator: few rows among all.
+            # Facts that wait for a moderator: few rows of a large table.
             models.Index(
                 fields=["state", "updated_at"], condition=Q(state__in=["quarantined", "hidden"]), name="fact_moderated"
             ),
@@ -165,7 +165,7 @@ FACT = StatementKind(
 
 
 class FactVersion(StatementVersion):
-    """How a fact was worded and filed, from one edit to the next."""
+    """A wording and category of a fact."""
 
     fact = models.ForeignKey(LegacyFact, on_delete=models.CASCADE, related_name="versions")
     content = models.CharField(max_length=500)
@@ -179,7 +179,7 @@ class FactVersion(StatementVersion):
 
 
 class FactEvidence(Evidence):
-    """The message that says a fact, and the words that say it."""
+    """A message that a fact was learned from, with the quoted words."""
 
     fact = models.ForeignKey(LegacyFact, on_delete=models.CASCADE, related_name="evidence")
 
@@ -192,7 +192,7 @@ class FactEvidence(Evidence):
 
 
 class FactLink(models.Model):
-    """Two facts about one legacy that say the same or contradict each other. Shown to whoever sees both."""
+    """Two facts about a legacy that are duplicates or contradict each other. Visible to those who can see both."""
 
     class Kind(models.TextChoices):
         DUPLICATE = "duplicate"

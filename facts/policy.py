@@ -1,4 +1,4 @@
-"""Pure decisions about facts: who may do what, and what two statements are to each other. No database."""
+"""Pure functions on facts: permissions, validation, and the relation of two statements. No database."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Visibility = LegacyFact.Visibility
 
 
 def must_add(principal: Principal, visibility: str) -> UUID:
-    """Return the person's id. Raise NotAllowed when the principal may not write facts, or not share them."""
+    """Return the person's id. Raises NotAllowed (403) if the principal may not write facts, or share them."""
     user_id = policy.must_remember(principal)
     if principal.kind == "agent" and "facts" not in principal.sources:
         raise NotAllowed(_("This agent has no access to facts."), code="source_not_allowed")
@@ -31,26 +31,26 @@ def must_add(principal: Principal, visibility: str) -> UUID:
 
 
 def is_waiting(fact: LegacyFact) -> bool:
-    """Whether the author has not decided about a fact yet: ``querysets.WAITING`` for one row."""
+    """Whether a fact waits for its author's decision: ``querysets.WAITING`` for one row."""
     if fact.state == State.ACTIVE:
         return fact.reviewed_at is None
     return fact.state in {State.PROPOSED, State.QUARANTINED}
 
 
 def is_unused(fact: LegacyFact, review: str) -> bool:
-    """Whether a fact counts only when its author, who reviews as ``review`` says, has approved it."""
+    """Whether a fact is not used before its author approves it. ``review`` is the author's preference."""
     return fact.state == State.PROPOSED or (fact.state == State.ACTIVE and review == "before" and is_waiting(fact))
 
 
 def standing(fact: LegacyFact) -> str:
-    """How a fact stands, in one word: its state, or for an active one "waiting", "private" or "shared"."""
+    """Return the fact's state, or for an active one "waiting", "private" or "shared"."""
     if fact.state != State.ACTIVE:
         return str(fact.state)
     return "waiting" if is_waiting(fact) else str(fact.visibility)
 
 
 def check_category(category: str) -> None:
-    """Raise Refused for a category that facts do not have."""
+    """Raise Refused (400) for an unknown category."""
     if category not in Category.values:
         raise Refused(
             _("The category is one of %(values)s.") % {"values": ", ".join(Category.values)}, code="bad_category"
@@ -58,18 +58,18 @@ def check_category(category: str) -> None:
 
 
 def check_visibility(visibility: str) -> None:
-    """Raise Refused for anything but private and shared."""
+    """Raise Refused (400) for anything but private and shared."""
     if visibility not in Visibility.values:
         raise Refused(_("The visibility is private or shared."), code="bad_visibility")
 
 
 def relation(existing: str, new: str, similarity: float, verdict: Comparison) -> str | None:
-    """The kind of link between two statements of different words, or None when they are two facts.
+    """Return the kind of link between two statements of different words, or None if they are unrelated.
 
-    A contradiction counts before any similarity, and figures that differ rule out that similarity alone makes a
-    duplicate: "married in 1965" and "married in 1968" are as similar as two wordings of one fact.
+    A contradiction takes precedence over similarity. With different numbers, similarity alone makes no duplicate:
+    "married in 1965" and "married in 1968" are as similar as two wordings of one fact.
     """
-    if verdict in {"contradicts", "replaces"}:  # What is told of the dead is never replaced by itself.
+    if verdict in {"contradicts", "replaces"}:  # Facts about the dead are never replaced automatically.
         return FactLink.Kind.CONTRADICTS
     similar = similarity >= settings.FACT_DUPLICATE_SIMILARITY and _figures(existing) == _figures(new)
     return FactLink.Kind.DUPLICATE if verdict == "same" or similar else None

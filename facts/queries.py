@@ -1,4 +1,4 @@
-"""Reads behind the writing of facts: the same statement, and its nearest neighbours."""
+"""Queries of the actions on facts: duplicates, nearest neighbours, repetitions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .querysets import FactQuerySet
 
 @dataclass(frozen=True, slots=True)
 class FactNeighbour:
-    """A present fact near a statement; ``mine`` when it is the person's own, else another member's shared one."""
+    """A present fact similar to a statement: the person's own (``mine``), or shared by another member."""
 
     fact_id: UUID
     content: str
@@ -31,12 +31,12 @@ class FactNeighbour:
     similarity: float
 
     def relation(self, content: str, verdicts: Mapping[str, Comparison]) -> str | None:
-        """What a statement is to this fact, by the verdicts of ``same_fact`` on this fact's wording."""
+        """Return the kind of link from a statement to this fact; ``verdicts`` are the model's by this fact's text."""
         return policy.relation(self.content, content, self.similarity, verdicts.get(self.content, "different"))
 
 
 def same_words(principal: Principal, legacy_id: UUID, content: str, *, but: UUID | None = None) -> LegacyFact | None:
-    """The person's present fact with the same words, whatever its case, accents and punctuation."""
+    """Return the person's present fact with the same words, ignoring case, accents and punctuation."""
     rows = _own(principal, legacy_id).exclude(pk=but) if but else _own(principal, legacy_id)
     wanted = fingerprints(principal.user_id, content) if principal.user_id else []
     return rows.filter(fingerprint__in=wanted).order_by("extracted_at").first()
@@ -50,11 +50,11 @@ def neighbours(
     *,
     but: UUID | None = None,
 ) -> list[FactNeighbour]:
-    """The facts nearest to a vector, the person's own first, then what other members share, each nearest first.
+    """Return the facts nearest to a vector: the person's own, then those shared by others, each nearest first.
 
-    Facts that are held back are none: a model is asked about neighbours, and must not read those.
-
-    Exact. At most ``FACT_NEIGHBOURS`` of either, all at least ``FACT_RELATED_SIMILARITY`` near. ``but`` is left out.
+    Quarantined facts are left out, because a model compares the neighbours and must not read those. The search is
+    exact, with at most ``FACT_NEIGHBOURS`` of either and a similarity of at least ``FACT_RELATED_SIMILARITY``. ``but``
+    is the id of a fact to leave out.
     """
     own = _own(principal, legacy_id).comparable()
     others = LegacyFact.objects.of_others(principal).filter(legacy_id=legacy_id)
@@ -73,13 +73,13 @@ def neighbours(
 
 
 def _own(principal: Principal, legacy_id: UUID) -> FactQuerySet:
-    # Also what waits for the person and an agent may not see: it must not be added a second time.
+    # Including waiting facts that an agent may not see, so that they are not added twice.
     own = LegacyFact.objects.filter(user_id=principal.user_id) if principal.user_id else LegacyFact.objects.none()
     return own.filter(legacy_id=legacy_id).present()
 
 
 def also_said(principal: Principal, fact_id: UUID) -> list[Repetition]:
-    """What else of its author's says what a fact says that they don't want kept. The legacy's name alone does not."""
+    """Return the author's other texts that say what a fact says. The legacy's name alone does not count."""
     fact = LegacyFact.objects.mine(principal).filter(pk=fact_id).select_related("legacy").first()
     if fact is None:
         return []
@@ -88,12 +88,12 @@ def also_said(principal: Principal, fact_id: UUID) -> list[Repetition]:
 
 
 def facts_say_again(principal: Principal, sought: RepetitionQuery) -> list[Repetition]:
-    """The person's own facts that say the same as something that is not to be kept."""
+    """Return the person's own facts that say what they asked not to keep."""
     return LegacyFact.objects.mine(principal).present().saying_again(sought, "fact")
 
 
 def facts_kept_of(user_id: UUID, message_ids: Collection[UUID], cause: Cause) -> Iterable[str]:
-    """What stays a fact that rests on messages of which words are withheld."""
+    """Return the contents of active facts, except the cause, with evidence in messages that are partly withheld."""
     behind = FactEvidence.objects.filter(message__in=message_ids).values("fact")
     rows = LegacyFact.objects.filter(user_id=user_id, state=LegacyFact.State.ACTIVE, pk__in=behind)
     return (content for pk, content in rows.values_list("pk", "content") if str(pk) != cause.id)

@@ -1,4 +1,4 @@
-"""Who may read which facts."""
+"""Queries over facts, with their visibility rules."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WAITING = Q(state__in=["proposed", "quarantined"]) | Q(state="active", reviewed_
 
 
 def _version_at(as_of: datetime, column: str) -> models.Subquery:
-    """A column of the version that the fact of the outer query had at a moment."""
+    """Return a subquery of a column of the fact's version at a time."""
     versions = apps.get_model("facts", "FactVersion").objects.filter(
         fact=models.OuterRef("pk"), recorded_from__lte=as_of
     )
@@ -34,20 +34,19 @@ def _version_at(as_of: datetime, column: str) -> models.Subquery:
 
 
 def _in_force(principal: Principal, moment: datetime) -> Q:
-    """Whether a fact was in force for the person at a moment: their own once active, another's once shared as well."""
+    """Filter facts that the person could use at a time: their own if active, others' if also shared."""
     return Q(active_since__lte=moment) & (Q(user_id=principal.user_id) | Q(shared_since__lte=moment))
 
 
 class FactQuerySet(StatementQuerySet["LegacyFact"]):
-    """Facts of the person, and what other members of the legacy share."""
+    """Queries over facts."""
 
     def visible_to(self, principal: Principal) -> FactQuerySet:
-        """All for staff. For a person: their own in every state, and what others share of legacies they are in.
+        """Return all for staff; for a person their own in every state, and others' shared ones of their legacies.
 
-        An agent sees facts only when its sources include them, and what is held back, or was when it was removed, only
-        when it may decide about it; likewise what is proposed, and what a person who reviews before has not reviewed.
-        Of other members' facts it sees only active ones, like everybody. Who leaves a legacy keeps their own facts and
-        no longer sees what others share, at once.
+        An agent needs ``facts`` in its sources. Without the scope admin, it does not see the person's facts that are
+        proposed or quarantined, that were removed while quarantined, or, if the person reviews ``before``, that are
+        unreviewed. A former member keeps their own facts, and no longer sees others'.
         """
         if principal.kind == "staff":
             return self
@@ -57,7 +56,7 @@ class FactQuerySet(StatementQuerySet["LegacyFact"]):
         shared = Q(visibility="shared", state="active", legacy_id__in=legacies)
         own = Q(user_id=principal.user_id)
         if principal.kind == "agent" and not principal.may_decide:
-            # By state first: prompts read active facts, from an index that does not say when one was held back.
+            # Filtered by state first: prompts read active facts from an index without ``quarantined_at``.
             held_back = self.model.objects.filter(user_id=principal.user_id, quarantined_at__isnull=False)
             own &= ~Q(state__in=["quarantined", "proposed"]) & ~(GONE & Q(pk__in=held_back.values("pk")))
             if principal.review == "before":
@@ -65,14 +64,14 @@ class FactQuerySet(StatementQuerySet["LegacyFact"]):
         return self.filter(own | shared)
 
     def mine(self, principal: Principal) -> FactQuerySet:
-        """The facts that the person may change: their own."""
+        """Return the person's own facts, which they may change."""
         return self.visible_to(principal).filter(user_id=principal.user_id) if principal.user_id else self.none()
 
     def shown_to(self, principal: Principal) -> FactQuerySet:
-        """With what is shown beside each fact, in a constant number of queries: author, evidence, links.
+        """Prefetch author, evidence and links, in a fixed number of queries.
 
-        Evidence quotes a person's own conversation, so it comes with their own facts only, and for an agent only when
-        it may read turns. A link comes when the other fact is present and visible too.
+        Evidence quotes a person's conversations, so it is loaded only for their own facts, and for an agent only if it
+        may read turns. Links are loaded if the other fact is present and visible too.
         """
         evidence = apps.get_model("facts", "FactEvidence").objects.select_related("message").order_by("id")
         evidence = evidence.only("fact_id", "quote", "message__index", "message__conversation_id", "message__at")
@@ -103,23 +102,22 @@ class FactQuerySet(StatementQuerySet["LegacyFact"]):
         return columns.prefetch_related(*shown)
 
     def brought_by(self, import_id: UUID) -> FactQuerySet:
-        """Those that rest on words which an import brought."""
+        """Return the facts with evidence in conversations of an import."""
         evidence = apps.get_model("facts", "FactEvidence").objects
         said = evidence.filter(message__conversation__brought_by=import_id)
         return self.filter(pk__in=said.values("fact"))
 
     def of_others(self, principal: Principal) -> FactQuerySet:
-        """What other members share with the person."""
+        """Return the facts that other members share with the person."""
         return self.visible_to(principal).exclude(user_id=principal.user_id) if principal.user_id else self.none()
 
     def for_prompt(
         self, principal: Principal, legacy_id: UUID | None, *, as_of: datetime | None = None
     ) -> FactQuerySet:
-        """What a prompt about this legacy may hold: facts in use, own ones first, then shared ones, oldest first.
+        """Return the facts for a prompt about a legacy: those in use, own ones first, then shared ones, oldest first.
 
-        Without a legacy they are those about all that the person has anything to do with.
-        With ``as_of`` those that were in force for this person then and still are. ``block_content`` and
-        ``block_category`` are the wording and the category of that moment; without one those of now.
+        Without a legacy, those about any legacy. With ``as_of``, those that the person could use then and still can.
+        Annotates ``block_content`` and ``block_category``: the wording and category at ``as_of``, or now.
         """
         if principal.user_id is None:
             return self.none()
@@ -136,10 +134,9 @@ class FactQuerySet(StatementQuerySet["LegacyFact"]):
         return rows.order_by(own_first, "extracted_at", "id")
 
     def changed_since(self, principal: Principal, legacy_id: UUID, moment: datetime) -> FactQuerySet:
-        """What a facts block pinned to a moment lacks or words otherwise, of what a prompt about the legacy may hold.
+        """Return the facts for a prompt that are missing in a facts block of an earlier time, or reworded since.
 
-        ``block_content`` and ``block_category`` are as ``for_prompt`` has them then; ``in_block`` says whether the
-        fact was in force for the person.
+        Annotates ``block_content`` and ``block_category`` of that time, and ``in_block``: whether the block has it.
         """
         reworded = Exists(
             apps.get_model("facts", "FactVersion").objects.filter(
@@ -155,11 +152,11 @@ class FactQuerySet(StatementQuerySet["LegacyFact"]):
         return rows.filter(Q(in_block=False) | reworded)
 
     def comparable(self) -> FactQuerySet:
-        """Those of them that a model may be asked about."""
+        """Return the present facts that a model may read: not quarantined."""
         return self.present().exclude(state="quarantined")
 
     def kept_from(self, principal: Principal) -> FactQuerySet:
-        """What an agent has just written for the person itself and may see no more, as it waits for them."""
+        """Return the waiting facts that this agent has added, and that ``visible_to`` hides from it."""
         written = {"number": 1, "actor_kind": "agent", "actor_id": principal.actor_id}
         by_it = apps.get_model("facts", "FactVersion").objects.filter(fact=models.OuterRef("pk"), **written)
         waiting = self.filter(WAITING & Q(user_id=principal.user_id), version=1)

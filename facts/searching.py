@@ -1,4 +1,4 @@
-"""Which facts a search looks through, and what it brings of them: compiled once for all who ask alike."""
+"""The compiled query of searches over facts, and the row that it returns."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ LOOKUPS = {"category": "category", "updated_after": "updated_at__gte", "updated_
 
 @dataclass(frozen=True, slots=True)
 class FactSelection:
-    """What facts have to be; None leaves open. ``active_since`` is the moment by which it has to have been in use."""
+    """The filters of a search; None means no filter. ``active_since``: facts have to be active since then or before."""
 
     legacy_id: UUID | None = None
     filters: Filters = ANY
     active_since: datetime | None = None
 
     def with_placeholders(self) -> FactSelection:
-        """The same way of narrowing, whatever to."""
+        """Return the same filters with placeholders in place of values."""
         given = {name: value for name, value in _PLACEHOLDERS.items() if getattr(self, name) is not None}
         return replace(self, filters=self.filters.with_placeholders(), **given)
 
     def values(self) -> dict[Any, Any]:
-        """What each stand-in stands for."""
+        """Return the value of each placeholder."""
         return self.filters.values() | {placeholder: getattr(self, name) for name, placeholder in _PLACEHOLDERS.items()}
 
     def condition(self) -> Q:
-        """The same as a condition on facts."""
+        """Return the filters as a condition."""
         wanted = {"legacy_id": self.legacy_id, "active_since__lte": self.active_since}
         narrowed = self.filters.condition(LOOKUPS)
         return narrowed & Q(**{name: value for name, value in wanted.items() if value is not None})
@@ -46,7 +46,7 @@ class FactSelection:
 
 @dataclass(frozen=True, slots=True)
 class FactRow:
-    """A fact as a prompt or a search shows it."""
+    """A fact for prompts and search results."""
 
     pk: UUID
     user_id: UUID
@@ -59,7 +59,7 @@ class FactRow:
     updated_at: datetime
 
     def origin(self, principal: Principal) -> str:
-        """Whether it is the person's own, or shared with them."""
+        """Return "personal" for the person's own, otherwise "shared"."""
         return "personal" if self.user_id == principal.user_id else "shared"
 
 
@@ -67,7 +67,7 @@ FACT_COLUMNS = ("user_id", "legacy_id", "category", "content", "visibility", "ve
 
 
 def facts_shape(principal: Principal, wanted: FactSelection) -> Shaped:
-    """Facts in use that the person may see, about a legacy or about every one that they have to do with."""
+    """Return the visible facts in use, about one legacy or any, as a compiled query."""
     someone, somehow = principal.with_placeholders(), wanted.with_placeholders()
 
     def build() -> FactQuerySet:

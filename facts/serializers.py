@@ -1,4 +1,4 @@
-"""Shapes of facts over REST."""
+"""Serializers of facts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Celery wrappers: ids in, one action called."""
+"""Celery tasks of this room. Arguments are ids."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from . import actions
 
 @shared_task(name="facts.index")
 def index_facts(fact_id: str | None = None) -> None:
-    """Give a fact its vector and its links; without an id all facts that wait for theirs."""
+    """Index one fact; without an id all that are due."""
     actions.facts_index(UUID(fact_id) if fact_id else None)
 
 
 @shared_task(name="facts.unshare_withheld")
 def unshare_withheld(fact_id: str) -> None:
-    """Keep a fact to its author that rests on words which they had withheld."""
+    """Make a shared fact private whose evidence its author had withheld."""
     actions.fact_unshare_withheld(UUID(fact_id))
 
 
 @shared_task(name="facts.purge")
 def purge_facts() -> None:
-    """Delete the facts whose time in the archive is over, and what is left of legacies that were ended."""
+    """Purge facts whose retention is over, and ended legacies."""
     statements_purge(FACT)
     actions.legacies_purge()

@@ -1,4 +1,4 @@
-"""Changes to facts: the only code that writes them. Pages, API, admin and tasks call these functions."""
+"""Actions on facts: the only code that writes them. Pages, API, admin and tasks call these functions."""
 
 from statements.actions.many import MOST_AT_ONCE
 

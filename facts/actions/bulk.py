@@ -1,4 +1,4 @@
-"""One decision about many facts: weighed first, carried out in one transaction, in as many statements as for one."""
+"""Bulk decisions about facts, in one transaction with a fixed number of SQL statements."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from ..policy import State, Visibility
 from ..querysets import FactQuerySet
 from .single import FactStanding, active, update_legacy_ledger
 
-# The states that a decision starts from, and the standings that it leaves a fact in.
+# For each decision, the states in which it is allowed, and the values of ``policy.standing`` that it leads to.
 _FROM: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "approve": (frozenset({State.PROPOSED, State.ACTIVE}), frozenset({"private"})),
     "reject": (PRESENT, frozenset({"rejected"})),
@@ -42,28 +42,28 @@ _FROM: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "delete": (PRESENT | {State.HIDDEN}, frozenset({"archived"})),
 }
 _NOT_READ = ("search", "search_text", "embedding")
-"""A thousand vectors take longer to read than all the rest."""
+"""Deferred, because a thousand vectors take longer to read than everything else."""
 BULK_DECISIONS = tuple(_FROM)
 
 
 def facts_weigh(principal: Principal, wanted: Mapping[UUID, int | None], decision: str) -> BulkResult[UUID]:
-    """Say what ``facts_decide`` would do, and change nothing. Raises as it does."""
+    """Return what ``facts_decide`` would do, without changes. Raises the same."""
     user_id = _check(principal, wanted, decision)
     facts = _own(principal, wanted).only("user_id", "legacy_id", "state", "version", "visibility", "reviewed_at")
     return BulkResult(_weighed(user_id, wanted, facts, decision))
 
 
 def facts_decide(principal: Principal, wanted: Mapping[UUID, int | None], decision: str) -> BulkResult[UUID]:
-    """Carry out one decision for many facts of the person: approve, reject, share, unshare or delete.
+    """Apply one decision to many facts of the person: approve, reject, share, unshare or delete.
 
-    ``wanted`` holds the version that the person saw by the fact's id, or None for whichever it has. What can't be
-    done is left out and counted, never a reason to stop. Everything happens in one transaction, under one lock of the
-    person's ledger and those of the legacies concerned, with consecutive revisions.
+    ``wanted`` maps a fact's id to the version that the person saw, or None for any. Facts that the decision can't be
+    applied to are skipped and counted. Runs in one transaction that locks the ledgers of the person and the legacies,
+    with consecutive revisions.
 
-    Codes of what was left out: ``not_there`` (gone, or not the person's own), ``changed`` (another wording, or decided
-    about since), ``nothing_to_do`` (it stands so already), ``wrong_state``, ``not_a_member``, ``similar_exists``.
+    Codes of skipped facts: ``not_there`` (deleted, or not the person's own), ``changed`` (another version),
+    ``nothing_to_do``, ``wrong_state``, ``not_a_member``, ``similar_exists``.
 
-    Raises NotYoursToDecide, Refused (400) for an unknown decision (``unknown_decision``) or more than 1,000 facts
+    Raises NotYoursToDecide (403), Refused (400) for an unknown decision (``unknown_decision``) or more than 1,000 facts
     (``too_many``).
     """
     user_id = _check(principal, wanted, decision)
@@ -99,7 +99,7 @@ def _own(principal: Principal, wanted: Mapping[UUID, object]) -> FactQuerySet:
 def _weighed(
     user_id: UUID, wanted: Mapping[UUID, int | None], facts: Iterable[LegacyFact], decision: str
 ) -> dict[UUID, str]:
-    """By fact, in a lasting order: what the decision would come to."""
+    """Return the outcome that the decision would have, by fact."""
     kept = set(Member.objects.filter(user_id=user_id).values_list("legacy_id", flat=True))
     doubted: set[str] = set()
     if decision == "approve":
@@ -119,7 +119,7 @@ def _weighed(
 
 
 def _move(fact: LegacyFact, decision: str, now: datetime) -> Move[LegacyFact]:
-    """What a decision comes to for one fact."""
+    """Return the change of one fact by a decision."""
     approve = active(now)
     share = {"visibility": Visibility.SHARED, **compared(now), "reviewed_at": fact.reviewed_at or now}
     if decision == "reject":
@@ -131,28 +131,28 @@ def _move(fact: LegacyFact, decision: str, now: datetime) -> Move[LegacyFact]:
     if decision == "unshare":
         return Move(fact, {"visibility": Visibility.PRIVATE}, [LogEntry("UNSHARE")])
     if fact.state == State.PROPOSED:
-        # Only what counts is shared; who shares what was proposed approves it.
+        # Only active facts can be shared, so sharing a proposed one approves it.
         return Move(fact, {**approve, **share, "reviewed_at": now}, [LogEntry("APPROVE"), LogEntry("SHARE")])
     return Move(fact, share, [LogEntry("SHARE")])
 
 
 def compared(now: datetime) -> dict[str, Any]:
-    """The columns of a fact that is compared with its neighbours again, in the background."""
+    """Return the columns that schedule a fact to be compared with its neighbours again."""
     return {"index_not_before": now, "index_attempts": 0}
 
 
 def change_many(write: LedgerWrite, user_id: UUID, moves: Sequence[Move[LegacyFact]]) -> None:
-    """Log, store and count what is done to facts of a person; their ledger and those of the legacies are locked."""
+    """Log, store and count changes of a person's facts. The caller has locked their and the legacies' ledgers."""
     move_many(FACT, write, user_id, moves, _follows)
     for move in moves:
         update_legacy_ledger(write, move.row, FactStanding.of(move.row), FactStanding.of(move.after()))
     if any(move.target.get("index_not_before") for move in moves):
-        # One task, since a thousand would take longer than the decision.
+        # One task for all: enqueuing a thousand would take longer than the decision.
         enqueue("facts.index")
 
 
 def _follows(move: Move[LegacyFact], now: datetime) -> dict[str, Any]:
-    """What follows from how a fact stands: since when, and that nothing is shared that is not active."""
+    """Return the columns that follow from the new state: its times, and private visibility unless active."""
     if move.state != State.ACTIVE:
         return {"active_since": None, "visibility": Visibility.PRIVATE, "shared_since": None}
     since: dict[str, datetime | None] = {} if move.row.state == State.ACTIVE else {"active_since": now}

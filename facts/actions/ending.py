@@ -1,4 +1,4 @@
-"""A legacy is ended and brought back: who kept it, and what they shared."""
+"""Ending, restoring and purging legacies, with their members and shared facts."""
 
 from __future__ import annotations
 
@@ -20,15 +20,14 @@ from ..policy import State, Visibility
 
 
 def legacy_end(principal: Principal, legacy_id: UUID) -> LegacyEnding:
-    """End a legacy: nobody keeps it any more, as if all its members left at once.
+    """End a legacy and all its memberships. Members keep their facts, and shared facts become private.
 
-    The facts of each stay theirs, and what was shared is private again. ``legacy_bring_back`` undoes it within
-    ``ARCHIVE_DAYS``. Raises NotYoursToDecide, NotFound, NotAllowed (403) for a member who is no owner, Conflict (409
-    ``members_changed``).
+    ``legacy_bring_back`` reverts it within ``ARCHIVE_DAYS``. Raises NotYoursToDecide (403), NotFound (404), NotAllowed
+    (403) for a member who is not an owner, Conflict (409 ``members_changed``).
     """
     user_id = must_decide(principal)
     roles = dict(Member.objects.filter(legacy_id=legacy_id).values_list("user_id", "role"))
-    # Whoever may not end it takes nobody's lock but their own, under which a repeated request is found.
+    # A caller who may not end it locks only their own ledger, as needed to find a repeated request.
     held = [*roles, legacy_id] if roles.get(user_id) == Member.Role.OWNER else [user_id]
     now = timezone.now()
     with ledger_write(principal.actor, *held) as write:
@@ -45,11 +44,10 @@ def legacy_end(principal: Principal, legacy_id: UUID) -> LegacyEnding:
 
 
 def legacy_bring_back(principal: Principal, legacy_id: UUID) -> Legacy:
-    """Bring a legacy back as it was when the person ended it: its members, their roles, and what they shared.
+    """Restore a legacy that the person ended, with its members, their roles, and the shared facts.
 
-    Who blocked it or the person since then stays out, and what its author has changed since stays private.
-
-    Raises NotYoursToDecide, NotFound when the days for it are over.
+    Members who have since blocked it or the person are left out, and facts changed since stay private. Raises
+    NotYoursToDecide (403), NotFound (404; also after ``ARCHIVE_DAYS``).
     """
     user_id = must_decide(principal)
     endings = LegacyEnding.objects.visible_to(principal).undoable(timezone.now())
@@ -61,7 +59,7 @@ def legacy_bring_back(principal: Principal, legacy_id: UUID) -> Legacy:
             raise NotFound("There is no such legacy.")
         members = members_before(ending)
         hidden = LegacyFact.objects.filter(legacy_id=legacy_id, user__in=[member.user_id for member in members])
-        # Ending it was the last that happened to them.
+        # The facts whose last change was the ending.
         hidden = hidden.filter(visibility=Visibility.PRIVATE, state=State.ACTIVE, updated_at=ending.ended_at)
         facts = list(hidden.order_by("extracted_at", "id").values_list("user_id", "pk", "version"))
         legacy_reopen(write, ending, members)
@@ -75,10 +73,7 @@ def legacy_bring_back(principal: Principal, legacy_id: UUID) -> Legacy:
 
 
 def legacies_purge() -> int:
-    """Delete the legacies that nobody keeps, can bring back, or has facts or conversations about. Returns how many.
-
-    Where somebody has, the name stays for them; of ends that can't be undone any more nothing is kept.
-    """
+    """Delete legacies without members, facts or conversations that can't be restored any more. Returns how many."""
     now = timezone.now()
     LegacyEnding.objects.over(now).delete()
     rows = Legacy.objects.filter(memberships__isnull=True, ending__isnull=True)

@@ -1,4 +1,4 @@
-"""Storing what the summariser found: prepared before its transaction, recorded inside it."""
+"""Storing extracted facts: prepared before the summariser's transaction, recorded inside it."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ QUOTE_CHARACTERS = 500
 
 @dataclass(frozen=True, slots=True)
 class PreparedFact:
-    """A candidate that passed the gates of form, with its vector and what it is to the facts around it.
+    """A candidate that passed the gates, with its vector and the model's verdicts.
 
-    ``verdicts`` says by the wording of another fact whether this one says the same or contradicts it. A fact that
-    comes up between preparing and recording has no verdict; its similarity alone decides then. With ``held_back`` it is
-    quarantined for that reason.
+    ``verdicts`` maps the wording of another fact to whether this one says the same or contradicts it. A fact added
+    between preparing and recording has no verdict, and is compared by similarity alone. ``held_back`` is the reason to
+    quarantine it, or "".
     """
 
     text: Embedded
@@ -53,11 +53,11 @@ class PreparedFact:
 def prepare_extracted(
     legacy_id: UUID, user_id: UUID, candidates: Sequence[FactCandidate], written_by: str
 ) -> list[PreparedFact]:
-    """Do everything that candidates need the embedder and the model for. Call it outside any transaction.
+    """Check, embed and compare candidates. Call it outside of transactions, as it calls the embedder and the model.
 
-    A candidate of bad form (length, characters, first or second person, unknown category) or with sensitive data,
-    masked or not, is dropped and noted. One that is aimed at a model is held back, and no model is asked about it.
-    Raises EmbedderUnavailable, ModelUnavailable, ModelAnswerInvalid: nothing was written, the batch waits.
+    Candidates of bad form, of an unknown category, or with sensitive data (masked or not) are dropped and logged. One
+    with instructions to a model is held back, and not sent to a model. Raises EmbedderUnavailable, ModelUnavailable,
+    ModelAnswerInvalid.
     """
     principal = principal_for_job(user_id)
     gated = [found for found in (_gated(user_id, candidate) for candidate in candidates) if found]
@@ -89,11 +89,11 @@ def record_extracted(
     prepared: Sequence[PreparedFact],
     messages_by_index: Mapping[int, Message],
 ) -> list[LegacyFact]:
-    """Store prepared facts inside the batch's transaction, which holds the user's and the legacy's ledgers.
+    """Store prepared facts in the batch's transaction, which holds the ledgers of the person and the legacy.
 
-    What the person has already gets the new evidence. What they rejected stays away; what may mean that, or be no
-    statement, waits for them. A candidate without a quote from the person's own message is dropped. Contradictions are
-    stored and linked, as are relations to what other members share. Returns the facts that are new.
+    A duplicate of the person's own fact adds evidence to it. A suppressed candidate is dropped; one that may mean
+    something rejected, or not be a statement, is proposed. A candidate without a quote from the person's own message is
+    dropped. Contradictions, and relations to facts shared by other members, are stored as links. Returns new facts.
     """
     user_id, legacy_id = conversation.user_id, conversation.legacy_id
     if legacy_id is None or not {user_id, legacy_id} <= set(write.ledgers):
@@ -107,7 +107,7 @@ def record_extracted(
 
 @dataclass(frozen=True, slots=True)
 class _Recording:
-    """What recording one batch works on."""
+    """Records one batch."""
 
     write: LedgerWrite
     principal: Principal
@@ -117,7 +117,7 @@ class _Recording:
     contents: dict[int, str] = field(default_factory=dict)
 
     def take(self, candidate: PreparedFact, against: SuppressionMatches) -> LegacyFact | None:
-        """Store one candidate, or add it to what is there, or leave it out."""
+        """Store one candidate, add its evidence to a duplicate, or drop it."""
         said, wording = self.said(candidate), candidate.wording
         if not said:
             self.note(candidate, "unsupported")
@@ -148,10 +148,9 @@ class _Recording:
         return fact
 
     def said(self, candidate: PreparedFact) -> list[tuple[Message, str]]:
-        """The person's own messages that say it, the quoted one first, each with words that stand in it.
+        """Return the person's own messages that say it, the quoted one first, each with a quote from it.
 
-        What is sensitive is masked in both before they are compared and cut: a quote that is nothing but a secret bears
-        nothing out, and no half of one is left.
+        Sensitive data is masked before quotes are compared and cut, so that no part of it is stored.
         """
         messages = [
             message
@@ -166,7 +165,7 @@ class _Recording:
         return [(message, said[:QUOTE_CHARACTERS]) for message, said in zip(messages, words, strict=True)]
 
     def masked(self, message: Message) -> str:
-        """A message without what is sensitive in it."""
+        """Return a message with sensitive data masked."""
         if message.index not in self.contents:
             self.contents[message.index] = mask_sensitive(message.content)
         return self.contents[message.index]
@@ -178,7 +177,7 @@ class _Recording:
         related: Sequence[tuple[FactNeighbour, str]],
         resembles: str,
     ) -> LegacyFact:
-        """Insert the fact with its evidence and its links; it waits where ``resembles`` says why."""
+        """Insert the fact with its evidence and links; it is proposed if ``resembles`` is a reason."""
         fact = LegacyFact(
             legacy_id=self.legacy_id,
             user_id=self.conversation.user_id,
@@ -205,7 +204,7 @@ class _Recording:
         return fact
 
     def add_evidence(self, fact_id: UUID, said: Sequence[tuple[Message, str]]) -> None:
-        """Add what is new of the evidence to a fact that says the same."""
+        """Add new evidence to a fact that says the same."""
         with fact_under_lock(self.write, LegacyFact.objects.all(), fact_id) as change:
             known = set(change.fact.evidence.values_list("message_id", flat=True))
             new = [(message, quote) for message, quote in said if message.pk not in known]
@@ -224,7 +223,7 @@ class _Recording:
         fact_id: object = "",
         sim: float | None = None,
     ) -> None:
-        """Log what became of a candidate, and count it if it was learned."""
+        """Log the outcome of a candidate, and count it if it was stored."""
         note_learned(self.conversation.user_id, int(status == "ok"))
         note_operation(
             "extract",
@@ -239,7 +238,7 @@ class _Recording:
 
 
 def _gated(user_id: UUID, candidate: FactCandidate) -> tuple[FactCandidate, Admitted] | None:
-    """The candidate with its content in stored form and what the gates say, or None when one refuses it."""
+    """Return the candidate in its stored form with the result of the gates, or None if one refuses it."""
     try:
         admitted = admit(candidate.content, own_word=False, longest=LONGEST_EXTRACTED)
         check_extracted(admitted.content)
@@ -260,9 +259,9 @@ def _surroundings(
     candidates: Sequence[tuple[FactCandidate, Admitted]],
     texts: Sequence[Embedded],
 ) -> list[list[str]]:
-    """For each candidate the wordings it has to be compared with: stored facts, and earlier candidates of the batch.
+    """Return for each candidate the texts to compare it with: stored facts and earlier candidates of the batch.
 
-    What is held back is compared with nothing: comparing is done by a model, which must not read it.
+    Candidates that are held back are not compared, because a model does that and must not read them.
     """
     vectors = np.array([text.vector for text in texts])
     cosines = vectors @ vectors.T
@@ -283,7 +282,7 @@ def _surroundings(
 
 
 def verdicts_on(contents: Sequence[str], around: Sequence[Sequence[str]]) -> list[dict[str, Comparison]]:
-    """Ask the model once what each statement is to the wordings around it; the answers by wording, for each statement.
+    """Compare each statement with the texts around it, in one call of the model. Returns verdicts by text for each.
 
     Raises ModelUnavailable, ModelAnswerInvalid.
     """

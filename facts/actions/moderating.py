@@ -1,6 +1,7 @@
-"""What staff do about facts: look at one, hide it or hold it back, give it back, release or refuse it, take that back.
+"""Actions of staff on facts: open, hide, unhide, quarantine, release, refuse, and revert a refusal.
 
-Each raises NotAllowed for anybody but staff, Refused (400) without a reason, NotFound, Conflict (409 ``wrong_state``).
+All raise NotAllowed (403) for anybody but staff, Refused (400) without a reason, NotFound (404), Conflict (409
+``wrong_state``).
 """
 
 from __future__ import annotations
@@ -20,10 +21,7 @@ from .transitions import must_be_no_twin, reject
 
 
 def fact_open(principal: Principal, fact_id: UUID, reason: str) -> LegacyFact:
-    """Read a fact's text and the words that bear it out, for a reason that its author finds in the fact's history.
-
-    Returns the fact with its evidence at hand; nothing of it is stored in the log.
-    """
+    """Return a fact with its evidence, and log the reason, which its author can read in the fact's history."""
     rows = LegacyFact.objects.visible_to(principal).prefetch_related("evidence")
     with moderation_write(principal, reason, fact_write(principal, rows, fact_id)) as change:
         change.log("OPEN")
@@ -31,7 +29,7 @@ def fact_open(principal: Principal, fact_id: UUID, reason: str) -> LegacyFact:
 
 
 def fact_hide(principal: Principal, fact_id: UUID, reason: str) -> LegacyFact:
-    """Hide an active fact from everybody but its author and staff; the author sees the reason."""
+    """Hide an active fact from everybody but its author, who sees the reason, and staff."""
     with moderation_write(principal, reason, _locked(principal, fact_id, State.ACTIVE)) as change:
         change.leave(State.HIDDEN, reason=change.meta["reason"])
         change.fact.hidden_at = change.now
@@ -40,7 +38,7 @@ def fact_hide(principal: Principal, fact_id: UUID, reason: str) -> LegacyFact:
 
 
 def fact_unhide(principal: Principal, fact_id: UUID, reason: str) -> LegacyFact:
-    """Give a hidden fact back to its author, private: sharing it again is the author's decision."""
+    """Make a hidden fact active and private again. Its author can share it again."""
     with moderation_write(principal, reason, _locked(principal, fact_id, State.HIDDEN)) as change:
         change.activate(reviewed=False)
         change.log("RESTORE")
@@ -48,9 +46,9 @@ def fact_unhide(principal: Principal, fact_id: UUID, reason: str) -> LegacyFact:
 
 
 def fact_quarantine(principal: Principal, fact_id: UUID, reason: str) -> LegacyFact:
-    """Hold a fact back from every prompt, recall and other member; its author sees it with the reason.
+    """Quarantine a fact: keep it out of prompts, recall and other members' view. Its author sees the reason.
 
-    The author may reword it, which makes it active again, reject or delete it.
+    The author can reword it, which makes it active again, reject it, or delete it.
     """
     with moderation_write(principal, reason, _locked(principal, fact_id, State.ACTIVE, State.PROPOSED)) as change:
         change.hold_back(change.meta["reason"])
@@ -58,9 +56,9 @@ def fact_quarantine(principal: Principal, fact_id: UUID, reason: str) -> LegacyF
 
 
 def fact_release(principal: Principal, fact_id: UUID, reason: str) -> LegacyFact:
-    """Let a fact that was held back count: active and unreviewed, or proposed when it has to wait for its author.
+    """Release a quarantined fact: active and unreviewed, or proposed if it has to wait for its author's review.
 
-    It does when they review before, or when it may mean something that they rejected.
+    It has to wait if the author reviews ``before``, or if it may mean something that they rejected.
     """
     with moderation_write(principal, reason, _locked(principal, fact_id, State.QUARANTINED)) as change:
         resembles = reason_to_review(change)
@@ -75,19 +73,16 @@ def fact_release(principal: Principal, fact_id: UUID, reason: str) -> LegacyFact
 
 
 def fact_refuse(principal: Principal, fact_id: UUID, reason: str) -> LegacyFact:
-    """Reject a fact that was held back. The same words can't come back by themselves; its author may restore it.
-
-    Restored it is held back again.
-    """
+    """Reject a quarantined fact, and suppress its words. If its author restores it, it is quarantined again."""
     with moderation_write(principal, reason, _locked(principal, fact_id, State.QUARANTINED)) as change:
         reject(change, change.meta["reason"])
     return change.fact
 
 
 def fact_hold_again(principal: Principal, fact_id: UUID, reason: str) -> LegacyFact:
-    """Take staff's refusal back: the fact is held back as before, and its words may be extracted again.
+    """Revert a refusal by staff: quarantine the fact again, and remove the suppression of its words.
 
-    Raises Conflict also when its author rejected it, or has the same words again (``similar_exists``).
+    Raises Conflict (409) also if its author rejected it, or has the same words again (``similar_exists``).
     """
     with moderation_write(principal, reason, _locked(principal, fact_id, State.REJECTED)) as change:
         fact = change.fact

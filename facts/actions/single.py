@@ -1,7 +1,7 @@
-"""One fact under its locks: what every change of a fact has in common.
+"""The change of one fact under its locks, used by every action.
 
-The ledger of a legacy counts its active facts, and its revision moves with every shared one. Both follow from how the
-fact stood before and after, so they are worked out here, once, and no action can forget them.
+The legacy's ledger counts active facts and logs changes of shared ones. Both are derived here from the fact before and
+after a change, so that no action can forget them.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ HELD_BACK_BEFORE = "It was held back before it was removed."
 
 @dataclass(frozen=True, slots=True)
 class FactStanding:
-    """How a fact stands in its legacy."""
+    """The part of a fact that the legacy's ledger depends on."""
 
     terms: int = 0
     active: bool = False
@@ -45,7 +45,7 @@ class FactStanding:
 
     @classmethod
     def of(cls, fact: LegacyFact) -> FactStanding:
-        """How a fact stands now."""
+        """Return the current standing of a fact."""
         shared = fact.visibility == Visibility.SHARED
         return cls(fact.search_length, fact.state == State.ACTIVE, shared, fact.version)
 
@@ -61,13 +61,13 @@ class FactWrite(StatementWrite[LegacyFact]):
         return self.row
 
     def activate(self, *, reviewed: bool) -> None:
-        """Make the fact active, from whatever state it was in."""
+        """Make the fact active, from any state."""
         if self.fact.state != State.ACTIVE:
             self.fact.active_since = self.now
         set_columns(self.fact, active(self.now if reviewed else self.fact.reviewed_at))
 
     def leave(self, state: str, *, reason: str | None = None) -> None:
-        """Take the fact out of the active state, which hides it from the other members."""
+        """Move the fact to a state other than active, and make it private."""
         fact = self.fact
         said = fact.state_reason if reason is None else reason
         set_columns(fact, archived_columns(state, self.now, said) if state in GONE else present_columns(state, said))
@@ -80,24 +80,24 @@ class FactWrite(StatementWrite[LegacyFact]):
             fact.quarantined_at = None
 
     def hold_back(self, reason: str) -> None:
-        """Keep the fact out of every prompt until its author has reworded it or staff have released it."""
+        """Quarantine the fact until its author rewords it or staff release it."""
         self.leave(State.QUARANTINED, reason=reason)
         self.fact.reviewed_at = None
         self.log("QUARANTINE")
 
     def share(self) -> None:
-        """Show the fact to the other members. Who shares it has reviewed it."""
+        """Share the fact with the other members. Sharing counts as a review."""
         self.fact.visibility = Visibility.SHARED
         self.fact.shared_since = self.now
         self.fact.reviewed_at = self.fact.reviewed_at or self.now
 
     def unshare(self) -> None:
-        """Keep the fact to its author."""
+        """Make the fact private."""
         self.fact.visibility = Visibility.PRIVATE
         self.fact.shared_since = None
 
     def add_version(self, rev: int) -> None:
-        """Record the present wording, which came with a revision, as the version that the fact's number says."""
+        """Store the current wording as version ``fact.version``, and end the previous version at revision ``rev``."""
         before = FactVersion.objects.filter(fact=self.fact, number=self.fact.version - 1)
         before.update(recorded_to=self.now, recorded_to_rev=rev)
         FactVersion.objects.create(
@@ -113,17 +113,17 @@ class FactWrite(StatementWrite[LegacyFact]):
         )
 
     def compare_later(self) -> None:
-        """Have the fact embedded, if it lacks a vector, and compared with its neighbours in the background."""
+        """Schedule the fact to be embedded, if it has no vector, and compared with its neighbours."""
         self.fact.index_not_before = self.now
         self.fact.index_attempts = 0
         enqueue("facts.index", self.fact.pk)
 
     def standing(self) -> FactStanding:
-        """How the fact stands in its legacy."""
+        """Return the current standing of the fact."""
         return FactStanding.of(self.fact)
 
     def update_counts(self, before: FactStanding) -> None:
-        """Bring the legacy's ledger in line with how the fact stands now."""
+        """Update the legacy's ledger to the fact's current standing."""
         update_legacy_ledger(self.write, self.fact, before, self.standing())
 
 
@@ -132,12 +132,12 @@ fact_under_lock = partial(statement_under_lock, FactWrite)
 
 
 def active(reviewed_at: datetime | None) -> dict[str, Any]:
-    """The columns of a fact that counts."""
+    """Return the columns of an active fact."""
     return present_columns(State.ACTIVE, reviewed_at=reviewed_at, hidden_at=None, quarantined_at=None)
 
 
 def update_legacy_ledger(write: LedgerWrite, fact: LegacyFact, before: FactStanding, after: FactStanding) -> None:
-    """Bring the legacy's ledger in line with how a fact stood and stands; its members learn what they see of it."""
+    """Update the counts of the legacy's ledger, and log there what members see of the change."""
     write.count(
         fact.legacy_id,
         facts=after.active - before.active,
@@ -146,7 +146,7 @@ def update_legacy_ledger(write: LedgerWrite, fact: LegacyFact, before: FactStand
     if before.shared and after.shared and before.version != after.version:
         event = "UPDATE"
     elif before.shared != after.shared:
-        # Other members learn that the fact is hidden, not why.
+        # The legacy's log shows other members that the fact is no longer shared, but not why.
         event = "SHARE" if after.shared else "UNSHARE"
     else:
         return
@@ -165,9 +165,9 @@ def insert(
     held_back: str = "",
     resembles: str = "",
 ) -> FactWrite:
-    """Store a new fact with its first version: active, proposed, or quarantined with what it is held back for.
+    """Insert a fact with its first version: active, proposed, or quarantined for the reason ``held_back``.
 
-    One that ``resembles`` what was rejected is proposed, whoever shares it.
+    With the reason ``resembles`` it is proposed, even if it was to be shared.
     """
     change = FactWrite(write, fact)
     wording.put_on(fact)
@@ -194,7 +194,7 @@ def insert(
 
 
 def link(change: FactWrite, related: Iterable[tuple[FactNeighbour, str]]) -> int:
-    """Link a fact to neighbours, each with its kind; what is linked so already, either way round, is left as it is."""
+    """Link a fact to neighbours by kind, except for existing links in either direction. Returns how many are new."""
     fact_id = change.fact.pk
     wanted = {(neighbour.fact_id, kind): neighbour.similarity for neighbour, kind in related}
     if not wanted:

@@ -1,7 +1,6 @@
-"""What becomes of a fact: shared, kept private, approved, rejected, deleted, restored; gone with where it was said.
+"""State transitions of facts: share, approve, reject, delete, restore; and reactions to withholding and leaving.
 
-Where a function takes ``version``, it is the wording that the caller saw; a decision about another one is a Conflict
-(409 ``version_conflict`` with the current version).
+``version`` is the version that the caller saw; another current one is a Conflict (409 ``version_conflict``).
 """
 
 from __future__ import annotations
@@ -48,16 +47,16 @@ from ..querysets import FactQuerySet
 from .single import FactWrite, fact_under_lock, fact_write
 
 MOST_BESIDE_A_NAMED = 3
-"""So many words a fact may have beside those by which the person names it: "the debts" are "her father's debts"."""
+"""The most words that a fact may have beside those that name it: "the debts" are "her father's debts"."""
 
 
 def fact_set_visibility(
     principal: Principal, fact_id: UUID, visibility: str, *, version: int | None = None
 ) -> LegacyFact:
-    """Share the person's fact with the other members of the legacy, or keep it private again.
+    """Share the person's fact with the other members of the legacy, or make it private again.
 
-    Only an active fact is shared, and only by a member; sharing counts as reviewing. Raises NotYoursToDecide,
-    NotFound, Refused (400), NotAllowed (403 ``not_a_member``), Conflict (409 ``wrong_state``).
+    Only active facts can be shared, and only by members; sharing counts as a review. Raises NotYoursToDecide (403),
+    NotFound (404), Refused (400), NotAllowed (403 ``not_a_member``), Conflict (409 ``wrong_state``).
     """
     must_decide(principal)
     policy.check_visibility(visibility)
@@ -79,9 +78,9 @@ def fact_set_visibility(
 
 
 def fact_approve(principal: Principal, fact_id: UUID, *, version: int | None = None) -> LegacyFact:
-    """Let a proposed fact count, or mark an active one as reviewed. Approving twice changes nothing.
+    """Make a proposed fact active, or mark an active one as reviewed. Idempotent.
 
-    Raises NotYoursToDecide, NotFound, Conflict (409 ``wrong_state``).
+    Raises NotYoursToDecide (403), NotFound (404), Conflict (409 ``wrong_state``).
     """
     must_decide(principal)
     rows, states = LegacyFact.objects.mine(principal), (State.PROPOSED, State.ACTIVE)
@@ -97,7 +96,7 @@ def _is_doubted(fact: LegacyFact) -> bool:
 
 
 def approve(change: FactWrite) -> None:
-    """Approve a fact that is locked already."""
+    """Approve a locked fact."""
     resemblance_lift(change)
     change.activate(reviewed=True)
     change.log("APPROVE")
@@ -106,10 +105,10 @@ def approve(change: FactWrite) -> None:
 def fact_reject(
     principal: Principal, fact_id: UUID, reason: str = RejectionReason.NOT_TRUE, *, version: int | None = None
 ) -> LegacyFact:
-    """Refuse a fact: it leaves every prompt, and extraction can't bring it back.
+    """Reject a fact, and suppress its words, so that extraction can't add it again.
 
-    With the reason ``dont_keep`` the words that it was learned from are withheld. It can be restored for 30 days.
-    Raises NotYoursToDecide, NotFound, Conflict (409 ``wrong_state``).
+    With the reason ``dont_keep``, the words that it was learned from are withheld. It can be restored for 30 days.
+    Raises NotYoursToDecide (403), NotFound (404), Conflict (409 ``wrong_state``).
     """
     user_id = must_decide(principal)
     refusal = RejectionReason(reason)
@@ -126,16 +125,16 @@ def fact_reject(
 
 
 def reject(change: FactWrite, reason: str) -> None:
-    """Reject a fact that is locked already. ``reason`` is a sentence for its author."""
+    """Reject a locked fact. ``reason`` is a sentence for its author."""
     change.leave(State.REJECTED, reason=reason)
     _suppress(change)
     change.log("REJECT")
 
 
 def fact_delete(principal: Principal, fact_id: UUID, *, version: int | None = None) -> LegacyFact:
-    """Archive a fact, and withhold its words. It can be restored for 30 days; extraction can't bring it back.
+    """Archive a fact, suppress it, and withhold the words that it was learned from. Can be restored for 30 days.
 
-    Raises NotYoursToDecide, NotFound, Conflict (409 ``wrong_state``).
+    Raises NotYoursToDecide (403), NotFound (404), Conflict (409 ``wrong_state``).
     """
     user_id = must_decide(principal)
     rows, states = LegacyFact.objects.mine(principal), (State.PROPOSED, State.ACTIVE, State.HIDDEN, State.QUARANTINED)
@@ -155,11 +154,11 @@ def _delete(change: FactWrite) -> None:
 
 
 def fact_restore(principal: Principal, fact_id: UUID) -> LegacyFact:
-    """Take a rejection or deletion back: the fact is active, reviewed and private again, and may be extracted again.
+    """Restore a rejected or deleted fact: active, reviewed and private, without its suppression.
 
-    What staff had hidden before its author deleted it is hidden again, and what was held back is held back. Raises
-    NotYoursToDecide, NotFound (also after the purge), Conflict (409 ``wrong_state``, or ``similar_exists`` when the
-    same words were added anew meanwhile).
+    A fact that staff had hidden or quarantined is hidden or quarantined again. Raises NotYoursToDecide (403), NotFound
+    (404; also after the purge), Conflict (409 ``wrong_state``, or ``similar_exists`` if the same words were added
+    since).
     """
     must_decide(principal)
     with fact_write(principal, LegacyFact.objects.mine(principal), fact_id, *GONE) as change:
@@ -173,7 +172,7 @@ def fact_restore(principal: Principal, fact_id: UUID) -> LegacyFact:
         if fact.hidden_at is not None:
             change.leave(State.HIDDEN)
         elif fact.quarantined_at is not None:
-            # A rejection may have put the author's own reason in its place.
+            # A rejection may have replaced the gate's reason by the author's.
             change.leave(State.QUARANTINED, reason=reason_to_hold_back(fact.content))
         else:
             change.activate(reviewed=True)
@@ -182,7 +181,7 @@ def fact_restore(principal: Principal, fact_id: UUID) -> LegacyFact:
 
 
 def must_be_no_twin(principal: Principal, fact: LegacyFact) -> None:
-    """Raise Conflict (409 ``similar_exists``) when the person has the same words again by now."""
+    """Raise Conflict (409 ``similar_exists``) if the person has a present fact with the same words."""
     twin = same_words(principal, fact.legacy_id, fact.content)
     if twin is not None:
         raise Conflict(_("You have this fact again already."), code="similar_exists", fact=str(twin.pk))
@@ -202,9 +201,9 @@ def _words_behind(fact_id: UUID) -> tuple[Cause, list[tuple[UUID, str]]]:
 
 
 def facts_follow_refusal(write: LedgerWrite, user_id: UUID, heard: HeardRefusal) -> None:
-    """Archive the facts about a conversation's legacy that a person asks in talk not to keep.
+    """Archive the facts about a conversation's legacy that a person asks in the conversation not to keep.
 
-    That is what only the words that were withheld bear out, and what the person names in all its words.
+    That is facts supported only by the withheld words, and facts that the person names.
     """
     if heard.legacy_id is None:
         return
@@ -225,9 +224,9 @@ def _is_named(content: str, heard: HeardRefusal) -> bool:
 
 
 def facts_follow_withholding(write: LedgerWrite, user_id: UUID, message_ids: Collection[UUID], cause: Cause) -> None:
-    """Keep to their author the facts that rest on words which they had withheld.
+    """Make shared facts private whose evidence their author had withheld.
 
-    Those of a legacy that somebody else writes to at this moment follow right after.
+    Facts of a legacy whose ledger is locked by somebody else are handled by a task right after.
     """
     for fact in _shared_on_withheld(message_ids).filter(user_id=user_id).order_by("legacy_id", "pk"):
         if not write.try_lock_ledger(fact.legacy_id):
@@ -239,7 +238,7 @@ def facts_follow_withholding(write: LedgerWrite, user_id: UUID, message_ids: Col
 
 
 def fact_unshare_withheld(fact_id: UUID) -> None:
-    """Keep one of those facts to its author, if it is one still."""
+    """Make one such fact private, if it is still shared."""
     messages = FactEvidence.objects.filter(fact=fact_id).values("message_id")
     fact = _shared_on_withheld(messages).filter(pk=fact_id).first()
     if fact is None:
@@ -260,7 +259,7 @@ def _shared_on_withheld(messages: Any) -> FactQuerySet:
 
 
 def facts_resting_on(user_id: UUID, changed: ChangedStatement) -> Iterable[UUID]:
-    """A person's facts that were learned from the same words as something that has changed."""
+    """Return the ids of a person's facts that share evidence with a changed statement."""
     behind = FactEvidence.objects.filter(message__in=changed.message_ids).values("fact")
     own = LegacyFact.objects.filter(user_id=user_id, state__in=[State.PROPOSED, State.ACTIVE])
     return own.filter(pk__in=behind).values_list("pk", flat=True) if changed.message_ids else []
@@ -269,9 +268,8 @@ def facts_resting_on(user_id: UUID, changed: ChangedStatement) -> Iterable[UUID]
 def member_leave(principal: Principal, legacy_id: UUID, member_id: UUID) -> None:
     """End a membership: a member leaves, or an owner removes somebody.
 
-    The facts of who leaves stay theirs, to read, edit and delete; what they shared is private again at once, and they
-    can't share it while they are no member. Raises NotYoursToDecide, NotFound, NotAllowed (403) for a member who is no
-    owner and means somebody else, Conflict (409 ``last_owner``).
+    The former member keeps their facts, which become private, and can't share them. Raises NotYoursToDecide (403),
+    NotFound (404), NotAllowed (403) for removing others without being an owner, Conflict (409 ``last_owner``).
     """
     must_decide(principal)
     member = Member.objects.visible_to(principal).filter(pk=member_id, legacy_id=legacy_id).first()
@@ -288,12 +286,11 @@ def member_leave(principal: Principal, legacy_id: UUID, member_id: UUID) -> None
 
 
 def facts_take_back(write: LedgerWrite, conversation: Conversation) -> tuple[int, int]:
-    """Remove what was learned from a conversation alone, inside the transaction that removes the conversation.
+    """Delete facts learned only from a conversation, in the transaction that deletes the conversation.
 
-    The caller holds the ledgers of the person and of the conversation's legacy. What the person has approved, edited,
-    shared or rejected stays, since that is their decision, and so does what other conversations say as well. The
-    same may be learned again: no suppression is left. Returns how many facts were removed, and how many that were
-    found there stay.
+    The caller holds the ledgers of the person and of the conversation's legacy. Facts that the person has approved,
+    edited, shared or rejected stay, as do those with evidence in other conversations. No suppressions are added.
+    Returns how many facts were deleted, and how many from this conversation stay.
     """
     said_here = FactEvidence.objects.filter(message__conversation=conversation).values("fact")
     said_elsewhere = FactEvidence.objects.filter(fact__user_id=conversation.user_id).exclude(
@@ -308,7 +305,7 @@ def facts_take_back(write: LedgerWrite, conversation: Conversation) -> tuple[int
     stay = found.count() - len(facts)
     for fact_id, version in facts:
         with fact_under_lock(write, LegacyFact.objects.all(), fact_id) as change:
-            change.leave(State.ARCHIVED)  # So that the legacy's counts are right.
+            change.leave(State.ARCHIVED)  # Updates the legacy's counts.
         write.change(conversation.user_id, "PURGE", "fact", fact_id, old_version=version)
     erase(FACT, [fact_id for fact_id, _ in facts])
     return len(facts), stay

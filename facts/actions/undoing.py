@@ -1,4 +1,4 @@
-"""How facts are put back: all at once, through the gates that anything passes."""
+"""Undo of changes to facts, in bulk, with the same checks as other changes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .bulk import change_many, compared
 
 
 def facts_undo(write: LedgerWrite, principal: Principal, wanted: Sequence[UndoTarget]) -> Mapping[str, str]:
-    """Let facts stand and read as they did. Returns those that were left, by id with the code of why."""
+    """Restore previous states and wordings of facts. Returns the codes of those that were not restored, by id."""
     user_id = must_remember(principal)
     ids = [UUID(each.object_id) for each in wanted]
     rows = LegacyFact.objects.mine(principal).filter(pk__in=ids, legacy_id__in=write.ledgers)
@@ -41,14 +41,14 @@ def facts_undo(write: LedgerWrite, principal: Principal, wanted: Sequence[UndoTa
 
 
 def legacies_of_facts(ids: Sequence[str]) -> Iterable[UUID]:
-    """The legacies that facts are about."""
+    """Return the ids of the legacies of facts."""
     rows = LegacyFact.objects.filter(pk__in=[UUID(each) for each in ids])
     return rows.order_by().values_list("legacy_id", flat=True).distinct()
 
 
 @dataclass
 class _FactUndo:
-    """What putting facts back works on: how they stand now, and the wordings that they had."""
+    """Restores facts. ``facts`` are the current rows, ``earlier`` the versions to restore, ``left`` codes by id."""
 
     write: LedgerWrite
     principal: Principal
@@ -60,7 +60,7 @@ class _FactUndo:
     left: dict[str, str] = field(default_factory=dict)
 
     def run(self) -> Mapping[str, str]:
-        """Put back what can be, and say of the others why not."""
+        """Restore the facts, and return the codes of those that can't be restored."""
         moves = []
         for each in self.wanted:
             fact = self.facts.get(each.object_id)
@@ -79,7 +79,7 @@ class _FactUndo:
         return self.left
 
     def move(self, fact: LegacyFact, each: UndoTarget) -> Move[LegacyFact] | None:
-        """What is done to a fact; None when it stands so."""
+        """Return the change that restores a fact, or None if nothing changes."""
         before = {name: value for name, value in each.before.items() if name not in TOUCHED}
         suppressed = bool(each.before.get("suppressions"))
         if before.pop("created", False):
@@ -117,7 +117,7 @@ class _FactUndo:
         return Move(fact, target, logged) if logged else None
 
     def reword(self, fact: LegacyFact, target: dict[str, Any], number: int) -> None:
-        """Give a fact the wording and the category of an earlier version, as its next one."""
+        """Add the columns of an earlier version's wording and category, as the next version."""
         version = self.earlier[str(fact.pk), number]
         target["version"], target["category"] = fact.version + 1, version.category
         if version.content == fact.content:
@@ -131,14 +131,14 @@ class _FactUndo:
             "search_config": prepared.config,
             "search_length": prepared.length,
             "tokens": count_tokens(version.content),
-            # The vector comes in the background, and what the fact is compared with by it.
+            # The fact is embedded and compared in the background.
             "embedding": None,
             "embedding_model": "",
             **compared(self.now),
         }
 
     def that_fit(self, moves: Sequence[Move[LegacyFact]]) -> list[Move[LegacyFact]]:
-        """Those whose words nobody has said again, and that are shared by members only."""
+        """Return the changes that conflict neither with a fact of the same words nor with membership."""
         back = [move for move in moves if "content" in move.target or (move.row.state in GONE and _stays(move))]
         prints = {move.row.pk: fingerprints(self.user_id, move.value("content")) for move in back}
         every = {each for values in prints.values() for each in values}
@@ -161,7 +161,7 @@ class _FactUndo:
         return fitting
 
     def record(self, moves: Sequence[Move[LegacyFact]]) -> None:
-        """Keep the wordings that came back as versions; links fall with the wording that they were about."""
+        """Store the restored wordings as new versions, and delete links of the replaced wordings."""
         if not moves:
             return
         reworded = [move.row.pk for move in moves if "content" in move.target]

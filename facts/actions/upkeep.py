@@ -1,4 +1,4 @@
-"""What happens to facts in the background: vectors and links that come later."""
+"""Background indexing of facts: vectors, links, and gates that need the vector."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ log = structlog.get_logger(__name__)
 
 
 def facts_index(fact_id: UUID | None = None) -> int:
-    """Give facts that wait their vector, and link them to their duplicates and contradictions. Returns how many.
+    """Embed waiting facts, and link them to duplicates and contradictions. Returns how many.
 
-    Works on one fact, or on all that are due. With the embedder or the model away the facts wait longer each time.
+    Works on one fact, or on all that are due. If the embedder or model is unavailable, they are postponed with backoff.
     """
     indexed = 0
     while batch := lease_unindexed(FACT, fact_id):
@@ -54,7 +54,7 @@ def _verdicts(batch: Sequence[LegacyFact], people: dict[UUID, Principal]) -> lis
     around: list[list[str]] = []
     for fact in batch:
         if fact.state == State.QUARANTINED:
-            around.append([])  # Comparing is done by a model, which must not read it.
+            around.append([])  # The comparing model must not read it.
             continue
         with acting_as(people[fact.user_id]) as principal:
             found = neighbours(principal, fact.legacy_id, _vector(fact), fact.embedding_model, but=fact.pk)
@@ -63,7 +63,7 @@ def _verdicts(batch: Sequence[LegacyFact], people: dict[UUID, Principal]) -> lis
 
 
 def _index(principal: Principal, seen: LegacyFact, verdicts: dict[str, Comparison]) -> bool:
-    """Write what was found out about a fact, unless it has changed or was asked about again since it was taken."""
+    """Store the vector and links of a fact, unless it has changed or was scheduled again since it was leased."""
     try:
         with (
             acting_as(principal),
@@ -83,15 +83,15 @@ def _index(principal: Principal, seen: LegacyFact, verdicts: dict[str, Compariso
                 found = neighbours(principal, fact.legacy_id, _vector(fact), fact.embedding_model, but=fact.pk)
                 link(change, [(other, kind) for other in found if (kind := other.relation(fact.content, verdicts))])
     except NotFound:
-        return False  # Purged or erased while the model was asked.
+        return False  # Purged or erased during the model call.
     return True
 
 
 def _apply_late_gates(change: FactWrite) -> None:
-    """Do with a vector that came late what is done at once otherwise.
+    """Apply the checks that need a vector to a fact that was stored without one.
 
-    A fact that went without one gets it on its suppression. One that nobody reviewed and that may mean something that
-    the person rejected, or be no statement, waits for them.
+    A deleted fact's suppression gets the vector. An unreviewed fact is proposed if it may mean something that the
+    person rejected, or may not be a statement.
     """
     fact = change.fact
     suppressions = Suppression.objects.of(fact.user_id, fact.legacy_id)

@@ -1,4 +1,4 @@
-"""Putting a fact into words: adding one by hand, and editing one."""
+"""Adding and editing facts."""
 
 from __future__ import annotations
 
@@ -37,15 +37,14 @@ def fact_add(
 ) -> LegacyFact:
     """Add a fact about a legacy, as the person or as an agent that writes for them.
 
-    The person's own word is active and reviewed, and lifts a suppression of the same words. An agent's is active and
-    waits for review, or proposed when the person reviews before; what the person rejected is refused,
-    and what may mean that is proposed. Sensitive data is
-    refused to both; text that is aimed at a model is quarantined unless it is the person's own wording. The same words
-    are refused to both; a similar or contradicting fact is linked soon after. With the embedder away the vector comes
-    later, and what needs it.
+    The person's own word is active and reviewed, and removes a suppression of the same words. An agent's fact is active
+    and unreviewed, or proposed if the person reviews ``before`` or if it may mean something rejected; if its words are
+    suppressed it is refused. Sensitive data and duplicates are refused for both. Instructions to a model are
+    quarantined unless they are the person's own word. Similar and contradicting facts are linked in the background. If
+    the embedder is unavailable, the vector and the checks that need it follow later.
 
-    Raises NotFound (no member), NotAllowed, NotYoursToDecide (sharing), Refused (400), Gated (422), Conflict (409,
-    ``similar_exists`` with the fact's id).
+    Raises NotFound (404; not a member), NotAllowed (403), NotYoursToDecide (403; sharing), Refused (400), Gated (422),
+    Conflict (409 ``similar_exists`` with the fact's id).
     """
     policy.check_visibility(visibility)
     policy.check_category(category)
@@ -55,7 +54,7 @@ def fact_add(
     content = admitted.content
     _must_be_member(principal, legacy_id)
     text = Embedded.of(content)
-    shared = visibility == LegacyFact.Visibility.SHARED  # Whoever shares a fact has decided that it counts.
+    shared = visibility == LegacyFact.Visibility.SHARED  # Sharing a fact approves it.
     with ledger_write(principal.actor, user_id, legacy_id) as write:
         _must_be_member(principal, legacy_id)
         _must_be_new(principal, legacy_id, content)
@@ -84,14 +83,14 @@ def fact_edit(
     version: int | None = None,
     approve: bool = False,
 ) -> LegacyFact:
-    """Give the person's fact another wording or category, as a new version; what is the same already changes nothing.
+    """Change the wording or category of the person's fact, as a new version. Equal values change nothing.
 
-    Whoever edits an active fact has reviewed it, and their words lift a suppression; ``approve`` makes a proposed one
-    count as well. A fact that is held back counts again when its author rewords it; going back to what somebody else
-    wrote holds it back again. What a service words for the person passes every gate and waits as when it is added;
-    what is held back it can't reword. Links fall with the wording they were about and are sought anew. ``version`` is
-    the one the caller saw. Raises NotYoursToDecide, NotFound, Refused (400), Gated (422), Conflict (409:
-    ``version_conflict`` with the current one, ``wrong_state``, ``similar_exists``).
+    The person's edit of an active fact counts as a review, and removes a suppression of the new words. ``approve`` also
+    approves a waiting one. A quarantined fact becomes active when its author rewords it, unless the wording is an
+    earlier one by somebody else. A service's wording passes every gate and waits as in ``fact_add``; it can't reword a
+    quarantined fact. Links of the old wording are deleted, and new ones are searched in the background. ``version`` is
+    the one that the caller saw. Raises NotYoursToDecide (403), NotFound (404), Refused (400), Gated (422), Conflict
+    (409: ``version_conflict`` with the current one, ``wrong_state``, ``similar_exists``).
     """
     must_decide(principal)
     own_word = principal.speaks_as_person
@@ -134,10 +133,7 @@ def fact_edit(
 
 
 def _reword(change: FactWrite, principal: Principal, text: Embedded, held_back: str) -> tuple[str, str]:
-    """Put another wording on a fact that is locked already.
-
-    Returns why it is held back now, and why it waits for its author; each empty when it isn't so.
-    """
+    """Reword a locked fact. Returns the reasons to quarantine it and to review it, each "" if there is none."""
     fact, own_word = change.fact, principal.speaks_as_person
     _must_be_new(principal, fact.legacy_id, text.content, but=fact.pk)
     resembles = suppression_check(change.write, FACT, fact.user_id, text, own_word=own_word, legacy_id=fact.legacy_id)
@@ -154,15 +150,15 @@ def _reword(change: FactWrite, principal: Principal, text: Embedded, held_back: 
 
 
 def _written_before(fact: LegacyFact, content: str) -> str:
-    """Who wrote the words first, when the fact has had them before; else empty: they are its author's own."""
+    """Return ``written_by`` of the first version with these words, or ""."""
     earlier = fact.versions.filter(content=content).order_by("number")
     return earlier.values_list("written_by", flat=True).first() or ""
 
 
 def _held_back_before(fact: LegacyFact, content: str) -> str:
-    """Why an earlier wording is held back: an agent or extraction wrote it, or staff held it back.
+    """Return why a wording of an earlier version must be quarantined, or "".
 
-    Bringing it back makes it nobody's own.
+    The reason is a gate's if an agent or extraction wrote it, or that of staff who quarantined it.
     """
     earlier = fact.versions.filter(content=content)
     reason = reason_to_hold_back(content)
