@@ -32,6 +32,7 @@ from language.embedders.remote import RemoteEmbedder
 from language.reading import parse as parsing
 from tests import factories
 from tests.emptying import empty_tables
+from tests.every_call import rows  # noqa: F401 - a fixture
 from tests.openapi import CheckedClient, contract
 
 # The same examples in each run, however slow the machine is, so that fewer tell as much; --hypothesis-profile=default
