@@ -250,7 +250,7 @@ def apply_bulk(request: PageRequest, principal: Principal, many: Many[Any]) -> H
         messages.error(request, error.detail)
         return redirect(back)
     told = _("%(done)s %(counted)s.") % {"done": _participle(decision), "counted": many.counted(result.done)}
-    undo = reverse("undo", args=[result.first_rev, result.last_rev]) if result.done else ""
+    undo = reverse("undo", args=[[(result.first_rev, result.last_rev)]]) if result.done else ""
     done = Done(_(DONE[decision]), _told(told, result.skipped), undo)
     ReviewSession(request.session).note(done, count=result.done, noun=many.one)
     messages.success(request, done.text, extra_tags=undo)

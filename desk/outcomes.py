@@ -78,9 +78,9 @@ def with_undo(principal: Principal, change: Callable[[], Done]) -> Done:
     """Execute a change. Returns the URL that undoes it, or '' if nothing changed."""
     with watch_revisions(principal.user_id) as taken:
         done = change()
-    if not taken.first or not done.undoable:
+    if not taken.spans or not done.undoable:
         return done
-    return replace(done, undo=reverse("undo", args=[taken.first, taken.last]))
+    return replace(done, undo=reverse("undo", args=[taken.spans]))
 
 
 def attempt(

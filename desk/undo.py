@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 
 from django.contrib import messages
 from django.contrib.humanize.templatetags.humanize import intcomma
 from django.http import Http404, HttpResponseBase
 from django.shortcuts import redirect
-from django.urls import path, reverse
+from django.urls import path, register_converter, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, ngettext
 from django.views.decorators.http import require_POST
@@ -18,7 +19,7 @@ from accounts.policy import must_act_for
 from accounts.principals import Principal
 from journal.exceptions import NotFound, Refused
 from journal.models import Change
-from journal.steps import Undone
+from journal.steps import Span, Undone
 from journal.undo import undo as undo_revisions
 
 from . import decisions
@@ -44,14 +45,37 @@ WHY_LEFT = {
 }
 
 
+class Spans:
+    """Path converter: pairs of the first and the last revision of actions."""
+
+    regex = r"[0-9]{1,18}/[0-9]{1,18}(?:/[0-9]{1,18}/[0-9]{1,18})*"
+
+    def to_python(self, value: str) -> list[Span]:
+        """Parse the pairs."""
+        numbers = [int(each) for each in value.split("/")]
+        return list(zip(numbers[::2], numbers[1::2], strict=True))
+
+    def to_url(self, spans: Sequence[Span]) -> str:
+        """Join the pairs."""
+        return "/".join(str(each) for span in spans for each in span)
+
+
+register_converter(Spans, "spans")
+
+
 @require_POST
 @for_person
-def undo(request: PageRequest, principal: Principal, first: int, last: int) -> HttpResponseBase:
-    """Undo these revisions, and return to the page that the form was sent from."""
+def undo(request: PageRequest, principal: Principal, spans: Sequence[Span]) -> HttpResponseBase:
+    """Undo these revisions, and return to the page that the form was sent from.
+
+    Revisions of others between two of the spans, such as those of a worker, are not undone.
+    """
+    first, last = spans[0][0], spans[-1][1]
     # The decided object, which need not be that of the first revision: withheld words come before it.
     about = ReviewSession(request.session).about(request.path) or _about(principal, first)
     try:
-        undone = undo_revisions(principal, first, last)
+        between = [(one[1] + 1, other[0] - 1) for one, other in pairwise(spans)]
+        undone = undo_revisions(principal, first, last, between=between)
     except NotFound as error:
         if request.htmx and origin_of(came_from(request, "/"), "/").url_name == "review":
             return answer_gone(request, principal, _("There is nothing to undo any more."))
@@ -122,4 +146,4 @@ def _answer(
     return redirect(back)
 
 
-urlpatterns = [path("undo/<int:first>/<int:last>/", undo, name="undo")]
+urlpatterns = [path("undo/<spans:spans>/", undo, name="undo")]

@@ -33,13 +33,16 @@ class PendingUndoStep:
     before: Mapping[str, Any]
 
 
+Span = tuple[int, int]
+"""The first and the last of revisions that follow each other, as those of an action do."""
+
+
 @dataclass(slots=True)
 class RevisionRange:
-    """The revisions of a ledger while it is watched; 0 and 0 if there were none."""
+    """The revisions that watched actions took of a ledger, without those that others took between two of them."""
 
     ledger_id: uuid.UUID | None
-    first: int = 0
-    last: int = 0
+    spans: list[Span] = field(default_factory=list)
 
 
 _watched: ContextVar[RevisionRange | None] = ContextVar("revisions_watched", default=None)
@@ -60,7 +63,9 @@ def report_revisions(ledger_id: uuid.UUID, before: int, now: int) -> None:
     """Add a transaction's revisions to the range of ``watch_revisions``, if the ledger is watched."""
     taken = _watched.get()
     if taken is not None and taken.ledger_id == ledger_id and now > before:
-        taken.first, taken.last = taken.first or before + 1, now
+        follows = taken.spans and taken.spans[-1][1] == before
+        first = taken.spans.pop()[0] if follows else before + 1
+        taken.spans.append((first, now))
 
 
 _CHANGE = ("ledger_id", "rev", "event", "object_type", "object_id", "old_version", "new_version", "actor_kind",

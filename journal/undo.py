@@ -10,6 +10,8 @@ import uuid
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
 from typing import Any, Protocol
 
 from django.contrib.humanize.templatetags.humanize import intcomma
@@ -22,7 +24,7 @@ from .exceptions import NotAllowed, NotFound, Refused
 from .ledgers import lock_ledgers
 from .models import ActorKind, Change, UndoStep
 from .records import Actor
-from .steps import NotUndone, Undone, UndoTarget, merge_before
+from .steps import NotUndone, Span, Undone, UndoTarget, merge_before
 
 MOST_REVISIONS = 10_000
 _NO_ADMIN_NEEDED = frozenset({"ADD", "PROPOSE", "QUARANTINE", "UPDATE", "DELETE", "PIN", "LINK", "MENTION", "EVICT"})
@@ -99,9 +101,6 @@ def register_revert(
     _group_reverts[name] = _GroupRevert(revert, conversations)
 
 
-Span = tuple[int, int]
-"""The first and the last revision of an action."""
-
 _undo_listeners: list[Callable[[uuid.UUID, Sequence[Span]], None]] = []
 
 
@@ -110,8 +109,8 @@ def on_undo(follow: Callable[[uuid.UUID, Sequence[Span]], None]) -> None:
     _undo_listeners.append(follow)
 
 
-def undo(principal: Undoer, first_rev: int, last_rev: int) -> Undone:
-    """Undo the person's revisions ``first_rev`` to ``last_rev`` (inclusive).
+def undo(principal: Undoer, first_rev: int, last_rev: int, *, between: Iterable[Span] = ()) -> Undone:
+    """Undo the person's revisions ``first_rev`` to ``last_rev`` (inclusive), without those ``between``.
 
     Changes of one transaction are undone together. A change is not undone if its object was changed later (unless
     that was undone too), if the object does not fit any more, if staff decided it, or if it is never undoable. Evicted
@@ -134,7 +133,8 @@ def undo(principal: Undoer, first_rev: int, last_rev: int) -> Undone:
             code="too_many",
         )
     user_id = principal.user_id
-    found = _Range.of(principal, user_id, first_rev, last_rev)
+    excluded = reduce(or_, (Q(rev__range=span) for span in between), _NO_CHANGES)
+    found = _Range.of(principal, user_id, first_rev, last_rev, without=excluded)
     known = {name: ids for name, ids in found.ids.items() if name in _object_undos}
     others = {each for name, ids in known.items() for each in _object_undos[name].ledgers(ids)}
     with transaction.atomic():
@@ -143,7 +143,9 @@ def undo(principal: Undoer, first_rev: int, last_rev: int) -> Undone:
         left, reverted = _revert(principal, found)
         with ledger_write(principal.actor, user_id, *others) as write:
             before = write.ledgers[user_id].rev
-            rest = _Range.of(principal, user_id, first_rev, last_rev, without=_changes_of_conversations(reverted))
+            rest = _Range.of(
+                principal, user_id, first_rev, last_rev, without=excluded | _changes_of_conversations(reverted)
+            )
             undoing = _UndoRun(write, principal, rest, left, reverted)
             undoing.run()
             for follow in _undo_listeners:

@@ -187,7 +187,7 @@ def _around(principal: Principal, ids: Sequence[UUID]) -> _Around:
                     quote=row.quote,
                     waits=memory.state == Memory.State.PROPOSED,
                     fresh=fresh,
-                    undo=reverse("undo", args=[rev, rev]) if fresh and version.number == memory.version else "",
+                    undo=reverse("undo", args=[[(rev, rev)]]) if fresh and version.number == memory.version else "",
                 )
             )
     facts = LegacyFact.objects.mine(principal).filter(state__in=_USED)

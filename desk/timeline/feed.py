@@ -187,7 +187,7 @@ class _Steps:
         )
         if not is_open or kept:
             return ""
-        return reverse("undo", args=[steps[0][1].action, max(step.rev for _change, step in steps)])
+        return reverse("undo", args=[[(steps[0][1].action, max(step.rev for _change, step in steps))]])
 
     def _step_of(self, change: Change) -> UndoStep | None:
         steps = self.of_thing.get((change.object_type, change.object_id), ())
