@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from accounts.models import Legacy, Member
 from accounts.principals import Principal
-from conversations.actions import Cause, conversation_remove, words_withhold
+from conversations.actions import Cause, conversation_remove, withholding_ahead, words_withhold
 from conversations.models import Conversation, ConversationChunk, ConversationImport, Message, Withheld
 from facts.models import FACT, FactEvidence, LegacyFact
 from journal.actions import LedgerWrite, delete_undo_steps, ledger_write
@@ -54,7 +54,11 @@ def erase_part(lease: Lease, principal: Principal, erasure: Erasure) -> None:
     told = latest_told(erasure.user_id)
     while True:
         planned = extent_of(erasure)
-        with ledger_write(principal.actor, erasure.user_id, *planned.legacies) as write:
+        ahead = {_cause_of(pk): [(pk, "")] for pk in _by_themselves(planned)}
+        with (
+            withholding_ahead(erasure.user_id, ahead),
+            ledger_write(principal.actor, erasure.user_id, *planned.legacies) as write,
+        ):
             lease.lock()
             extent = extent_of(erasure)
             if extent.legacies <= planned.legacies:
@@ -63,6 +67,16 @@ def erase_part(lease: Lease, principal: Principal, erasure: Erasure) -> None:
                 break
     cache_erase(erasure.user_id, before)
     erase_told(told)
+
+
+def _by_themselves(extent: Extent) -> list[UUID]:
+    """Return the messages that are erased without their conversations."""
+    messages = Message.objects.filter(pk__in=extent.messages)
+    return list(messages.exclude(conversation__in=extent.conversations).values_list("pk", flat=True))
+
+
+def _cause_of(message_id: UUID) -> Cause:
+    return Cause(Withheld.Cause.MESSAGE, str(message_id))
 
 
 def erasure_end(erasure: Erasure, removed: Counter[str]) -> None:
@@ -148,11 +162,10 @@ class _Erasing:
 
     def _said(self) -> None:
         """Withhold the words of messages permanently, and their quotations."""
-        messages = Message.objects.filter(pk__in=self.extent.messages)
-        single = list(messages.exclude(conversation__in=self.extent.conversations).values_list("pk", flat=True))
+        single = _by_themselves(self.extent)
         for pk in single:
             # Includes the assistant's echoes, titles and quotations; summaries are rewritten.
-            words_withhold(self.write, self.user_id, Cause(Withheld.Cause.MESSAGE, str(pk)), [(pk, "")])
+            words_withhold(self.write, self.user_id, _cause_of(pk), [(pk, "")])
         told = {"message": single, "memory": self.extent.memories, "fact": self.extent.facts}
         because = [Withheld.objects.filter(user_id=self.user_id).because_of(*each) for each in told.items()]
         for rows in (*because, Withheld.objects.filter(message__in=single)):
@@ -162,6 +175,7 @@ class _Erasing:
         self._forget("message", self.extent.messages)
         self._tell("message", single)
         self.removed["messages"] += len(single)
+        messages = Message.objects.filter(pk__in=self.extent.messages)
         where = list(messages.values_list("conversation_id", flat=True).distinct())
         revoke_leases(where)
         hidden = ConversationChunk.objects.hidden().filter(conversation__in=where)

@@ -15,10 +15,11 @@ from django.utils import timezone
 from accounts.actions import principal_for_key
 from accounts.models import ExternalIdentity, Legacy, LinkAttempts, Member, User
 from accounts.queries import principal_for_person
-from assistant.erasure import whole_actions
+from assistant.erasure import part_actions, whole_actions
 from assistant.erasure.actions import erasure_request, erasures_sweep, run_erasure
 from assistant.erasure.extent import SCOPES
 from assistant.learn.rewriting import rewrite_chunks
+from conversations.actions import withholding
 from conversations.models import Conversation, ConversationChunk, Message
 from facts.actions import fact_set_visibility
 from facts.models import LegacyFact
@@ -255,6 +256,22 @@ def test_one_sentence_is_gone_from_everywhere():
     assert holding("zanzibar") == set()
     assert verified(erasure).startswith("Gone since ")
     check(person)
+
+
+def test_echoes_of_an_erased_message_are_looked_for_before_the_lock(owner, monkeypatch):
+    talk = ConversationFactory(user=owner)
+    said = MessageFactory(conversation=talk, content="I hide a zanzibar letter.")
+    echo = MessageFactory(conversation=talk, role="assistant", content="So you hide a zanzibar letter. It rains.")
+    planned, locked = [], []
+    plan, lock = withholding._planned, part_actions.ledger_write
+    monkeypatch.setattr(
+        withholding, "_planned", lambda *args, **kwargs: planned.append(bool(locked)) or plan(*args, **kwargs)
+    )
+    monkeypatch.setattr(part_actions, "ledger_write", lambda *args: locked.append(1) or lock(*args))
+    erase(owner, "message", said.pk)
+    assert (planned, locked) == ([False], [1])
+    echo.refresh_from_db()
+    assert echo.content == "[withheld] It rains."
 
 
 def test_over_rest_a_memory_and_its_messages_leave_no_word(api, owner):
