@@ -66,6 +66,13 @@ _PIECES = {
     r"|expects?"
     r"|needs?|enjoys?|requests?|requested|values?|loves?|has asked|insists? on|demands?)",
     "dislikes": r"(?:hates?|dislikes?|does(?:n['’]t| not) (?:like|want)|do(?:n['’]t| not) (?:like|want))",
+    # What one does where one lives, said as a habit.
+    "habits": r"(?:(?:(?:wakes?|gets?) up|falls? asleep|goes to (?:bed|sleep)|sleeps?|comes? home"
+    r"|unlocks? (?:\w+ ){1,2}door|has breakfast) (?:almost )?(?:every|each|most) (?:single )?"
+    r"(?:day|night|morning|evening|weeknights?|days|nights|mornings)"
+    r"|(?:spends?|sleeps?) (?:all|most)(?: of)? (?:(?:their|his|her|my|the) )?nights"
+    r"|(?:pays?|owes?) (?:the |\w+ )?(?:rent|council tax|mortgage)"
+    r"|gets? (?:\w+ )?(?:post|mail) (?:delivered|sent)|has (?:\w+ )?(?:home|household)|keeps? house)",
     "colon": r"\s*[:=]\s*",
 }
 _SAID: Mapping[str, tuple[str, ...]] = {
@@ -138,8 +145,12 @@ _SAID: Mapping[str, tuple[str, ...]] = {
         r"{subject}been in {place}(?=[^.;]*\bsince\b)",
         r"{clause}{user} is (?:a |an )?{place}[ -](?:resident|based)",
         r"\b(?:home|city|(?:place|city|town) of residence) of {of_user} is (?:in )?{place}",
-        r"{place} is (?:where {user} (?:currently |now )?lives?|{users} (?:current )?(?:home|city"
+        r"{place} is (?:where {user} (?:(?:currently |now )?lives?|{habits})|{users} (?:current )?(?:home|city"
         r"|place of residence))\b",
+        r"{subject}{habits} in {place}",
+        r"{place} (?:has been|is) home to {of_user}\b",
+        r"\b{users} (?:bed|front door|doorstep|letterbox|mailbox|own four walls) (?:is|are|stands?)"
+        r" (?:\w+ )?in {place}",
         r"\b(?:city|town|place|village) (?:where|in which|that) {user} (?:currently |now )?(?:lives?"
         r"|resides?)(?: in)? is\b",
         r"^(?:user )?(?:current |home )?(?:city|location|(?:place|city) of residence|residence|home){colon}\S",
@@ -237,7 +248,8 @@ _SAID: Mapping[str, tuple[str, ...]] = {
 _HINTS: Mapping[str, str] = {
     Field.PREFERRED_NAME: r"name|call|address|go(?:es)? by|introduc|answers to|responds to|{name} over ",
     Field.PRONOUNS: r"pronoun|/|\band\b|refer",
-    Field.CITY: r"liv|resid|based|settled|located|moved|migrat|city|town|home|location|address|flat|house|apart",
+    Field.CITY: r"liv|resid|based|settled|located|moved|migrat|city|town|home|location|address|flat|house|apart"
+    r"|{habits}|bed|door|mailbox|letterbox|walls",
     Field.LANGUAGE: _LANGUAGES,
     Field.TONE: r"tone|style|answer|repl|respon|explan|word|communic|convers|chat|emoji|humou?r|jargon|slang|talk"
     r"|treated|address|spoken|keep|make|\bbe\b|brevity|formality|direct|concise",

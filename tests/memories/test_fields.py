@@ -78,6 +78,24 @@ def test_reading_a_statement_takes_no_time():
     assert min(round_of() for _ in range(5)) <= 0.000_2
 
 
+@pytest.mark.parametrize(
+    ("content", "field"),
+    [
+        ("Faro is where the user wakes up every day.", "city"),
+        ("The user comes home every evening in Faro.", "city"),
+        ("The user pays rent in Faro.", "city"),
+        ("Faro has been home to the user for years.", "city"),
+        ("The user's front door is in Faro.", "city"),
+        ("Faro is where the user woke up after the party.", ""),
+        ("The user's sister wakes up every day in Faro.", ""),
+        ("The user gets up every morning at six.", ""),
+        ("The user has a home office.", ""),
+    ],
+)
+def test_where_somebody_s_days_begin_and_end_is_where_they_live(content, field):
+    assert field_of(content) == field
+
+
 def test_under_their_own_name_it_is_the_person_and_a_subject_means_somebody_else():
     assert field_of("Alice Moore lives in Porto.", name="Alice Moore") == "city"
     assert field_of("Alice's pronouns are she/her.", name="Alice Moore") == "pronouns"
