@@ -234,8 +234,8 @@ class Source:
 class Heard:
     """The interpretation of a message without a model; statements are worded for the person.
 
-    ``new``: said in passing; ``noted``: requested or confirmed; ``changed``: (old, new) wordings; ``told``: about the
-    legacy. ``refused``: they refused that something is kept. ``agreed``: they confirmed a question. ``about``: the
+    ``new``: said in passing; ``noted``: requested or confirmed; ``changed``: (old, new) wordings;
+    ``waiting``: pending approval; ``told``: about the legacy. ``refused``: they refused that something is kept. ``agreed``: they confirmed a question. ``about``: the
     person that the conversation is about, if not the user. ``secret``: kind of a number or code in it, which is never
     stored.
     """
@@ -243,6 +243,7 @@ class Heard:
     new: tuple[str, ...] = ()
     noted: tuple[str, ...] = ()
     changed: tuple[tuple[str, str], ...] = ()
+    waiting: tuple[str, ...] = ()
     told: tuple[str, ...] = ()
     refused: bool = False
     agreed: bool = False

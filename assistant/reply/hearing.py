@@ -23,6 +23,7 @@ from language.reading.refusals import says_yes
 from language.reading.replying import MOST_TOLD_OF_ALL
 from language.reading.revising import OWN_WORDS
 from language.second_person import second_person, told_to
+from memories.policy import writing as filing
 
 from ..learn import tools
 from ..learn.learning import Part, plan_changes
@@ -69,7 +70,9 @@ def heard_in(principal: Principal, begun: Begun, held: Message | None, near: Col
     )
     told = () if part.legacy_name is None else _read(principal, part).facts
     facts = [told_to(principal.name, each.content) for each in told if due in each.indices]
-    heard = _told(plan, facts, agreed=held is not None)
+    # An agent may tell what its person said, which is not their word on everything.
+    relayed = any(each.index == due and each.voice != Message.Voice.OWN for each in messages)
+    heard = _told(principal, plan, facts, agreed=held is not None, relayed=relayed)
     secret = first_sensitive(begun.question)
     return replace(heard, about=part.legacy_name or "", secret=secret.kind if secret else "")
 
@@ -150,15 +153,33 @@ def _read(principal: Principal, part: Part) -> Extraction:
     )
 
 
-def _told(plan: Plan, told: Collection[str], *, agreed: bool) -> Heard:
+def _told(principal: Principal, plan: Plan, told: Collection[str], *, agreed: bool, relayed: bool) -> Heard:
     adding = [each for each in plan.steps if isinstance(each, Adding) and not each.held_back]
+    wanted = [each for each in adding if each.consent or agreed]
+    rewording = [each for each in plan.steps if isinstance(each, Rewording)]
+
+    def waits(step: Adding | Rewording) -> bool:
+        """As it is decided when the plan is carried out, by what a model writes."""
+        if isinstance(step, Adding):
+            field = step.new.field
+        else:
+            known = step.known
+            field = known.field or filing.said_field(principal, step.content, known.kind, known.subject)
+        settled = filing.is_settled(step.consent or agreed, relayed, field)
+        return not settled and (principal.review == "before" or bool(field))
+
     return Heard(
-        new=tuple(second_person(each.new.content) for each in adding if not (each.consent or agreed)),
-        noted=tuple(second_person(each.new.content) for each in adding if each.consent or agreed),
+        new=tuple(second_person(each.new.content) for each in adding if each not in wanted),
+        noted=tuple(second_person(each.new.content) for each in wanted if not waits(each)),
         changed=tuple(
-            (as_told(each.known.content), second_person(each.content))
-            for each in plan.steps
-            if isinstance(each, Rewording)
+            (as_told(each.known.content), second_person(each.content)) for each in rewording if not waits(each)
+        ),
+        waiting=tuple(
+            second_person(each)
+            for each in (
+                *(step.content for step in rewording if waits(step)),
+                *(step.new.content for step in wanted if waits(step)),
+            )
         ),
         told=tuple(told),
         agreed=agreed,

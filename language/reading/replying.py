@@ -175,6 +175,8 @@ def _asked_of_themselves(request: ReplyRequest) -> str:
 def _kept(heard: Heard) -> list[str]:
     """What is remembered without asking: what was asked for, agreed to or put right, and what was said with it."""
     kept = [f"Updated: {now} Until now I had: {before}" for before, now in heard.changed]
+    if heard.waiting:
+        kept.append(f"This waits until you approve it: {' '.join(heard.waiting)}")
     if noted := (*heard.noted, *(heard.new if heard.noted or heard.changed else ())):
         kept.append(f"I will remember {_that(noted)}.")
     elif heard.agreed and not kept:

@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from assistant.learn import actions as learning
 from conversations.actions import messages_index
+from conversations.models import Conversation
 from language.base import ReplyRequest, Source
 from language.reading.questions import asks_for_work
 from language.reading.replying import (
@@ -109,6 +110,17 @@ class TestACorrection:
         assert tell("I moved to Bruges in May 2020.") == (
             "Updated: You moved to Bruges in May 2020. Until now I had: “I live in Ghent.”"
         )
+
+    def test_that_an_agent_tells_waits_where_it_is_theirs_to_say_and_is_not_told_as_done(self, tell, api, owner, agent):
+        memory = factories.MemoryFactory(user=owner, content="The user lives in Ghent.", field="city")
+        opened = api(agent).post("/api/v1/conversations/", {}, format="json").json()["id"]
+        talk = Conversation.objects.get(pk=opened)
+        told = text_of(say(api(agent), talk, "I moved to Bruges in May 2020.")).removeprefix(f"{NO_MODEL} ")
+        learning.extract_messages(talk.pk)
+        assert told == "This waits until you approve it: You moved to Bruges in May 2020."
+        memory.refresh_from_db()
+        assert memory.content == "The user lives in Ghent."
+        assert memory.proposals.filter(state="waiting").exists()
 
     def test_where_one_lives_counts_at_once_and_is_found(self, tell, owner):
         factories.MemoryFactory(user=owner, content="The user lives in Ghent.", field="city")
