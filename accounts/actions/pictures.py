@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from io import BytesIO
+from threading import Lock
 from typing import IO
 from uuid import UUID
 
@@ -18,6 +19,8 @@ from ..principals import Principal
 from .legacies import must_own
 
 FORMATS = ("JPEG", "PNG", "WEBP")
+_one_at_a_time = Lock()
+"""A file of 170 KB can hold as many pixels as are allowed, which take 340 MB while they are made small."""
 
 
 def legacy_picture_set(principal: Principal, legacy_id: UUID, file: IO[bytes], size: int) -> LegacyPicture:
@@ -55,7 +58,7 @@ def draw_anew(file: IO[bytes], size: int) -> bytes:
     if size > settings.PICTURE_MAX_BYTES:
         raise _refused(f"The file is larger than {settings.PICTURE_MAX_BYTES // 1_048_576} MB.")
     try:
-        with Image.open(file, formats=FORMATS) as picture:
+        with _one_at_a_time, Image.open(file, formats=FORMATS) as picture:
             if picture.width * picture.height > settings.PICTURE_MAX_PIXELS:
                 raise _refused("The picture has too many pixels.")
             # Shrink first, because rotating copies the picture.

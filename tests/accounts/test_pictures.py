@@ -1,18 +1,46 @@
 """The picture of a legacy: drawn anew, small, without what else the file holds, for members only."""
 
 import io
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from PIL import Image
 
-from accounts.actions import legacy_picture_remove, legacy_picture_set
+from accounts.actions import legacy_picture_remove, legacy_picture_set, pictures
 from accounts.actions.pictures import draw_anew
 from accounts.models import LegacyPicture
 from accounts.queries import principal_for_person
 from journal.exceptions import NotAllowed, NotFound, Refused
 
 GPS = 0x8825
+
+
+def test_one_picture_is_drawn_at_a_time():
+    """A small file can hold very many pixels: several at once would take the memory of the whole machine."""
+    drawing, most, opened = [], [], pictures.Image.open
+
+    class Watched:
+        def __init__(self, picture):
+            self.picture = picture
+
+        def __enter__(self):
+            drawing.append(1)
+            most.append(len(drawing))
+            time.sleep(0.05)
+            return self.picture.__enter__()
+
+        def __exit__(self, *error):
+            drawing.pop()
+            return self.picture.__exit__(*error)
+
+    content = io.BytesIO()
+    Image.new("RGB", (40, 30)).save(content, "PNG")
+    with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(4) as pool:
+        patch.setattr(pictures.Image, "open", lambda *args, **kwargs: Watched(opened(*args, **kwargs)))
+        list(pool.map(lambda _: draw_anew(io.BytesIO(content.getvalue()), 100), range(4)))
+    assert most == [1, 1, 1, 1]
 
 
 def a_picture(form="JPEG", size=(1200, 800), **saved):
