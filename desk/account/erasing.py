@@ -23,7 +23,7 @@ from facts.models import FactEvidence, LegacyFact
 from journal.exceptions import NotFound, Refused
 from journal.models import Erasure
 from language.second_person import second_person
-from memories.models import Memory, MemoryEvidence
+from memories.models import Memory, MemoryEvidence, Place
 
 from ..conversations.actions import goes_with
 from ..page import PageRequest, for_person
@@ -66,6 +66,9 @@ COUNTED = {
 OTHER_ROWS = gettext_noop("entries that go with them")
 
 
+_Noun = Literal["memory", "fact", "place"]
+
+
 @dataclass(frozen=True, slots=True)
 class Receipt:
     """An erasure, and the name of what it erases."""
@@ -76,9 +79,9 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class Erasable:
-    """A memory or fact to erase, its page, and its evidence."""
+    """A memory, fact or place to erase, its page, and its evidence."""
 
-    noun: Literal["memory", "fact"]
+    noun: _Noun
     key: str
     content: str
     address: str
@@ -110,10 +113,17 @@ def removed_in_words(erasure: Erasure) -> dict[str, int]:
 @require_http_methods(["GET", "HEAD", "POST"])
 @for_person
 def erase_one(
-    request: PageRequest, principal: Principal, memory_id: str = "", fact_id: UUID | None = None
+    request: PageRequest,
+    principal: Principal,
+    memory_id: str = "",
+    fact_id: UUID | None = None,
+    place_id: UUID | None = None,
 ) -> HttpResponse:
-    """Preview the erasure of a memory or fact, or request it."""
-    found = _find(principal, "fact", str(fact_id)) if fact_id else _find(principal, "memory", memory_id)
+    """Preview the erasure of a memory, fact or place, or request it."""
+    if place_id:
+        found = _find_place(principal, place_id)
+    else:
+        found = _find(principal, "fact", str(fact_id)) if fact_id else _find(principal, "memory", memory_id)
     if request.method != "POST":
         return _show(request, principal, found)
     at_once = request.POST.get("at_once") == "yes"
@@ -150,6 +160,14 @@ def _find(principal: Principal, noun: Literal["memory", "fact"], key: str) -> Er
     return Erasable(noun, key, shown, reverse(f"{noun}-page", args=[key]), said, list(behind.values()))
 
 
+def _find_place(principal: Principal, place_id: UUID) -> Erasable:
+    """The messages that name a place are not what it was learned from: they stay."""
+    place = Place.objects.visible_to(principal).filter(pk=place_id).first()
+    if place is None:
+        raise NotFound("There is no such place.")
+    return Erasable("place", str(place.pk), place.name, reverse("place-page", args=[place.pk]), [], [])
+
+
 def _show(request: PageRequest, principal: Principal, found: Erasable, refused: Refused | None = None) -> HttpResponse:
     context = {
         "principal": principal,
@@ -164,4 +182,5 @@ def _show(request: PageRequest, principal: Principal, found: Erasable, refused: 
 urlpatterns = [
     path("memories/<slug:memory_id>/erase/", erase_one, name="memory-erase"),
     path("facts/<uuid:fact_id>/erase/", erase_one, name="fact-erase"),
+    path("places/<uuid:place_id>/erase/", erase_one, name="place-erase"),
 ]

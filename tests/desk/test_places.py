@@ -5,7 +5,9 @@ import re
 import pytest
 
 from accounts.queries import principal_for_person
+from assistant.erasure.actions import run_erasure
 from conversations.actions import NewMessage, conversation_create, messages_append
+from journal.models import Erasure, JobRun
 from memories import actions
 from memories.models import Place
 from tests.factories import PreferencesFactory, agent_principal
@@ -222,6 +224,21 @@ def test_what_was_done_already_is_told(visit, owner, me, home, what, why):
         actions.place_remove(me, home.pk)
     client = visit(owner)
     assert why in words(client.post(address(home, what), follow=True))
+
+
+def test_a_place_is_erased_for_good_from_its_page(visit, owner, stranger, me, home, agent):
+    client, page = visit(owner), f"{address(home)}erase/"
+    assert f'href="{page}"' in text(client.get(address(home)))
+    shown = words(client.get(page))
+    assert "Delete this place for good? Home" in shown
+    assert "Messages that name it stay." in shown
+    assert visit(stranger).post(page, {"at_once": "yes"}).status_code == 404
+    answer = client.post(page, {"at_once": "yes"})
+    erasure = Erasure.objects.get(scope="place")
+    assert answer.url == f"/erased/{erasure.pk}/"
+    run_erasure(JobRun.objects.get(kind="erase").pk)
+    assert not Place.objects.filter(pk=home.pk).exists()
+    assert client.get(page).status_code == 404
 
 
 def test_who_sees_them(visit, owner, agent, home):
