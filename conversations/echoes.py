@@ -105,6 +105,10 @@ class WithheldWords:
         """Whether a sentence, given by its stems, repeats a withheld sentence."""
         return any(_is_same(each, words) for each in self.each)
 
+    def is_held_by(self, words: frozenset[str]) -> bool:
+        """Whether a text, given by its stems, has all words of a withheld sentence of at least two."""
+        return any(len(each) > 1 and each <= words for each in self.each)
+
     def is_all_of(self, words: frozenset[str]) -> bool:
         """Whether a statement, given by its stems, equals a withheld sentence."""
         return words - self.names in self.each
@@ -135,6 +139,15 @@ class RepetitionQuery:
     embedding_model: str
 
 
+RejectedTexts = Callable[[UUID], Iterable[str]]
+_rejected_texts: list[RejectedTexts] = []
+
+
+def register_rejected_texts(texts: RejectedTexts) -> None:
+    """Register a room's function that returns what a person does not want kept, whether or not a message said it."""
+    _rejected_texts.append(texts)
+
+
 Search = Callable[[Principal, RepetitionQuery], Iterable[Repetition]]
 _searches: list[Search] = []
 
@@ -144,22 +157,27 @@ def register_repetition_search(search: Search) -> None:
     _searches.append(search)
 
 
-def repeats_withheld(user_id: UUID, title: str) -> bool:
-    """Whether a title was withheld before, or repeats words withheld from the person's messages.
+def repeats_withheld(user_id: UUID, titles: Sequence[str]) -> bool:
+    """Whether any title was withheld before, or repeats words that the person does not want kept.
 
-    Compares the latest 200 passages that can still be restored. Erased titles are recognised only if identical.
+    Compares the latest 200 withheld passages that can still be restored, and the texts of ``register_rejected_texts``.
+    Erased titles are recognised only if identical.
     """
-    if not title.strip():
+    titles = [each for each in titles if each.strip()]
+    if not titles:
         return False
     rows = Withheld.objects.filter(user_id=user_id)
-    if rows.filter(object_type="title", digest__in=policy.digests(user_id, title)).exists():
+    digests = [digest for title in titles for digest in policy.digests(user_id, title)]
+    if rows.filter(object_type="title", digest__in=digests).exists():
         return True
     passages = rows.restorable().passages().filter(message__role="user").order_by("-created_at")
     texts = [Original(each) for each in passages.values_list("text", flat=True)[:_MOST_LOOKED_AT]]
-    if not texts:
+    sentences = [text.words(span) for text in texts for span in text.sentences()]
+    sentences += [each for of_room in _rejected_texts for each in of_room(user_id)]
+    if not sentences:
         return False
-    said = WithheldWords([text.words(span) for text in texts for span in text.sentences()])
-    return said.is_said_by(*said.stems([title]))
+    said = WithheldWords(sentences, ["user"])
+    return any(map(said.is_said_by, said.stems(titles)))
 
 
 def find_repetitions(

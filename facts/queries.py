@@ -13,11 +13,12 @@ from conversations.actions import Cause
 from conversations.echoes import Repetition, RepetitionQuery, find_repetitions
 from language.base import Comparison, Vectors
 from retrieval.search import nearest
+from statements.actions import rejected_statements
 from statements.policy import fingerprints
 from statements.wording import Embedded
 
 from . import policy
-from .models import FactEvidence, LegacyFact
+from .models import FACT, FactEvidence, LegacyFact
 from .querysets import FactQuerySet
 
 
@@ -90,6 +91,16 @@ def also_said(principal: Principal, fact_id: UUID) -> list[Repetition]:
 def facts_say_again(principal: Principal, sought: RepetitionQuery) -> list[Repetition]:
     """Return the person's own facts that say what they asked not to keep."""
     return LegacyFact.objects.mine(principal).present().saying_again(sought, "fact")
+
+
+def facts_rejected(user_id: UUID) -> list[str]:
+    """What the person's facts say that they rejected or deleted, as far as it is there still."""
+    return rejected_statements(FACT, user_id)
+
+
+def facts_not_kept(user_id: UUID) -> list[str]:
+    """What the person's facts say that they do not want kept."""
+    return rejected_statements(FACT, user_id, not_kept=True)
 
 
 def facts_kept_of(user_id: UUID, message_ids: Collection[UUID], cause: Cause) -> Iterable[str]:

@@ -17,9 +17,9 @@ class MemoriesConfig(AppConfig):
             on_withheld,
             register_kept_texts,
         )
-        from conversations.echoes import register_repetition_search  # noqa: PLC0415
+        from conversations.echoes import register_rejected_texts, register_repetition_search  # noqa: PLC0415
         from journal.undo import register_revert, register_undo  # noqa: PLC0415
-        from statements.actions import register_doubt_finder  # noqa: PLC0415
+        from statements.actions import register_doubt_finder, rejects  # noqa: PLC0415
 
         from .actions.undoing import memories_undo  # noqa: PLC0415
         from .actions.undoing_others import places_undo, plan_take_back, proposals_undo  # noqa: PLC0415
@@ -28,9 +28,16 @@ class MemoriesConfig(AppConfig):
             memories_follow_withholding,
             memories_resting_on,
         )
-        from .queries import memories_kept_of, memories_say_again  # noqa: PLC0415
+        from .queries import (  # noqa: PLC0415
+            memories_kept_of,
+            memories_not_kept,
+            memories_rejected,
+            memories_say_again,
+        )
 
         register_repetition_search(memories_say_again)
+        rejects(memories_rejected)
+        register_rejected_texts(memories_not_kept)
         register_kept_texts(memories_kept_of)
         on_withheld(memories_follow_withholding)
         on_refusal(memories_follow_refusal)

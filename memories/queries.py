@@ -11,8 +11,8 @@ from uuid import UUID
 
 from django.conf import settings
 from django.contrib.postgres.search import SearchVector
-from django.db.models import Count, Exists, Min, OuterRef, Value
-from django.db.models.functions import Left
+from django.db.models import CharField, Count, Exists, Min, OuterRef, Value
+from django.db.models.functions import Cast, Left
 from django.utils import timezone
 
 from accounts.policy import must_act_for
@@ -25,10 +25,12 @@ from journal.exceptions import NotAllowed, NotFound, Refused
 from journal.models import Ledger
 from retrieval.filters import PLACEHOLDER_NOW
 from retrieval.prepared import Rows, Shaped, read, together
+from statements.actions import rejected_statements
+from statements.models import Suppression
 from statements.policy import fingerprints
 from statements.wording import Embedded
 
-from .models import Memory, MemoryEvidence, Place, Relation
+from .models import MEMORY, Memory, MemoryEvidence, Place, Proposal, Relation
 from .policy import writing
 from .policy.bands import Neighbour
 from .querysets import MemoryQuerySet
@@ -245,6 +247,22 @@ def memories_say_again(principal: Principal, sought: RepetitionQuery) -> list[Re
     """Memories and places that say the same as something that is not to be kept."""
     rows = Memory.objects.visible_to(principal).present()
     return [*rows.saying_again(sought, "memory", "subject", "topics"), *_places_say_again(principal, sought.said)]
+
+
+def memories_rejected(user_id: UUID) -> list[str]:
+    """What memories say that the person rejected or took away, and the names of such places, as far as it is there."""
+    known = Suppression.objects.filter(user_id=user_id)
+    removed = Place.objects.filter(user_id=user_id, deleted_at__isnull=False)
+    stands_for = known.filter(object_id=Cast(OuterRef("pk"), CharField()))
+    places = removed.filter(Exists(stands_for)).values_list("name", flat=True)
+    refused = Proposal.objects.filter(user_id=user_id, kind=Proposal.Kind.PLACE, state=Proposal.State.REJECTED)
+    names = refused.filter(Exists(stands_for)).values_list("values__name", flat=True)
+    return [*rejected_statements(MEMORY, user_id), *places, *filter(None, names)]
+
+
+def memories_not_kept(user_id: UUID) -> list[str]:
+    """What memories say that the person does not want kept."""
+    return rejected_statements(MEMORY, user_id, not_kept=True)
 
 
 def memories_kept_of(user_id: UUID, message_ids: Collection[UUID], cause: Cause) -> Iterable[str]:

@@ -9,8 +9,9 @@ class StatementsConfig(AppConfig):
     name = "statements"
 
     def ready(self) -> None:
-        """Register the listeners of withholding, refusals and undo."""
-        from conversations.actions import on_refusal, on_withheld  # noqa: PLC0415 - models are loaded now
+        """Register the check of names, and the listeners of withholding, refusals and undo."""
+        from accounts.policy import refuses_words  # noqa: PLC0415 - models are loaded now
+        from conversations.actions import on_refusal, on_withheld  # noqa: PLC0415
         from journal.undo import on_undo  # noqa: PLC0415
 
         from .actions import (  # noqa: PLC0415
@@ -18,8 +19,10 @@ class StatementsConfig(AppConfig):
             candidates_follow_withholding,
             doubt_withheld,
             doubts_drop,
+            says_rejected,
         )
 
+        refuses_words(says_rejected)
         on_withheld(doubt_withheld)
         on_withheld(candidates_follow_withholding)
         on_refusal(candidates_follow_refusal)

@@ -39,10 +39,12 @@ def legacy_create(principal: Principal, name: str, members: Sequence[str] = ()) 
     """Create a legacy owned by the person, and invite the named people, each once.
 
     Inviting needs the scope admin; creating a legacy alone needs write. Raises Refused (400) for a bad name, too many
-    members or an impossible person's name, NotAllowed (403), NotYoursToDecide (403), TooMany (429).
+    members or an impossible person's name, Gated (422, also ``rejected_before``), NotAllowed (403), NotYoursToDecide
+    (403), TooMany (429).
     """
     user_id = policy.must_write(principal)
     name = policy.clean_shown_name(name)
+    policy.must_be_welcome(principal, name)
     policy.check_member_count(members)
     if members:
         policy.must_decide_for_all(principal)
@@ -59,9 +61,13 @@ def legacy_create(principal: Principal, name: str, members: Sequence[str] = ()) 
 
 
 def legacy_rename(principal: Principal, legacy_id: UUID, name: str) -> Legacy:
-    """Rename a legacy. Raises NotFound (404), NotAllowed (403) for a member who is not an owner, Refused (400)."""
+    """Rename a legacy.
+
+    Raises NotFound (404), NotAllowed (403) for a member who is not an owner, Refused (400), Gated (422).
+    """
     policy.must_write(principal)
     name = policy.clean_shown_name(name)
+    policy.must_be_welcome(principal, name)
     must_own(principal, legacy_id)  # Also before locking, so that a stranger can't lock the ledger.
     with ledger_write(principal.actor, legacy_id) as write:
         must_own(principal, legacy_id)

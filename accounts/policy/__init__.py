@@ -37,6 +37,7 @@ from .names import (
     normal_name,
     parked_name,
 )
+from .refused_words import must_be_welcome, refuses_words, rejected_before
 
 if TYPE_CHECKING:
     from ..models import Agent, Grant
@@ -54,9 +55,12 @@ __all__ = [
     "clean_name",
     "clean_shown_name",
     "issuer_of_names",
+    "must_be_welcome",
     "names_to_invite",
     "normal_name",
     "parked_name",
+    "refuses_words",
+    "rejected_before",
 ]
 
 TELEGRAM_ISSUER = "telegram"

@@ -65,7 +65,7 @@ def plan_step(principal: Principal, parsed: ParsedConversation, *, channel: str,
 
 def _title(principal: Principal, title: str) -> str:
     """Return a title of the file, or '' if a gate refuses it or it contains withheld words."""
-    return "" if repeats_withheld(must_write(principal), title) else passing_title(title)
+    return "" if repeats_withheld(must_write(principal), [title]) else passing_title(title)
 
 
 def append_step(

@@ -72,7 +72,7 @@ def conversation_create(
     """
     user_id = must_write(principal)
     policy.check_title(title, own_word=principal.speaks_as_person)
-    if not principal.speaks_as_person and repeats_withheld(user_id, title):
+    if not principal.speaks_as_person and repeats_withheld(user_id, [title]):
         raise Gated(_("The title says what the person had taken out of the record."), code="rejected_before")
     with ledger_write(principal.actor, user_id) as write:
         if legacy_id and not Legacy.objects.visible_to(principal).filter(pk=legacy_id).exists():

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Literal
 from django.conf import settings
 from django.utils.translation import gettext as _
 
+from accounts.policy import rejected_before
 from journal.exceptions import Conflict
-from statements.actions import rejected_before, suppression_remove, words_check
+from statements.actions import suppression_remove, words_check
 
-from ..models import MEMORY, Memory, Proposal
+from ..models import Memory, Proposal
 from ..policy import writing
 from ..policy.bands import Band, Neighbour, Thresholds, nearest_band, value_of
 from ..policy.writing import State
@@ -140,7 +141,7 @@ class CandidateDecision:
         """Lift suppressions of the same words if the person says it; raise Gated for anybody else."""
         if not self.by_word:
             beside = writing.said_beside(self.new.subject, self.new.topics, self.new.metadata)
-            words_check(MEMORY, self.recording.user_id, beside)
+            words_check(self.recording.user_id, beside)
         if not self.around.against.words:
             return
         if not self.by_word:

@@ -78,10 +78,9 @@ def said_field(principal: Principal, content: str, kind: str, subject: str, mean
 
 
 def said_beside(subject: str, topics: Sequence[str], metadata: Mapping[str, Any] | None = None) -> list[str]:
-    """What a subject, a topic or a text of metadata may say in several words, as it stands and as said of the user."""
+    """What a subject, a topic or a text of metadata may say in several words."""
     texts = [text for entry in _entries(metadata or {}) for text in entry]
-    several = [each for each in (subject, *topics, *texts) if len(each.split()) > 2]
-    return [said for each in several for said in (each, f"The user {each}")]
+    return [each for each in (subject, *topics, *texts) if len(each.split()) > 2]
 
 
 def is_used(state: str, reviewed_at: datetime | None, review: str) -> bool:

@@ -8,6 +8,7 @@ from .candidates import (
     candidates_postpone,
 )
 from .doubts import ChangedStatement, doubt_dependents, doubt_withheld, doubts_drop, register_doubt_finder
+from .rejected import rejected_statements, rejects, says_rejected, words_check
 from .single import (
     GONE,
     PRESENT,
@@ -25,14 +26,12 @@ from .single import (
 )
 from .suppressions import (
     reason_to_review,
-    rejected_before,
     resemblance_lift,
     suppression_add,
     suppression_check,
     suppression_lift,
     suppression_remove,
     suppressions_follow,
-    words_check,
 )
 from .upkeep import compare_later, embed_waiting, erase, lease_unindexed, postpone_indexing, purging, statements_purge
 
@@ -63,9 +62,11 @@ __all__ = [
     "purging",
     "reason_to_review",
     "register_doubt_finder",
-    "rejected_before",
+    "rejected_statements",
+    "rejects",
     "resemblance_lift",
     "saving_changes",
+    "says_rejected",
     "set_columns",
     "statement_under_lock",
     "statement_write",

@@ -14,10 +14,9 @@ from uuid import UUID
 from django.db import connection, models
 from django.db.models import CharField, Exists, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Cast
-from django.utils.translation import gettext as _
 
+from accounts.policy import rejected_before
 from journal.actions import LedgerWrite
-from journal.exceptions import Gated
 from retrieval.vectors import stale
 
 from ..models import StatementKind, Suppression
@@ -148,17 +147,6 @@ def suppression_check(
     if against.words:
         raise rejected_before()
     return against.review_reason(text)
-
-
-def words_check(kind: StatementKind[Any], user_id: UUID, texts: Sequence[str]) -> None:
-    """Raise Gated (422 ``rejected_before``) if any text is suppressed. For texts beside a statement's content."""
-    if texts and any(Suppression.objects.matches(kind, user_id, [Embedded(each, None, "") for each in texts])):
-        raise rejected_before()
-
-
-def rejected_before() -> Gated:
-    """Return the exception for a suppressed text."""
-    return Gated(_("The person rejected or deleted this before. Only they can bring it back."), code="rejected_before")
 
 
 def resemblance_lift(change: StatementWrite[Any]) -> None:

@@ -35,11 +35,13 @@ from conversations.actions import (
 from conversations.imports.records import ParsedConversation, ParsedMessage
 from conversations.models import Conversation, ConversationChunk, Message, Withheld
 from conversations.passages import MARK, Original, Span, merged
+from desk.withheld import views as withheld_pages
 from facts.actions import fact_delete, fact_reject, fact_restore, fact_unshare_withheld
 from facts.models import FactEvidence, LegacyFact
 from journal.actions import ledger_write
 from journal.exceptions import NotYoursToDecide
 from journal.models import Change, Export, ExportPart, Ledger
+from journal.steps import revisions_of
 from journal.undo import undo
 from language.backends import get_embedder
 from language.base import ModelUnavailable
@@ -483,6 +485,40 @@ def test_metadata_does_not_say_again_what_was_refused(owner, agent, api):
     assert (filed.status_code, filed.json()["code"]) == (422, "rejected_before")
 
 
+@pytest.mark.parametrize("reason", ["dont_keep", "not_true"])
+def test_what_was_rejected_does_not_come_back_as_a_name(owner, agent, api, reason):
+    """Of legacies and places, in notes and metadata; a title says again only what is not to be kept."""
+    debts, beside = remember(owner, "The user has debts with his brother Karl.", "The user likes tea.")
+    memory_reject(me(owner), debts.pk, reason)
+    person, client = api(owner), api(agent)
+    kept = client.post("/api/v1/legacies/", {"name": "Karl"}, format="json").json()["id"]
+    said = "Debts with brother Karl"
+    sent = [
+        ("post", "legacies/", {"name": said}),
+        ("patch", f"legacies/{kept}/", {"name": said}),
+        ("post", "places/", {"place_id": "a", "name": said}),
+        ("post", "places/", {"place_id": "b", "name": "Bank", "notes": f"{said}."}),
+        ("patch", f"memories/{beside.pk}/", {"metadata": {"note": f"{said} again"}}),
+    ]
+    if reason == "dont_keep":
+        sent.append(("post", "conversations/", {"title": said}))
+    for method, path, body in sent:
+        answer = getattr(client, method)(f"/api/v1/{path}", body, format="json")
+        assert (answer.status_code, answer.json()["code"]) == (422, "rejected_before"), (path, body)
+    assert client.post("/api/v1/legacies/", {"name": "Brother Karl"}, format="json").status_code == 201
+    assert person.post("/api/v1/legacies/", {"name": said}, format="json").status_code == 201
+
+
+def test_a_place_that_the_person_took_away_does_not_come_back_under_another_id(owner, agent, api):
+    client, body = api(agent), {"place_id": "gym", "name": "Gym of Saint Ann"}
+    gym = place_add(me(owner), "gym", "Gym of Saint Ann").place
+    assert api(owner).delete(f"/api/v1/places/{gym.pk}/").status_code == 204
+    for again in ({**body, "place_id": "other"}, {"place_id": "third", "name": "Old gym of Saint Ann"}):
+        answer = client.post("/api/v1/places/", again, format="json")
+        assert (answer.status_code, answer.json()["code"]) == (422, "rejected_before")
+    assert client.post("/api/v1/places/", {"place_id": "x", "name": "Saint Ann"}, format="json").status_code == 201
+
+
 def test_a_plan_that_would_say_it_is_dropped(owner, monkeypatch):
     cello, tea, bees = remember(owner, "The user plays the cello.", "The user drinks tea.", "The user keeps bees.")
     way = Scripted()
@@ -767,6 +803,30 @@ def test_what_is_chosen_of_it_goes_at_one_press_and_comes_back_by_one_undo(owner
         row.refresh_from_db()
     assert (again.state, talk.title, fact.state) == ("active", "Playing the cello in an orchestra", "active")
     assert (hall.notes, stage.deleted_at) == ("Near the river. Plays the cello in an orchestra.", None)
+
+
+def test_undoing_what_took_several_steps_leaves_what_a_worker_learned_between_them(owner, agent, client, monkeypatch):
+    """An undo from a page takes back the person's own decision, and nothing that somebody else did meanwhile."""
+    memory, again = remember(owner, "The user plays the cello in an orchestra.", "The user plays cello.")
+    talk = say(owner, "Hello.", title="Playing the cello in an orchestra")
+    client.force_login(owner)
+    dont_keep(owner, memory)
+    keys = [f"{each.object_type}-{each.object_id}" for each in queries.also_said(me(owner), memory.pk)]
+    withhold = withheld_pages.passages_withhold
+
+    def while_a_worker_learns(*args):
+        withhold(*args)
+        with revisions_of(None):  # Another process watches nothing of this.
+            factories.MemoryFactory(user=owner, agent=agent, content="The user keeps bees.")
+
+    monkeypatch.setattr(withheld_pages, "passages_withhold", while_a_worker_learns)
+    pressed = client.post(f"/withheld/also/memory/{memory.pk}/", {"also": keys}, follow=True)
+    (undo_address,) = [each.extra_tags for each in pressed.context["messages"]]
+    client.post(undo_address)
+    for row in (again, talk):
+        row.refresh_from_db()
+    assert (again.state, talk.title) == ("active", "Playing the cello in an orchestra")
+    assert Memory.objects.get(content="The user keeps bees.").state == "active"
 
 
 def test_a_title_is_withheld_over_rest_by_the_index_null(owner, api):
