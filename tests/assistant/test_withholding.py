@@ -41,7 +41,7 @@ from facts.models import FactEvidence, LegacyFact
 from journal.actions import ledger_write
 from journal.exceptions import NotYoursToDecide
 from journal.models import Change, Export, ExportPart, Ledger
-from journal.steps import revisions_of
+from journal.steps import watch_revisions
 from journal.undo import undo
 from language.backends import get_embedder
 from language.base import ModelUnavailable
@@ -816,7 +816,7 @@ def test_undoing_what_took_several_steps_leaves_what_a_worker_learned_between_th
 
     def while_a_worker_learns(*args):
         withhold(*args)
-        with revisions_of(None):  # Another process watches nothing of this.
+        with watch_revisions(None):  # Another process watches nothing of this.
             factories.MemoryFactory(user=owner, agent=agent, content="The user keeps bees.")
 
     monkeypatch.setattr(withheld_pages, "passages_withhold", while_a_worker_learns)
