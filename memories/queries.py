@@ -30,7 +30,7 @@ from statements.models import Suppression
 from statements.policy import fingerprints
 from statements.wording import Embedded
 
-from .models import MEMORY, Memory, MemoryEvidence, Place, Proposal, Relation
+from .models import MEMORY, Memory, MemoryEvidence, Place, Relation
 from .policy import writing
 from .policy.bands import Neighbour
 from .querysets import MemoryQuerySet
@@ -250,18 +250,19 @@ def memories_say_again(principal: Principal, sought: RepetitionQuery) -> list[Re
 
 
 def memories_rejected(user_id: UUID) -> list[str]:
-    """What memories say that the person rejected or took away, and the names of such places, as far as it is there."""
-    known = Suppression.objects.filter(user_id=user_id)
-    removed = Place.objects.filter(user_id=user_id, deleted_at__isnull=False)
-    stands_for = known.filter(object_id=Cast(OuterRef("pk"), CharField()))
-    places = removed.filter(Exists(stands_for)).values_list("name", flat=True)
-    refused = Proposal.objects.filter(user_id=user_id, kind=Proposal.Kind.PLACE, state=Proposal.State.REJECTED)
-    names = refused.filter(Exists(stands_for)).values_list("values__name", flat=True)
-    return [*rejected_statements(MEMORY, user_id), *places, *filter(None, names)]
+    """Return the rejected and deleted memories of a person, and the names of places that they removed, if still stored.
+
+    A name that one of their places has now is not among them.
+    """
+    suppressions = Suppression.objects.filter(user_id=user_id, object_id=Cast(OuterRef("pk"), CharField()))
+    places = Place.objects.filter(user_id=user_id)
+    removed = places.filter(Exists(suppressions), deleted_at__isnull=False)
+    names = removed.exclude(name__in=places.present().values("name")).values_list("name", flat=True)
+    return [*rejected_statements(MEMORY, user_id), *names]
 
 
 def memories_not_kept(user_id: UUID) -> list[str]:
-    """What memories say that the person does not want kept."""
+    """Return the memories that a person does not want kept, if still stored."""
     return rejected_statements(MEMORY, user_id, not_kept=True)
 
 

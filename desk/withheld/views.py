@@ -93,7 +93,7 @@ def withhold_also(request: PageRequest, principal: Principal, noun: str, pk: str
             passages_withhold(principal, places, Cause(noun, pk))
         for each in found:
             if refuse := _REFUSE.get(each.object_type):
-                with suppress(Conflict):  # It may have been withheld together with another one.
+                with suppress(Conflict, NotFound):  # It may have been withheld together with another one.
                     refuse(principal, each)
         return Done(_("Withheld"), _("Withheld in %(found)s more.") % {"found": _places(len(found))})
 

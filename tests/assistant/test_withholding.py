@@ -505,7 +505,7 @@ def test_what_was_rejected_does_not_come_back_as_a_name(owner, agent, api, reaso
     for method, path, body in sent:
         answer = getattr(client, method)(f"/api/v1/{path}", body, format="json")
         assert (answer.status_code, answer.json()["code"]) == (422, "rejected_before"), (path, body)
-    assert client.post("/api/v1/legacies/", {"name": "Brother Karl"}, format="json").status_code == 201
+    assert client.post("/api/v1/legacies/", {"name": "Karl's workshop"}, format="json").status_code == 201
     assert person.post("/api/v1/legacies/", {"name": said}, format="json").status_code == 201
 
 
@@ -517,6 +517,8 @@ def test_a_place_that_the_person_took_away_does_not_come_back_under_another_id(o
         answer = client.post("/api/v1/places/", again, format="json")
         assert (answer.status_code, answer.json()["code"]) == (422, "rejected_before")
     assert client.post("/api/v1/places/", {"place_id": "x", "name": "Saint Ann"}, format="json").status_code == 201
+    mine = place_add(me(owner), "mine", body["name"]).place
+    assert client.patch(f"/api/v1/places/{mine.pk}/", {"notes": "Open late"}, format="json").status_code == 200
 
 
 def test_a_plan_that_would_say_it_is_dropped(owner, monkeypatch):
