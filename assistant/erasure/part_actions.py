@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from accounts.models import Legacy, Member
 from accounts.principals import Principal
-from conversations.actions import Cause, conversation_remove, withholding_ahead, words_withhold
+from conversations.actions import Cause, conversation_remove, plan_withholding, words_withhold
 from conversations.models import Conversation, ConversationChunk, ConversationImport, Message, Withheld
 from facts.models import FACT, FactEvidence, LegacyFact
 from journal.actions import LedgerWrite, delete_undo_steps, ledger_write
@@ -56,7 +56,7 @@ def erase_part(lease: Lease, principal: Principal, erasure: Erasure) -> None:
         planned = extent_of(erasure)
         ahead = {_cause_of(pk): [(pk, "")] for pk in _by_themselves(planned)}
         with (
-            withholding_ahead(erasure.user_id, ahead),
+            plan_withholding(erasure.user_id, ahead),
             ledger_write(principal.actor, erasure.user_id, *planned.legacies) as write,
         ):
             lease.lock()
