@@ -234,10 +234,10 @@ class Source:
 class Heard:
     """The interpretation of a message without a model; statements are worded for the person.
 
-    ``new``: said in passing; ``noted``: requested or confirmed; ``changed``: (old, new) wordings;
-    ``waiting``: pending approval; ``told``: about the legacy. ``refused``: they refused that something is kept. ``agreed``: they confirmed a question. ``about``: the
-    person that the conversation is about, if not the user. ``secret``: kind of a number or code in it, which is never
-    stored.
+    ``new``: said in passing; ``noted``: requested or confirmed; ``changed``: (old, new) wordings; ``waiting``: pending
+    their approval; ``told``: about the legacy. ``refused``: they refused that something is kept. ``agreed``: they
+    confirmed a question. ``about``: the person that the conversation is about, if not the user. ``secret``: kind of a
+    number or code in it, which is never stored.
     """
 
     new: tuple[str, ...] = ()
