@@ -13,7 +13,7 @@ from accounts.policy import rejected_before
 from conversations.echoes import WithheldWords, repeats_withheld
 from retrieval.text import list_words
 
-from ..models import Refusal, StatementKind, Suppression
+from ..models import RejectionReason, StatementKind, Suppression
 from ..policy import fingerprints
 
 _MOST_COMPARED = 200
@@ -35,7 +35,7 @@ def rejected_statements(kind: StatementKind[Any], user_id: UUID, *, not_kept: bo
     known = Suppression.objects.filter(user_id=user_id, fingerprint=OuterRef("fingerprint"))
     stands_for = known.filter(object_id=Cast(OuterRef("pk"), CharField()))
     rows = kind.rows.filter(Exists(stands_for), user_id=user_id)
-    rows = rows.exclude(state_reason=Refusal.NOT_TRUE.label) if not_kept else rows
+    rows = rows.exclude(state_reason=RejectionReason.NOT_TRUE.label) if not_kept else rows
     return list(rows.order_by("-updated_at").values_list("content", flat=True)[:_MOST_COMPARED])
 
 
