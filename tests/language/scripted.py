@@ -60,6 +60,9 @@ class ScriptedServer:
 SOON = 30
 """Seconds: far more than a busy machine takes, and far less than somebody takes who waits for these servers."""
 
+PATIENCE = (0.4, 4, 20)
+"""Deadlines in seconds to call with, until the request arrives: a busy machine may take longer than one to send it."""
+
 # --- Answers ----------------------------------------------------------------------------------------------------
 
 
