@@ -17,7 +17,7 @@ from language.reading.sentences import Sentence, split_sentences
 from language.reading.words import listed
 
 from ..clauses import is_verb
-from ..parse import Word, parse
+from ..parse import Parsed, Word, parse
 from .grammar import is_reported
 from .judged import asks, declines
 from .requests import SAYS_THIS, Act, acts_in, flat, judged_acts
@@ -57,9 +57,9 @@ class Refusal:
 def hear(turns: Sequence[Turn], last: int) -> Refusal | None:
     """What the turn at position ``last`` asks not to be kept of itself and of those before it; None if nothing."""
     said = turns[last].content
-    found = list(_acts(said))
+    talk = _Talk(turns, last)
+    found = [act for act in _acts(said) if not (act.judged and talk.is_about_else(act))]
     if found:
-        talk = _Talk(turns, last)
         heard = [each for act in found if (each := talk.meant_by(act)) is not None]
         if not heard:
             return None
@@ -68,7 +68,7 @@ def hear(turns: Sequence[Turn], last: int) -> Refusal | None:
         asked = any(each.asked for each in heard)
         denied = heard[0].denied if len(heard) == 1 else None
         return Refusal(tuple(passages), named, any(each.whole for each in heard), denied, asked)
-    return _Talk(turns, last).meant_by_no()
+    return talk.meant_by_no()
 
 
 def _acts(text: str) -> Iterator[Act]:
@@ -114,6 +114,20 @@ class _Talk:
     def __init__(self, turns: Sequence[Turn], last: int) -> None:
         self.turns, self.last = turns, last
         self.own = list(split_sentences(turns[last].content))
+
+    def is_about_else(self, act: Act) -> bool:
+        """Whether what reads like a request orders something else: "please fail now", "abort the build".
+
+        It points to nothing that was said, and says in words that nobody has said what is to be done.
+        """
+        parsed = parse(self.turns[self.last].content[act.start : act.end])
+        root = next((word for word in parsed.words if word.head == word.index), None) if parsed is not None else None
+        if parsed is None or root is None or not _is_order(parsed, root):
+            return False
+        inside = [each for each in self.own if each.start < act.end and act.start < each.end]
+        before = [each for each in self.own if inside and each.end <= inside[0].start]
+        points = any(_OF_WORDS.search(each.text) for each in inside)
+        return not points and self._spoken_of(inside, before) is None
 
     def meant_by(self, act: Act) -> Refusal | None:
         """What a request means. The sentence that makes it goes along where it says what is meant."""
@@ -243,6 +257,29 @@ class _Talk:
         if any(map(str.isdigit, sentence.text)):
             return False
         return not _says_something(sentence.text) or _REACTS.match(sentence.text.replace("’", "'")) is not None
+
+
+def _is_order(parsed: Parsed, root: Word) -> bool:
+    """Whether a sentence orders something to be done that is not to keep quiet."""
+    subject = parsed.child(root, "nsubj", "nsubjpass", "neg", "aux")
+    return (
+        root.tag in {"VB", "VBP", "NN"}
+        and subject is None
+        and bool(content_words(parsed.words))
+        and (root.low not in _KEEPS_QUIET)
+    )
+
+
+_KEEPS_QUIET = listed(
+    "keep leave forget skip omit hush shush unhear unsee unsay spare bury burn scratch scrap lose take disregard ignore"
+)
+_OF_WORDS = re.compile(
+    r"\b(?:it|that|these|those|them|he|him|she|her|they|what|which|here|this(?! (?:time|once|moment)\b)|\w+thing|"
+    r"things?|parts?|bits?|stor(?:y|ies)|stuff|matter|business|words?|sentences?|remarks?|pieces?|facts?|notes?|"
+    r"memor(?:y|ies)|record|book|album|summary|message|last|previous|above|entry|one|private|secret|sealed|mum|names?)\b",
+    re.IGNORECASE,
+)
+"""Words that point to what was said, or name it, or where it is kept."""
 
 
 def _asks_last(text: str) -> bool:

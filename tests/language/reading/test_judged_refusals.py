@@ -76,3 +76,15 @@ def test_most_of_ordinary_talk_is_not_embedded():
 def test_what_is_no_request_of_a_person_withholds_nothing(said):
     turns = [Turn("user", "I keep forty hens."), Turn("assistant", "How nice."), Turn("user", said)]
     assert hear(turns, 2) is None
+
+
+@pytest.mark.parametrize(
+    "said", ["please fail now", "fail now", "let me fail", "abort the build", "please fail this time"]
+)
+def test_what_is_ordered_of_something_else_withholds_nothing(said):
+    assert hear([SAID, Turn("user", said)], 1) is None
+
+
+@pytest.mark.parametrize("said", ["kill it", "throw it away", "Disregard the previous entry."])
+def test_what_points_to_what_was_said_is_heard(said):
+    assert hear([SAID, Turn("user", said)], 1).passages
