@@ -223,13 +223,16 @@ class Card:
     @property
     def changed_meanwhile(self) -> list[Piece]:
         """The diff from the wording of a refused decision to the current one."""
-        return word_diff(self.refusal.seen, self.content) if self.refusal and self.refusal.seen else []
+        if not (self.refusal and self.refusal.seen):
+            return []
+        compare = diff_of_memories if self.noun == "memory" else word_diff
+        return compare(self.refusal.seen, self.content)
 
     @property
     def typed_instead(self) -> list[Piece]:
         """The diff from the current wording to the typed one."""
         typed = wording_in(self.refusal.typed) if self.refusal and self.refusal.seen else ""
-        return word_diff(self.content, typed) if typed else []
+        return word_diff(self.claim, typed) if typed else []
 
     @property
     def fields(self) -> dict[str, str]:

@@ -51,15 +51,13 @@ class Words(NamedTuple):
 class Learned:
     """A memory or fact with evidence in a message (``quote``); ``key`` and ``version`` as in forms.
 
-    ``raw``: the stored wording. ``fresh``: learned recently; ``undo``: then the URL that undoes it, unless it changed
-    since.
+    ``fresh``: learned recently; ``undo``: then the URL that undoes it, unless it changed since.
     """
 
     noun: str
     key: str
     version: int
     content: str
-    raw: str
     address: str
     quote: str
     waits: bool
@@ -182,7 +180,6 @@ def _around(principal: Principal, ids: Sequence[UUID]) -> _Around:
                     key=memory.pk,
                     version=memory.version,
                     content=second_person(memory.content),
-                    raw=memory.content,
                     address=reverse("memory-page", args=[memory.pk]),
                     quote=row.quote,
                     waits=memory.state == Memory.State.PROPOSED,
@@ -200,7 +197,6 @@ def _around(principal: Principal, ids: Sequence[UUID]) -> _Around:
                 key=str(fact.pk),
                 version=fact.version,
                 content=fact.content,
-                raw=fact.content,
                 address=reverse("fact-page", args=[fact.pk]),
                 quote=each.quote,
                 waits=fact.state == LegacyFact.State.PROPOSED,

@@ -14,6 +14,7 @@ from django.utils.translation import gettext_noop, ngettext
 from accounts.principals import Principal
 from journal.exceptions import Conflict, NotFound, Refused
 from journal.records import DONE
+from language.third_person import stored_as
 from memories import actions
 from memories.models import Memory, MemoryVersion
 from memories.records import NewMemory
@@ -131,7 +132,7 @@ def importance_of(typed: Typed) -> int:
 
 
 def _edit(principal: Principal, memory: Memory, typed: Typed) -> Done:
-    content, seen = wording_in(typed), seen_version(typed)
+    content, seen = stored_as(wording_in(typed), memory.content), seen_version(typed)
     proposed = memory.state == State.PROPOSED
     if " ".join(content.split()) == memory.content:
         if proposed:

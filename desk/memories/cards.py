@@ -102,7 +102,7 @@ def card_of(
         edits=("content",) if proposed else ("content", "correction"),
         edit_approves=proposed,
         stored={
-            "content": memory.content,
+            "content": second_person(memory.content),
             "correction": "",
             "steps": "",
             "category": memory.category,

@@ -13,6 +13,7 @@ from django.utils.translation import gettext_noop
 
 from accounts.principals import Principal
 from journal.exceptions import Conflict, NotFound
+from language.third_person import stored_as
 from memories import actions
 from memories.models import Memory, Place, Proposal
 from statements.models import RejectionReason
@@ -127,7 +128,10 @@ def _as_proposed(principal: Principal, proposal: Proposal) -> dict[str, str]:
 
 def _given(typed: Typed, shown: Mapping[str, str]) -> dict[str, str]:
     """Return the values that the person changed."""
-    return {name: typed[name] for name, was in shown.items() if name in typed and _differs(name, typed[name], was)}
+    given = {name: typed[name] for name in shown if name in typed}
+    if "content" in given:
+        given["content"] = stored_as(given["content"], shown["content"])
+    return {name: text for name, text in given.items() if _differs(name, text, shown[name])}
 
 
 def _differs(name: str, typed: str, shown: str) -> bool:

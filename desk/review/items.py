@@ -193,7 +193,7 @@ def _change(
         ],
         **_proposed(proposal, removes=not update),
         offers=["reject"] if lost else decisions,
-        stored={**card.stored, "content": content, "category": category, "subject": subject},
+        stored={**card.stored, "content": second_person(content), "category": category, "subject": subject},
         pieces=diff_of_memories(memory.content, values["content"]) if "content" in values else [],
         changes=list(_changes(memory, values)),
         notices=notices,

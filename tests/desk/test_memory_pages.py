@@ -869,9 +869,19 @@ def test_what_is_stored_of_the_user_is_told_to_them_in_the_second_person(visit, 
     of_memory = f"/memories/{memory.pk}/"
     assert claims(client.get(LIST)) == ["You prefer tea and have a kettle."]
     part = text(opened(client, memory, LIST))
-    assert re.search(r"<textarea[^>]*>The user prefers tea and has a kettle\.</textarea>", part)
+    assert re.search(r"<textarea[^>]*>You prefer tea and have a kettle\.</textarea>", part)
     for path in (of_memory, f"/review/?item=memory-{memory.pk}"):
         page = client.get(path)
         assert "You prefer tea and have a kettle." in words(page), path
-        assert re.search(r"<textarea[^>]*>The user prefers tea and has a kettle\.</textarea>", text(page)), path
+        assert re.search(r"<textarea[^>]*>You prefer tea and have a kettle\.</textarea>", text(page)), path
     assert now(memory).content == "The user prefers tea and has a kettle."
+
+
+def test_it_is_edited_in_the_second_person_too_and_stored_in_the_third(visit, owner, agent):
+    memory = MemoryFactory(user=owner, agent=agent, content="The user prefers tea and has a kettle.")
+    client = visit(owner)
+    decide(client, memory, "edit", content="You prefer tea and have a kettle.")
+    assert now(memory).version == 1
+    decide(client, memory, "edit", content="You prefer coffee and have two kettles.")
+    assert now(memory).content == "The user prefers coffee and has two kettles."
+    assert "You prefer coffee and have two kettles." in words(client.get(page_of(memory)))

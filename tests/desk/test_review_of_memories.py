@@ -11,6 +11,7 @@ from django.utils import timezone
 from accounts.queries import principal_for_person
 from conversations.models import Conversation
 from desk.review.queue import END, MOST_COUNTED, Item, Queue
+from language.second_person import second_person
 from memories import actions
 from memories.models import Memory, Place, Proposal
 from memories.records import NewMemory
@@ -198,7 +199,7 @@ def test_nobody_is_sent_to_sign_in(visit, create):
 def test_a_new_memory(visit, owner, create):
     page = words(visit(owner).get("/review/"))
     assert "New memory Context Garden Expires in 7 days" in page
-    assert TOMATOES in page
+    assert second_person(TOMATOES) in page
     assert "Proposed by agent on" in page
     assert "agent added it without a quotation" in page
     assert "Once approved, it is in every prompt of agent." in page
@@ -385,7 +386,7 @@ def test_a_decision_about_a_memory_leads_on_and_back(visit, owner, cautious, bot
     else:
         assert answer.url == f"/review/?item=memory-{memory.pk}#item"
         answer = client.get(answer.url)
-    assert "The user has a sister." in words(answer)
+    assert "You have a sister." in words(answer)
     after = now(memory)
     assert after.state == ("rejected" if decision == "reject" else "active")
     if decision == "edit":
@@ -616,7 +617,7 @@ def test_what_is_not_there(visit, owner, create, path):
     answer = visit(owner, htmx=True).post(path, {"next": "/review/"})
     assert answer.status_code == 404
     assert "not there any more" in words(answer)
-    assert TOMATOES in words(answer)
+    assert second_person(TOMATOES) in words(answer)
 
 
 def test_what_makes_no_sense(visit, owner, create, update):

@@ -1,0 +1,86 @@
+"""What a person typed over a statement that they are told in the second person, as it is stored: "The user likes tea."
+
+It is put in the third person where ``second_person`` leads back from there to what was typed, so that they read their
+own words again; else in the first person, which no verb but "to be" tells from the second.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from language.reading.parse import Parsed, Word, parse
+from language.reading.wording import third
+
+from .second_person import second_person
+
+_SAYS_YOU = re.compile(r"\b(?:you|your|yours|yourself)\b", re.IGNORECASE)
+_SHORT = re.compile(r"(?<=\byou)['’](re|ve|ll)\b", re.IGNORECASE)
+_IN_FULL = {"re": " are", "ve": " have", "ll": " will"}
+_OF_THE_USER = {
+    "you": "the user", "your": "the user's", "are": "is", "were": "was", "have": "has", "do": "does",
+}  # fmt: skip
+_OF_ME = {"your": "my", "yours": "mine", "yourself": "myself", "are": "am", "were": "was"}
+_SUBJECT = ("nsubj", "nsubjpass")
+
+
+def stored_as(typed: str, before: str) -> str:
+    """A wording as it is stored that was typed over ``before``, which the person was shown in the second person."""
+    told = second_person(before)
+    if typed.split() == told.split():
+        return before
+    return third_person(typed) if told != before else typed
+
+
+def third_person(told: str) -> str:
+    """A statement that calls the person "you" as one about "the user"; in the first person where that is not sure."""
+    told = _SHORT.sub(lambda found: _IN_FULL[found[1].lower()], " ".join(told.split()))
+    parsed = parse(told, names=False) if _SAYS_YOU.search(told) else None
+    if parsed is None:
+        return told
+    verbs = {verb.index for word in parsed.words if word.low == "you" for verb in _verbs_of(parsed, word)}
+    turned = _turned(parsed, lambda word: _said_of_the_user(word, verbs))
+    if turned != told and second_person(turned) == told:
+        return turned
+    return _turned(parsed, lambda word: _said_of_me(parsed, word, verbs))
+
+
+def _verbs_of(parsed: Parsed, you: Word) -> list[Word]:
+    """The verbs in the present that go with a "you"."""
+    if you.dep not in _SUBJECT:
+        return []
+    heads = [parsed.head(you)]
+    while (beside := parsed.child(heads[-1], "conj")) is not None and parsed.child(beside, *_SUBJECT) is None:
+        heads.append(beside)
+    said = []
+    for head in heads:
+        first = parsed.child(head, "aux", "auxpass") or head
+        said += [first] if first.tag in {"VBP", "VB"} or first.low == "were" else []
+        if first is not head and first.low != "do":
+            break  # "You can swim and dive": the helper stands for the others, too.
+    return said
+
+
+def _turned(parsed: Parsed, said: Callable[[Word], str]) -> str:
+    text, at = "", 0
+    for word in parsed.words:
+        turned = said(word)
+        text += parsed.text[at : word.start]
+        text += turned[:1].upper() + turned[1:] if word.text[:1].isupper() else turned
+        at = word.end
+    return text + parsed.text[at:]
+
+
+def _said_of_the_user(word: Word, verbs: set[int]) -> str:
+    if word.index in verbs:
+        return _OF_THE_USER.get(word.low) or third(word.text)
+    return _OF_THE_USER[word.low] if word.low in {"you", "your"} else word.text
+
+
+def _said_of_me(parsed: Parsed, word: Word, verbs: set[int]) -> str:
+    if word.low == "you":
+        return "I" if word.dep in _SUBJECT else "me"
+    before = parsed.words[word.index - 1] if word.index else None
+    if word.low in {"n't", "n’t"} and before is not None and before.low == "are" and before.index in verbs:
+        return " not"
+    return _OF_ME[word.low] if word.low in _OF_ME and (word.low[0] == "y" or word.index in verbs) else word.text
