@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from uuid import UUID
 
 from django.db.models import Count, Sum
@@ -43,7 +43,8 @@ def count_jobs() -> dict[tuple[str, str], int]:
     return counts | {(kind, "failed"): number for kind, number in failed}
 
 
-def count_model_use() -> list[tuple[str, int, int, int]]:
-    """Return the calls, input and output tokens of background work by purpose, over all days."""
+def count_model_use(day: date | None = None) -> list[tuple[str, int, int, int]]:
+    """Return the calls, input and output tokens of all but replies by purpose: of one day (UTC), or over all days."""
     rows = ModelUse.objects.order_by("purpose").values_list("purpose")
+    rows = rows if day is None else rows.filter(day=day)
     return list(rows.annotate(of=Sum("calls"), read=Sum("input_tokens"), written=Sum("output_tokens")))

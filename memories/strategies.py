@@ -11,6 +11,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from journal.actions import note_model_use
 from journal.exceptions import Refused
 from language.backends import get_model
 from language.base import KnownMemory
@@ -72,7 +73,9 @@ class Summarise:
         """Ask the model. A group has the topics of all its sources, and weighs no less than the weightiest of them."""
         by_id = {memory.pk: memory for memory in memories}
         groups = []
-        for condensed in get_model().condense([_known(memory) for memory in memories]).memories:
+        answer = get_model().condense([_known(memory) for memory in memories])
+        note_model_use("condense", answer.usage)
+        for condensed in answer.memories:
             sources = [by_id[each] for each in condensed.sources]
             topics = dict.fromkeys(topic for memory in sources for topic in memory.topics)
             groups.append(

@@ -55,7 +55,7 @@ class _Stored(Collector):
 
     def _models(self) -> Iterator[Metric]:
         calls = CounterMetricFamily(
-            "keepsake_model_calls", "Calls of language models for work that runs by itself.", labels=["purpose"]
+            "keepsake_model_calls", "Calls of language models for all but replies.", labels=["purpose"]
         )
         tokens = CounterMetricFamily(
             "keepsake_model_tokens", "Tokens that these calls used.", labels=["purpose", "direction"]

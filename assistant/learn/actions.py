@@ -29,7 +29,7 @@ from accounts.scope import acting_as
 from conversations.actions import Cause, messages_mark, plan_withholding, words_restore, words_withhold
 from conversations.models import Conversation, Message, Withheld
 from conversations.policy import may_pin
-from journal.actions import LedgerWrite, learned_within_a_day, ledger_write
+from journal.actions import LedgerWrite, learned_within_a_day, ledger_write, note_model_use
 from journal.exceptions import NotFound, NotYoursToDecide, Refused
 from journal.leases import (
     Lease,
@@ -172,7 +172,9 @@ def _corrects(part: Part) -> bool:
 def _candidates(principal: Principal, model: LanguageModel, part: Part) -> Sequence[MemoryCandidate]:
     """Return the model's findings without tools."""
     request = ExtractionRequest(part.messages, principal.name, part.legacy_name, (), sorted(load_categories().by_name))
-    return model.extract(request).memories
+    extraction = model.extract(request)
+    note_model_use("extract", extraction.usage)
+    return extraction.memories
 
 
 def _write(

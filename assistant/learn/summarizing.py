@@ -27,7 +27,7 @@ from conversations.actions import chunk_write, chunks_hide, conversation_close
 from conversations.models import Conversation, ConversationChunk, Message
 from facts.actions import PreparedFact, prepare_extracted, record_extracted
 from facts.models import LegacyFact
-from journal.actions import learned_within_a_day, ledger_write
+from journal.actions import learned_within_a_day, ledger_write, note_model_use
 from journal.exceptions import NotFound
 from journal.leases import (
     Lease,
@@ -287,6 +287,7 @@ def summarize_part(principal: Principal, conversation: Conversation, part: Part)
     if not request.messages:
         return Extraction(summary=NOTHING_NEW, model=get_model().name)
     extraction = get_model().extract(request)
+    note_model_use("extract", extraction.usage)
     # A secret spread over a question and its answer may be recognisable in the summary only.
     summary = mask_sensitive(extraction.summary.strip())
     if not summary:

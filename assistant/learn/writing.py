@@ -13,7 +13,7 @@ from django.conf import settings
 from accounts.policy import must_act_for
 from accounts.principals import Principal
 from conversations.models import Conversation, Message
-from journal.actions import LedgerWrite, note_learned, write_part
+from journal.actions import LedgerWrite, note_learned, note_model_use, write_part
 from journal.exceptions import Refused
 from journal.operation_actions import note_operation
 from language.base import Comparison, LanguageModel, MemoryCandidate
@@ -128,9 +128,10 @@ def _judged(
     if not decides:
         return list(ready)
     if unsure and not model.offline:
-        answers = model.same_fact([(other, content) for _, other, content in unsure]).verdicts
-        for (verdicts, other, _), answer in zip(unsure, answers, strict=True):
-            verdicts[other] = answer
+        answer = model.same_fact([(other, content) for _, other, content in unsure])
+        note_model_use("compare", answer.usage)
+        for (verdicts, other, _), verdict in zip(unsure, answer.verdicts, strict=True):
+            verdicts[other] = verdict
     return [
         replace(each, verdicts=told[id(each)]) if isinstance(each, ReadyAddition) and id(each) in told else each
         for each in ready

@@ -12,7 +12,7 @@ from django.conf import settings
 from accounts.principals import Principal
 from accounts.queries import principal_for_job
 from conversations.models import Conversation, Message
-from journal.actions import LedgerWrite, note_learned
+from journal.actions import LedgerWrite, note_learned, note_model_use
 from journal.exceptions import Gated
 from journal.operation_actions import note_operation
 from language.backends import get_model
@@ -287,5 +287,9 @@ def verdicts_on(contents: Sequence[str], around: Sequence[Sequence[str]]) -> lis
     Raises ModelUnavailable, ModelAnswerInvalid.
     """
     pairs = [(other, content) for content, others in zip(contents, around, strict=True) for other in others]
-    answers = iter(get_model().same_fact(pairs).verdicts if pairs else ())
+    if not pairs:
+        return [{} for _ in around]
+    compared = get_model().same_fact(pairs)
+    note_model_use("compare", compared.usage)
+    answers = iter(compared.verdicts)
     return [{other: next(answers) for other in others} for others in around]

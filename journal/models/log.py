@@ -215,7 +215,7 @@ class OperationEvent(models.Model):
 
 
 class ModelUse(models.Model):
-    """Model calls and tokens in one day (UTC) for one purpose of background work. It names nobody.
+    """Model calls and tokens in one day (UTC) for one purpose, except replies. It names nobody.
 
     ``input_tokens`` includes tokens read from the model server's cache.
     """

@@ -19,10 +19,11 @@ from assistant.learn.summarizing import JOB as SUMMARIZE
 from facts.models import LegacyFact
 from journal.counting import OperationCount, count_operations
 from journal.models import Change, JobRun
-from language.backends import get_embedder, get_model
+from language.backends import get_embedder
 from memories.models import Memory
 
 from .. import pulse
+from .roles import roles_today
 
 DAYS = 14
 SHOWN_JOBS = 8
@@ -64,7 +65,7 @@ def read_dashboard(request: HttpRequest) -> dict[str, Any]:
         "written_today": written[-1][1],
         "chart": _chart(written),
         "operations": operations_of_day(),
-        "model": get_model(),
+        "roles": roles_today(),
         "embedder": get_embedder(),
     }
 

@@ -16,8 +16,10 @@ from django.utils import timezone
 from accounts.actions import preferences_set
 from accounts.queries import principal_for_person, principal_for_staff
 from journal import leases as jobs
+from journal.actions import note_model_use
 from journal.models import Change
 from journal.operation_actions import note_operation
+from language.base import Usage
 from memories.actions import memory_add, memory_quarantine
 from memories.records import NewMemory
 from memory_project import pulse
@@ -302,6 +304,23 @@ class TestTheFirstPage:
         page = client.get("/admin/").content.decode()
         assert "at work" in page
         assert "2, the oldest for 3" in page
+
+    def test_it_tells_the_model_of_each_role_and_what_it_used_today(self, client, moderator, settings):
+        client.force_login(moderator)
+        settings.ANTHROPIC_API_KEY = "key"
+        settings.KEEPSAKE_MODEL, settings.KEEPSAKE_REPLY_MODEL = "extracting-1", "talking-1"
+        settings.KEEPSAKE_JUDGE_MODEL, settings.KEEPSAKE_JUDGE_EFFORT = "judging-1", "low"
+        note_model_use("extract", Usage(1_000, 20))
+        note_model_use("remember", Usage(200, 3))
+        note_model_use("compare", Usage(50, 5))
+        factories.ReplyFactory(input_tokens=4_000, output_tokens=300)
+        roles = client.get("/admin/").context["roles"]
+        assert [(each.role, each.model, each.effort, each.read, each.written) for each in roles] == [
+            ("Replies", "talking-1", "", 4_000, 300),
+            ("Extracts", "extracting-1", "", 1_200, 23),
+            ("Judges", "judging-1", "low", 50, 5),
+        ]
+        assert not any(each.offline for each in roles)
 
     def test_days_are_counted_once(self, owner, django_assert_num_queries):
         for language in ("de", "en", "fr"):
