@@ -15,7 +15,7 @@ from pgvector.django import CosineDistance
 
 from accounts.principals import Principal
 from language.base import Vectors
-from language.reading.replying import STOCK
+from language.reading.replying import stock
 from retrieval.text import SIMPLE, detect_config, list_words
 
 from . import policy
@@ -86,7 +86,7 @@ class WithheldWords:
             (pk, span)
             for pk, text in texts.items()
             for span in text.sentences()
-            if not any(text.words(span) in told for told in STOCK)
+            if not any(text.words(span) in told for told in stock())
         ]
         stems = self.stems([texts[pk].words(span) for pk, span in places])
         return ((pk, span, words) for (pk, span), words in zip(places, stems, strict=True))

@@ -221,13 +221,16 @@ class ToolAnswer:
 class Source:
     """A statement found for a message, worded for the person, with its origin.
 
-    ``quoted``: a quote from a message, not a memory. ``of_legacy``: it is about a legacy.
+    ``quoted``: a quote from a message, not a memory. ``of_legacy``: it is about a legacy. ``stored``: the stored
+    wording, by which it is compared with others; ``at``: when it was learned or said.
     """
 
     text: str
     origin: str
     quoted: bool = False
     of_legacy: bool = False
+    stored: str = ""
+    at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,7 +272,7 @@ class ReplyRequest:
 
     For the offline model: ``question``, the person's message; ``found`` statements; ``heard``, the interpretation of
     the message; ``unknown`` fields and categories; ``is_first`` reply of the conversation; ``closed``: why nothing is
-    recalled or stored, or ''.
+    recalled or stored, or ''; ``language`` of its fixed sentences.
     """
 
     system: Sequence[Mapping[str, object]]
@@ -284,6 +287,7 @@ class ReplyRequest:
     unknown: Sequence[str] = ()
     is_first: bool = False
     closed: Literal["private", "off", ""] = ""
+    language: str = "en"
 
 
 @dataclass(frozen=True, slots=True)

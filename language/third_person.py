@@ -1,7 +1,7 @@
-"""What a person typed over a statement that they are told in the second person, as it is stored: "The user likes tea."
+"""Convert what a person typed in the second person ("You like tea.") to the stored form ("The user likes tea.").
 
-It is put in the third person where ``second_person`` leads back from there to what was typed, so that they read their
-own words again; else in the first person, which no verb but "to be" tells from the second.
+The third person is used if ``second_person`` converts it back to the typed text, so that the person reads their own
+words again. Otherwise the first person is used: it differs from the second in no verb but "to be".
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SUBJECT = ("nsubj", "nsubjpass")
 
 
 def stored_as(typed: str, before: str) -> str:
-    """A wording as it is stored that was typed over ``before``, which the person was shown in the second person."""
+    """Return the stored form of a text that was typed over ``before``, which was shown in the second person."""
     told = second_person(before)
     if typed.split() == told.split():
         return before
@@ -33,7 +33,7 @@ def stored_as(typed: str, before: str) -> str:
 
 
 def third_person(told: str) -> str:
-    """A statement that calls the person "you" as one about "the user"; in the first person where that is not sure."""
+    """Convert a statement with "you" to one about "the user", or to the first person if that is uncertain."""
     told = _SHORT.sub(lambda found: _IN_FULL[found[1].lower()], " ".join(told.split()))
     parsed = parse(told, names=False) if _SAYS_YOU.search(told) else None
     if parsed is None:
@@ -46,7 +46,7 @@ def third_person(told: str) -> str:
 
 
 def _verbs_of(parsed: Parsed, you: Word) -> list[Word]:
-    """The verbs in the present that go with a "you"."""
+    """Return the present tense verbs whose subject is a "you"."""
     if you.dep not in _SUBJECT:
         return []
     heads = [parsed.head(you)]

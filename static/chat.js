@@ -34,6 +34,28 @@
   });
   grow();
 
+  // What one may begin with, of the person or of whom the talk is about: it is put into the field to be gone on with.
+  const begins = document.getElementById("begins");
+  if (begins) {
+    const about = composer.querySelector("[name=about]");
+    const offer = () => {
+      const name = about?.value ? about.selectedOptions[0].textContent : "";
+      for (const button of begins.querySelectorAll("button")) {
+        button.hidden = (button.dataset.of === "legacy") !== Boolean(name);
+        button.textContent = button.dataset.says.replace("{name}", name);
+      }
+    };
+    about?.addEventListener("change", offer);
+    begins.addEventListener("click", (event) => {
+      if (!event.target.matches("button")) return;
+      field.value = event.target.textContent.replace(/…$/, "");
+      field.dispatchEvent(new Event("input", { bubbles: true }));
+      field.focus();
+    });
+    offer();
+    begins.hidden = false;
+  }
+
   const chat = document.querySelector("[data-chat]");
   if (!chat) {
     composer.addEventListener("submit", () => draft(""));
@@ -189,6 +211,8 @@
       // A yes has what was said before it remembered, so that is taken anew too.
       const first = Math.max(1, from - 2);
       next = first + (await show(first));
+      // What it took out may have been said before, too, and is shown there as it was.
+      if (document.querySelector(`#m${from} .said-words .tag.gone`)) location.reload();
       scrollTo(0, document.documentElement.scrollHeight);
     } catch {
       tell(inWords("The answer is saved. Reload the page to see it with what was remembered."));

@@ -2,6 +2,8 @@
 // already, and keys wait for their turn. Without this script each form loads the page again.
 document.addEventListener("DOMContentLoaded", () => {
   const AHEAD = 5;
+  const DECIDED = "keepsake:decided";
+  const person = document.body.dataset.person;
   const TYPING = "input, textarea, select, [contenteditable]";
   const keys = setUpKeys();
   let ahead = []; // Items that are loaded, in order.
@@ -14,6 +16,7 @@ document.addEventListener("DOMContentLoaded", () => {
   let loading = null; // What loads further items, for whoever has to wait for them.
   let ended = false;
   let leaving = false;
+  let signedOut = false;
 
   const panel = () => document.getElementById("review");
   const item = () => document.getElementById("item");
@@ -22,9 +25,12 @@ document.addEventListener("DOMContentLoaded", () => {
   // --- What is sent -----------------------------------------------------------------------------------------------
 
   const ask = async (address, options = {}) => {
-    const answer = await fetch(address, { ...options, headers: { "HX-Request": "true" } });
+    const answer = await fetch(address, { ...options, headers: { "HX-Request": "true", "HX-Current-URL": location.href } });
     const elsewhere = answer.headers.get("HX-Redirect");
     if (elsewhere) {
+      // The session has ended: what was decided is sent again once the same person has signed in.
+      if (options.body && !sent.length) sent = [{ address, body: options.body }];
+      signedOut = true;
       location.assign(elsewhere);
       return new Promise(() => {});
     }
@@ -136,6 +142,11 @@ document.addEventListener("DOMContentLoaded", () => {
   // Whoever leaves takes back nothing: what waits behind the decision that is on its way is sent beside it.
   addEventListener("pagehide", () => {
     leaving = true;
+    if (signedOut) {
+      const decided = sent.map(({ address, body }) => [address, String(body)]);
+      sessionStorage.setItem(DECIDED, JSON.stringify({ person, decided }));
+      return;
+    }
     for (const { address, body } of sent.slice(1)) {
       fetch(address, { method: "POST", body, keepalive: true, headers: { "HX-Request": "true" } });
     }
@@ -318,6 +329,17 @@ document.addEventListener("DOMContentLoaded", () => {
     return { on: () => on, shown: () => help.open, show: () => help.showModal() };
   }
 
+  const takeUp = async () => {
+    const kept = JSON.parse(sessionStorage.getItem(DECIDED) ?? "null");
+    sessionStorage.removeItem(DECIDED);
+    for (const [address, said] of kept?.person === person ? kept.decided : []) {
+      const body = new URLSearchParams(said);
+      body.set("csrfmiddlewaretoken", document.querySelector("[name=csrfmiddlewaretoken]").value);
+      body.delete("ahead");
+      await visit(address, { method: "POST", body });
+    }
+  };
+
   tidy();
-  load();
+  takeUp().then(load);
 });

@@ -11,7 +11,7 @@
     .filter((field) => field.name && !isSecret(field) && !field.disabled)
     .map((field) => [field.name, ["checkbox", "radio"].includes(field.type) ? field.checked : field.value, field.defaultValue ?? ""]);
   const keep = (form) => {
-    if (form.method !== "post" || "keepsDraft" in form.dataset) return;
+    if (form.method !== "post" || "keepsDraft" in form.dataset || "queue" in form.dataset) return;
     const fields = typedIn(form);
     if (fields.length) sessionStorage.setItem(KEPT, JSON.stringify({ person, page: here(), form: addressOf(form), fields }));
   };

@@ -13,6 +13,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q
 from django.utils import timezone
+from django.utils.translation import get_language, get_supported_language_variant
 from django.utils.translation import gettext as _
 from redis.exceptions import RedisError
 
@@ -52,7 +53,8 @@ class Wanted:
 class Begun:
     """A reply to generate: the answered message, and the prompt.
 
-    ``learns``: memories may be extracted. ``models``: those of a council, else empty.
+    ``learns``: memories may be extracted. ``models``: those of a council, else empty. ``language``: the person's, or
+    the page's if they chose none.
     """
 
     reply_id: UUID
@@ -67,13 +69,14 @@ class Begun:
     is_first: bool
     learns: bool
     models: tuple[str, ...]
+    language: str
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """The result of a reply. Its text is saved unless it ``failed``; ``error_code``: why it failed or was stopped.
 
-    ``asks``: it asks for consent to remember something.
+    It is ``CUT`` for a finished reply that used the most tokens. ``asks``: it asks for consent to remember something.
     """
 
     state: str
@@ -124,7 +127,7 @@ def reply_begin(principal: Principal, reply_id: UUID, conversation_id: UUID, con
     instructions = _instructions(bool(tools))
     turn = prepare_turn(principal, conversation_id, content, instructions=instructions, save=True, append=append)
     Reply.objects.filter(pk=reply_id).update(memories=turn.used["memories"], facts=turn.used["facts"])
-    return _begun(made[0], saved[0], turn, tools)
+    return _begun(principal, made[0], saved[0], turn, tools)
 
 
 def reply_retry(principal: Principal, conversation_id: UUID, reply_id: UUID) -> Begun:
@@ -166,7 +169,7 @@ def reply_retry(principal: Principal, conversation_id: UUID, reply_id: UUID) -> 
         reply.started_at, reply.lease_until = now, _lost_at(now)
         reply.memories, reply.facts = turn.used["memories"], [UUID(each) for each in turn.used["facts"]]
         reply.save()
-    return _begun(reply, message, turn, tools)
+    return _begun(principal, reply, message, turn, tools)
 
 
 def reply_end(principal: Principal, begun: Begun, outcome: Outcome) -> int | None:
@@ -255,7 +258,7 @@ def _prompt() -> str:
     return (Path(__file__).parent / "instructions.md").read_text(encoding="utf-8")
 
 
-def _begun(reply: Reply, message: Message, turn: Turn, tools: tuple[ToolSpec, ...]) -> Begun:
+def _begun(principal: Principal, reply: Reply, message: Message, turn: Turn, tools: tuple[ToolSpec, ...]) -> Begun:
     said = Message.objects.filter(conversation_id=message.conversation_id, role=Message.Role.ASSISTANT)
     return Begun(
         reply_id=reply.pk,
@@ -270,7 +273,16 @@ def _begun(reply: Reply, message: Message, turn: Turn, tools: tuple[ToolSpec, ..
         is_first=not said.exists(),
         learns=not (message.private or message.memory_off),
         models=tuple(reply.council),
+        language=_spoken(principal.language),
     )
+
+
+def _spoken(language: str) -> str:
+    """Return the person's language if it has a translation catalogue, else the page's."""
+    try:
+        return get_supported_language_variant(language)
+    except LookupError:
+        return get_language() or settings.LANGUAGE_CODE
 
 
 def _must_be_free(conversation_id: UUID, now: datetime) -> None:

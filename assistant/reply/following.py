@@ -19,7 +19,7 @@ from web.threads import in_thread
 
 from ..models import Reply
 from .actions import Begun, Outcome, reply_lost
-from .told import events_key, longest_stream
+from .told import CUT, events_key, longest_stream
 
 T = TypeVar("T")
 SIGNS = 4
@@ -70,11 +70,12 @@ async def _told_of_old(reply: Reply, after: str) -> AsyncGenerator[StreamEvent |
     yield StreamEvent(after, "done", as_told(outcome, reply.answer_index))
 
 
-def as_told(outcome: Outcome, answer: int | None, *, cut: bool = False) -> dict[str, Any]:
+def as_told(outcome: Outcome, answer: int | None) -> dict[str, Any]:
     """Return the ``done`` event of a reply. ``answer``: its saved message."""
+    cut = outcome.error_code == CUT
     return {
         "state": outcome.state,
-        "code": outcome.error_code,
+        "code": "" if cut else outcome.error_code,
         "index": answer,
         "cut": cut,
         "rounds": outcome.rounds,

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from accounts.categories import load as load_categories
 from accounts.principals import Principal
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from .actions import Begun
 
 _Told = tuple[int, str, bool]
-"""The place of the message, a statement as it is told, and whether it is about a memorialised person."""
+"""The place of the message, a statement as it is stored, and whether it is about a memorialised person."""
 _LOOKS_BACK = 20
 """How many messages of a talk are read again for a question about what was said in it."""
 
@@ -88,13 +89,20 @@ def said_here(principal: Principal, begun: Begun) -> list[Source]:
     messages = list(waiting.order_by("-index")[:_LOOKS_BACK])
     part = Part.of(conversation, messages[::-1], lambda _: True)
     unread = {message.index for message in messages if not message.processed}
-    told = [(index, second_person(content), False) for index, content in _holding(principal, part) if index in unread]
+    told = [(index, content, False) for index, content in _holding(principal, part) if index in unread]
     facts = () if part.legacy_name is None else _read(principal, part).facts
-    told += [(each.indices[0], told_to(principal.name, each.content), True) for each in facts]
+    told += [(each.indices[0], each.content, True) for each in facts]
     told.sort(key=lambda each: -each[0])
+    at = {message.index: message.at for message in messages}
     return [
-        Source(text, "you said so in this talk", of_legacy=of_legacy)
-        for _, text, of_legacy in _by_nearness(told, begun.question)
+        Source(
+            told_to(principal.name, content) if of_legacy else second_person(content),
+            _("you said so in this talk"),
+            of_legacy=of_legacy,
+            stored=content,
+            at=at[index],
+        )
+        for index, content, of_legacy in _by_nearness(told, begun.question)
     ]
 
 
@@ -127,7 +135,7 @@ def talked_of(principal: Principal, begun: Begun, when: str, *, elsewhere: bool)
         said = said.filter(conversation=others.values("conversation")[:1])
     told = [mask_sensitive(" ".join(each.content.split())) for each in said.order_by("-at", "-index")[:_LOOKS_BACK]]
     telling = [each for each in told if tells_something(each) and not says_yes(each)]
-    return [Source(f"“{each}”", when or "you said so", quoted=True) for each in telling[:MOST_TOLD_OF_ALL]][::-1]
+    return [Source(f"“{each}”", when or _("you said so"), quoted=True) for each in telling[:MOST_TOLD_OF_ALL]][::-1]
 
 
 def as_told(content: str) -> str:
@@ -140,7 +148,9 @@ def _by_nearness(told: Sequence[_Told], question: str) -> Sequence[_Told]:
         return told
     embedder = get_embedder()
     try:
-        nearness = embedder.embed_passages([text for _, text, _ in told]) @ embedder.embed_query(question)
+        nearness = embedder.embed_passages([content for _index, content, _of_legacy in told]) @ embedder.embed_query(
+            question
+        )
     except EmbedderUnavailable:
         return told
     return [told[place] for place in sorted(range(len(told)), key=lambda place: -nearness[place])]

@@ -9,9 +9,13 @@ from functools import reduce
 from operator import or_
 
 from django.db.models import Q
+from django.utils import translation
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
 
 from accounts.principals import Principal
 from conversations.models import Conversation, Message
+from facts.models import LegacyFact
 from language.base import Heard, ReplyRequest, Source
 from language.reading.questions import OF_ME, asked_of_talk, asks_of_me, is_question, wanted_in
 from language.reading.replying import QUESTIONS
@@ -33,6 +37,11 @@ def read_for(principal: Principal, begun: Begun, request: ReplyRequest) -> Reply
 
     Neither if memory is off or the conversation is private.
     """
+    with translation.override(begun.language):
+        return _read_for(principal, begun, replace(request, language=begun.language))
+
+
+def _read_for(principal: Principal, begun: Begun, request: ReplyRequest) -> ReplyRequest:
     if not begun.learns:
         private = Conversation.objects.visible_to(principal).must_find(begun.conversation_id).private
         heard = Heard(refused=bool(begun.turn.refusals))
@@ -103,14 +112,16 @@ def _put_right_since(principal: Principal, found: Sequence[Result]) -> dict[_Pla
     rows = rows.exclude(version__recorded_to=None).order_by("version__number")
     columns = ("message__conversation", "message__index", "version__memory__content", "version__memory__state")
     since = {
-        (conversation, index): f"now it is: {as_told(content)}" if state == Memory.State.ACTIVE else "it is put away"
+        (conversation, index): _("now it is: %(statement)s") % {"statement": as_told(content)}
+        if state == Memory.State.ACTIVE
+        else _("it is put away")
         for conversation, index, content, state in rows.values_list(*columns)
     }
     for place, details in said.items():
         later = [each["content"] for each in said.values() if each["at"] > details["at"]]
         right = next((content for content in later if puts_right_of(content, details["content"])), "")
         if right and place not in since:
-            since[place] = f"later you said: “{' '.join(right.split())}”"
+            since[place] = _("later you said: “%(words)s”") % {"words": " ".join(right.split())}
     return since
 
 
@@ -120,7 +131,7 @@ def _most_important(principal: Principal, day: Callable[[datetime], str]) -> lis
         Memory.objects.visible_to(principal).in_use(principal).order_by("-pinned", "-importance", "-created_at", "pk")
     )
     return [
-        Source(as_told(content), f"remembered on {day(at)}")
+        Source(as_told(content), _("remembered on %(day)s") % {"day": day(at)}, stored=content, at=at)
         for content, at in rows.values_list("content", "created_at")[:_MOST]
     ]
 
@@ -150,20 +161,23 @@ def _source(principal: Principal, result: Result, day: Callable[[datetime], str]
     """Format a result for the person, with corrections ``since``."""
     details = result.details
     if result.source == "memories":
-        return Source(as_told(details["content"]), f"remembered on {day(details['created_at'])}")
+        content, at = details["content"], details["created_at"]
+        return Source(as_told(content), _("remembered on %(day)s") % {"day": day(at)}, stored=content, at=at)
     if result.source == "facts":
-        origin = f"{details['visibility']} fact of {day(details['extracted_at'])}"
-        return Source(told_to(principal.name, details["content"]), origin, of_legacy=True)
+        content, at = details["content"], details["extracted_at"]
+        shared = details["visibility"] == LegacyFact.Visibility.SHARED
+        origin = (_("shared fact of %(day)s") if shared else _("private fact of %(day)s")) % {"day": day(at)}
+        return Source(told_to(principal.name, content), origin, of_legacy=True, stored=content, at=at)
     said = " ".join(details["content"].split())
-    origin = f"you said so on {day(details['at'])}"
-    return Source(f"“{said}”", f"{origin}; {since}" if since else origin, quoted=True)
+    origin = _("you said so on %(day)s") % {"day": day(details["at"])}
+    told = f"{origin}; {since}" if since else origin
+    return Source(f"“{said}”", told, quoted=True, stored="" if since else said, at=details["at"])
 
 
 def _day_of(principal: Principal) -> Callable[[datetime], str]:
     zone = principal.zone
 
     def day(at: datetime) -> str:
-        there = at.astimezone(zone)
-        return f"{there.day} {there:%B %Y}"
+        return date_format(at.astimezone(zone), _("j F Y"))
 
     return day

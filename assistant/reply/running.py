@@ -48,7 +48,7 @@ from .actions import Begun, Outcome, reply_end, reply_fail, reply_read, reply_re
 from .council import merging
 from .following import SIGNS, as_told, in_job, reply_events
 from .recalling import read_for
-from .told import ERASED, audience_key, events_key, longest_stream, stop_key
+from .told import CUT, ERASED, audience_key, events_key, longest_stream, stop_key
 
 log = structlog.get_logger(__name__)
 T = TypeVar("T")
@@ -140,7 +140,9 @@ class _Talk:
             await end_tasks(talking, alone, renewing)
         error = talking.exception() if over and not talking.cancelled() else None
         if over and error is None:
-            return self._ended(Reply.State.DONE if self.text else Reply.State.FAILED, "" if self.text else "empty")
+            if not self.text:
+                return self._ended(Reply.State.FAILED, "empty")
+            return self._ended(Reply.State.DONE, CUT if self.cut else "")
         if error is not None:
             return self._ended(*_as_ending(error))
         return self._ended(Reply.State.STOPPED, alone.result() if left else "out_of_time")
@@ -169,7 +171,7 @@ class _Talk:
             learning = await self._in_thread(partial(reply_read, self.begun))
             if answer is not None and learning and outcome.state == Reply.State.DONE:
                 await self._tell_what_is_learned(before)
-            await self._tell("done", as_told(outcome, answer, cut=self.cut))
+            await self._tell("done", as_told(outcome, answer))
         if outcome.error_code == ERASED:
             await self.forget()
 

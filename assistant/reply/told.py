@@ -16,6 +16,8 @@ from ..models import Reply
 
 STOPPED, ERASED = "stopped", "erased"
 """Why a reply was ended from outside."""
+CUT = "cut"
+"""What is noted of a reply that is done because it used the most tokens that one may have."""
 PAGE_SECONDS = 5
 
 

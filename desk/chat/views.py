@@ -6,7 +6,7 @@ until the answer is complete.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 from uuid import UUID, uuid4
@@ -20,8 +20,8 @@ from django.shortcuts import redirect, render
 from django.urls import path, reverse
 from django.utils import timezone
 from django.utils.formats import date_format
+from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from rest_framework.exceptions import APIException
 
@@ -96,8 +96,21 @@ def talk(request: PageRequest, principal: Principal) -> HttpResponseBase:
 
 
 def _show_form(request: PageRequest, principal: Principal, form: TalkForm, status: int = 200) -> HttpResponse:
-    context = {"principal": principal, "form": form, "no_model": get_reply_model().offline}
+    offline = get_reply_model().offline
+    context = {"principal": principal, "form": form, "no_model": offline, "begins": list(_begins(offline))}
     return render(request, "desk/talk.html", context, status=status)
+
+
+def _begins(offline: bool) -> Iterator[tuple[str, str]]:
+    """What a talk may begin with: of "me", or of a "legacy", whose name stands for ``{name}``, and the words."""
+    yield "me", _("What do you know about me?")
+    yield "legacy", _("What do you know about {name}?")
+    if offline and not (get_language() or "en").startswith("en"):
+        return  # What is told is understood in English only.
+    yield "me", _("Remember that I …")
+    yield "me", _("My sister is called …")
+    yield "legacy", _("{name} was born in …")
+    yield "legacy", _("{name} loved …")
 
 
 @require_POST

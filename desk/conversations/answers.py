@@ -16,6 +16,7 @@ from django.utils.translation import gettext_noop
 
 from accounts.principals import Principal
 from assistant.models import Reply
+from assistant.reply.told import CUT
 from conversations.models import Conversation, Message
 from conversations.querysets import MessageQuerySet
 from facts.models import LegacyFact
@@ -57,6 +58,7 @@ _CUT_SHORT = {
     "stopped": gettext_noop("You stopped it here."),
     "nobody_follows": gettext_noop("It ended when the page was closed."),
     "out_of_time": gettext_noop("It ended here for want of time."),
+    CUT: gettext_noop("It was cut off here: an answer may not be longer."),
 }
 _OTHERWISE = gettext_noop("Something went wrong.")
 
@@ -144,7 +146,7 @@ def _in_order(ids: Sequence[str] | Sequence[UUID], rows: Iterable[tuple[object, 
 
 def _told_why(reply: Reply) -> str:
     """Return why an answer was cut short, or ''."""
-    why = _CUT_SHORT.get(reply.error_code) if reply.state == Reply.State.STOPPED else None
+    why = _CUT_SHORT.get(reply.error_code)
     return _(why) if why else ""
 
 

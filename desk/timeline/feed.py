@@ -28,6 +28,9 @@ from .telling import NAMED, Key, Named, about, names_of, tell, told_of
 AT_ONCE = 50
 NAMED_AT_ONCE = 3
 """How many of the things that were changed together are named; of the rest the number is."""
+FOLDED_FROM = 3
+"""Number of consecutive alike entries from which they are folded into one."""
+DECISIONS = frozenset({"APPROVE", "REJECT", "SHARE", "UNSHARE", "PIN"})
 KINDS = {
     "memory": (_("Memories"), ("memory", "proposal")),
     "fact": (_("Facts about others"), ("fact",)),
@@ -94,7 +97,10 @@ class TimelineView:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Who did what to which objects; ``more``: further ones; ``gone``: deleted ones."""
+    """Who did what to which objects; ``more``: further ones; ``gone``: deleted ones.
+
+    ``decides``: the change is a decision about an existing object.
+    """
 
     who: str
     who_address: str
@@ -102,15 +108,21 @@ class Line:
     named: Sequence[Named]
     more: int
     gone: int
+    decides: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """The changes of one action, and its undo URL, or ''."""
+    """The changes of one action, and its undo URL, or ''.
+
+    ``folded``: consecutive entries that report the same change of different objects, latest first; the lines of this
+    one summarize them.
+    """
 
     at: datetime
     lines: list[Line] = field(default_factory=list)
     undo: str = ""
+    folded: Sequence[Entry] = ()
 
 
 def read_timeline(principal: Principal, view: TimelineView) -> tuple[list[Entry], int]:
@@ -126,20 +138,52 @@ def read_timeline(principal: Principal, view: TimelineView) -> tuple[list[Entry]
         changed = list(together)
         lines = list(_lines(changed, agents, names, user_id))
         entries.append(Entry(changed[0].at, lines, steps.undo_of(changed)))
-    return entries, shown[-1].rev if len(changes) > AT_ONCE else 0
+    return list(_folded(entries)), shown[-1].rev if len(changes) > AT_ONCE else 0
+
+
+def _folded(entries: Sequence[Entry]) -> Iterator[Entry]:
+    """Yield the entries, with consecutive alike ones folded into one."""
+    for _same, row in groupby(entries, key=_alike):
+        alike = list(row)
+        if len(alike) < FOLDED_FROM:
+            yield from alike
+        else:
+            by_what: dict[str, list[Line]] = defaultdict(list)
+            for line in (line for each in alike for line in each.lines):
+                by_what[line.what].append(line)
+            yield Entry(alike[0].at, list(map(_together, by_what.values())), folded=alike)
+
+
+def _alike(entry: Entry) -> object:
+    """Return the key by which consecutive entries are folded: the day, the actor, and the change or that it decides.
+
+    An entry with several kinds of changes has a key of its own.
+    """
+    if len({(line.who, line.decides or line.what) for line in entry.lines}) != 1:
+        return id(entry)
+    line = entry.lines[0]
+    return timezone.localdate(entry.at), line.who, line.who_address, line.decides or line.what
+
+
+def _together(lines: Sequence[Line]) -> Line:
+    named = list(dict.fromkeys(each for line in lines for each in line.named))
+    more = max(0, len(named) - NAMED_AT_ONCE) + sum(line.more for line in lines)
+    first = lines[0]
+    return Line(first.who, first.who_address, first.what, named[:NAMED_AT_ONCE], more, sum(line.gone for line in lines))
 
 
 def _lines(
     changes: Sequence[Change], agents: Mapping[str, str], names: Mapping[Key, Named], user_id: UUID
 ) -> Iterator[Line]:
-    told: dict[tuple[str, str, str], dict[Key, None]] = defaultdict(dict)
+    told: dict[tuple[str, str, str, bool], dict[Key, None]] = defaultdict(dict)
     for change in changes:
         who = who_did(change, agents, user_id)
-        told[who, who_address(change, who, agents), tell(change)][about(change)] = None
-    for (who, address, what), keys in told.items():
+        decides = change.event in DECISIONS
+        told[who, who_address(change, who, agents), tell(change), decides][about(change)] = None
+    for (who, address, what, decides), keys in told.items():
         known = [names[key] for key in keys if key in names]
         gone = sum(key not in names and key[0] in NAMED for key in keys)
-        yield Line(who, address, what, known[:NAMED_AT_ONCE], max(0, len(known) - NAMED_AT_ONCE), gone)
+        yield Line(who, address, what, known[:NAMED_AT_ONCE], max(0, len(known) - NAMED_AT_ONCE), gone, decides)
 
 
 @dataclass(frozen=True, slots=True)

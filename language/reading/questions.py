@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import regex
+from django.utils.translation import gettext_noop
 
 from .parse import irregular, parse
 from .wordnet import sense, senses_of
@@ -35,7 +36,11 @@ _THANKS = regex.compile(
     regex.IGNORECASE,
 )
 _LEAVES = regex.compile(r"^\W*(?:(?:ok|okay)\W+)?(?:bye|goodbye|good night|see you|tschüss)\b", regex.IGNORECASE)
-MANNERS = ((GREETS, "Hello."), (_THANKS, "You're welcome."), (_LEAVES, "Goodbye."))
+MANNERS = (
+    (GREETS, gettext_noop("Hello.")),
+    (_THANKS, gettext_noop("You're welcome.")),
+    (_LEAVES, gettext_noop("Goodbye.")),
+)
 HOW = regex.compile(r"\bhow (?:old|long|many|much|often|far|tall|big|high|heavy)\b", regex.IGNORECASE)
 ASKS_WHAT_WAS_SAID = regex.compile(r"\b(?:tell|told|say|said|mention(?:ed)?|erzählt|gesagt)\b", regex.IGNORECASE)
 WANTS_A_TIME = regex.compile(r"\b(?:when|(?:which|what) (?:year|month|day|date|time))\b", regex.IGNORECASE)

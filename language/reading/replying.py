@@ -7,11 +7,18 @@ right, is remembered at once and said.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import takewhile
+from datetime import UTC, datetime
+from functools import lru_cache
+from itertools import combinations, takewhile
 
 import regex
+from django.conf import settings
+from django.utils import translation
+from django.utils.translation import get_language, gettext_noop
+from django.utils.translation import gettext as _
 
 from language.base import Heard, ReplyRequest, Source
+from language.reading.compare import Saying, compare, read_together
 from language.reading.foreign import is_foreign
 from language.reading.parse import irregular
 from language.reading.questions import (
@@ -33,34 +40,35 @@ from language.reading.stems import NUMERALS
 from language.reading.topics import topic_of, topics_of
 from language.reading.words import ENGLISH, KIN, KIN_PLURALS, PETS, listed
 
-NO_MODEL = "No language model is configured here, so I only tell what I remember."
-ITSELF = "Ask me about somebody or something that you have told me."
-NOTHING_FOUND = "I remember nothing about that yet."
-NOTHING_OF_YOURS = "I remember nothing of that about you. Of others I remember:"
-READ = "I see, thank you."
-CANNOT = "I can't do that: without a language model I only tell what you have told me."
-PRIVATE = "This talk is private, so I keep nothing of it and recall nothing."
-SWITCHED_OFF = "Your memory is switched off, so I keep nothing and recall nothing."
-NO_SECRETS = (
-    "I don't remember that: it looks like a {kind}, and what I remember stands in what every assistant of yours reads. "
-    "It is left in this talk only, where you can withhold it."
+NO_MODEL = gettext_noop("No language model is configured here, so I only tell what I remember.")
+ITSELF = gettext_noop("Ask me about somebody or something that you have told me.")
+NOTHING_FOUND = gettext_noop("I remember nothing about that yet.")
+NOTHING_OF_YOURS = gettext_noop("I remember nothing of that about you. Of others I remember:")
+READ = gettext_noop("I see, thank you.")
+CANNOT = gettext_noop("I can't do that: without a language model I only tell what you have told me.")
+PRIVATE = gettext_noop("This talk is private, so I keep nothing of it and recall nothing.")
+SWITCHED_OFF = gettext_noop("Your memory is switched off, so I keep nothing and recall nothing.")
+NO_SECRETS = gettext_noop(
+    "I don't remember that: it looks like a %(kind)s, and what I remember stands in what every assistant of "
+    "yours reads. It is left in this talk only, where you can withhold it."
 )
-TALKED = "You said:"
-NOT_ENGLISH = (
+TALKED = gettext_noop("You said:")
+NOT_ENGLISH = gettext_noop(
     "Without a language model I understand English only. What is to be kept you can add to your memories yourself."
 )
-NOT_KEPT = "All right, I keep nothing of that."
-FOUND = "This is what I remember:"
-NEAREST = "I remember nothing that answers this. The nearest is:"
+NOT_KEPT = gettext_noop("All right, I keep nothing of that.")
+WHICH_ONE = gettext_noop("I have more than one answer to this. Which one holds? You can tell me to forget the other.")
+FOUND = gettext_noop("This is what I remember:")
+NEAREST = gettext_noop("I remember nothing that answers this. The nearest is:")
 _MOST_WORDS_OF_NOTHING = 3
 MOST_TOLD = 4
 MOST_TOLD_OF_ALL = 8
 """Where what is asked for is anything at all: "what do you know about me?"."""
 QUESTIONS = {
-    "preferred_name": "What shall I call you? (“Call me …”)",
-    "city": "Where do you live? (“I live in …”)",
-    "person": "Who is close to you? (“My sister is called …”)",
-    "interests": "What do you like to do? (“I like …”)",
+    "preferred_name": gettext_noop("What shall I call you? (“Call me …”)"),
+    "city": gettext_noop("Where do you live? (“I live in …”)"),
+    "person": gettext_noop("Who is close to you? (“My sister is called …”)"),
+    "interests": gettext_noop("What do you like to do? (“I like …”)"),
 }
 """What the person is asked while nothing is known of it, by field or category, with a form of answer that is read."""
 STOCK = (
@@ -77,9 +85,24 @@ STOCK = (
     NEAREST,
     TALKED,
     NOT_ENGLISH,
+    WHICH_ONE,
     *QUESTIONS.values(),
 )
-"""What is said alike to everybody, and so gives nothing away of anybody."""
+
+
+@lru_cache
+def stock() -> frozenset[str]:
+    """What is said alike to everybody, in each language, and so gives nothing away of anybody."""
+    return frozenset(text for each in STOCK for text in _in_each_language(each))
+
+
+@lru_cache
+def _in_each_language(text: str) -> frozenset[str]:
+    found = {text}
+    for language, _name in settings.LANGUAGES:
+        with translation.override(language):
+            found.add(_(text))
+    return frozenset(found)
 
 
 _ENDINGS_OF_SHORT = frozenset({"", "s", "es", "ed", "ing", "y", "ies"})
@@ -108,6 +131,7 @@ _TIME = regex.compile(
     r"mornings?|noon|afternoons?|evenings?|nights?|midnight|springs?|summers?|autumns?|winters?)\b",
     regex.IGNORECASE,
 )
+_OF_TIMES = listed("in on at the of about around early late st nd rd th")
 _NOT_ALONE = listed("favourite favorite best new old own")
 """Words that say nothing without the one that they go with: whose favourite dish is known, whose colour may not be."""
 _MADE_BY = dict.fromkeys(("husband", "wife", "spouse"), "marry")
@@ -116,37 +140,43 @@ _OF_YOU = regex.compile(r"\b[Yy]ou\b|“(?:I|My)\b")
 
 def reply(request: ReplyRequest) -> tuple[list[str], bool]:
     """The pieces of the answer, and whether it asks if something may be remembered."""
-    parts = [f"{NO_MODEL} "] if request.is_first else []
+    with translation.override(request.language):
+        return _replied(request)
+
+
+def _replied(request: ReplyRequest) -> tuple[list[str], bool]:
+    opening = [f"{_(NO_MODEL)} "] if request.is_first else []
+    parts = [*opening]
     heard, asks = request.heard, False
     if heard.refused:
-        return [*parts, NOT_KEPT], False
+        return [*parts, _(NOT_KEPT)], False
     if request.closed:
         return [*parts, _without_memory(request)], False
     keeps = _kept(heard)
     if asks_for_work(request.question) and not (keeps or heard.new):
-        return [*parts, CANNOT], False
+        return [*parts, _(CANNOT)], False
     if is_question(request.question) and not keeps:
         found = _found(request)
-        parts += [NOT_ENGLISH] if found == [NOTHING_FOUND] and is_foreign(request.question) else found
+        parts += [_(NOT_ENGLISH)] if found == [_(NOTHING_FOUND)] and is_foreign(request.question) else found
         parts += ["\n\n"] if heard.new else []
     if keeps:
         parts.append(" ".join(keeps))
     elif heard.new:
-        parts.append(f"Shall I remember {_that(heard.new)}?")
+        parts.append(_("Shall I remember %(that)s?") % {"that": _that(heard.new)})
         asks = True
     elif heard.secret and not is_question(request.question):
-        parts.append(NO_SECRETS.format(kind=heard.secret))
-    elif not parts or parts == [f"{NO_MODEL} "]:
-        parts.append(NOT_ENGLISH if is_foreign(request.question) else _acknowledged(request))
+        parts.append(_(NO_SECRETS) % {"kind": _(heard.secret)})
+    elif parts == opening:
+        parts.append(_(NOT_ENGLISH) if is_foreign(request.question) else _acknowledged(request))
     return parts, asks
 
 
 def _without_memory(request: ReplyRequest) -> str:
     """What is said where nothing is recalled or kept: manners, and why, wherever more than that is asked or told."""
-    manners = next((answer for says, answer in MANNERS if says.search(request.question)), "")
+    manners = next((_(answer) for says, answer in MANNERS if says.search(request.question)), "")
     if manners and not request.is_first:
         return manners
-    return " ".join(filter(None, [manners, PRIVATE if request.closed == "private" else SWITCHED_OFF]))
+    return " ".join(filter(None, [manners, _(PRIVATE if request.closed == "private" else SWITCHED_OFF)]))
 
 
 def _acknowledged(request: ReplyRequest) -> str:
@@ -154,13 +184,13 @@ def _acknowledged(request: ReplyRequest) -> str:
 
     Who tells at length how things are just now is not asked about something else.
     """
-    manners = next((answer for says, answer in MANNERS if says.search(request.question)), "")
+    manners = next((_(answer) for says, answer in MANNERS if says.search(request.question)), "")
     if manners and not GREETS.search(request.question):
         return manners
     about = _asked_about(request)
     if not about and len(request.question.split()) <= _MOST_WORDS_OF_NOTHING:
         about = _asked_of_themselves(request)
-    return " ".join(filter(None, [manners, about])) or READ
+    return " ".join(filter(None, [manners, about])) or _(READ)
 
 
 def _asked_of_themselves(request: ReplyRequest) -> str:
@@ -169,25 +199,38 @@ def _asked_of_themselves(request: ReplyRequest) -> str:
     if said and "?" in said[-1]:
         return ""
     open_ones = (QUESTIONS[name] for name in request.unknown if name in QUESTIONS)
-    return next((question for question in open_ones if not any(question in each for each in said)), "")
+    return next((_(question) for question in open_ones if not _was_said(question, said)), "")
+
+
+def _was_said(text: str, said: Iterable[str]) -> bool:
+    """Whether one of the fixed sentences was said, in whatever language."""
+    return any(each in one for one in said for each in _in_each_language(text))
 
 
 def _kept(heard: Heard) -> list[str]:
     """What is remembered without asking: what was asked for, agreed to or put right, and what was said with it."""
-    kept = [f"Updated: {now} Until now I had: {before}" for before, now in heard.changed]
+    kept = [
+        _("Updated: %(now)s Until now I had: %(before)s") % {"now": now, "before": before}
+        for before, now in heard.changed
+    ]
     if heard.waiting:
-        kept.append(f"This waits until you approve it: {' '.join(heard.waiting)}")
+        kept.append(_("This waits until you approve it: %(statements)s") % {"statements": " ".join(heard.waiting)})
     if noted := (*heard.noted, *(heard.new if heard.noted or heard.changed else ())):
-        kept.append(f"I will remember {_that(noted)}.")
+        kept.append(_("I will remember %(that)s.") % {"that": _that(noted)})
     elif heard.agreed and not kept:
-        kept.append(READ)
+        kept.append(_(READ))
     if heard.told and (kept or not heard.new):
-        kept.append(f"Noted: {' '.join(heard.told)}")
+        kept.append(_("Noted: %(statements)s") % {"statements": " ".join(heard.told)})
     return kept
 
 
 def _that(statements: Sequence[str]) -> str:
-    """Statements as the rest of a sentence: "that you live in Porto and that Alec is your boss"."""
+    """Statements as the rest of a sentence: "that you live in Porto and that Alec is your boss".
+
+    They are English, so that in a sentence of another language they are quoted.
+    """
+    if not (get_language() or "en").startswith("en"):
+        return ", ".join(_("“%(statement)s”") % {"statement": each.rstrip(".")} for each in statements)
     return " and ".join(f"that {_in_a_sentence(each)}" for each in statements)
 
 
@@ -200,7 +243,7 @@ def _asked_about(request: ReplyRequest) -> str:
     """One question about somebody who is named and of whom nothing is known; empty where there is nobody."""
     known = {word for source in request.found for word in spelt(source.text)}
     said = request.question
-    if any(NOT_KEPT in str(each.get("content")) for each in request.messages if each.get("role") == "assistant"):
+    if _was_said(NOT_KEPT, (str(each.get("content")) for each in request.messages if each.get("role") == "assistant")):
         return ""  # It may be somebody of whom nothing is to be kept.
     names = (
         name[0]
@@ -209,7 +252,7 @@ def _asked_about(request: ReplyRequest) -> str:
     )
     plain = (name for name in names if name.lower() not in ENGLISH and not _TIME.fullmatch(name))
     new = next((name for name in plain if name.casefold() not in known), "")
-    return f"Who is {new}?" if new else ""
+    return _("Who is %(name)s?") % {"name": new} if new else ""
 
 
 def _is_told(said: str, at: int) -> bool:
@@ -220,15 +263,45 @@ def _is_told(said: str, at: int) -> bool:
 
 def _found(request: ReplyRequest) -> list[str]:
     if ASKS_OF_ITSELF.search(request.question):
-        return [ITSELF if request.is_first else f"{NO_MODEL} {ITSELF}"]
+        return [_(ITSELF) if request.is_first else f"{_(NO_MODEL)} {_(ITSELF)}"]
     if asked_of_talk(request.question) is not None:
-        return _listed(TALKED, request.found) if request.found else [NOTHING_FOUND]
+        return _listed(TALKED, request.found) if request.found else [_(NOTHING_FOUND)]
     fitting, opening = _fitting(_with_name(request.question, request.heard.about), request.found)
-    return _listed(opening, fitting) if fitting else [NOTHING_FOUND]
+    if not fitting:
+        return [_(NOTHING_FOUND)]
+    holding, several = _up_to_date(fitting, request.question)
+    return [*_listed(opening, holding), *([f"\n\n{_(WHICH_ONE)}"] if several else [])]
+
+
+def _up_to_date(sources: Sequence[Source], question: str) -> tuple[list[Source], bool]:
+    """The sources without those that a later one has taken the place of, and whether two of the rest can't both hold.
+
+    Where it is asked when something was, two that differ in nothing but the time are such, too.
+    """
+    sayings = {source: Saying(source.stored) for source in sources if source.stored and source.at is not None}
+    in_order = sorted(sayings, key=lambda source: source.at or datetime.min.replace(tzinfo=UTC))
+    pairs = list(combinations(in_order, 2))
+    read_together([(sayings[late], sayings[early]) for early, late in pairs if not (early.quoted or late.quoted)])
+    over: set[Source] = set()
+    several = False
+    for early, late in pairs:
+        read = not (early.quoted or late.quoted)
+        verdict = compare(sayings[early], sayings[late]) if read else "different"
+        if verdict == "replaces":
+            over.add(early)
+        elif verdict == "contradicts" or (WANTS_A_TIME.search(question) and _differ_in_time(early, late)):
+            several = several or early not in over
+    return [source for source in sources if source not in over], several
+
+
+def _differ_in_time(one: Source, other: Source) -> bool:
+    texts = one.stored, other.stored
+    bare = [[word for word in spelt(_TIME.sub(" ", text)) if word not in _OF_TIMES] for text in texts]
+    return bare[0] == bare[1] and texts[0] != texts[1] and all(map(_TIME.search, texts))
 
 
 def _listed(opening: str, sources: Sequence[Source]) -> list[str]:
-    return [opening, *(f"\n- {source.text} ({source.origin})" for source in sources)]
+    return [_(opening), *(f"\n- {source.text} ({source.origin})" for source in sources)]
 
 
 def _with_name(question: str, name: str) -> str:

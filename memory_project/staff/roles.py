@@ -1,4 +1,4 @@
-"""Which model has which role in this deployment, and what each used today."""
+"""Model roles of this deployment: model, effort, token limit and today's usage of each."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from journal.counting import count_model_use
 from language.backends import get_model, get_reply_model
 
 JUDGES = frozenset({"compare", "consolidate"})
-"""The purposes for which the judge is called; all others are those of the model that extracts."""
+"""Purposes of calls to the judging model; all others belong to the extracting model."""
 
 
 @dataclass(frozen=True, slots=True)
 class RoleToday:
-    """What a model is called for, how, and the tokens that it read and wrote since midnight (UTC).
+    """A model role, its settings, and its input and output tokens since midnight (UTC).
 
-    ``most_tokens`` are what it may write, of which ``most_of`` says in what. Without a model all of it is nothing.
+    ``most_tokens``: the output limit per ``most_of``. ``offline``: rules, for which the settings have no meaning.
     """
 
     role: str
@@ -34,7 +34,7 @@ class RoleToday:
 
 
 def roles_today() -> list[RoleToday]:
-    """The roles as the settings give them out. Two queries, one of them over the day's replies."""
+    """Return the roles in two queries, one of them over today's replies."""
     now = timezone.now()
     used = {purpose: (read, written) for purpose, _calls, read, written in count_model_use(now.date())}
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)

@@ -10,6 +10,7 @@ from itertools import pairwise
 import pytest
 from asgiref.sync import async_to_sync
 from django.db import connection, connections
+from django.test import Client
 from django.utils import timezone
 
 from accounts.actions import preferences_set
@@ -123,7 +124,11 @@ class TestAnAnswer:
         )
         [done] = named(say(api(owner), conversation, "Remember Alec."), "done")
         assert [request.body["max_tokens"] for request in server.requests] == [100, 30]
-        assert (done["state"], done["cut"]) == ("done", True)
+        assert (done["state"], done["code"], done["cut"]) == ("done", "", True)
+        client = Client()
+        client.force_login(owner)
+        page = client.get(f"/conversations/{conversation.pk}/").content.decode()
+        assert "It was cut off here: an answer may not be longer." in page
         assert said_in(conversation)[-1] == ("assistant", "One.\n\nTwo")
 
     def test_seconds_are_bounded(self, api, owner, server, conversation, settings):

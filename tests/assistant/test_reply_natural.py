@@ -257,7 +257,7 @@ class TestWhatIsSaidInPassing:
         assert tell("I'm so tired today, the bus was late again.") == READ
 
     def test_a_code_is_not_kept_and_why(self, tell):
-        assert tell("my pin is 4821") == NO_SECRETS.format(kind="password or code")
+        assert tell("my pin is 4821") == NO_SECRETS % {"kind": "password or code"}
         assert remembered() == []
 
     def test_who_is_not_to_be_kept_is_not_asked_about(self, tell):

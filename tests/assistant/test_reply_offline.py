@@ -1,6 +1,7 @@
 """The assistant without a language model: it tells what it remembers, and where that comes from."""
 
 import io
+from datetime import UTC, datetime
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -26,7 +27,9 @@ from language.reading.replying import (
     QUESTIONS,
     READ,
     SWITCHED_OFF,
+    WHICH_ONE,
     reply,
+    stock,
 )
 from tests import factories
 from tests.conftest import with_key
@@ -43,6 +46,90 @@ def answer(question, *found, is_first=False, **heard):
 ALEC = Source("Alec is your boss at TechCorp.", "remembered on 3 May 2026")
 PATIENT, MARRIED, TINS = "Rosa was patient.", "Rosa married João in 1959.", "Rosa grew plants in old tins."
 TEA = Source("You like green tea.", "remembered on 4 May 2026")
+
+
+def learned(text, day, stored=""):
+    at = datetime(2026, 5, day, tzinfo=UTC)
+    return Source(text, f"remembered on {day} May 2026", stored=stored or text.replace("You", "The user"), at=at)
+
+
+class TestSeveralAnswers:
+    """Two values of one thing are never told as equals."""
+
+    @pytest.mark.parametrize("newest_first", [True, False])
+    def test_of_what_was_replaced_only_the_newest_is_told(self, newest_first):
+        found = [
+            learned("You have three cats.", 4, "The user has three cats."),
+            learned("You have two cats.", 3, "The user has two cats."),
+        ]
+        told = answer("How many cats do I have?", *(found if newest_first else found[::-1]))
+        assert told == f"{FOUND}\n- You have three cats. (remembered on 4 May 2026)"
+
+    def test_where_both_can_not_hold_it_asks_which_one_does(self):
+        found = learned("Henry was born in Basel.", 3), learned("Henry was born in Bern.", 4)
+        told = answer("Where was Henry born?", *found)
+        assert "Basel. (remembered on 3 May 2026)" in told
+        assert "Bern. (remembered on 4 May 2026)" in told
+        assert told.endswith(WHICH_ONE)
+
+    def test_two_times_of_one_thing_are_asked_about_where_it_is_asked_when_it_was(self):
+        found = learned("You moved into the house in 2018.", 3), learned("You moved into the house in 2019.", 4)
+        assert answer("When did I move into the house?", *found).endswith(WHICH_ONE)
+        assert WHICH_ONE not in answer("What do you know about my house?", *found)
+
+    def test_so_are_two_times_that_were_only_said(self):
+        texts = [f"I moved into this house in {year}." for year in (2018, 2019)]
+        days = [datetime(2026, 5, day, tzinfo=UTC) for day in (3, 4)]
+        said = [Source(f"“{text}”", "told", True, stored=text, at=day) for text, day in zip(texts, days, strict=True)]
+        assert answer("When did I move into this house?", *said).endswith(WHICH_ONE)
+
+    def test_different_things_are_told_side_by_side(self):
+        found = learned("You like tea.", 3), learned("You like coffee.", 4)
+        told = answer("What do I like?", *found)
+        assert "tea" in told
+        assert "coffee" in told
+        assert WHICH_ONE not in told
+
+
+class TestInGerman:
+    """Its own sentences are in the person's language; what is remembered is told as it is stored."""
+
+    @pytest.mark.parametrize(
+        ("question", "found", "heard", "told"),
+        [
+            (
+                "What do I like?",
+                [TEA],
+                {},
+                "Das habe ich mir gemerkt:\n- You like green tea. (remembered on 4 May 2026)",
+            ),
+            ("Who is Bo?", [], {}, "Dazu habe ich mir noch nichts gemerkt."),
+            ("I row.", [], {"new": ["You row."]}, "Soll ich mir „You row“ merken?"),
+            ("Remember that I row.", [], {"noted": ["You row.", "You sing."]}, "Ich merke mir „You row“, „You sing“."),
+            ("It rains.", [], {}, "Verstanden, danke."),
+            ("Hi!", [], {}, "Hallo."),
+        ],
+    )
+    def test_the_fixed_sentences_are(self, question, found, heard, told):
+        request = ReplyRequest((), (), question=question, found=found, heard=Heard(**heard), language="de")
+        assert "".join(reply(request)[0]) == told
+
+    def test_what_was_said_before_is_known_in_either_language(self):
+        known = [{"role": "assistant", "content": "Wo wohnst du? (auf Englisch: „I live in …“)"}]
+        request = ReplyRequest((), known, question="Hi", unknown=["city"])
+        assert QUESTIONS["city"] not in "".join(reply(request)[0])
+
+    def test_all_of_them_give_nothing_away_in_any_language(self):
+        assert {READ, "Verstanden, danke."} <= stock()
+
+    @pytest.mark.django_db(transaction=True)
+    def test_it_is_the_language_of_the_person_s_preferences(self, api, owner, talk):
+        preferences_set(principal_for_person(owner.pk), language="de")
+        told = text_of(say(api(owner), talk(owner), "Who is Bo?"))
+        assert told == (
+            "Hier ist kein Sprachmodell eingerichtet, deshalb erzähle ich nur, was ich mir gemerkt habe. "
+            "Dazu habe ich mir noch nichts gemerkt."
+        )
 
 
 class TestWhatItAnswers:

@@ -131,6 +131,46 @@ def test_pages_about_memories_keep_nobody_out(tab, owner, memories):
     assert {where: broken for where, broken in found.items() if broken} == {}
 
 
+def test_the_timeline_with_a_row_of_decisions_and_a_graph_keeps_nobody_out(tab, owner, agent, memories):
+    me, bot = principal_for_person(owner.pk), agent_principal(agent)
+    for number in (2, 3, 4):
+        added = memory_actions.memory_add(bot, NewMemory(f"Olga owns {number} oars.", "interests"), insist=True).memory
+        memory_actions.memory_approve(me, added.pk)
+    tab.sign_in(owner)
+    tab.goto("/timeline/?who=me")
+    tab.get_by_text("one by one").first.click()
+    found = {"timeline": found_on(tab)}
+    tab.goto("/timeline/pictures/")
+    assert tab.locator("svg").count() >= 2
+    found["pictures"] = found_on(tab)
+    assert {where: broken for where, broken in found.items() if broken} == {}
+
+
+def test_pages_with_nothing_on_them_yet_keep_nobody_out(tab, stranger):
+    tab.sign_in(stranger)
+    found = {}
+    for path in (
+        "/",
+        "/review/",
+        "/talk/",
+        "/memories/",
+        "/memories/tidy/",
+        "/facts/",
+        "/conversations/",
+        "/agents/",
+        "/places/",
+        "/withheld/",
+        "/import/",
+        "/invitations/",
+        "/timeline/",
+        "/timeline/pictures/",
+        "/data/",
+    ):
+        assert tab.goto(path).status == 200, path
+        found[path] = found_on(tab)
+    assert {where: broken for where, broken in found.items() if broken} == {}
+
+
 def test_what_opens_about_memories_keeps_nobody_out(tab, owner, memories):
     tab.sign_in(owner)
     tab.goto("/memories/")

@@ -162,3 +162,19 @@ def test_it_works_without_javascript(browse, owner, legacy, model):
     page.get_by_role("button", name="Send").click()
     expect(page.locator("#m4")).to_contain_text("Gladly.")
     assert Conversation.objects.get().legacy_id == legacy.pk
+
+
+def test_a_talk_offers_what_to_begin_with_of_oneself_and_of_a_legacy(browse, owner, legacy):
+    page = browse(owner)
+    page.goto("/talk/")
+    begins = page.get_by_role("group", name="To begin with").get_by_role("button")
+    expect(begins).to_have_text(["What do you know about me?", "Remember that I …", "My sister is called …"])
+    page.get_by_label("About").select_option(legacy.name)
+    expect(begins).to_have_text(
+        [f"What do you know about {legacy.name}?", f"{legacy.name} was born in …", f"{legacy.name} loved …"]
+    )
+    begins.last.click()
+    expect(page.get_by_label("What you want to say")).to_have_value(f"{legacy.name} loved ")
+    expect(page.get_by_label("What you want to say")).to_be_focused()
+    page.goto(f"/talk/?about={legacy.pk}")
+    expect(begins.first).to_have_text(f"What do you know about {legacy.name}?")

@@ -14,6 +14,7 @@ from .conftest import DESKTOP, PHONE, fact_list, now, ready
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
+PASSWORD = "hives-behind-the-house-9"
 TOLD = [
     "Grandmother Rosa was a midwife.", "She was patient.", "She hated waste.", "She loved chess.",
     "She kept bees.", "She played the accordion.", "She grew up in Porto.", "She retired in 1998.",
@@ -314,3 +315,33 @@ def test_control_and_enter_save_what_is_being_written(tab, owner, facts):
     tab.get_by_label("In your words").fill("Rosa was a midwife in Basel.")
     tab.keyboard.press("Control+Enter")
     expect(tab.get_by_role("heading", level=1)).to_have_text("Rosa was a midwife in Basel.")
+
+
+def test_what_was_decided_after_the_session_ended_is_done_once_the_person_has_signed_in(tab, owner, stranger, facts):
+    for person in (owner, stranger):
+        person.set_password(PASSWORD)
+        person.save()
+    tab.sign_in(owner)
+    tab.goto("/review/")
+    ready(tab)
+    tab.context.clear_cookies(name=re.compile("session$"))
+    tab.keyboard.type("ar")
+    tab.get_by_label("User name").fill(owner.username)
+    tab.get_by_label("Password").fill(PASSWORD)
+    tab.get_by_role("button", name="Sign in").click()
+    expect(claim(tab, facts[2])).to_be_visible()
+    expect(tab.locator("#where")).to_contain_text("of 9")
+    assert now(facts[0]).reviewed_at is not None
+    assert now(facts[1]).state == "rejected"
+    ready(tab)
+    tab.context.clear_cookies(name=re.compile("session$"))
+    tab.keyboard.type("e")
+    tab.keyboard.press("Control+a")
+    tab.keyboard.type("Rosa hated all waste.")
+    tab.keyboard.press("Control+Enter")
+    tab.get_by_label("User name").fill(stranger.username)
+    tab.get_by_label("Password").fill(PASSWORD)
+    tab.get_by_role("button", name="Sign in").click()
+    tab.get_by_role("heading").first.wait_for()
+    assert now(facts[2]).content == "She hated waste."
+    assert tab.evaluate("sessionStorage.getItem('keepsake:decided')") is None

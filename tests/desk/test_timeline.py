@@ -105,6 +105,33 @@ def test_what_was_done_together_is_one_entry_and_undone_together(visit, owner, m
     assert set(Memory.objects.values_list("state", flat=True)) == {"active"}
 
 
+def test_the_same_done_several_times_in_a_row_is_one_line_with_each_undo(visit, owner, me, agent):
+    bot = agent_principal(agent)
+    memories = [add(bot, f"The user owns {number} spoons.") for number in (2, 3, 4, 5)]
+    client = visit(owner)
+    for memory in memories[:2]:
+        actions.memory_approve(me, memory.pk)
+    assert "one by one" not in words(client.get("/timeline/?who=me"))
+    for memory in memories[2:]:
+        actions.memory_approve(me, memory.pk)
+    page = words(client.get("/timeline/?who=me"))
+    assert page.count("You approved it") == 5  # The line of all of them, and each.
+    assert "and 1 more" in page
+    assert "Show 4 one by one" in page
+    addresses = undos(client, "?who=me")
+    assert len(addresses) == 4
+    client.post(addresses[0], {"next": "/timeline/"})
+    approved = Memory.objects.exclude(reviewed_at=None)
+    assert set(approved.values_list("pk", flat=True)) == {each.pk for each in memories[:3]}
+
+
+def test_what_was_done_on_two_days_is_not_told_as_one(visit, owner, me):
+    for day in (3, 4, 5):
+        with time_machine.travel(datetime(2026, 5, day, 12, tzinfo=UTC)):
+            add(me, f"The user owns {day} spoons.")
+    assert "one by one" not in words(visit(owner).get("/timeline/"))
+
+
 def test_after_its_days_nothing_is_undone(visit, owner, me, settings):
     add(me)
     client = visit(owner)
