@@ -263,9 +263,9 @@ def test_echoes_of_an_erased_message_are_looked_for_before_the_lock(owner, monke
     said = MessageFactory(conversation=talk, content="I hide a zanzibar letter.")
     echo = MessageFactory(conversation=talk, role="assistant", content="So you hide a zanzibar letter. It rains.")
     planned, locked = [], []
-    plan, lock = withholding._planned, part_actions.ledger_write
+    plan, lock = withholding._make_plan, part_actions.ledger_write
     monkeypatch.setattr(
-        withholding, "_planned", lambda *args, **kwargs: planned.append(bool(locked)) or plan(*args, **kwargs)
+        withholding, "_make_plan", lambda *args, **kwargs: planned.append(bool(locked)) or plan(*args, **kwargs)
     )
     monkeypatch.setattr(part_actions, "ledger_write", lambda *args: locked.append(1) or lock(*args))
     erase(owner, "message", said.pk)
