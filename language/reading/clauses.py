@@ -145,11 +145,7 @@ def _further(parsed: Parsed, head: Word) -> Iterator[Word]:
                 continue
             low, high = sorted((child.index, head.index))
             comma = any(word.text in _MARKS or word.low == "so" for word in parsed.words[low:high])
-            beside = (
-                child.index < head.index
-                or child.dep == "parataxis"
-                or (comma and own_subject(parsed, head) is not None)
-            )
+            beside = child.index < head.index or (comma and own_subject(parsed, head) is not None)
             if (comma or own is None) and beside and head.lemma not in SAY | DOUBT and is_finite(parsed, child):
                 yield child
                 yield from _further(parsed, child)
@@ -160,13 +156,7 @@ def unwrapped(clause: Clause) -> Clause:
     inner = next(iter(clause.children("ccomp")), None)
     subject = clause.subject
     plain = clause.head.lemma in {"remember", "recall", "swear", "know"} and subject is not None and subject.low == "i"
-    if (
-        inner is None
-        or not plain
-        or clause.children("neg")
-        or inner.index < clause.head.index
-        or clause.head.tag == "VBD"
-    ):
+    if inner is None or not plain or clause.children("neg") or inner.index < clause.head.index:
         return clause
     if any(
         each.low in {"how", "what", "when", "where", "why", "who", "if", "whether"}
@@ -216,7 +206,6 @@ def trimmed(clause: Clause) -> list[Word]:
             or (
                 each.dep == "advmod"
                 and each.low in {"actually", "basically", "honestly", "obviously", "just", "also", "then"}
-                and not clause.parsed.children(each)
             )
             or (each.low in {"really", "literally"} and each.dep == "advmod" and not clause.children("neg"))
         ):
@@ -227,17 +216,9 @@ def trimmed(clause: Clause) -> list[Word]:
             and each.low not in NOT_NAMES
             and not each.text.startswith(MASK)
             and each.index > clause.head.index
-        ) or (each.low == "days" and any(one.low == "these" for one in clause.parsed.children(each))):
+        ):
             gone |= {one.index for one in clause.parsed.subtree(each)}
     words = [word for word in clause.words() if word.index not in gone]
-    if (
-        len(words) > 3
-        and words[-1].pos == "PROPN"
-        and words[-2].text == ","
-        and words[-1].dep not in {"conj", "attr", "pobj"}
-        and not words[-1].text.startswith(MASK)
-    ):
-        words = words[:-1] if not clause.parsed.children(words[-1]) and words[-1].entity in {"", "PERSON"} else words
     if clause.subject is not None:
         # ", God rest her soul," leaves a comma between a subject and its verb.
         verb = {clause.head.index, *(each.index for each in clause.children("aux", "auxpass"))}

@@ -171,8 +171,6 @@ def _hearsay(clause: Clause, person: Person) -> str:
         ordered = head.lemma in {"tell", "ask", "order"} and clause.children("xcomp")
         if not told or ordered or (person.role == "other" and clause.children("ccomp")):
             return "joke or hearsay"
-    if head.low == "used" and person.role == "other" and any(each.lemma in SAY for each in clause.children("xcomp")):
-        return "joke or hearsay"
     if any(
         each.low == "so" and each.index > head.index and head.lemma in SAY for each in clause.children("dobj", "advmod")
     ):
@@ -192,12 +190,6 @@ def passing(clause: Clause) -> bool:  # noqa: PLR0911, PLR0912
         return True
     if has_got:
         return any(each.low in {"to", "idea", "question"} or each.dep == "xcomp" for each in clause.children())
-    if (
-        lemma == "be"
-        and head.tag == "VBD"
-        and any(each.pos == "NUM" or each.entity == "DATE" for each in clause.children("attr", "acomp"))
-    ):
-        return "when" not in clause.lows()
     complements = clause.children("xcomp")
     progressive = head.tag == "VBG" and any(each.lemma == "be" for each in clause.children("aux"))
     if progressive and any(each.entity == "DATE" for each in words):
@@ -276,11 +268,7 @@ def _lasting_after_all(clause: Clause, complements: Sequence[Word]) -> bool:  # 
             clause.children("prep", "xcomp", "advmod", "advcl")
         )
     if lemma == "get":
-        return (
-            bool(complements or clause.children("dobj", "acomp", "prt", "auxpass", "npadvmod"))
-            and past
-            and not lows & {"it", "this", "that"}
-        )
+        return past and not lows & {"it", "this", "that"}
     if lemma in {"use", "make", "come", "call", "find", "look", "see", "talk", "sleep", "try"}:
         return (
             bool(lows & {"always", "usually", "never", "every"})

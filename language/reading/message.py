@@ -193,8 +193,6 @@ class MessageReader(Teller):
                 )
             owner = self.cast.user
         self._check_name(clause, owner)
-        if orders(clause) and not elided:
-            raise _Dropped("order")
         about = self._about(clause, owner)
         if about is None and not explicit:
             raise _Dropped("about somebody else")

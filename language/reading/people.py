@@ -207,9 +207,7 @@ class Cast:
             strange = (
                 after is not None
                 and after.pos == "PROPN"
-                and after.text[:1].isupper()
                 and after.low not in self.legacy_names
-                and after.low not in KIN
                 and not after.text.startswith(MASK)
                 and word.dep == "compound"
             )
@@ -222,12 +220,7 @@ class Cast:
             return None if strange or other else self.legacy
         if known is not None:
             return known
-        if (
-            (word.entity in _NO_PERSON and not human)
-            or word.low in NOT_NAMES
-            or word.low == self.user.name.lower()
-            or word.low in TITLES
-        ):
+        if (word.entity in _NO_PERSON and not human) or word.low in NOT_NAMES or word.low == self.user.name.lower():
             return None
         if word.dep in {"compound", "nmod", "amod"} and word.head > word.index and parsed.head(word).pos != "PROPN":
             return None

@@ -179,13 +179,7 @@ class Wording:
 
     def _check_pointer(self, clause: Clause, word: Word, words: list[Word], position: int) -> None:
         low, before = word.low, words[:position]
-        if (
-            word.dep in {"mark", "expl"}
-            or word.tag in {"WDT", "EX", "WP", "IN"}
-            or (low == "that" and word.dep in {"advmod", "nsubj", "dobj"} and word.tag == "WDT")
-        ):
-            return
-        if low == "it" and clause.parsed.head(word).lemma in {"rain", "snow", "thunder", "freeze"}:
+        if word.dep in {"mark", "expl"} or word.tag in {"WDT", "EX", "WP", "IN"}:
             return
         if low in {"it", "its"} and word.text != "IT":
             verb = governor(clause, word)
@@ -238,11 +232,10 @@ class Wording:
                 if person not in self.shown:
                     raise Unclear(word)
                 return low
-            objects = (
-                word.dep in {"dobj", "dative", "pobj"}
-                and person.role != "user"
-                and person in {self.who.get(subject_index(clause)), self.elided}
-            )
+            objects = word.dep in {"dobj", "dative", "pobj"} and person in {
+                self.who.get(subject_index(clause)),
+                self.elided,
+            }
             # "Didn't stop her playing": what did not stop her is not she.
             if (
                 person is self.elided
