@@ -39,7 +39,7 @@ def principal_of(request: Request | HttpRequest) -> Principal:
     return enter(queries.principal_for_person(user.pk))
 
 
-class Again(Protocol):
+class PrincipalFactory(Protocol):
     """Builds the principal of a request again, in any thread, so that a key revoked meanwhile is noticed.
 
     Raises the same as authentication.
@@ -49,7 +49,7 @@ class Again(Protocol):
         """Return the principal. Set ``makes_person`` for writes, to create a person named for the first time."""
 
 
-def principal_again(request: Request) -> Again:
+def principal_factory(request: Request) -> PrincipalFactory:
     """Return a function that builds the principal of an API request again later."""
     principal = principal_of(request)
     match = _CREDENTIAL.fullmatch(request.META.get("HTTP_AUTHORIZATION", "").strip())
@@ -60,7 +60,7 @@ def principal_again(request: Request) -> Again:
     return partial(actions.principal_for_key, match[1], match[2], _person_named(request), makes_person=False)
 
 
-def principal_again_by_key(credential: str, person: str | None) -> Again:
+def principal_factory_for_key(credential: str, person: str | None) -> PrincipalFactory:
     """Return a function that builds the principal of a key, acting for the person that a service names.
 
     Raises AuthenticationFailed (401) for a malformed key, Refused (400) for an impossible name.

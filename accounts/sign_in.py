@@ -144,7 +144,7 @@ class EmailForm(OldPassword, forms.Form):
         super().__init__(data, initial={"email": user.email}, label_suffix="", auto_id="email-%s")
 
 
-def may_ask_for_a_mail(request: HttpRequest, name: str) -> bool:
+def may_request_reset(request: HttpRequest, name: str) -> bool:
     """Count a request for a reset mail. Whether it is within the limits per hour."""
     by_address, by_name = (f"forgotten:{_digest(part)}" for part in (address_of(request), f"name {normal_name(name)}"))
     return (

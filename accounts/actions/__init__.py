@@ -18,7 +18,7 @@ from .invitations import (
     member_invite,
 )
 from .legacies import (
-    Sent,
+    SentInvitation,
     legacy_close,
     legacy_create,
     legacy_rename,
@@ -43,7 +43,7 @@ from .people import (
 from .pictures import legacy_picture_remove, legacy_picture_set
 
 __all__ = [
-    "Sent",
+    "SentInvitation",
     "agent_create",
     "agent_key_create",
     "agent_key_revoke",

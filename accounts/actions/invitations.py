@@ -18,12 +18,14 @@ from journal.exceptions import Conflict, NotFound
 from .. import policy
 from ..models import Invitation, InvitationBlock, Member
 from ..principals import Principal
-from .legacies import Sent, invite, must_own, note_invitation, note_member
+from .legacies import SentInvitation, invite, must_own, note_invitation, note_member
 
 _DAY = timedelta(days=1)
 
 
-def member_invite(principal: Principal, legacy_id: UUID, name: str = "", role: str = Member.Role.MEMBER) -> Sent:
+def member_invite(
+    principal: Principal, legacy_id: UUID, name: str = "", role: str = Member.Role.MEMBER
+) -> SentInvitation:
     """Invite a person to a legacy: by ``name`` as in X-Keepsake-User, or without a name the first to use the link.
 
     It expires after ``INVITATION_DAYS``, and replaces an earlier one for the same name. Raises NotYoursToDecide (403;

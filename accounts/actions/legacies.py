@@ -28,14 +28,14 @@ _DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class SentInvitation:
     """A new invitation, and its code, which is not stored."""
 
     invitation: Invitation
     code: str
 
 
-def legacy_create(principal: Principal, name: str, members: Sequence[str] = ()) -> tuple[Legacy, list[Sent]]:
+def legacy_create(principal: Principal, name: str, members: Sequence[str] = ()) -> tuple[Legacy, list[SentInvitation]]:
     """Create a legacy owned by the person, and invite the named people, each once.
 
     Inviting needs the scope admin; creating a legacy alone needs write. Raises Refused (400) for a bad name, too many
@@ -138,7 +138,7 @@ def members_before(ending: LegacyEnding) -> list[Member]:
 
 def invite(
     write: LedgerWrite, principal: Principal, legacy_id: UUID, names: Sequence[str], role: str = Member.Role.MEMBER
-) -> list[Sent]:
+) -> list[SentInvitation]:
     """Create invitations, in a transaction that holds the ledgers of the owner and of the legacy.
 
     ``names`` are normalised, or "" for an invitation by link. Raises TooMany (429) above ``INVITATIONS_PER_DAY``.
@@ -159,7 +159,7 @@ def invite(
         code = policy.new_code(policy.INVITATION_CHARACTERS)
         kept = policy.fingerprint(policy.INVITATION, policy.clean_code(code, policy.INVITATION_CHARACTERS))
         invitation = Invitation(**common, issuer=issuer if name else "", name=name, code_hmac=kept)
-        sent.append(Sent(invitation, code))
+        sent.append(SentInvitation(invitation, code))
     Invitation.objects.bulk_create(each.invitation for each in sent)
     for each in sent:
         for ledger_id in (user_id, legacy_id):

@@ -30,7 +30,7 @@ def legacy_picture_set(principal: Principal, legacy_id: UUID, file: IO[bytes], s
     """
     user_id = policy.must_write(principal)
     must_own(principal, legacy_id)  # Also before the work of encoding.
-    content = draw_anew(file, size)
+    content = reencode_picture(file, size)
     with ledger_write(principal.actor, legacy_id) as write:
         must_own(principal, legacy_id)
         LegacyPicture.objects.filter(legacy_id=legacy_id).delete()
@@ -50,7 +50,7 @@ def legacy_picture_remove(principal: Principal, legacy_id: UUID) -> None:
         write.change(legacy_id, "UPDATE", "legacy", legacy_id, changed=["picture"])
 
 
-def draw_anew(file: IO[bytes], size: int) -> bytes:
+def reencode_picture(file: IO[bytes], size: int) -> bytes:
     """Return the first picture of a file as WebP, at most ``PICTURE_PIXELS`` a side, upright, without metadata.
 
     The size in the header is checked before decoding. Raises Refused (400 ``bad_picture``).

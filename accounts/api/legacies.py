@@ -300,7 +300,7 @@ def _show_member(principal: Principal, member_id: UUID) -> Any:
     return MemberSerializer(member, context={"principal": principal}).data
 
 
-def _show_sent(request: Request, sent: actions.Sent) -> Any:
+def _show_sent(request: Request, sent: actions.SentInvitation) -> Any:
     """Serialise a new invitation with its code and link."""
     link = request.build_absolute_uri(reverse("invitation-page", args=[sent.code]))
     shown = {"code": sent.code, "link": link, "name": sent.invitation.name or None}

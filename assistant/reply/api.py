@@ -17,7 +17,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts.authentication import principal_again, principal_of
+from accounts.authentication import principal_factory, principal_of
 from accounts.principals import Principal
 from conversations.models import Message
 from journal.models import IdempotencyRecord
@@ -157,7 +157,7 @@ class ReplyStop(APIView):
 def _answer(
     request: Request, reply_id: UUID, begin: Callable[[], Begun | Reply], after: str = FIRST_ID
 ) -> StreamingHttpResponse:
-    stream = reply_stream(principal_of(request), principal_again(request), reply_id, begin, after)
+    stream = reply_stream(principal_of(request), principal_factory(request), reply_id, begin, after)
     return StreamingHttpResponse(stream, content_type="text/event-stream", headers={**HEADERS, HEADER: str(reply_id)})
 
 

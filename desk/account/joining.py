@@ -24,7 +24,7 @@ from accounts.models import User
 from accounts.policy import must_act_for
 from accounts.principals import Principal
 from accounts.queries import principal_for_person
-from accounts.sign_in import EmailForm, PasswordForm, may_ask_for_a_mail, may_register
+from accounts.sign_in import EmailForm, PasswordForm, may_register, may_request_reset
 from journal.exceptions import Refused
 
 from ..page import PageRequest, for_person
@@ -139,7 +139,7 @@ def forgotten(request: PageRequest) -> HttpResponse:
     """Mail a reset link. The response does not depend on whether the account exists."""
     form = ForgottenForm(request.POST or None, label_suffix="")
     asked = request.method == "POST" and form.is_valid()
-    if asked and may_ask_for_a_mail(request, form.cleaned_data["name"]):
+    if asked and may_request_reset(request, form.cleaned_data["name"]):
         password_forgotten(form.cleaned_data["name"], request.build_absolute_uri("/"))
     context = {"form": form, "asked": asked, "minutes": settings.RESET_MINUTES}
     return render(request, "desk/forgotten.html", context, status=400 if form.errors else 200)

@@ -14,7 +14,7 @@ from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST
 from redis.exceptions import RedisError
 from rest_framework.exceptions import APIException
 
-from accounts.authentication import Again
+from accounts.authentication import PrincipalFactory
 from accounts.principals import Principal
 from accounts.scope import acting_as
 from journal.exceptions import NotFound, Refused
@@ -33,7 +33,7 @@ class Caller:
     ``session`` is the session id of a client with the older protocol version over HTTP, or ''.
     """
 
-    again: Again
+    again: PrincipalFactory
     user_id: UUID
     caller_key: str
     hop: ThreadRunner

@@ -24,7 +24,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts.authentication import AgentKeyAuthentication, principal_again, principal_of
+from accounts.authentication import AgentKeyAuthentication, principal_factory, principal_of
 from accounts.principals import SCOPES
 from journal.exceptions import NotAllowed, Refused
 from web.json import OrjsonRenderer
@@ -123,7 +123,7 @@ class Metadata(APIView):
 def _caller(request: Request, session: str, hop: ThreadRunner) -> Caller:
     principal = principal_of(request)
     assert principal.user_id is not None
-    return Caller(principal_again(request), principal.user_id, principal.caller_key, hop, session)
+    return Caller(principal_factory(request), principal.user_id, principal.caller_key, hop, session)
 
 
 def _session(request: Request) -> str:

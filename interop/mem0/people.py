@@ -14,7 +14,7 @@ from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
-from accounts.authentication import AgentKeyAuthentication, principal_again_by_key, principal_of
+from accounts.authentication import AgentKeyAuthentication, principal_factory_for_key, principal_of
 from accounts.models import ExternalIdentity, User
 from accounts.policy import LOCAL_ISSUER, must_act_for
 from accounts.principals import Principal
@@ -36,10 +36,10 @@ class KeyAuthentication(AgentKeyAuthentication):
             raise AuthenticationFailed("Send Authorization: Token ks_<public>.<secret>.", "bad_key")
         view = request.parser_context["view"]
         named = view.user_of(request)
-        again = principal_again_by_key(credential, named)
+        again = principal_factory_for_key(credential, named)
         principal = again(makes_person=named is not None and view.adds and request.method == "POST")
         if named is None and (external_id := _owner(principal, view.memory_of(request))):
-            principal = principal_again_by_key(credential, external_id)(makes_person=False)
+            principal = principal_factory_for_key(credential, external_id)(makes_person=False)
         return enter(principal), None
 
 

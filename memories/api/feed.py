@@ -19,7 +19,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts.authentication import Again, principal_again, principal_of
+from accounts.authentication import PrincipalFactory, principal_factory, principal_of
 from accounts.policy import must_act_for, must_read
 from accounts.principals import Principal
 from accounts.scope import acting_as
@@ -87,7 +87,7 @@ def _shown(principal: Principal, changes: list[Change]) -> list[dict[str, Any]]:
 
 def _wait(request: Request, principal: Principal, after: int, seconds: int, read: _Reading) -> AsgiResponse:
     """Return, on the event loop, at the next change or after the timeout."""
-    user_id, again = must_act_for(principal), principal_again(request)
+    user_id, again = must_act_for(principal), principal_factory(request)
     place = StreamSlot(user_id, seconds=seconds)
 
     def finish() -> tuple[int, dict[str, str], Any]:
@@ -139,12 +139,12 @@ def _wait(request: Request, principal: Principal, after: int, seconds: int, read
 def _stream(request: Request, principal: Principal, after: int) -> StreamingHttpResponse:
     must_read(principal)
     user_id = must_act_for(principal)
-    follow = partial(_events, principal_again(request), principal, after)
+    follow = partial(_events, principal_factory(request), principal, after)
     stream = Stream(user_id, follow, seconds=settings.CHANGES_STREAM_SECONDS)
     return StreamingHttpResponse(stream, content_type="text/event-stream", headers=_NO_CACHE)
 
 
-async def _events(again: Again, principal: Principal, after: int) -> AsyncIterator[bytes | None]:
+async def _events(again: PrincipalFactory, principal: Principal, after: int) -> AsyncIterator[bytes | None]:
     told = follow_changes(again, must_act_for(principal), after, settings.CHANGES_STREAM_SECONDS, _as_events)
     # When access ends, the stream ends; the next request says why.
     with suppress(Refused, APIException):

@@ -9,7 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from PIL import Image
 
 from accounts.actions import legacy_picture_remove, legacy_picture_set, pictures
-from accounts.actions.pictures import draw_anew
+from accounts.actions.pictures import reencode_picture
 from accounts.models import LegacyPicture
 from accounts.queries import principal_for_person
 from journal.exceptions import NotAllowed, NotFound, Refused
@@ -39,7 +39,7 @@ def test_one_picture_is_drawn_at_a_time():
     Image.new("RGB", (40, 30)).save(content, "PNG")
     with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor(4) as pool:
         patch.setattr(pictures.Image, "open", lambda *args, **kwargs: Watched(opened(*args, **kwargs)))
-        list(pool.map(lambda _: draw_anew(io.BytesIO(content.getvalue()), 100), range(4)))
+        list(pool.map(lambda _: reencode_picture(io.BytesIO(content.getvalue()), 100), range(4)))
     assert most == [1, 1, 1, 1]
 
 
@@ -58,7 +58,7 @@ def located():
 
 
 def drawn(data):
-    return draw_anew(io.BytesIO(data), len(data))
+    return reencode_picture(io.BytesIO(data), len(data))
 
 
 @pytest.mark.parametrize("form", ["JPEG", "PNG", "WEBP"])
@@ -117,7 +117,7 @@ def test_too_many_pixels_or_bytes_are_refused_before_any_is_drawn(settings):
         drawn(a_picture("PNG"))
     settings.PICTURE_MAX_BYTES = 1_048_576
     with pytest.raises(Refused, match="larger than 1 MB"):
-        draw_anew(io.BytesIO(b""), 1_048_577)
+        reencode_picture(io.BytesIO(b""), 1_048_577)
 
 
 def test_only_owners_change_it(owner, member, stranger, legacy):

@@ -12,7 +12,7 @@ from mcp.server.stdio import stdio_server
 from mcp_types import NotificationParams
 from rest_framework.exceptions import APIException
 
-from accounts.authentication import principal_again_by_key
+from accounts.authentication import principal_factory_for_key
 from journal.exceptions import Refused
 from web.threads import in_thread
 
@@ -35,7 +35,7 @@ class Command(BaseCommand):
         if not key:
             raise CommandError("Put an agent's key into the environment as KEEPSAKE_KEY.")
         try:
-            again = principal_again_by_key(key, options["user"])
+            again = principal_factory_for_key(key, options["user"])
             principal = again()
         except (Refused, APIException) as error:
             raise CommandError(str(error.detail)) from error
