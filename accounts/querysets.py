@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from functools import reduce
 from operator import or_
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.apps import apps
 from django.conf import settings
 from django.db import models
 
+from retrieval.prepared import Shaped, read
+
 from .policy import LOCAL_ISSUER
+from .principals import PLACEHOLDER_USER
 
 if TYPE_CHECKING:
     from .models import (  # noqa: F401 - named in the generic bases
@@ -161,14 +165,18 @@ class InvitationQuerySet(models.QuerySet["Invitation"]):
             return self.none()
         state = self.model.State
         answered = models.Q(state__in=[state.ACCEPTED, state.DECLINED], answered_by_id=principal.user_id)
-        addressed = _in_name_of(principal.user_id) | models.Q(name="")
+        addressed = _addressed_to(names_of(principal.user_id)) | models.Q(name="")
         return self._for(principal.user_id, now, addressed).filter(models.Q(state=state.OPEN) | answered)
 
-    def waiting_for(self, principal: Principal, now: datetime) -> InvitationQuerySet:
-        """Return unanswered ones in the person's name, to legacies that they are not a member of."""
+    def waiting_for(self, principal: Principal, now: datetime, names: Names | None = None) -> InvitationQuerySet:
+        """Return unanswered ones in the person's name, to legacies that they are not a member of.
+
+        ``names`` are all of the person's, where they are known.
+        """
         if principal.user_id is None or not principal.may_decide:
             return self.none()
-        waiting = self._for(principal.user_id, now, _in_name_of(principal.user_id)).filter(state=self.model.State.OPEN)
+        addressed = _addressed_to(names_of(principal.user_id) if names is None else names)
+        waiting = self._for(principal.user_id, now, addressed).filter(state=self.model.State.OPEN)
         return waiting.exclude(legacy__memberships__user_id=principal.user_id)
 
     def _for(self, user_id: UUID, now: datetime, addressed: models.Q) -> InvitationQuerySet:
@@ -179,11 +187,25 @@ class InvitationQuerySet(models.QuerySet["Invitation"]):
         return self.filter(addressed, ~models.Exists(blocks), inviter__is_active=True, expires_at__gt=now)
 
 
-def _in_name_of(user_id: UUID) -> models.Q:
-    """Return the filter of invitations addressed to any name of the person. Runs one query."""
+Names = Sequence[tuple[str, str]]
+"""What a person is called: by whom (an issuer), and how."""
+
+
+def names_of(user_id: UUID) -> Names:
+    """Return all names of a person. Runs one query."""
     users, identities = (apps.get_model("accounts", name).objects for name in ("User", "ExternalIdentity"))
-    local = users.filter(pk=user_id).values_list(models.Value(LOCAL_ISSUER), "username")
-    names = local.union(identities.filter(user_id=user_id).values_list("issuer", "external_id"))
+
+    def build() -> models.QuerySet[Any, Any]:
+        named = users.annotate(issuer=models.Value(LOCAL_ISSUER), external_id=models.F("username"))
+        linked = identities.filter(user_id=PLACEHOLDER_USER).values_list("issuer", "external_id")
+        return named.filter(pk=PLACEHOLDER_USER).values_list("issuer", "external_id").union(linked)
+
+    found = read(Shaped("names of a person", build, {PLACEHOLDER_USER: user_id}), ("issuer", "external_id"))
+    return [(issuer, name) for issuer, name in found]
+
+
+def _addressed_to(names: Names) -> models.Q:
+    """Return the filter of invitations addressed to any of the names."""
     return reduce(or_, (models.Q(issuer=issuer, name=name) for issuer, name in names), models.Q(pk__in=[]))
 
 

@@ -97,12 +97,12 @@ def _around_facts(principal: Principal, at: Listed) -> dict[str, Any]:
     facts, legacy_id = LegacyFact.objects.visible_to(principal), at.legacy_id
     listed = facts.filter(legacy_id=legacy_id) if legacy_id else facts
     view = FactView.of(at.query)
-    counts = view.counts_by_category(listed, principal)
+    counts = view.counts(listed, principal)
     return {
-        "rail": make_rail(view, dict(in_words(LegacyFact.Category.choices)), counts),
+        "rail": make_rail(view, dict(in_words(LegacyFact.Category.choices)), counts.categories),
         "address": reverse("legacy-page", args=[legacy_id]) if legacy_id else reverse("fact-list"),
         "everywhere": legacy_id is None,
-        "tabs": make_tabs(listed, principal, view),
+        "tabs": make_tabs(view, counts),
     }
 
 

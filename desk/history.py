@@ -14,17 +14,20 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from accounts.models import Agent
-from accounts.principals import Principal
+from accounts.principals import PLACEHOLDER_USER, Principal
 from facts.models import FactVersion, LegacyFact
 from journal.models import ActorKind, Change
 from language.second_person import second_person
 from memories.models import Memory, MemoryVersion
+from retrieval.prepared import Shaped, read
 from statements.models import Doubt
 
 from .cards import Other, diff_of_memories
 from .diff import Piece, word_diff
 
 MOST_ENTRIES = 200
+_OBJECT_ID = "\0object"
+"""Stands for an id where a statement is put together: a NUL is in none."""
 BY_ITSELF = frozenset({"QUARANTINE", "EVICT", "TTL"})
 """What a gate or the budget does, whosever words they are."""
 Version = TypeVar("Version", FactVersion, MemoryVersion)
@@ -112,11 +115,20 @@ def who_address(change: Change, who: str, agents: Mapping[str, str]) -> str:
 
 
 def what_changed(principal: Principal, object_type: str, object_id: str) -> list[Other]:
-    """Describe what changed in the basis of a statement since it was decided about, or ''."""
-    rows = Doubt.objects.open_of(principal.user_id, object_type).filter(object_id=object_id)
-    rev = rows.values_list("rev", flat=True).first()
-    if rev is None or principal.user_id is None:
+    """Describe what changed in the basis of a statement since it was decided about; empty when nothing did."""
+    if principal.user_id is None:
         return []
+    found = read(
+        Shaped(
+            key=("doubt", object_type),
+            build=lambda: Doubt.objects.open_of(PLACEHOLDER_USER, object_type).filter(object_id=_OBJECT_ID),
+            values={PLACEHOLDER_USER: principal.user_id, _OBJECT_ID: object_id},
+        ),
+        ("rev",),
+    )
+    if not found:
+        return []
+    ((rev,),) = found
     change = Change.objects.of_owner(principal.user_id).filter(rev=rev).first()
     if change is not None and change.event == Change.Event.ERASE:
         return [Other(reverse("home"), _("something that it rests on"), _("Erased"))]

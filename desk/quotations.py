@@ -163,15 +163,17 @@ def _turns_around(principal: Principal, quotations: Iterable[Quotation]) -> dict
     found: dict[UUID, dict[int, Turn]] = {}
     for row in rows.only(*columns):
         agent = row.conversation.agent
-        turn = Turn(speaker_of(row, agent.name if agent else ""), shorten(row.content, TURN_CHARACTERS))
+        turn = Turn(
+            speaker_of(row.role, row.speaker, agent.name if agent else ""), shorten(row.content, TURN_CHARACTERS)
+        )
         found.setdefault(row.conversation_id, {})[row.index] = turn
     return found
 
 
-def speaker_of(message: Message, agent_name: str) -> str:
-    """Return the label of a message's speaker."""
-    if message.role == Message.Role.USER:
+def speaker_of(role: str, speaker: str, agent_name: str) -> str:
+    """Return the label of the speaker of a message with this ``role`` and ``speaker``."""
+    if role == Message.Role.USER:
         return _("You")
-    if message.speaker:
-        return message.speaker
-    return {"system": _("Instructions"), "tool": _("A tool")}.get(message.role, agent_name or _("The assistant"))
+    if speaker:
+        return speaker
+    return {"system": _("Instructions"), "tool": _("A tool")}.get(role, agent_name or _("The assistant"))

@@ -12,10 +12,11 @@ from django.utils import timezone
 
 from accounts.policy import must_act_for
 from accounts.principals import Principal
-from journal.models import Ledger
+from retrieval.prepared import read
 
 from .cache import Family, Reading, read_through
 from .models import Memory
+from .queries import ledger_of
 from .querysets import MemoryQuerySet
 
 MOST_SUBJECTS = 200
@@ -52,7 +53,7 @@ def read_overview(principal: Principal) -> Overview:
 
     Raises NotFound for a principal that acts for nobody.
     """
-    rev = Ledger.objects.values_list("rev", flat=True).get(pk=must_act_for(principal))
+    ((rev,),) = read(ledger_of(must_act_for(principal)), ("rev",))
     now = replace(principal, rev=rev)
     return Overview(**read_through(now, Family.OVERVIEW, lambda: _read(now)))
 

@@ -112,10 +112,15 @@ class UsualList:
         return rows.order_by("-updated_at", "id")
 
 
+def ledger_of(user_id: UUID) -> Shaped:
+    """Return the row of the person's ledger, to read columns of."""
+    return Shaped("ledger of a person", lambda: Ledger.objects.filter(pk=PLACEHOLDER_USER), {PLACEHOLDER_USER: user_id})
+
+
 def block_fill(principal: Principal) -> BlockFill:
     """How full the memory block of the person is. Raises NotFound for a principal that acts for nobody."""
     user_id = must_act_for(principal)
-    tokens = Ledger.objects.values_list("block_tokens", flat=True).get(pk=user_id)
+    ((tokens,),) = read(ledger_of(user_id), ("block_tokens",))
     return BlockFill(tokens, settings.MEMORY_BLOCK_TOKENS, off=not principal.has_memory)
 
 

@@ -61,7 +61,7 @@ def my_data(request: PageRequest, principal: Principal) -> HttpResponse:
         "grace_hours": settings.ERASE_GRACE_HOURS,
         "receipts": receipts(principal),
         "counts": counts_by_state(Memory.objects.visible_to(principal)),
-        "facts_gone": tab_counts(LegacyFact.objects.visible_to(principal), principal)["gone"],
+        "facts_gone": sum(tab_counts(LegacyFact.objects.visible_to(principal), principal)["gone"].values()),
         "withheld": withheld.count(),
         "record": dict(RECORD)[AS_SHOWN[principal.recall_record]],
         "language": language_name(principal.language),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -15,14 +15,15 @@ from django.utils.translation import gettext as _
 
 from accounts.models import Agent, Legacy
 from accounts.policy import must_act_for
-from accounts.principals import Principal
+from accounts.principals import PLACEHOLDER_USER, Principal
 from assistant.recall.search import QueryVector, centre_of_turns
 from conversations.models import Conversation, Message
 from conversations.passages import MARK
 from conversations.policy import ASSISTANT_CHANNEL
 from conversations.querysets import ConversationQuerySet
 from conversations.searching import said_shape
-from retrieval.search import hybrid_search
+from retrieval.prepared import Shaped, read, together
+from retrieval.search import Hit, hybrid_search
 from retrieval.text import list_query_words
 
 from ..listing import ListView, as_id, one_of, words
@@ -34,6 +35,16 @@ NAMED_IN_WORDS = 2
 """So many words name something, and who names it means messages with the words; more of them ask."""
 MOST_TITLES = 5
 PASSAGE_CHARACTERS = 140
+_PASSAGE_COLUMNS = (
+    "role",
+    "speaker",
+    "content",
+    "index",
+    "at",
+    "conversation_id",
+    "conversation__title",
+    "conversation__agent__name",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +100,8 @@ class Row:
 class FoundPassage:
     """A found message, with its beginning or the first match."""
 
-    conversation: Conversation
+    conversation_id: UUID
+    title: str
     number: int
     speaker: str
     at: datetime
@@ -98,7 +110,7 @@ class FoundPassage:
     @property
     def address(self) -> str:
         """Its URL."""
-        return message_address(self.conversation.pk, self.number)
+        return message_address(self.conversation_id, self.number)
 
 
 def page_of_conversations(principal: Principal, view: ConversationView) -> tuple[Page[Any], list[Row]]:
@@ -135,16 +147,15 @@ def find_passages(principal: Principal, view: ConversationView) -> tuple[list[Fo
     said = said_shape(principal, legacy_id, agent_id)
     query = QueryVector(view.search)
     corpus = query.corpus(must_act_for(principal), "turns")
-    hits = hybrid_search(said, query.search(MOST_FOUND, said), corpus, centre=centre_of_turns(principal, query))
+    asked, centre = query.search(MOST_FOUND, said), centre_of_turns(principal, query)
+    hits = hybrid_search(said, asked, corpus, centre=centre, columns=_PASSAGE_COLUMNS)
     # Without a common word only outstanding similarity counts: some message is always the nearest.
     near = settings.RECALL_CONFIDENT
     wanted = list_query_words(view.search)
     is_named = bool(hits and hits[0].keyword) and len(wanted) <= NAMED_IN_WORDS
     least = MOST_FOUND if view.more else 0 if is_named else LEAST_FOUND
-    ids = [hit.id for place, hit in enumerate(hits) if hit.keyword or hit.score >= near or place < least]
-    rows = Message.objects.visible_to(principal).filter(pk__in=ids)
-    found = {row.pk: row for row in rows.select_related("conversation__agent").without_vectors()}
-    return list(_passages([found[pk] for pk in ids if pk in found], wanted)), len(hits) - len(ids)
+    found = [hit for place, hit in enumerate(hits) if hit.keyword or hit.score >= near or place < least]
+    return [_passage(hit, wanted) for hit in found], len(hits) - len(found)
 
 
 def titled(principal: Principal, view: ConversationView) -> list[Conversation]:
@@ -154,19 +165,19 @@ def titled(principal: Principal, view: ConversationView) -> list[Conversation]:
 
 
 def choices(principal: Principal) -> dict[str, list[tuple[str, str]]]:
-    """Return the filter choices: legacies and agents."""
-    legacies = Legacy.objects.visible_to(principal).order_by("name").values_list("pk", "name")
-    agents = Agent.objects.visible_to(principal).order_by("name").values_list("pk", "name")
+    """Return the filter choices, legacies and agents, in one round trip."""
+    someone, values = principal.with_placeholders(), {PLACEHOLDER_USER: must_act_for(principal)}
+    legacies = Shaped(("legacies", someone), lambda: Legacy.objects.visible_to(someone).order_by("name"), values)
+    agents = Shaped(("agents", someone), lambda: Agent.objects.visible_to(someone).order_by("name"), values)
+    found = together(read.steps(legacies, ("pk", "name")), read.steps(agents, ("pk", "name")))
     return {
-        "legacies": [(str(pk), name) for pk, name in legacies],
-        "agents": [(str(pk), name) for pk, name in agents],
+        name: [(str(pk), called) for pk, called in rows]
+        for name, rows in zip(("legacies", "agents"), found, strict=True)
     }
 
 
-def _passages(messages: Sequence[Message], wanted: Sequence[str]) -> Iterator[FoundPassage]:
-    for message in messages:
-        agent = message.conversation.agent
-        held = [word for word in wanted if word in message.content.casefold()]
-        words = excerpt(message.content, max(held, key=len, default=""), PASSAGE_CHARACTERS)
-        speaker = speaker_of(message, agent.name if agent else "")
-        yield FoundPassage(message.conversation, message.index + 1, speaker, message.at, words)
+def _passage(hit: Hit, wanted: Sequence[str]) -> FoundPassage:
+    role, speaker, content, index, at, conversation_id, title, agent = hit.columns
+    held = [word for word in wanted if word in content.casefold()]
+    words = excerpt(content, max(held, key=len, default=""), PASSAGE_CHARACTERS)
+    return FoundPassage(conversation_id, title, index + 1, speaker_of(role, speaker, agent or ""), at, words)

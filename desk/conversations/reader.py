@@ -217,7 +217,7 @@ def _turn(message: Message, agent: str, around: _Around, *, whole: bool) -> Turn
     left = message.content.replace(MARK, "").strip() if message.pk in around.taken else message.content
     return Turn(
         number=number,
-        speaker=speaker_of(message, agent),
+        speaker=speaker_of(message.role, message.speaker, agent),
         mine=message.role == Message.Role.USER,
         at=message.at,
         words=list(_words(content, learned, around.taken.get(message.pk))),

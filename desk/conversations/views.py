@@ -169,7 +169,7 @@ def _show_removal(
         "talk": talk,
         "message": message,
         "number": message.index + 1 if message else 0,
-        "speaker": speaker_of(message, talk.agent.name if talk.agent else "") if message else "",
+        "speaker": speaker_of(message.role, message.speaker, talk.agent.name if talk.agent else "") if message else "",
         "glimpse": shorten(message.content, GLIMPSE_CHARACTERS) if message else "",
         "along": goes_along(principal, removal),
         "removal": removal,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -15,8 +16,12 @@ from django.views.decorators.http import require_POST, require_safe
 
 from accounts import actions
 from accounts.models import Invitation, InvitationBlock, Legacy
-from accounts.principals import Principal
+from accounts.policy import must_act_for
+from accounts.principals import PLACEHOLDER_USER, Principal
+from accounts.querysets import names_of
 from journal.exceptions import NotFound, Refused
+from retrieval.filters import PLACEHOLDER_NOW
+from retrieval.prepared import Shaped, read
 
 from ..page import PageRequest, came_from, for_person
 
@@ -24,9 +29,25 @@ MOST_WAITING = 20
 
 
 def waiting_invitations(principal: Principal) -> list[Invitation]:
-    """Return the latest waiting invitations, in two queries."""
-    waiting = Invitation.objects.waiting_for(principal, timezone.now()).select_related("legacy", "inviter")
-    return list(waiting.order_by("-created_at", "pk")[:MOST_WAITING])
+    """Return the latest waiting invitations, in two queries, and a third where there are any.
+
+    Mostly there are none, so that query is compiled once for all who have as many names.
+    """
+    someone, now = principal.with_placeholders(), timezone.now()
+    names = names_of(must_act_for(principal))
+    placeholders = [(f"\0issuer {number}", f"\0name {number}") for number in range(len(names))]
+    told = zip(placeholders, names, strict=True)
+    values: dict[Any, Any] = {placeholder: value for pair in told for placeholder, value in zip(*pair, strict=True)}
+    waiting = Shaped(
+        key=("invitations", someone, len(names)),
+        build=lambda: Invitation.objects.waiting_for(someone, PLACEHOLDER_NOW, placeholders).order_by(
+            "-created_at", "pk"
+        ),
+        values={PLACEHOLDER_USER: principal.user_id, PLACEHOLDER_NOW: now, **values},
+    )
+    ids = [pk for (pk,) in read(waiting, ("pk",), slice(0, MOST_WAITING))]
+    rows = Invitation.objects.waiting_for(principal, now, names).filter(pk__in=ids).select_related("legacy", "inviter")
+    return list(rows.order_by("-created_at", "pk")) if ids else []
 
 
 @require_safe

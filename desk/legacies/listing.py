@@ -16,7 +16,7 @@ from facts.models import LegacyFact
 from facts.querysets import FactQuerySet
 
 from ..listing import PER_PAGE, ListView, as_id, one_of, page_size, words
-from .tabs import TABS, TabName, in_tab
+from .tabs import TABS, TabName, in_tab, tab_counts
 
 SORTS = {
     "newest": gettext_noop("Newest first"),
@@ -108,7 +108,36 @@ class FactView(ListView):
         """Return the facts of this view in order, of all pages."""
         return self.narrow(facts).filter(in_tab(self.show, principal)).order_by(*_ORDERS[self.order])
 
-    def counts_by_category(self, facts: FactQuerySet, principal: Principal) -> dict[str, int]:
-        """Return the number of facts by category, ignoring the category filter."""
-        rows = self.in_category("").narrow(facts).filter(in_tab(self.show, principal))
-        return dict(rows.order_by().values_list("category").annotate(Count("pk")))
+    def counts(self, facts: FactQuerySet, principal: Principal) -> Counts:
+        """Count the facts in one query, and in one more if more than the category is filtered."""
+        on_tabs, every = tab_counts(facts, principal), self.in_category("")
+        found = on_tabs[self.show]
+        if every.is_filtered:
+            rows = every.narrow(facts).filter(in_tab(self.show, principal))
+            found = dict(rows.order_by().values_list("category").annotate(Count("pk")))
+        return Counts({name: sum(counts.values()) for name, counts in on_tabs.items()}, found)
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """The number of facts by tab, and of those of a view by category, ignoring the category filter."""
+
+    tabs: Mapping[TabName, int]
+    categories: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """The facts of a view for a paginator, with known counts by category."""
+
+    facts: FactQuerySet
+    counts: Mapping[str, int]
+    category: str
+
+    def count(self) -> int:
+        """Return the number of facts; runs no query."""
+        return self.counts.get(self.category, 0) if self.category else sum(self.counts.values())
+
+    def __getitem__(self, part: slice) -> FactQuerySet:
+        """Return the facts of a page."""
+        return self.facts[part]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 from uuid import UUID
 
 from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.core.paginator import Paginator
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
@@ -43,8 +45,8 @@ class InviteForm(forms.Form):
     )
 
 
-def members_of(principal: Principal, legacies: list[UUID]) -> list[Member]:
-    """Return the members of these legacies, owners first."""
+def members_of(principal: Principal, legacies: list[UUID] | QuerySet[Any, Any]) -> list[Member]:
+    """Return the members of the legacies with these ids, owners first."""
     rows = Member.objects.visible_to(principal).filter(legacy_id__in=legacies).select_related("user")
     return list(rows.order_by("-role", "joined_at", "pk"))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 from uuid import UUID
 
 from django.db.models import Count, Q
@@ -29,10 +29,11 @@ def in_tab(name: TabName, principal: Principal) -> Q:
     return {"mine": own & ~GONE, "waiting": own & WAITING, "shared": ~own, "gone": own & GONE}[name]
 
 
-def tab_counts(facts: FactQuerySet, principal: Principal) -> dict[TabName, int]:
-    """Return the number of facts by tab, in one query."""
-    counts = facts.aggregate(**{name: Count("pk", filter=in_tab(name, principal)) for name in TABS})
-    return {name: counts[name] for name in TABS}
+def tab_counts(facts: FactQuerySet, principal: Principal) -> dict[TabName, dict[str, int]]:
+    """Return the number of facts by tab and category, in one query."""
+    told = {name: Count("pk", filter=in_tab(name, principal)) for name in TABS}
+    rows: list[Any] = list(facts.order_by().values("category").annotate(**told))
+    return {name: {row["category"]: row[name] for row in rows if row[name]} for name in TABS}
 
 
 @dataclass(frozen=True, slots=True)

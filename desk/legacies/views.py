@@ -36,18 +36,17 @@ from . import actions as fact_decisions
 from .cards import make_cards, make_fact_card
 from .history import make_fact_history
 from .invitations import waiting_invitations
-from .listing import SORTS, STATES, FactView
+from .listing import SORTS, STATES, Counted, Counts, FactView
 from .members import members_of
-from .tabs import TABS, tab_counts
+from .tabs import TABS
 
 Outcomes = Mapping[UUID, Done | Refusal]
 NONE: Outcomes = MappingProxyType({})
 
 
-def make_tabs(facts: FactQuerySet, principal: Principal, view: FactView) -> list[Tab]:
-    """Return the tabs with counts, in one query."""
-    counts = tab_counts(facts, principal)
-    return [Tab(_(title), view.on(name).query, counts[name], name == view.show) for name, title in TABS.items()]
+def make_tabs(view: FactView, counts: Counts) -> list[Tab]:
+    """Return the tabs with counts."""
+    return [Tab(_(title), view.on(name).query, counts.tabs[name], name == view.show) for name, title in TABS.items()]
 
 
 @require_safe
@@ -103,10 +102,11 @@ def show_list(
         if shown is None:
             raise NotFound("There is no such legacy.")
         facts = facts.filter(legacy_id=legacy_id)
-    page = Paginator(view.select(facts, principal), view.per_page).get_page(view.page)
+    counts = view.counts(facts, principal)
+    found = cast(FactQuerySet, Counted(view.select(facts, principal), counts.categories, view.category))
+    page = Paginator(found, view.per_page).get_page(view.page)
     rows = cast(FactQuerySet, page.object_list)
-    legacies = [legacy_id] if legacy_id else list({row.legacy_id for row in rows.only("legacy_id")})
-    members = members_of(principal, legacies)
+    members = members_of(principal, [legacy_id] if legacy_id else rows.values("legacy_id"))
     cards = make_cards(rows, principal, members, outcomes, opened=False)
     for fact_id in outcomes.keys() - {UUID(card.key) for card in cards}:
         messages.error(request, outcomes[fact_id].text)  # The fact moved to another tab.
@@ -121,8 +121,8 @@ def show_list(
         "title": _(TABS[view.show]),
         "address": address,
         "everything": view.unfiltered.query,
-        "tabs": make_tabs(facts, principal, view),
-        "rail": make_rail(view, dict(in_words(LegacyFact.Category.choices)), view.counts_by_category(facts, principal)),
+        "tabs": make_tabs(view, counts),
+        "rail": make_rail(view, dict(in_words(LegacyFact.Category.choices)), counts.categories),
         "page": page,
         "cards": cards,
         "near": [] if page.has_other_pages() else _near(principal, view, facts, members, legacy_id),

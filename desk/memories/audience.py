@@ -7,16 +7,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 
-from django.db.models import Prefetch
+from django.db.models import FilteredRelation, Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
-from accounts.models import Agent, Grant
+from accounts.models import Agent
 from accounts.policy import must_act_for, what_agent_sees
-from accounts.principals import Principal
+from accounts.principals import PLACEHOLDER_USER, Principal
 from memories.models import Disclosure, Memory
 from memories.querysets import DisclosureQuerySet
+from retrieval.prepared import Shaped, read
 
 MOST_AGENTS = 50
 NAMED = 6
@@ -42,20 +43,24 @@ class Audience:
 
 
 def who_sees(principal: Principal, category: str) -> Audience:
-    """Return the agents that see a category, in two queries."""
-    own = Grant.objects.filter(user_id=must_act_for(principal))
-    agents = Agent.objects.visible_to(principal).prefetch_related(Prefetch("grants", own, to_attr="given"))
-    names = [agent.name for agent in agents.order_by("name", "pk")[:MOST_AGENTS] if _sees(agent, category)]
+    """Return the agents that see a category, in one query."""
+    someone, columns = principal.with_placeholders(), ("categories", "sources", "revoked_at")
+    agents = Shaped(("agents of", someone), lambda: _agents(someone), {PLACEHOLDER_USER: must_act_for(principal)})
+    names = [
+        name
+        for name, role, categories, sources, revoked_at in read(agents, ("name", "role", *map(_of_grant, columns)))
+        if revoked_at is None and category in what_agent_sees(role, categories, sources)[0]
+    ]
     return Audience(names[:NAMED], max(0, len(names) - NAMED), not principal.has_memory)
 
 
-def _sees(agent: Agent, category: str) -> bool:
-    grants: list[Grant] = agent.given  # type: ignore[attr-defined]  # prefetched above
-    grant = grants[0] if grants else None
-    if grant is not None and grant.revoked:
-        return False
-    granted = (None, None) if grant is None else (grant.categories, grant.sources)
-    return category in what_agent_sees(agent.role, *granted)[0]
+def _agents(principal: Principal) -> QuerySet[Agent]:
+    own = FilteredRelation("grants", condition=Q(grants__user_id=principal.user_id))
+    return Agent.objects.visible_to(principal).annotate(given=own).order_by("name", "pk")[:MOST_AGENTS]
+
+
+def _of_grant(column: str) -> str:
+    return f"given__{column}"
 
 
 @dataclass(frozen=True, slots=True)

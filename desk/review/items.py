@@ -122,16 +122,19 @@ def _between(offers: Sequence[str]) -> list[str]:
 def _memory(principal: Principal, item: Item, memory: Memory, outcome: Done | Refusal | None) -> Card:
     """Return the card of a proposed or unreviewed memory."""
     proposed = memory.state == State.PROPOSED
-    proposal = memory.proposals.filter(kind=Kind.CREATE, state=Proposal.State.WAITING).first()
+    creates = memory.proposals.filter(kind=Kind.CREATE, state=Proposal.State.WAITING)
+    proposal = None if memory.state == State.ACTIVE else creates.first()
     evidence = MemoryEvidence.objects.filter(version__memory=memory, version__number=memory.version).order_by("id")
     near = _near(principal, memory)
     replaced = list(_replaced(principal, memory, _("Would replace") if proposed else _("Replaces")))
     rival = None
     known = {other.address for other in replaced}
-    alike = [each for each in near if share_a_matter(second_person(memory.content), each.other.content, principal.name)]
-    if memory.needs_check and alike and alike[0].other.address not in known:
-        near.remove(alike[0])
-        rival = _rival(alike[0], memory)
+    if memory.needs_check:
+        content = second_person(memory.content)
+        alike = next((each for each in near if share_a_matter(content, each.other.content, principal.name)), None)
+        if alike and alike.other.address not in known:
+            near.remove(alike)
+            rival = _rival(alike, memory)
     card = _item(principal, item, memory, outcome)
     outdated = [] if proposed else what_changed(principal, "memory", memory.pk)
     by = memory.agent.name if memory.agent else memory.written_by

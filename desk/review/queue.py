@@ -5,6 +5,7 @@ Proposals come first, earliest expiry first; then unreviewed memories and facts,
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -18,11 +19,13 @@ from django.utils import timezone
 from django.utils.translation import gettext_noop
 
 from accounts import categories
-from accounts.principals import Principal
+from accounts.principals import PLACEHOLDER_USER, Principal
 from facts.models import LegacyFact
 from facts.querysets import WAITING
 from memories.models import Memory, Proposal
 from memories.querysets import PLACES_CATEGORY, MemoryQuerySet, ProposalQuerySet
+from retrieval.filters import PLACEHOLDER_NOW
+from retrieval.prepared import Rows, Shaped, read
 from statements.models import Doubt
 
 from ..legacies.listing import FactView
@@ -34,6 +37,8 @@ IN_QUEUE = (Proposal.Kind.CREATE, Proposal.Kind.UPDATE, Proposal.Kind.ARCHIVE, P
 """The kinds of proposals that the queue shows."""
 
 _LAPSES, _STAYS = 0, 1
+_LEGACY = UUID(int=6)
+"""Stands for the legacy that a queue is narrowed to where its statement is put together."""
 _NOT_REVIEWED = Q(reviewed_at__isnull=True) | Q(needs_check=True)
 _Row = tuple[int, datetime, str]
 
@@ -128,21 +133,21 @@ class Queue:
 
     def place(self, principal: Principal) -> Place:
         """Return the position of the item, or of the next one if it does not wait any more."""
-        sources = self._sources(principal)
-        if self.item == END:
-            total = _count(sources)
-            return Place(None, total, total, earlier=_last(sources))
+        rows = self._first(principal)
         item = Item.of(self.item)
         at = _position(principal, item) if item else None
+        if len(rows) < MOST_COUNTED or (at is None and self.item != END):
+            before = len(rows) if self.item == END else bisect_left(rows, at) if at else 0
+            first, second, *_ = [*_items(rows[before : before + 2]), None, None]
+            earlier, *_ = [*_items(rows[max(0, before - 1) : before]), None]
+            return Place(first, before, len(rows), earlier=earlier, later=second)
+        sources = self._sources(principal)
         if at is None:
-            # One statement counts and reads: a thousand short rows cost less than a second statement.
-            rows = list(_together(sources).order_by("rank", "since", "key")[:MOST_COUNTED])
-            first, second, *_ = [*_items(rows[:2]), None, None]
-            return Place(first, 0, len(rows), later=second)
-        ahead = [rows.filter(_before(at)) for rows in sources]
-        after = _together([rows.exclude(_before(at)) for rows in sources])
+            return Place(None, len(rows), len(rows), earlier=_last(sources))
+        ahead = [each.filter(_before(at)) for each in sources]
+        after = _together([each.exclude(_before(at)) for each in sources])
         first, second, *_ = [*_items(after.order_by("rank", "since", "key")[:2]), None, None]
-        return Place(first, _count(ahead), _count(sources), earlier=_last(ahead), later=second)
+        return Place(first, _count(ahead), len(rows), earlier=_last(ahead), later=second)
 
     def ahead(self, principal: Principal, most: int) -> list[Item]:
         """Return the items after the current one, in order; none if it is gone."""
@@ -150,25 +155,45 @@ class Queue:
         at = _position(principal, item) if item else None
         if at is None:
             return []
-        rows = _together([rows.exclude(_before(at)) for rows in self._sources(principal)])
-        return [each for each in _items(rows.order_by("rank", "since", "key")[: most + 1]) if each != item][:most]
+        rows = self._first(principal)
+        after: Iterable[_Row] = rows[bisect_left(rows, at) :][: most + 1]
+        if len(rows) == MOST_COUNTED:
+            every = _together([each.exclude(_before(at)) for each in self._sources(principal)])
+            after = every.order_by("rank", "since", "key")[: most + 1]
+        return [each for each in _items(after) if each != item][:most]
 
-    def count(self, principal: Principal) -> int:
-        """Return the number of waiting items, at most ``MOST_COUNTED``."""
-        return _count(self._sources(principal))
+    def _first(self, principal: Principal) -> Rows:
+        """Return ``rank``, ``since`` and ``key`` of the first ``MOST_COUNTED`` items in order, in one query.
 
-    def _sources(self, principal: Principal) -> list[QuerySet[Any]]:
+        Most queues are no longer, and reading a thousand short rows costs less than queries for counts and neighbours.
+        The query is compiled once for all queues with the same filters.
+        """
+        someone = principal.with_placeholders()
+        shape = replace(self, legacy=str(_LEGACY) if self.legacy else "", item="")
+
+        def build() -> QuerySet[Any]:
+            return _together(shape._sources(someone, PLACEHOLDER_NOW)).order_by("rank", "since", "key")[:MOST_COUNTED]
+
+        values = {
+            PLACEHOLDER_USER: principal.user_id,
+            PLACEHOLDER_NOW: timezone.now(),
+            _LEGACY: UUID(self.legacy) if self.legacy else None,
+        }
+        return read(Shaped(("review queue", MOST_COUNTED, someone, shape), build, values), ("rank", "since", "key"))
+
+    def _sources(self, principal: Principal, now: datetime | None = None) -> list[QuerySet[Any]]:
         """Return the waiting rows of each kind with ``rank``, ``since`` and ``key``, the columns of the order."""
+        now = now or timezone.now()
         found: list[QuerySet[Any]] = []
         if self.kind != "facts" and not self.legacy:
-            found.append(_proposals(self._proposals_in_category(principal)))
-            found += map(_memories, self._memories_in_category(principal))
+            found.append(_proposals(self._proposals_in_category(principal, now)))
+            found += map(_memories, self._memories_in_category(principal, now))
         if self.kind != "memories" and (not self.category or self.category in LegacyFact.Category.values):
             found.append(_facts(principal, FactView(legacy=self.legacy, category=self.category)))
         return found or [_facts(principal, FactView()).none()]
 
-    def _proposals_in_category(self, principal: Principal) -> ProposalQuerySet:
-        rows = waiting_proposals(principal)
+    def _proposals_in_category(self, principal: Principal, now: datetime) -> ProposalQuerySet:
+        rows = waiting_proposals(principal, now)
         if not self.category:
             return rows
         in_category = Q(memory__category=self._memory_category)
@@ -176,8 +201,8 @@ class Queue:
             in_category | Q(kind=Proposal.Kind.PLACE) if self._memory_category == PLACES_CATEGORY else in_category
         )
 
-    def _memories_in_category(self, principal: Principal) -> Iterable[MemoryQuerySet]:
-        parts = _waiting_memories(principal)
+    def _memories_in_category(self, principal: Principal, now: datetime) -> Iterable[MemoryQuerySet]:
+        parts = _waiting_memories(principal, now)
         return [rows.filter(category=self._memory_category) for rows in parts] if self.category else parts
 
     @property
@@ -185,23 +210,23 @@ class Queue:
         return categories.load().canonical(self.category) or ""
 
 
-def waiting_proposals(principal: Principal) -> ProposalQuerySet:
+def waiting_proposals(principal: Principal, now: datetime | None = None) -> ProposalQuerySet:
     """Return the proposals that are queue items."""
-    return Proposal.objects.visible_to(principal).open(timezone.now()).filter(kind__in=IN_QUEUE)
+    return Proposal.objects.visible_to(principal).open(now or timezone.now()).filter(kind__in=IN_QUEUE)
 
 
 def count_waiting_memories(principal: Principal) -> int:
     """Return the number of active memories that wait for the person."""
-    first, second = (rows.values("pk") for rows in _waiting_memories(principal))
+    first, second = (rows.values("pk") for rows in _waiting_memories(principal, timezone.now()))
     return first.union(second, all=True).count()
 
 
-def _waiting_memories(principal: Principal) -> tuple[MemoryQuerySet, MemoryQuerySet]:
+def _waiting_memories(principal: Principal, now: datetime) -> tuple[MemoryQuerySet, MemoryQuerySet]:
     """Return active memories that are unreviewed or possible duplicates, and, separately, those possibly out of date.
 
     Two disjoint queries, so that each uses an index.
     """
-    rows = Memory.objects.visible_to(principal).active().unexpired(timezone.now())
+    rows = Memory.objects.visible_to(principal).active().unexpired(now)
     doubted = Doubt.objects.open_of(principal.user_id, "memory").values("object_id")
     return rows.filter(_NOT_REVIEWED), rows.filter(reviewed_at__isnull=False, needs_check=False, pk__in=doubted)
 

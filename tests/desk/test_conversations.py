@@ -26,7 +26,7 @@ from tests.factories import PreferencesFactory, agent_principal
 from .conftest import opened, text, words
 
 LIST_QUERIES = 8
-SEARCH_QUERIES = 10
+SEARCH_QUERIES = 9
 READER_QUERIES = 13  # Four of them for the chat: replies, the one that runs or has ended, what is to be read.
 
 

@@ -382,7 +382,7 @@ def test_an_error_is_told_without_its_trace(visit, owner, monkeypatch):
 # --- Cost -----------------------------------------------------------------------------------------------------------
 
 HOME_QUERIES = 22
-LEGACY_QUERIES = 10
+LEGACY_QUERIES = 8
 OPENED_QUERIES = {"mine": 10, "shared": 9}
 
 
