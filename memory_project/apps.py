@@ -23,7 +23,7 @@ _GRANTS = (
 )
 
 
-def let_application_in(using: str, **_: Any) -> None:
+def grant_application_rights(using: str, **_: Any) -> None:
     """Handle ``pre_migrate``: grant the application role its rights on everything the owner will create."""
     connection = connections[using]
     role = connections["default"].settings_dict["USER"]
@@ -42,7 +42,7 @@ class MemoryProjectConfig(AppConfig):
     def ready(self) -> None:
         """Grant database rights before the first migration, and start tracing if it is enabled."""
         # The signal is sent once per app with models; one receiver call is enough.
-        pre_migrate.connect(let_application_in, sender=apps.get_app_config("journal"))
+        pre_migrate.connect(grant_application_rights, sender=apps.get_app_config("journal"))
         if settings.TRACES:
             begin_tracing()
 

@@ -8,10 +8,10 @@ import django
 from django.urls import get_resolver
 
 from accounts import categories
-from memory_project.faults import must_have_strong_secret_keys
+from memory_project.faults import require_strong_secret_keys
 from memory_project.preloading import preload
 
-must_have_strong_secret_keys()
+require_strong_secret_keys()
 django.setup(set_prefix=False)
 
 from memory_project.serving import Application  # noqa: E402 - it needs the models

@@ -40,7 +40,7 @@ def fault_in_secret_keys(keys: Iterable[str], *, debug: bool) -> str:
     return ""
 
 
-def must_have_strong_secret_keys() -> None:
+def require_strong_secret_keys() -> None:
     """Raise ImproperlyConfigured if a secret key is weak."""
     if fault := _fault_in_secret_keys():
         raise ImproperlyConfigured(fault)
@@ -62,13 +62,13 @@ def _fault_in_secret_keys() -> str:
 def faults_in(settings: Mapping[str, Any]) -> Iterator[str]:
     """Yield a message for each invalid setting."""
     s = SimpleNamespace(**settings)
-    for checks in (_of_serving, _of_the_model, _of_replies, _of_memory, _of_the_embedder):
+    for checks in (_serving_checks, _model_checks, _reply_checks, _memory_checks, _embedder_checks):
         for holds, fault in checks(s):
             if not holds:
                 yield fault
 
 
-def _of_serving(s: SimpleNamespace) -> _Checks:
+def _serving_checks(s: SimpleNamespace) -> _Checks:
     """Return the checks of the web server and its database."""
     return (
         (
@@ -82,7 +82,7 @@ def _of_serving(s: SimpleNamespace) -> _Checks:
     )
 
 
-def _of_the_model(s: SimpleNamespace) -> _Checks:
+def _model_checks(s: SimpleNamespace) -> _Checks:
     """Return the checks of the models that extract and judge."""
     return (
         (
@@ -116,7 +116,7 @@ def _of_the_model(s: SimpleNamespace) -> _Checks:
     )
 
 
-def _of_replies(s: SimpleNamespace) -> _Checks:
+def _reply_checks(s: SimpleNamespace) -> _Checks:
     """Return the checks of the assistant's replies."""
     return (
         (
@@ -143,7 +143,7 @@ def _of_replies(s: SimpleNamespace) -> _Checks:
     )
 
 
-def _of_memory(s: SimpleNamespace) -> _Checks:
+def _memory_checks(s: SimpleNamespace) -> _Checks:
     """Return the checks of extraction, comparison, recall and imports."""
     return (
         (1 <= s.EXTRACTION_ROUNDS <= 10, "EXTRACTION_ROUNDS must be from 1 to 10"),
@@ -169,7 +169,7 @@ def _of_memory(s: SimpleNamespace) -> _Checks:
     )
 
 
-def _of_the_embedder(s: SimpleNamespace) -> _Checks:
+def _embedder_checks(s: SimpleNamespace) -> _Checks:
     """Return the checks of the embedder and the reranker."""
     return (
         (

@@ -25,7 +25,7 @@ _LEVELS = {
 _ON_ROWS = re.compile(r"(?:\n|\\n)\s*(?:DETAIL|HINT|QUERY|CONTEXT|LINE \d+):.*", re.DOTALL)
 
 
-def without_rows(logger: Any, name: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+def cut_database_rows(logger: Any, name: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
     """Cut rows and statements that database errors quote from every text of an event (structlog processor)."""
     for key, value in event.items():
         if isinstance(value, str | BaseException):
@@ -65,7 +65,7 @@ def logging_config(level: str, *, json_lines: bool) -> dict[str, Any]:
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.StackInfoRenderer(),
         structlog.processors.ExceptionRenderer(_formatted),
-        without_rows,
+        cut_database_rows,
     ]
     structlog.configure(
         processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],

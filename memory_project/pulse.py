@@ -45,25 +45,25 @@ class _Counts:
     def __init__(self) -> None:
         self._lock = Lock()
         self._counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        self._told = 0.0
+        self._flushed_at = 0.0
 
     def add(self, key: str, *names: str) -> None:
         with self._lock:
             self._counts[key].update(names)
 
-    def tell(self) -> None:
+    def flush(self) -> None:
         """Add the counts to Valkey, at most every ``FLUSH_SECONDS``."""
         with self._lock:
-            if time.monotonic() - self._told < FLUSH_SECONDS:
+            if time.monotonic() - self._flushed_at < FLUSH_SECONDS:
                 return
-            self._told = time.monotonic()
+            self._flushed_at = time.monotonic()
             counts, self._counts = self._counts, defaultdict(Counter)
         for key, each in counts.items():
             valkey().add_counts(key, each, _KEPT_SECONDS)
 
 
 _counts = _Counts()
-_beaten = 0.0
+_last_beat = 0.0
 
 
 def note_request(seconds: float, status: int) -> None:
@@ -72,14 +72,14 @@ def note_request(seconds: float, status: int) -> None:
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         names.append(_BROKEN)
     _counts.add(_key(int(time.time()) // 3_600), *names)
-    _counts.tell()
+    _counts.flush()
 
 
 def note_work() -> None:
     """Record that a worker has just finished a task, at most every ``BEAT_SECONDS``."""
-    global _beaten  # noqa: PLW0603 - one process, one pulse
-    if time.monotonic() - _beaten >= BEAT_SECONDS:
-        _beaten = time.monotonic()
+    global _last_beat  # noqa: PLW0603 - one process, one pulse
+    if time.monotonic() - _last_beat >= BEAT_SECONDS:
+        _last_beat = time.monotonic()
         valkey().set(_WORKED, int(time.time()), _KEPT_SECONDS)
 
 

@@ -66,10 +66,10 @@ class Application(ASGIHandler):
         self.load_middleware(is_async=False)
         self._threads = ThreadPoolExecutor(settings.WEB_THREADS, "request")
         self._probes = ThreadPoolExecutor(1, "probe")
-        self._turns = Turns(settings.WEB_THREADS_PER_CALLER)
+        self._caller_limits = CallerLimits(settings.WEB_THREADS_PER_CALLER)
         # A caller is an unverified claim, so each address is limited, too.
-        self._addresses = Turns(max(1, settings.WEB_THREADS - settings.WEB_THREADS_PER_CALLER))
-        self._uploads = Turns(settings.UPLOADS_PER_CALLER)
+        self._address_limits = CallerLimits(max(1, settings.WEB_THREADS - settings.WEB_THREADS_PER_CALLER))
+        self._upload_limits = CallerLimits(settings.UPLOADS_PER_CALLER)
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -79,11 +79,11 @@ class Application(ASGIHandler):
             return
         if scope["type"] != "http":
             raise ValueError(f"Keepsake speaks HTTP only, not {scope['type']}.")
-        if (path := _bare(scope).path_info) == "/health/live":
-            await self._send(health.live(_bare(scope)), receive, send)
+        if (path := _without_body(scope).path_info) == "/health/live":
+            await self._send(health.live(_without_body(scope)), receive, send)
             return
         if path == "/health/ready":
-            probe = asyncio.get_running_loop().run_in_executor(self._probes, self._answer, scope, BytesIO())
+            probe = asyncio.get_running_loop().run_in_executor(self._probes, self._call_view, scope, BytesIO())
             await self._send(await probe, receive, send)
             return
         with tempfile.SpooledTemporaryFile(_IN_MEMORY_BYTES) as body:
@@ -91,15 +91,15 @@ class Application(ASGIHandler):
                 async with asyncio.timeout(settings.REQUEST_SECONDS) as limit:
                     await self._read(scope, receive, body, limit)
             except TooLarge as error:
-                response: HttpResponseBase = too_large(_bare(scope), error.most)
+                response: HttpResponseBase = too_large(_without_body(scope), error.most)
             except TimeoutError:
-                response = too_slow(_bare(scope))
+                response = too_slow(_without_body(scope))
             else:
                 scope = _with_length(scope, body.tell())
                 body.seek(0)
                 caller = _caller(scope)
-                async with self._turn(caller):
-                    response = await self._answered(scope, body)
+                async with self._slot(caller):
+                    response = await self._run_view(scope, body)
                 if isinstance(response, AsgiResponse):
                     await self._hand_over(response, caller, scope, receive, send)
                     return
@@ -114,21 +114,21 @@ class Application(ASGIHandler):
         """
         most, declared = settings.MAX_BODY_BYTES, int(_header(scope, b"content-length") or 0)
         if declared <= most and not (_header(scope, b"transfer-encoding") and _takes_files(scope)):
-            await self._take_in(receive, body, most)
+            await self._copy_body(receive, body, most)
             return
         limit.reschedule(asyncio.get_running_loop().time() + settings.UPLOAD_SECONDS)
         caller = _caller(scope)
-        async with self._turn(caller):
+        async with self._slot(caller):
             may_upload = await self._in_thread(_may_upload, scope)
         if not may_upload:
             return
         most += settings.IMPORT_MAX_BYTES
         if declared > most:
             return  # BodyLimit answers 413.
-        async with self._uploads.take(caller[:2]):  # The key or session is verified by now.
-            await self._take_in(receive, body, most)
+        async with self._upload_limits.slot(caller[:2]):  # The key or session is verified by now.
+            await self._copy_body(receive, body, most)
 
-    async def _take_in(self, receive: Receive, body: Any, most: int) -> None:
+    async def _copy_body(self, receive: Receive, body: Any, most: int) -> None:
         """Copy the body. Raises TooLarge, and TimeoutError where it stalls.
 
         gunicorn reports a body that stalled for its ``timeout`` like a client that left, and answers 500 if nothing
@@ -148,9 +148,9 @@ class Application(ASGIHandler):
                 return
 
     @asynccontextmanager
-    async def _turn(self, caller: tuple[str, str, str]) -> AsyncIterator[None]:
+    async def _slot(self, caller: tuple[str, str, str]) -> AsyncIterator[None]:
         """Hold a slot of the caller and one of its address."""
-        async with self._turns.take(caller), self._addresses.take(caller[0]):
+        async with self._caller_limits.slot(caller), self._address_limits.slot(caller[0]):
             yield
 
     async def _in_thread(self, function: Callable[..., T], *arguments: Any) -> T:
@@ -158,12 +158,12 @@ class Application(ASGIHandler):
         # Runs in the thread's own context, where Django keeps its connections to the cache.
         return await loop.run_in_executor(self._threads, function, *arguments)
 
-    async def _answered(self, scope: Message, body: Any) -> HttpResponseBase:
+    async def _run_view(self, scope: Message, body: Any) -> HttpResponseBase:
         """Run the view in a thread and return its response.
 
         A thread can't be cancelled: if the client disconnects, its slot and the body are kept until the thread ends.
         """
-        working = asyncio.ensure_future(self._in_thread(self._answer, scope, body))
+        working = asyncio.ensure_future(self._in_thread(self._call_view, scope, body))
         try:
             return await asyncio.shield(working)
         except asyncio.CancelledError:
@@ -172,7 +172,7 @@ class Application(ASGIHandler):
                 await self._in_thread(done.result().close)
             raise
 
-    def _answer(self, scope: Message, body: Any) -> HttpResponseBase:
+    def _call_view(self, scope: Message, body: Any) -> HttpResponseBase:
         """Run middleware and view. The database connection is released before the response is sent."""
         set_script_prefix(get_script_prefix(scope))
         signals.request_started.send(sender=self.__class__, scope=scope)
@@ -194,7 +194,7 @@ class Application(ASGIHandler):
         """Let another ASGI application answer. Each of its database calls takes a slot of the caller."""
 
         async def hop(function: Callable[[], T]) -> T:
-            async with self._turn(caller):
+            async with self._slot(caller):
                 return await self._in_thread(closing_connections, function)
 
         try:
@@ -207,7 +207,7 @@ class Application(ASGIHandler):
             await self.send_response(response, send)
             return
         if not response.is_async:
-            response.streaming_content = self._parts(iter(response))
+            response.streaming_content = self._file_parts(iter(response))
         sending = asyncio.ensure_future(self.send_response(response, send))
         leaving = asyncio.ensure_future(self.listen_for_disconnect(receive))
         try:
@@ -218,32 +218,32 @@ class Application(ASGIHandler):
         if isinstance(ended[0], Exception):
             raise ended[0]
 
-    async def _parts(self, parts: Iterator[bytes]) -> AsyncIterator[bytes]:
+    async def _file_parts(self, parts: Iterator[bytes]) -> AsyncIterator[bytes]:
         """Yield the parts of a file, each read in a thread."""
         while (part := await self._in_thread(next, parts, _END)) is not _END:
             yield part
 
 
-class Turns:
+class CallerLimits:
     """Limits the concurrent requests of each caller; further ones wait."""
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._turns: dict[object, asyncio.Semaphore] = {}
-        self._here: Counter[object] = Counter()
+        self._semaphores: dict[object, asyncio.Semaphore] = {}
+        self._in_use: Counter[object] = Counter()
 
     @asynccontextmanager
-    async def take(self, caller: object) -> AsyncIterator[None]:
+    async def slot(self, caller: object) -> AsyncIterator[None]:
         """Wait for a slot and hold it until the block ends."""
-        turns = self._turns.setdefault(caller, asyncio.Semaphore(self._most))
-        self._here[caller] += 1
+        semaphore = self._semaphores.setdefault(caller, asyncio.Semaphore(self._most))
+        self._in_use[caller] += 1
         try:
-            async with turns:
+            async with semaphore:
                 yield
         finally:
-            self._here[caller] -= 1
-            if not self._here[caller]:
-                del self._here[caller], self._turns[caller]
+            self._in_use[caller] -= 1
+            if not self._in_use[caller]:
+                del self._in_use[caller], self._semaphores[caller]
 
 
 def _header(scope: Message, name: bytes) -> bytes:
@@ -265,14 +265,14 @@ def _caller(scope: Message) -> tuple[str, str, str]:
 
     The last two are unverified claims, so each address has a limit, too.
     """
-    request = _bare(scope)
+    request = _without_body(scope)
     claims = claimed_by(request) if request.path_info.startswith(("/api/", "/mcp")) else ("", "")
     if not claims[0]:
         claims = request.COOKIES.get(settings.SESSION_COOKIE_NAME, ""), ""
     return address_of(request), *claims
 
 
-def _bare(scope: Message) -> ASGIRequest:
+def _without_body(scope: Message) -> ASGIRequest:
     """Return the request without its body and query string."""
     headers = [each for each in scope["headers"] if each[0] != b"content-length"]
     return ASGIRequest({**scope, "headers": headers, "query_string": b""}, BytesIO())
@@ -280,7 +280,7 @@ def _bare(scope: Message) -> ASGIRequest:
 
 def _takes_files(scope: Message) -> bool:
     try:
-        return takes_uploads(resolve(_bare(scope).path_info).func)
+        return takes_uploads(resolve(_without_body(scope).path_info).func)
     except Resolver404:
         return False
 
@@ -291,15 +291,15 @@ def _may_upload(scope: Message) -> bool:
     False while the database is unavailable; the view reports it. Runs in a copied context, so that the thread does not
     keep the caller's scope.
     """
-    return _takes_files(scope) and copy_context().run(_is_somebody, scope)
+    return _takes_files(scope) and copy_context().run(_is_authenticated, scope)
 
 
-def _is_somebody(scope: Message) -> bool:
-    request = _bare(scope)
+def _is_authenticated(scope: Message) -> bool:
+    request = _without_body(scope)
     signals.request_started.send(sender=Application, scope=scope)
     try:
-        SessionMiddleware(_nothing).process_request(request)
-        AuthenticationMiddleware(_nothing).process_request(request)
+        SessionMiddleware(_empty_response).process_request(request)
+        AuthenticationMiddleware(_empty_response).process_request(request)
         if not request.path_info.startswith("/api/"):
             return request.user.is_authenticated
         ways = (AgentKeyAuthentication(), PersonSessionAuthentication())
@@ -314,5 +314,5 @@ def _is_somebody(scope: Message) -> bool:
         signals.request_finished.send(sender=Application)
 
 
-def _nothing(_: Any) -> HttpResponse:
+def _empty_response(_: Any) -> HttpResponse:
     return HttpResponse()

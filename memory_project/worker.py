@@ -17,35 +17,35 @@ class PatientProtocol(ASGIProtocol):
     read its answer: such a connection is aborted after ``ANSWER_SECONDS``, with its buffer.
     """
 
-    _stuck: asyncio.TimerHandle | None = None
+    _write_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
         """Start the timer for the first request."""
         super().connection_made(transport)
-        self._late = self.worker.loop.call_later(settings.REQUEST_SECONDS, self._hang_up)
+        self._request_timer = self.worker.loop.call_later(settings.REQUEST_SECONDS, self._close_if_waiting)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Cancel both timers."""
-        self._late.cancel()
-        self._goes_on()
+        self._request_timer.cancel()
+        self._cancel_write_timer()
         super().connection_lost(exc)
 
     def pause_writing(self) -> None:
         """Start the timer for the answer: the buffer is full."""
         super().pause_writing()
-        self._goes_on()
-        self._stuck = self.worker.loop.call_later(settings.ANSWER_SECONDS, self.transport.abort)
+        self._cancel_write_timer()
+        self._write_timer = self.worker.loop.call_later(settings.ANSWER_SECONDS, self.transport.abort)
 
     def resume_writing(self) -> None:
         """Cancel the timer: the client reads again."""
-        self._goes_on()
+        self._cancel_write_timer()
         super().resume_writing()
 
-    def _goes_on(self) -> None:
-        if self._stuck is not None:
-            self._stuck.cancel()
+    def _cancel_write_timer(self) -> None:
+        if self._write_timer is not None:
+            self._write_timer.cancel()
 
-    def _hang_up(self) -> None:
+    def _close_if_waiting(self) -> None:
         if self.req_count <= 1 and self._awaiting_request:
             self.transport.close()
 

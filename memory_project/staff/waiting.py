@@ -33,18 +33,18 @@ MOST_AT_ONCE = 100
 MOST_UNDONE = 10
 HELD_BACK = "Held back "
 """The prefix of the gates' reasons, cut because the heading says it already."""
-SITTING = "staff_sitting"
+REVIEW_SESSION = "staff_sitting"
 _HELD = "quarantined"
-_SAID = {"release": "released", "refuse": "refused"}
-_BACK = {"release": "quarantine", "refuse": "hold_again"}
+_PAST_FORMS = {"release": "released", "refuse": "refused"}
+_UNDO_ACTIONS = {"release": "quarantine", "refuse": "hold_again"}
 """The action that undoes each decision."""
 
-Decided = tuple[str, str, str, str]
+Decision = tuple[str, str, str, str]
 """The kind and id of a row, the decision, and the reason of its quarantine."""
 
 
 @dataclass(frozen=True, slots=True)
-class Why:
+class ReasonGroup:
     """A reason of quarantine with the number of its rows."""
 
     reason: str
@@ -54,56 +54,56 @@ class Why:
 
 
 @dataclass
-class _Sitting:
+class _ReviewSession:
     """The state of a moderator's review in their session."""
 
     request: HttpRequest
     reason: str = ""
-    decided: list[list[Decided]] = field(default_factory=list)
+    decided: list[list[Decision]] = field(default_factory=list)
 
     @classmethod
-    def of(cls, request: HttpRequest) -> _Sitting:
-        kept = request.session.get(SITTING, {})
+    def of(cls, request: HttpRequest) -> _ReviewSession:
+        kept = request.session.get(REVIEW_SESSION, {})
         return cls(request, kept.get("reason", ""), kept.get("decided", []))
 
-    def keep(self) -> None:
-        self.request.session[SITTING] = {"reason": self.reason, "decided": self.decided[-MOST_UNDONE:]}
+    def save(self) -> None:
+        self.request.session[REVIEW_SESSION] = {"reason": self.reason, "decided": self.decided[-MOST_UNDONE:]}
 
 
 @never_cache
 def waiting(request: HttpRequest) -> HttpResponse:
     """Show a quarantined row. POST opens it, decides it or all rows of its reason, undoes, or ends the review."""
     why, wanted = request.GET.get("why"), request.GET.get("item", "")
-    sitting = _Sitting.of(request)
+    review = _ReviewSession.of(request)
     if request.method != "POST":
-        return _show(request, sitting, why, _find(request, why, wanted), None)
+        return _show(request, review, why, _find(request, why, wanted), None)
     reason = request.POST.get("reason", "").strip()[:REASON_CHARACTERS]
     do, shown = request.POST.get("do", ""), _find(request, why, request.POST.get("item", ""), exactly=True)
     if do == "end":
-        request.session.pop(SITTING, None)
+        request.session.pop(REVIEW_SESSION, None)
         return redirect("admin:waiting")
-    sitting.reason = reason or sitting.reason
-    if not sitting.reason and do != "skip":
+    review.reason = reason or review.reason
+    if not review.reason and do != "skip":
         messages.error(request, "Say why: the person whom it concerns reads it.")
-        return _show(request, sitting, why, shown or _find(request, why), None)
+        return _show(request, review, why, shown or _find(request, why), None)
     if do == "undo":
-        shown = _undo(request, sitting) or shown
+        shown = _undo(request, review) or shown
     elif do.endswith("-all") and why is not None:
-        _decide(request, sitting, do.removesuffix("-all"), list(_rows(request, why))[:MOST_AT_ONCE])
+        _decide(request, review, do.removesuffix("-all"), list(_rows(request, why))[:MOST_AT_ONCE])
         shown = None
-    elif do in _SAID:
+    elif do in _PAST_FORMS:
         if shown is None:
             messages.warning(request, "That one does not wait any more.")
         else:
-            _decide(request, sitting, do, [shown])
+            _decide(request, review, do, [shown])
         shown = None
     elif do == "skip":
         shown = _find(request, why, after=request.POST.get("item", ""))
     elif do != "open":
         raise Http404
-    sitting.keep()
+    review.save()
     shown = shown or _find(request, why) or _find(request, None)
-    return _show(request, sitting, why, shown, _open(request, sitting, shown) if sitting.reason else None)
+    return _show(request, review, why, shown, _open(request, review, shown) if review.reason else None)
 
 
 def _admins() -> dict[str, StatementAdmin]:
@@ -144,33 +144,33 @@ def key_of(row: Any) -> str:
     return f"{row.noun}-{row.pk}"
 
 
-def _decide(request: HttpRequest, sitting: _Sitting, do: str, rows: Sequence[Any]) -> None:
+def _decide(request: HttpRequest, review: _ReviewSession, do: str, rows: Sequence[Any]) -> None:
     """Release or refuse rows, each in its own transaction, and report how many succeeded."""
-    if do not in _SAID:
+    if do not in _PAST_FORMS:
         raise Http404
-    done: list[Decided] = []
+    done: list[Decision] = []
     for row in rows:
         call = _admins()[row.noun].moderation[do]
         try:
-            call(moderator(request), row.pk, sitting.reason)
+            call(moderator(request), row.pk, review.reason)
         except Refused as refusal:
             messages.error(request, refusal.detail)
         else:
             done.append((row.noun, str(row.pk), do, row.state_reason))
     if done:
-        sitting.decided.append(done)
+        review.decided.append(done)
         told = f"The {done[0][0]} is" if len(rows) == 1 else f"{len(done)} of {len(rows)} are"
-        messages.success(request, f"{told} {_SAID[do]}.")
+        messages.success(request, f"{told} {_PAST_FORMS[do]}.")
 
 
-def _undo(request: HttpRequest, sitting: _Sitting) -> Any | None:
+def _undo(request: HttpRequest, review: _ReviewSession) -> Any | None:
     """Undo the last decision. Returns its first row, or None."""
-    if not sitting.decided:
+    if not review.decided:
         messages.warning(request, "There is nothing to undo in this sitting.")
         return None
     back: list[str] = []
-    for noun, pk, did, reason in (last := sitting.decided.pop()):
-        call = _admins()[noun].moderation[_BACK[did]]
+    for noun, pk, did, reason in (last := review.decided.pop()):
+        call = _admins()[noun].moderation[_UNDO_ACTIONS[did]]
         try:
             # Quarantined for its earlier reason, so that it is in the same group again.
             call(moderator(request), pk, reason)
@@ -182,19 +182,19 @@ def _undo(request: HttpRequest, sitting: _Sitting) -> Any | None:
     return _find(request, None, back[0], exactly=True) if back else None
 
 
-def _open(request: HttpRequest, sitting: _Sitting, row: Any | None) -> Any | None:
+def _open(request: HttpRequest, review: _ReviewSession, row: Any | None) -> Any | None:
     """Return the row with its text and evidence, and log the access with the moderator's reason."""
     if row is None:
         return None
     try:
-        return _admins()[row.noun].moderation["open"](moderator(request), row.pk, sitting.reason)
+        return _admins()[row.noun].moderation["open"](moderator(request), row.pk, review.reason)
     except Refused as refusal:
         messages.error(request, refusal.detail)
         return None
 
 
 def _show(
-    request: HttpRequest, sitting: _Sitting, why: str | None, row: Any | None, opened: Any | None
+    request: HttpRequest, review: _ReviewSession, why: str | None, row: Any | None, opened: Any | None
 ) -> TemplateResponse:
     counts: Counter[str] = Counter()
     for each in _admins().values():
@@ -204,7 +204,7 @@ def _show(
     context = {
         **admin.site.each_context(request),
         "title": "Moderation",
-        "whys": [_why(reason, count, here, why) for reason, count in counts.most_common()],
+        "whys": [_reason_group(reason, count, here, why) for reason, count in counts.most_common()],
         "why": why,
         "total": counts.total(),
         "of_this": min(counts[why], MOST_AT_ONCE) if why is not None else 0,
@@ -213,15 +213,15 @@ def _show(
         "row_title": _admins()[row.noun].title_of(row) if row is not None else "",
         "opened": opened,
         "quotes": _quotes(opened),
-        "sitting": sitting,
+        "sitting": review,
         "reason_characters": REASON_CHARACTERS,
     }
     return TemplateResponse(request, "admin/waiting.html", context)
 
 
-def _why(reason: str, count: int, here: str, why: str | None) -> Why:
+def _reason_group(reason: str, count: int, here: str, why: str | None) -> ReasonGroup:
     told = capfirst(reason.removeprefix(HELD_BACK))
-    return Why(told, count, f"{here}?{urlencode({'why': reason})}", reason == why)
+    return ReasonGroup(told, count, f"{here}?{urlencode({'why': reason})}", reason == why)
 
 
 def _quotes(opened: Any | None) -> list[str]:

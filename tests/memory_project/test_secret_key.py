@@ -8,7 +8,7 @@ import pytest
 from django.core.checks import run_checks
 from django.core.exceptions import ImproperlyConfigured
 
-from memory_project.faults import fault_in_secret_keys, must_have_strong_secret_keys
+from memory_project.faults import fault_in_secret_keys, require_strong_secret_keys
 
 GOOD = "n7Vq2ZrTe0yB4mXcW9uLk5sJd8fHg1Pa"
 
@@ -32,7 +32,7 @@ def test_a_weak_key_is_named_and_not_shown(key, why):
 
 def test_a_key_that_is_made_is_good(settings):
     assert all(fault_in_secret_keys([secrets.token_urlsafe(48)], debug=False) == "" for _ in range(1_000))
-    must_have_strong_secret_keys()
+    require_strong_secret_keys()
     assert "memory_project.E001" not in {fault.id for fault in run_checks()}
 
 
@@ -40,7 +40,7 @@ def test_commands_and_servers_refuse_it(settings):
     settings.DEBUG, settings.SECRET_KEY = False, "unused"
     assert "memory_project.E001" in {fault.id for fault in run_checks()}
     with pytest.raises(ImproperlyConfigured, match="SECRET_KEY has fewer than 32 characters"):
-        must_have_strong_secret_keys()
+        require_strong_secret_keys()
 
 
 def test_the_web_server_does_not_start_with_it(monkeypatch):

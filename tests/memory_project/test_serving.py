@@ -15,7 +15,7 @@ from structlog.contextvars import get_contextvars
 
 from accounts import authentication
 from accounts.scope import current_principal
-from memory_project.serving import Application, Turns
+from memory_project.serving import Application, CallerLimits
 from memory_project.worker import PatientProtocol
 from tests import factories
 
@@ -180,14 +180,14 @@ def test_a_caller_sends_two_files_at_once(application, upload):
         while not all(client.read for client in slow):
             await asyncio.sleep(0.01)
         waiting = [asyncio.create_task(client.served_by(application)) for client in others]
-        while len(application._uploads._turns) != 1 or sum(application._uploads._here.values()) < 5:
+        while len(application._upload_limits._semaphores) != 1 or sum(application._upload_limits._in_use.values()) < 5:
             await asyncio.sleep(0.01)
         assert not any(client.read for client in others)
         for client in slow:
             client.gone.set()
         await asyncio.gather(*tasks, *waiting)
         assert {client.read for client in others} == {9}
-        assert not application._uploads._turns
+        assert not application._upload_limits._semaphores
 
     async_to_sync(asyncio.wait_for)(run(), 20)
 
@@ -204,7 +204,7 @@ def test_asking_whether_somebody_may_send_a_file_takes_a_turn(application, setti
         tasks = [asyncio.create_task(client.served_by(application)) for client in many]
         for _ in range(settings.WEB_THREADS_PER_CALLER):
             await asyncio.to_thread(begun.acquire, timeout=10)
-        while sum(application._turns._here.values()) < 30:
+        while sum(application._caller_limits._in_use.values()) < 30:
             await asyncio.sleep(0.01)
         assert not begun.acquire(blocking=False)
         let_go.set()
@@ -313,14 +313,14 @@ def test_a_client_that_leaves_early_has_its_turn_until_its_thread_ends(applicati
         task.cancel()  # As gunicorn does, some seconds after the client has gone.
         await asyncio.wait((task,), timeout=0.05)
         assert not task.done()
-        assert application._turns._turns
+        assert application._caller_limits._semaphores
         let_go.set()
         with pytest.raises(asyncio.CancelledError):
             await task
 
     async_to_sync(run)()
     assert told.closed.is_set()
-    assert not application._turns._turns
+    assert not application._caller_limits._semaphores
 
 
 def test_a_stream_that_fails_fails_its_request(application):
@@ -366,7 +366,7 @@ def test_whoever_sends_much_waits_for_their_own(application, claims, most):
         assert {client.body for client in await asyncio.gather(*many)} == {b"done"}
 
     async_to_sync(run)()
-    assert not application._turns._turns
+    assert not application._caller_limits._semaphores
 
 
 @pytest.mark.parametrize(("path", "status"), [("/health/live", 200), ("/health/ready", 200)])
@@ -408,8 +408,8 @@ def test_health_is_told_while_every_thread_has_a_connection(application, setting
 def test_callers_are_told_apart_by_address_key_and_person(application, settings):
     settings.BEHIND_PROXY = True
     seen = []
-    take = application._turns.take
-    application._turns = SimpleNamespace(take=lambda caller: seen.append(caller) or take(caller))
+    slot = application._caller_limits.slot
+    application._caller_limits = SimpleNamespace(slot=lambda caller: seen.append(caller) or slot(caller))
     echo(application)
     api, other_key = "/api/v1/memories/", KEY.replace("ks_a", "ks_c")
     for path, headers in (
@@ -434,18 +434,18 @@ def test_callers_are_told_apart_by_address_key_and_person(application, settings)
 
 def test_a_turn_that_is_given_up_is_the_next_one_s():
     async def run():
-        turns, order = Turns(1), []
+        turns, order = CallerLimits(1), []
 
         async def work(name):
-            async with turns.take("one"):
+            async with turns.slot("one"):
                 order.append(name)
 
-        async with turns.take("one"):
+        async with turns.slot("one"):
             first, second = asyncio.create_task(work("first")), asyncio.create_task(work("second"))
             await asyncio.sleep(0)
             first.cancel()
         await asyncio.gather(first, second, return_exceptions=True)
-        return order, turns._turns
+        return order, turns._semaphores
 
     assert async_to_sync(run)() == (["second"], {})
 
