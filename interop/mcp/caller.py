@@ -54,7 +54,7 @@ class Caller:
         except MCPError:
             raise
         except Exception as error:
-            raise _as_told(error) from error
+            raise _to_mcp_error(error) from error
 
     @property
     def reader(self) -> Callable[[], Principal]:
@@ -62,7 +62,7 @@ class Caller:
         return partial(self.again, makes_person=False)
 
 
-def _as_told(error: Exception) -> MCPError:
+def _to_mcp_error(error: Exception) -> MCPError:
     """Map an exception to an MCPError. Messages of unexpected ones are not passed on: they may hold private text."""
     if isinstance(error, Refused):
         code = INVALID_PARAMS if isinstance(error, NotFound) else INVALID_REQUEST

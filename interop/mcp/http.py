@@ -64,7 +64,7 @@ class Mcp(APIView):
 
     def post(self, request: Request) -> HttpResponseBase:
         """Answer a JSON-RPC message."""
-        begins = _begins(request.body)
+        is_initialize = _is_initialize(request.body)
         session = _session(request)
 
         async def answer(scope: Scope, receive: Receive, send: Send, hop: ThreadRunner) -> None:
@@ -74,7 +74,7 @@ class Mcp(APIView):
                 await manager.handle_request(scope, receive, send)
 
         handed_over = AsgiResponse(answer, request.body)
-        if begins:
+        if is_initialize:
             handed_over[MCP_SESSION_ID_HEADER] = uuid4().hex
         return handed_over
 
@@ -134,7 +134,7 @@ def _session(request: Request) -> str:
     return session
 
 
-def _begins(body: bytes) -> bool:
+def _is_initialize(body: bytes) -> bool:
     """Whether a message is ``initialize``, with which a client of the older version begins."""
     try:
         message = orjson.loads(body)

@@ -161,7 +161,7 @@ def _contents(uri: str, mime_type: str, text: str) -> types.ReadResourceResult:
     return types.ReadResourceResult(contents=[contents])
 
 
-def concerned(changes: Iterable[Change]) -> list[ServerEvent]:
+def notifications_of(changes: Iterable[Change]) -> list[ServerEvent]:
     """Return the notifications for changes, each once."""
     events: dict[ServerEvent, None] = {}
     for change in changes:

@@ -84,7 +84,7 @@ class Handlers:
 
     async def list_tools(self, _: Context, params: Page) -> types.ListToolsResult:
         """List the caller's tools."""
-        _must_begin(params)
+        _reject_cursor(params)
         return types.ListToolsResult(tools=await self.caller.run(memory.tools))
 
     async def call_tool(self, _: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
@@ -101,7 +101,7 @@ class Handlers:
 
     async def list_templates(self, _: Context, params: Page) -> types.ListResourceTemplatesResult:
         """List the URI template of a memory."""
-        _must_begin(params)
+        _reject_cursor(params)
         return memory.TEMPLATES
 
     async def read_resource(self, _: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
@@ -110,7 +110,7 @@ class Handlers:
 
     async def list_prompts(self, _: Context, params: Page) -> types.ListPromptsResult:
         """List the prompts."""
-        _must_begin(params)
+        _reject_cursor(params)
         return memory.prompts()
 
     async def get_prompt(self, _: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
@@ -158,16 +158,16 @@ class Handlers:
         bus = InMemorySubscriptionBus()
         handler = ListenHandler(bus)
         seconds = settings.CHANGES_STREAM_SECONDS
-        begins, place = await self.caller.run(lambda caller: (caller.rev, StreamSlot(caller.user_id, seconds=seconds)))
+        rev, place = await self.caller.run(lambda caller: (caller.rev, StreamSlot(caller.user_id, seconds=seconds)))
 
-        async def tell() -> None:
-            async with aclosing(self.changes(begins)) as told:
+        async def notify() -> None:
+            async with aclosing(self.changes(rev)) as told:
                 async for _, event in told:
                     if event is not None:
                         await bus.publish(event)
             handler.close()
 
-        telling = asyncio.create_task(tell())
+        telling = asyncio.create_task(notify())
         try:
             return await handler(context, params)
         finally:
@@ -181,7 +181,7 @@ class Handlers:
         Yields None as a keep-alive. Ends after CHANGES_STREAM_SECONDS, or when the caller's access or Valkey ends.
         """
         told = follow_changes(
-            self.caller.reader, self.caller.user_id, after, settings.CHANGES_STREAM_SECONDS, _concerned
+            self.caller.reader, self.caller.user_id, after, settings.CHANGES_STREAM_SECONDS, _notifications
         )
         reached = after
         with suppress(Refused, APIException, RedisError, OSError):
@@ -194,7 +194,7 @@ class Handlers:
                         for event in events:
                             yield reached, event
 
-    async def tell(self, session: ServerSession) -> None:
+    async def notify(self, session: ServerSession) -> None:
         """Notify a client of the older version over stdio. Raises MCPError when its access ends."""
         reached = (await self.caller.run(lambda principal: principal)).rev
         while True:
@@ -226,10 +226,10 @@ def subscriptions_key(caller: Caller) -> str:
     return f"keepsake:mcp:{caller.caller_key}:{caller.session}"
 
 
-def _concerned(_: Principal, changes: list[Change]) -> tuple[int, list[ServerEvent]]:
-    return changes[-1].rev, memory.concerned(changes)
+def _notifications(_: Principal, changes: list[Change]) -> tuple[int, list[ServerEvent]]:
+    return changes[-1].rev, memory.notifications_of(changes)
 
 
-def _must_begin(params: Page) -> None:
+def _reject_cursor(params: Page) -> None:
     if params is not None and params.cursor:
         raise MCPError(INVALID_PARAMS, "There is no such cursor.")

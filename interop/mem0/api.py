@@ -28,11 +28,11 @@ from memories.api.answers import find_memory
 from memories.block import memory_block
 from memories.models import Disclosure, Memory, MemoryVersion
 
-from .doing import EntitiesOf, add, change, chosen, delete_all, present
 from .filters import condition_of, conditions
-from .people import ENTITIES, ForOnePerson, user_shown, users_named
-from .sent import body_of, id_of, memories_named, no_entities, text_of, whole, with_beside
-from .shapes import event_of, history_of, shown
+from .formatting import event_json, history_json, memory_json
+from .operations import EntityList, add, change, delete_all, find_undeleted, matching_memories
+from .parsing import body_of, id_of, memories_named, merge_filters, positive_int, reject_top_level_entities, text_of
+from .people import ENTITIES, PersonView, shown_user_id, users_named
 
 LEARNING = (SUMMARY, READING)
 PAGE_SIZE = 100
@@ -44,17 +44,17 @@ EXPORT = signing.Signer(salt="keepsake.mem0.export")
 EXPORT_MOST = 10_000
 
 
-class Ping(ForOnePerson):
+class Ping(PersonView):
     """Check the key."""
 
     def get(self, request: Request) -> Response:
         """Return the caller. Organisation and project are constants: Keepsake has neither."""
         principal = self.principal(request)
         ids = {"org_id": "keepsake", "project_id": "keepsake"}
-        return Response({"status": "ok", **ids, "user_email": user_shown(principal, None)})
+        return Response({"status": "ok", **ids, "user_email": shown_user_id(principal, None)})
 
 
-class ByScope(ForOnePerson):
+class ScopedView(PersonView):
     """A view whose request names a scope: a person, and perhaps an agent, app and run."""
 
     def scoped(self, request: Request) -> dict[str, Any]:
@@ -68,7 +68,7 @@ class ByScope(ForOnePerson):
         return sent
 
 
-class Memories(ByScope):
+class Memories(ScopedView):
     """Add memories (version 1); delete all of a scope."""
 
     adds = True
@@ -93,7 +93,7 @@ class Add(Memories):
     http_method_names = ["post", "options"]
 
 
-class Listed(ByScope):
+class Listed(ScopedView):
     """List the memories of a scope (version 2)."""
 
     strict = False
@@ -101,21 +101,21 @@ class Listed(ByScope):
     def post(self, request: Request) -> Response:
         """Return a page of memories, the latest first."""
         sent = body_of(request)
-        no_entities(sent, self.strict)
+        reject_top_level_entities(sent, self.strict)
         principal = self.principal(request)
-        rows = chosen(principal, with_beside(sent)).order_by("-created_at", "pk")
+        rows = matching_memories(principal, merge_filters(sent)).order_by("-created_at", "pk")
         around, listed = _page(request, rows, sent)
         actions.memories_show(principal, Disclosure.By.QUERY, [each.pk for each in listed])
-        user = user_shown(principal, self.user_of(request))
-        return Response({**around, "results": [shown(each, user) for each in listed]})
+        user = shown_user_id(principal, self.user_of(request))
+        return Response({**around, "results": [memory_json(each, user) for each in listed]})
 
 
 def _page(
     request: Request, rows: Any, sent: Mapping[str, Any], size: int = PAGE_SIZE, most: int = MOST_ON_A_PAGE
 ) -> tuple[dict[str, Any], list[Any]]:
     """Return the envelope and the rows of the page that the query string or the body ``sent`` asks for."""
-    size = whole(request.query_params.get("page_size", sent.get("page_size")), size, most)
-    number = whole(request.query_params.get("page", sent.get("page")), 1, 1_000_000)
+    size = positive_int(request.query_params.get("page_size", sent.get("page_size")), size, most)
+    number = positive_int(request.query_params.get("page", sent.get("page")), 1, 1_000_000)
     page = Paginator(rows, size).get_page(number)
     base = request.build_absolute_uri(request.path)
     around = {
@@ -126,13 +126,13 @@ def _page(
     return around, [*page.object_list] if number == page.number else []
 
 
-class ListedStrictly(Listed):
+class ListedV3(Listed):
     """List memories (version 3, which accepts names only within the filters)."""
 
     strict = True
 
 
-class Search(ByScope):
+class Search(ScopedView):
     """Search memories (version 2)."""
 
     strict = False
@@ -140,7 +140,7 @@ class Search(ByScope):
     def post(self, request: Request) -> Response:
         """Return the best memories for a query, best first."""
         sent = body_of(request)
-        no_entities(sent, self.strict)
+        reject_top_level_entities(sent, self.strict)
         principal = self.principal(request)
         query = text_of(sent, "query")
         if not 1 <= len(query.strip()) <= 4_000:
@@ -150,39 +150,39 @@ class Search(ByScope):
             raise Refused("threshold is a number.", code="bad_query")
         asked = Question(
             query=query,
-            where=conditions(with_beside(sent)),
-            top_k=whole(sent.get("top_k", sent.get("limit")), settings.QUERY_TOP_K, settings.QUERY_MOST_RESULTS),
+            where=conditions(merge_filters(sent)),
+            top_k=positive_int(sent.get("top_k", sent.get("limit")), settings.QUERY_TOP_K, settings.QUERY_MOST_RESULTS),
             threshold=threshold,
             budget_tokens=settings.QUERY_MOST_TOKENS,
         )
         scores = {each.id: each.score for each in memory_query(principal, asked).results}
         rows = Memory.objects.visible_to(principal).without_vectors().in_bulk([*scores])
-        user = user_shown(principal, self.user_of(request))
-        return Response({"results": [shown(rows[pk], user, score=scores[pk]) for pk in scores if pk in rows]})
+        user = shown_user_id(principal, self.user_of(request))
+        return Response({"results": [memory_json(rows[pk], user, score=scores[pk]) for pk in scores if pk in rows]})
 
 
-class SearchStrictly(Search):
+class SearchV3(Search):
     """Search memories (version 3)."""
 
     strict = True
 
 
-class One(ForOnePerson):
+class One(PersonView):
     """One memory."""
 
     def get(self, request: Request, memory_id: str) -> Response:
         """Return the memory."""
         principal = self.principal(request)
         must_read(principal)
-        memory = present(principal, memory_id)
+        memory = find_undeleted(principal, memory_id)
         actions.memories_show(principal, Disclosure.By.QUERY, [memory.pk])
-        return Response(shown(memory, user_shown(principal, None)))
+        return Response(memory_json(memory, shown_user_id(principal, None)))
 
     def put(self, request: Request, memory_id: str) -> Response:
         """Change its text (stored verbatim), metadata or expiry."""
         principal = self.principal(request)
         memory = change(principal, memory_id, body_of(request))
-        return Response(shown(memory, user_shown(principal, None)))
+        return Response(memory_json(memory, shown_user_id(principal, None)))
 
     def delete(self, request: Request, memory_id: str) -> Response:
         """Archive it. It can be restored for 30 days."""
@@ -190,7 +190,7 @@ class One(ForOnePerson):
         return Response({"message": "Memory deleted successfully!"})
 
 
-class History(ForOnePerson):
+class History(PersonView):
     """The history of a memory."""
 
     def get(self, request: Request, memory_id: str) -> Response:
@@ -200,11 +200,11 @@ class History(ForOnePerson):
         memory = find_memory(principal, memory_id)
         versions = MemoryVersion.objects.visible_to(principal).told_to(principal).filter(memory=memory)
         actions.memories_show(principal, Disclosure.By.QUERY, [memory.pk])
-        told = history_of(memory, versions.order_by("number"), user_shown(principal, None))
+        told = history_json(memory, versions.order_by("number"), shown_user_id(principal, None))
         return Response([*told])
 
 
-class Batch(ForOnePerson):
+class Batch(PersonView):
     """Bulk operations on memories of one person, by id."""
 
     def memory_of(self, request: Request) -> str:
@@ -232,7 +232,7 @@ class Batch(ForOnePerson):
         return Response({"message": f"Successfully deleted {len(ids)} memories"})
 
 
-class Entities(ForOnePerson):
+class Entities(PersonView):
     """The entities that have memories: users, agents, apps, runs."""
 
     def get(self, request: Request) -> Response:
@@ -240,7 +240,7 @@ class Entities(ForOnePerson):
         principal = self.principal(request)
         must_read(principal)
         # Python clients request no page, so the default page is large.
-        around, listed = _page(request, EntitiesOf(principal), {}, ENTITIES_ON_A_PAGE, ENTITIES_ON_A_PAGE)
+        around, listed = _page(request, EntityList(principal), {}, ENTITIES_ON_A_PAGE, ENTITIES_ON_A_PAGE)
         entities = [
             {"id": f"{kind}:{name}", "type": kind, "name": name, **({} if count is None else {"total_memories": count})}
             for kind, name, count in listed
@@ -248,7 +248,7 @@ class Entities(ForOnePerson):
         return Response({**around, "results": entities})
 
 
-class Entity(ForOnePerson):
+class Entity(PersonView):
     """A user, agent, app or run."""
 
     def user_of(self, request: Request) -> str | None:
@@ -265,7 +265,7 @@ class Entity(ForOnePerson):
         return Response({"message": "Entity deleted successfully!"})
 
 
-class Feedback(ForOnePerson):
+class Feedback(PersonView):
     """Feedback of a client's user on a memory."""
 
     def memory_of(self, request: Request) -> str:
@@ -288,14 +288,14 @@ class Feedback(ForOnePerson):
         return Response({"id": memory.pk, "memory_id": memory.pk, "feedback": word})
 
 
-class Exports(ByScope):
+class Exports(ScopedView):
     """Exports of a scope. Memories are returned as they are; no model converts them to a schema."""
 
     def post(self, request: Request) -> Response:
         """Return a signed id that holds the export's filters."""
         principal = self.principal(request)
         must_read(principal)
-        filters = with_beside(body_of(request))
+        filters = merge_filters(body_of(request))
         condition_of(principal, filters)
         named = EXPORT.sign_object({"filters": filters, "user": self.user_of(request), "of": str(principal.user_id)})
         return Response({"message": "Memory export request received.", "id": named})
@@ -307,22 +307,22 @@ class Exported(Exports):
     def user_of(self, request: Request) -> str | None:
         """Return the user of the export, else of the request."""
         named = super().user_of(request)
-        told = self._told(request)
+        told = self._signed_export(request)
         return told["user"] if told else named
 
     def post(self, request: Request) -> Response:
         """Return the memories of an export id, or of the filters sent; 10,000 at most."""
         principal = self.principal(request)
-        told = self._told(request)
+        told = self._signed_export(request)
         if told and told["of"] != str(principal.user_id):
             raise NotFound("There is no such export.")
-        rows = chosen(principal, told["filters"] if told else with_beside(body_of(request)))
+        rows = matching_memories(principal, told["filters"] if told else merge_filters(body_of(request)))
         listed = [*rows.order_by("created_at", "pk")[:EXPORT_MOST]]
         actions.memories_show(principal, Disclosure.By.QUERY, [each.pk for each in listed])
-        user = user_shown(principal, self.user_of(request))
-        return Response({"memories": [shown(each, user) for each in listed]})
+        user = shown_user_id(principal, self.user_of(request))
+        return Response({"memories": [memory_json(each, user) for each in listed]})
 
-    def _told(self, request: Request) -> dict[str, Any] | None:
+    def _signed_export(self, request: Request) -> dict[str, Any] | None:
         named = request.data.get("memory_export_id") if isinstance(request.data, Mapping) else None
         if named is None:
             return None
@@ -332,19 +332,19 @@ class Exported(Exports):
             raise NotFound("There is no such export.") from error
 
 
-class Summary(ByScope):
+class Summary(ScopedView):
     """The summary of a person's memories."""
 
     def post(self, request: Request) -> Response:
         """Return the memory block. Filters other than user_id are refused: the block covers all memories."""
         principal = self.principal(request)
         must_read(principal)
-        if conditions(with_beside(body_of(request))):
+        if conditions(merge_filters(body_of(request))):
             raise Refused("A summary is of one user_id, and of all that is remembered.", code="bad_filter")
         return Response({"summary": memory_block(principal).text})
 
 
-class Events(ForOnePerson):
+class Events(PersonView):
     """Background jobs of additions."""
 
     def get(self, request: Request) -> Response:
@@ -356,10 +356,10 @@ class Events(ForOnePerson):
         seen = {str(pk) for pk in talks.values_list("pk", flat=True)}
         listed = [each for each in jobs if each.subject_id in seen]
         return Response({"count": len(listed), "next": None, "previous": None,
-                         "results": [event_of(each, ()) for each in listed]})  # fmt: skip
+                         "results": [event_json(each, ()) for each in listed]})  # fmt: skip
 
 
-class Event(ForOnePerson):
+class Event(PersonView):
     """The background job of one addition."""
 
     def get(self, request: Request, event_id: UUID) -> Response:
@@ -372,7 +372,7 @@ class Event(ForOnePerson):
         learned = learned.filter(source_conversation=UUID(job.subject_id), created_at__gte=job.created_at)
         actions.memories_show(principal, Disclosure.By.QUERY, [each.pk for each in learned])
         told = [{"id": each.pk, "event": "ADD", "data": {"memory": each.content}} for each in learned]
-        return Response(event_of(job, told))
+        return Response(event_json(job, told))
 
 
 urlpatterns = [
@@ -380,9 +380,9 @@ urlpatterns = [
     path("v1/memories/", Memories.as_view()),
     path("v3/memories/add/", Add.as_view()),
     path("v2/memories/", Listed.as_view()),
-    path("v3/memories/", ListedStrictly.as_view()),
+    path("v3/memories/", ListedV3.as_view()),
     path("v2/memories/search/", Search.as_view()),
-    path("v3/memories/search/", SearchStrictly.as_view()),
+    path("v3/memories/search/", SearchV3.as_view()),
     path("v1/memories/<slug:memory_id>/", One.as_view()),
     path("v1/memories/<slug:memory_id>/history/", History.as_view()),
     path("v1/batch/", Batch.as_view()),

@@ -9,11 +9,11 @@ from accounts.principals import Principal
 from journal.exceptions import Refused
 from memories.conditions import Condition, memory_condition
 
-from .shapes import ENTITY_KEYS
+from .formatting import ENTITY_KEYS
 
-_AS_THEY_ARE = {"run_id", "created_at", "updated_at", "metadata"}
-_CALLED = {"memory_ids": "id", "keywords": "content", "categories": "category", "expiration_date": "expires_at"}
-_HOLDS = {"contains": "eq", "icontains": "eq"}
+_SAME_NAMES = {"run_id", "created_at", "updated_at", "metadata"}
+_NEW_NAMES = {"memory_ids": "id", "keywords": "content", "categories": "category", "expiration_date": "expires_at"}
+_OPERATORS = {"contains": "eq", "icontains": "eq"}
 """A memory has one category here, so "contains" means equality."""
 
 
@@ -49,16 +49,16 @@ def conditions(filters: Any) -> dict[str, Any]:
             metadata[ENTITY_KEYS[name]] = wanted
         elif name == "metadata" and isinstance(wanted, Mapping):
             metadata |= wanted
-        elif name in _AS_THEY_ARE:
+        elif name in _SAME_NAMES:
             told[name] = wanted
-        elif name in _CALLED:
-            told[_CALLED[name]] = _renamed(wanted) if name == "categories" else wanted
+        elif name in _NEW_NAMES:
+            told[_NEW_NAMES[name]] = _rename_operators(wanted) if name == "categories" else wanted
         else:
             raise Refused(f"There is no filter {str(name)[:50]!r}.", code="bad_filter")
     return {**told, "metadata": metadata} if metadata else told
 
 
-def _renamed(wanted: Any) -> Any:
+def _rename_operators(wanted: Any) -> Any:
     if not isinstance(wanted, Mapping):
         return wanted
-    return {_HOLDS.get(operator, operator): operand for operator, operand in wanted.items()}
+    return {_OPERATORS.get(operator, operator): operand for operator, operand in wanted.items()}

@@ -20,9 +20,9 @@ from journal.exceptions import Refused
 from memories.actions import ADDED_AT_ONCE, memories_add
 from memories.records import Addition, NewMemory
 
-from .doing import CATEGORY, LONGEST_RUN
-from .sent import day_of, metadata_of, text_of
-from .shapes import ENTITY_KEYS
+from .formatting import ENTITY_KEYS
+from .operations import CATEGORY, LONGEST_RUN
+from .parsing import day_of, metadata_of, text_of
 
 _LISTS = ("memories", "results")
 _TEXTS = ("memory", "text", "data", "content")
@@ -83,7 +83,7 @@ def _category(named: Any) -> str:
     return next((each for each in named or () if isinstance(each, str) and each in known), CATEGORY)
 
 
-def bring_over(
+def import_memories(
     principal: Principal,
     exported: Sequence[Exported],
     advance: Callable[[int], None] = lambda count: None,
@@ -115,7 +115,7 @@ def _parts(exported: Sequence[Exported]) -> Iterator[Sequence[Exported]]:
         yield exported[start : start + ADDED_AT_ONCE]
 
 
-def of_user(exported: Sequence[Exported], user: str | None) -> list[Exported]:
+def filter_user(exported: Sequence[Exported], user: str | None) -> list[Exported]:
     """Filter for one user's memories. Raises Refused (400) for an unknown user, or for several users and none named."""
     users = {each.user for each in exported}
     if user is not None and exported and user not in users:
@@ -128,16 +128,16 @@ def of_user(exported: Sequence[Exported], user: str | None) -> list[Exported]:
 
 def _read_for_page(data: bytes) -> list[Exported]:
     """Parse a person's own file, which may hold one user only. Raises Refused (400)."""
-    return of_user(read_export(data), None)
+    return filter_user(read_export(data), None)
 
 
-def _bring_for_page(principal: Principal, exported: Sequence[Exported], import_id: UUID) -> Counter[str]:
+def _import_for_page(principal: Principal, exported: Sequence[Exported], import_id: UUID) -> Counter[str]:
     """Import the memories and return the counts under the keys of an import's outcome."""
-    counts = bring_over(principal, exported, import_id=import_id)
+    counts = import_memories(principal, exported, import_id=import_id)
     told: Counter[str] = Counter()
     for what, count in counts.items():
         told["refused" if what.startswith("refused") else what.replace(" ", "_")] += count
     return told
 
 
-MEMORY_FORMS[MEM0] = MemoryForm(_read_for_page, _bring_for_page)
+MEMORY_FORMS[MEM0] = MemoryForm(_read_for_page, _import_for_page)

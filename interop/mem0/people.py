@@ -63,7 +63,7 @@ def _known_as(user_id: UUID, issuer: str) -> str | None:
     return identities.order_by("pk").values_list("external_id", flat=True).first()
 
 
-def user_shown(principal: Principal, named: str | None) -> str:
+def shown_user_id(principal: Principal, named: str | None) -> str:
     """Return the user_id of answers: as sent, else the service's name of the person, else their user name."""
     if named is not None:
         return named
@@ -72,7 +72,7 @@ def user_shown(principal: Principal, named: str | None) -> str:
     return known or _known_as(user_id, LOCAL_ISSUER) or ""
 
 
-class ForOnePerson(APIView):
+class PersonView(APIView):
     """Base view of mem0's API. It accepts keys only and is not in Keepsake's schema."""
 
     authentication_classes = [KeyAuthentication]

@@ -16,7 +16,7 @@ from accounts.scope import acting_as
 from journal.exceptions import Refused
 from journal.progress import Progress
 
-from ...mem0.importing import bring_over, of_user, read_export
+from ...mem0.importing import filter_user, import_memories, read_export
 
 
 class Command(BaseCommand):
@@ -37,7 +37,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Run it. Raises CommandError, with nothing changed, for a file that can't be read."""
         try:
-            exported = of_user(read_export(options["file"].read_bytes()), options["user_id"])
+            exported = filter_user(read_export(options["file"].read_bytes()), options["user_id"])
             if options["dry_run"]:
                 self.stdout.write(f"{len(exported):,} memories would be brought over.")
                 return
@@ -46,7 +46,7 @@ class Command(BaseCommand):
                 acting_as(principal_for_job(user.pk)) as principal,
                 Progress("Bringing memories over", len(exported), self.stderr) as progress,
             ):
-                counts = bring_over(principal, exported, progress.advance, import_id=uuid4())
+                counts = import_memories(principal, exported, progress.advance, import_id=uuid4())
         except (OSError, Refused) as error:
             raise CommandError(f"{options['file']}: {error}") from error
         told = ", ".join(f"{count:,} {what}" for what, count in sorted(counts.items()))

@@ -50,7 +50,7 @@ async def _serve(caller: Caller) -> None:
 
     async def begin(context: Context, _: NotificationParams) -> None:
         # Clients of the newer protocol version subscribe; older ones are notified without that.
-        telling.add(asyncio.create_task(handlers.tell(context.session)))
+        telling.add(asyncio.create_task(handlers.notify(context.session)))
 
     server.add_notification_handler("notifications/initialized", NotificationParams, begin)
     async with stdio_server() as (received, sent):

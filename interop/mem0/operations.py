@@ -22,9 +22,9 @@ from memories.querysets import MemoryQuerySet
 from memories.records import Addition, NewMemory, Outcome
 
 from .filters import condition_of
-from .people import ANYBODY, user_shown
-from .sent import MOST_AT_ONCE, day_of, metadata_of, object_of, text_of
-from .shapes import ENTITY_KEYS, texts_of
+from .formatting import ENTITY_KEYS, texts_of
+from .parsing import MOST_AT_ONCE, day_of, metadata_of, object_of, text_of
+from .people import ANYBODY, shown_user_id
 
 CATEGORY = "knowledge"
 """The category of memories added verbatim. It is not in the memory block, only found by recall."""
@@ -82,7 +82,7 @@ def change(principal: Principal, memory_id: str, sent: Mapping[str, Any]) -> Mem
     known = {"text", "memory_id", "metadata", "expiration_date", "org_id", "project_id"}
     if set(sent) - known or not set(sent) & {"text", "metadata", "expiration_date"}:
         raise Refused("Send text, metadata or expiration_date.", code="bad_update")
-    memory = present(principal, memory_id)
+    memory = find_undeleted(principal, memory_id)
     metadata = None
     if sent.get("metadata") is not None:
         kept = {name: memory.metadata[name] for name in ENTITY_KEYS.values() if name in memory.metadata}
@@ -114,7 +114,7 @@ def delete_all(principal: Principal, scope: Mapping[str, str]) -> int:
     return len(ids)
 
 
-def chosen(principal: Principal, filters: Any) -> MemoryQuerySet:
+def matching_memories(principal: Principal, filters: Any) -> MemoryQuerySet:
     """Return the active, unexpired memories that match the filters. Raises Refused, NotAllowed."""
     must_read(principal)
     rows = Memory.objects.visible_to(principal).without_vectors().active().unexpired(timezone.now())
@@ -122,7 +122,7 @@ def chosen(principal: Principal, filters: Any) -> MemoryQuerySet:
     return rows.filter(q_of(condition)) if condition else rows
 
 
-def present(principal: Principal, memory_id: str) -> Memory:
+def find_undeleted(principal: Principal, memory_id: str) -> Memory:
     """Return a memory that is not deleted. Raises NotFound."""
     memory = find_memory(principal, memory_id)
     if memory.deleted_at is not None:
@@ -130,7 +130,7 @@ def present(principal: Principal, memory_id: str) -> Memory:
     return memory
 
 
-class EntitiesOf(Sequence[tuple[str, str, int | None]]):
+class EntityList(Sequence[tuple[str, str, int | None]]):
     """A sequence of (kind, name, number of memories): users, then the person's runs, agents and apps.
 
     For a service the users are those it has named (count None), else the key's owner. A slice reads only its users.
@@ -154,7 +154,7 @@ class EntitiesOf(Sequence[tuple[str, str, int | None]]):
 
 
 def _owner(principal: Principal) -> Iterator[tuple[str, str, int | None]]:
-    yield "user", user_shown(principal, None), Memory.objects.visible_to(principal).active().count()
+    yield "user", shown_user_id(principal, None), Memory.objects.visible_to(principal).active().count()
 
 
 def _parts(principal: Principal) -> Iterator[tuple[str, str, int | None]]:

@@ -20,7 +20,7 @@ EVENT_STATES = {
 }
 
 
-def shown(memory: Memory, user: str, **more: Any) -> dict[str, Any]:
+def memory_json(memory: Memory, user: str, **more: Any) -> dict[str, Any]:
     """Convert a memory. ``user`` is the user_id to show, ``more`` are further keys."""
     metadata = {name: value for name, value in memory.metadata.items() if name not in ENTITY_KEYS.values()}
     return {
@@ -39,7 +39,7 @@ def shown(memory: Memory, user: str, **more: Any) -> dict[str, Any]:
     }
 
 
-def history_of(memory: Memory, versions: Iterable[MemoryVersion], user: str) -> Iterator[dict[str, Any]]:
+def history_json(memory: Memory, versions: Iterable[MemoryVersion], user: str) -> Iterator[dict[str, Any]]:
     """Yield the history of a memory, the first version first, a deletion last."""
     of = {"memory_id": memory.pk, "user_id": user, "input": None, "categories": [memory.category], "metadata": None}
     before: str | None = None
@@ -54,7 +54,7 @@ def history_of(memory: Memory, versions: Iterable[MemoryVersion], user: str) -> 
         yield {"id": f"{memory.pk}-end", **of, **what}
 
 
-def event_of(job: JobRun, learned: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+def event_json(job: JobRun, learned: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """Convert a job with the memories that it has created so far."""
     return {
         "id": str(job.pk),

@@ -11,8 +11,8 @@ from rest_framework.request import Request
 
 from journal.exceptions import NotFound, Refused
 
+from .formatting import ENTITY_KEYS
 from .people import ENTITIES
-from .shapes import ENTITY_KEYS
 
 MOST_AT_ONCE = 1_000
 
@@ -24,13 +24,13 @@ def body_of(request: Request) -> Mapping[str, Any]:
     return request.data
 
 
-def no_entities(sent: Mapping[str, Any], strict: bool) -> None:
+def reject_top_level_entities(sent: Mapping[str, Any], strict: bool) -> None:
     """Raise Refused for user, agent, app and run outside the filters if the version is ``strict``."""
     if strict and any(sent.get(name) is not None for name in ENTITIES):
         raise Refused("Put user_id, agent_id, app_id and run_id into filters.", code="bad_filter")
 
 
-def with_beside(sent: Mapping[str, Any]) -> dict[str, Any]:
+def merge_filters(sent: Mapping[str, Any]) -> dict[str, Any]:
     """Return the filters, merged with the filters that older clients send at the top level."""
     filters = sent.get("filters") or {}
     if isinstance(filters, list):
@@ -69,7 +69,7 @@ def text_of(sent: Mapping[str, Any], name: str) -> str:
     return "" if value is None else str(value)
 
 
-def whole(value: Any, otherwise: int, most: int) -> int:
+def positive_int(value: Any, otherwise: int, most: int) -> int:
     """Return a positive integer, at most ``most``; ``otherwise`` when it is missing."""
     if value is None:
         return otherwise
