@@ -15,7 +15,7 @@ def _own_counts(settings, monkeypatch):
     settings.CACHES = {"default": {**settings.CACHES["default"], "KEY_PREFIX": f"pulse-{uuid4()}"}}
     monkeypatch.setattr(pulse, "_counts", pulse._Counts())
     monkeypatch.setattr(pulse, "FLUSH_SECONDS", 0.0)
-    monkeypatch.setattr(pulse, "_beaten", -1e9)
+    monkeypatch.setattr(pulse, "_last_beat", -1e9)
 
 
 def test_a_day_without_requests():
