@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 from uuid import UUID
 
+import numpy as np
 from django.conf import settings
 from django.core.exceptions import EmptyResultSet
 from django.db import DEFAULT_DB_ALIAS
+from numpy.typing import NDArray
 
 from accounts.principals import PLACEHOLDER_AGENT, PLACEHOLDER_USER, Principal
 from language.reading.compare import Saying, read_together
 from retrieval.prepared import SHAPES, PreparedStatement, VectorArray, build_statement
+from retrieval.vectors import normalise_as_stored
 from statements.policy import fingerprints
 from statements.querysets import SuppressionMatches, least_similarity, suppressed
 from statements.wording import Embedded
@@ -100,11 +103,13 @@ def read_surroundings(
 def compare_ahead(principal: Principal, user_id: UUID, statements: Sequence[tuple[NewMemory, Embedded]]) -> Reading:
     """Compare statements with what is near them now, so that under the lock only what came in between is read.
 
-    Parsing them takes milliseconds a statement. Call it before the lock.
+    Each is compared with those before it too, which will be there by then. Parsing them takes milliseconds a statement.
+    Call it before the lock.
     """
     known: dict[str, Saying] = {}
     reading = read_surroundings(principal, user_id, statements)
-    pairs = [
+    pairs = list(_pairs_among(statements))
+    pairs += [
         (text.saying, known.setdefault(neighbour.content, Saying(neighbour.content)))
         for (new, text), around in zip(statements, reading.around, strict=True)
         for neighbour in around.neighbours
@@ -116,7 +121,29 @@ def compare_ahead(principal: Principal, user_id: UUID, statements: Sequence[tupl
     return reading
 
 
-def are_apart(memory: Memory, new: NewMemory) -> bool:
+def _pairs_among(statements: Sequence[tuple[NewMemory, Embedded]]) -> Iterator[tuple[Saying, Saying]]:
+    """Yield each new statement with the most similar ones before it that it will be compared with."""
+    placed = [(new, text, normalise_as_stored(text.vector)) for new, text in statements if text.vector is not None]
+    vectors = np.array([vector for *_, vector in placed])
+    kinds = np.array([str(new.kind) for new, *_ in placed], dtype=object)
+    for place, (new, text, vector) in enumerate(placed[1:], start=1):
+        similarities, at_least = vectors[:place] @ vector, Thresholds.of(new.field).check_low
+        for at in most_similar(similarities, kinds[:place] == str(new.kind)):
+            other, its, _ = placed[at]
+            if similarities[at] >= at_least and not are_apart(other, new):
+                yield text.saying, its.saying
+
+
+def most_similar(similarities: NDArray[np.floating], are_possible: NDArray[np.bool_]) -> NDArray[np.intp]:
+    """Return the indices of the ``MEMORY_NEIGHBOURS`` greatest similarities, the greatest first.
+
+    Of those that ``are_possible`` and at least ``MEMORY_LINK_MIN_SIMILARITY``.
+    """
+    places = np.flatnonzero(are_possible & (similarities >= settings.MEMORY_LINK_MIN_SIMILARITY))
+    return places[np.argsort(-similarities[places], kind="stable")][: settings.MEMORY_NEIGHBOURS]
+
+
+def are_apart(memory: Memory | NewMemory, new: NewMemory) -> bool:
     """Whether a memory is never taken for a new statement: about somebody else, or one is to stand as it is worded."""
     return memory.verbatim or new.verbatim or writing.are_apart(memory.subject, new.subject)
 

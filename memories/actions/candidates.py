@@ -15,12 +15,14 @@ from accounts.principals import Principal
 from journal.actions import LedgerWrite, write_part
 from journal.exceptions import Refused
 from language.base import Vectors
+from language.reading.compare import Saying
 from retrieval.vectors import normalise_as_stored
+from statements.wording import Embedded
 
 from ..models import Memory
 from ..policy.writing import State
 from ..records import Candidate, Outcome
-from ..surroundings import Reading, Surroundings, read_surroundings
+from ..surroundings import Reading, Surroundings, most_similar, read_surroundings
 from .budget import evictable_tokens, over_budget
 from .deciding import CandidateDecision
 from .inserting import NewRow, memories_insert
@@ -45,14 +47,16 @@ def candidates_record(
 class Recording:
     """State of storing candidates.
 
-    ``rows`` are new memories not inserted yet, ``vectors`` their vectors, so that candidates are compared with earlier
-    ones of the same call. A change of stored rows inserts these first, and makes the surroundings ``stale``.
+    ``rows`` are new memories not inserted yet, ``vectors``, ``kinds`` and ``sayings`` theirs, so that candidates are
+    compared with earlier ones of the same call. A change of stored rows inserts these first, and makes the surroundings
+    ``stale``.
     """
 
     write: LedgerWrite
     principal: Principal
     candidates: Sequence[Candidate]
     rows: list[NewRow] = field(default_factory=list)
+    sayings: list[Saying] = field(default_factory=list)
     outcomes_of_rows: list[Outcome] = field(default_factory=list)
     stale: bool = False
     evictable: int | None = None
@@ -62,6 +66,7 @@ class Recording:
         vectors = (each.prepared.text.vector for each in self.candidates)
         dimensions = next((len(vector) for vector in vectors if vector is not None), 0)
         self.vectors = np.zeros((len(self.candidates), dimensions))
+        self.kinds = np.zeros(len(self.candidates), dtype=object)
 
     def run(self, ahead: Reading | None) -> list[Outcome | Refused]:
         """Decide about each candidate, reading the surroundings again after a change of stored rows."""
@@ -110,11 +115,13 @@ class Recording:
         with write_part(self.write):
             yield
 
-    def add(self, row: NewRow, vector: Vectors | None, outcome: Outcome) -> None:
+    def add(self, row: NewRow, text: Embedded, outcome: Outcome) -> None:
         """Queue a new memory for insertion, with its revision."""
         row.take_rev(self.write)
-        self.vectors[len(self.rows)] = normalise_as_stored(vector) if vector is not None else 0.0
+        self.vectors[len(self.rows)] = normalise_as_stored(text.vector) if text.vector is not None else 0.0
+        self.kinds[len(self.rows)] = row.memory.kind
         self.rows.append(row)
+        self.sayings.append(text.saying)
         self.outcomes_of_rows.append(outcome)
 
     def store(self) -> None:
@@ -129,16 +136,15 @@ class Recording:
             if row.memory.pk in evicted:
                 row.memory.refresh_from_db(fields=["state", "deleted_at", "deleted_why", "purge_at", "active_rev"])
         self.outcomes_of_rows[-1].evicted.extend(evicted)
-        self.rows, self.outcomes_of_rows, self.evictable = [], [], None
+        self.rows, self.sayings, self.outcomes_of_rows, self.evictable = [], [], [], None
 
-    def earlier(self, vector: Vectors | None, kind: str) -> Iterator[tuple[Memory, float]]:
-        """Yield the queued memories of a kind, with their cosine similarity to ``vector``."""
+    def nearest(self, vector: Vectors | None, kind: str) -> Iterator[tuple[Memory, Saying, float]]:
+        """Yield the queued memories of a kind most similar to ``vector``, parsed, with their cosine similarity."""
         if vector is None or not self.rows:
             return
         similarities = self.vectors[: len(self.rows)] @ normalise_as_stored(vector)
-        for row, similarity in zip(self.rows, similarities.tolist(), strict=True):
-            if row.memory.kind == kind:
-                yield row.memory, similarity
+        for at in most_similar(similarities, self.kinds[: len(self.rows)] == kind):
+            yield self.rows[at].memory, self.sayings[at], float(similarities[at])
 
     def must_fit(self, memory: Memory, replaced: Sequence[Memory]) -> None:
         """Raise Gated (422 ``budget``) if evictions can't make enough room in the block for an active memory."""

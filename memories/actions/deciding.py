@@ -173,9 +173,8 @@ class CandidateDecision:
     def neighbours(self) -> list[Neighbour]:
         """Return similar memories, nearest first."""
         found = [
-            Neighbour(memory.pk, memory.content, similarity, are_apart(memory, self.new))
-            for memory, similarity in self.recording.earlier(self.candidate.prepared.text.vector, self.new.kind)
-            if similarity >= settings.MEMORY_LINK_MIN_SIMILARITY
+            Neighbour(memory.pk, memory.content, similarity, are_apart(memory, self.new), saying)
+            for memory, saying, similarity in self.recording.nearest(self.candidate.prepared.text.vector, self.new.kind)
         ]
         both = sorted([*self.around.neighbours, *found], key=nearest_first)
         return both[: settings.MEMORY_NEIGHBOURS]
@@ -277,7 +276,7 @@ class CandidateDecision:
         for other in replaced:
             row.supersede(other.pk)
         outcome = Outcome(_OUTCOMES[initial.state], row.memory)
-        recording.add(row, self.candidate.prepared.text.vector, outcome)
+        recording.add(row, self.candidate.prepared.text, outcome)
         return outcome
 
     def initial(self) -> InitialState:

@@ -74,12 +74,13 @@ _AT_ODDS = {"replaces": Band.RECREATE, "contradicts": Band.CONTRADICT}
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A similar memory. ``apart``: it has another subject, or is hidden."""
+    """A similar memory. ``apart``: it has another subject, or is hidden. ``saying``: its content, if parsed already."""
 
     memory_id: str
     content: str
     similarity: float
     apart: bool = False
+    saying: Saying | None = None
 
     def band(self, new: Saying, thresholds: Thresholds, verdicts: Mapping[str, Comparison] | None = None) -> Band:
         """Return the band of a statement and this memory, by the model's ``verdicts`` or else by grammar.
@@ -89,7 +90,7 @@ class Neighbour:
         """
         verdict: Comparison = "different"
         if self.is_comparable(thresholds):
-            verdict = (verdicts or {}).get(self.content) or new.to(self.content)
+            verdict = (verdicts or {}).get(self.content) or new.to(self.saying or self.content)
         found = band(self.similarity, verdict, thresholds)
         if found == Band.UNSURE and not self.apart and not share_a_matter(new.content, self.content):
             return Band.NEW

@@ -9,6 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from journal.exceptions import Conflict, Gated, NotAllowed, NotFound, Refused
 from journal.models import Change, Ledger
+from language.reading import compare, parse
 from memories import actions
 from memories.models import Memory, MemoryVersion, Proposal, Relation
 from memories.records import Addition, NewMemory, Outcome
@@ -144,6 +145,19 @@ class TestAmongEachOther:
         one, other = actions.memories_add(bot, [item(each) for each in contents])
         edge = Relation.objects.get()
         assert (edge.from_memory_id, edge.to_memory_id) == (other.memory.pk, one.memory.pk)
+
+    def test_of_many_like_ones_each_is_read_once_and_compared_with_the_nearest(self, bot, settings, monkeypatch):
+        settings.MEMORY_LINK_MIN_SIMILARITY = settings.MEMORY_CHECK_LOW_SIMILARITY = 0.3
+        parsed, compared = [], []
+        read_one, judge = parse._parse_together, compare._compared
+        monkeypatch.setattr(parse, "_parse_together", lambda texts: parsed.extend(texts) or read_one(texts))
+        monkeypatch.setattr(compare, "parse", parsed.append)
+        monkeypatch.setattr(compare, "_compared", lambda old, new: compared.append((old, new)) or judge(old, new))
+        contents = [f"The user owns {n} spoons of old silver." for n in range(30)]
+        outcomes = actions.memories_add(bot, [item(each, insist=True) for each in contents])
+        assert told(outcomes) == ["created"] * 30
+        assert sorted(parsed) == sorted(contents)
+        assert len(compared) <= 30 * settings.MEMORY_NEIGHBOURS
 
     def test_as_near_to_each_other_as_they_are_stored(self, me, settings):
         settings.MEMORY_LINK_MIN_SIMILARITY = 0.3
