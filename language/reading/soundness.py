@@ -24,7 +24,7 @@ _TELLING = SAY | DOUBT | listed("know learn remember see love like show prove me
 _GAPS = frozenset({"dobj", "ccomp", "xcomp", "acomp", "attr"})
 
 
-def unsound(statement: str) -> str:
+def unsound(statement: str) -> str:  # noqa: PLR0911
     """Why a statement is no sound sentence, in a few words, or empty if it is one."""
     parsed = parse(_QUOTED.sub("Thursday", statement), names=False)
     if parsed is None:
@@ -35,6 +35,8 @@ def unsound(statement: str) -> str:
     root = next(word for word in parsed.words[first:last] if word.head == word.index)
     if not is_verb(root) or not is_finite(parsed, root) or own_subject(parsed, root) is None:
         return "no sentence"
+    if parsed.words[first].tag in {"VBD", "VBN"}:
+        return "no sentence"  # "Married the year after, at the chapel."
     if _lacks_complement(parsed, root):
         return "says too little"
     denied = (
@@ -57,11 +59,13 @@ def _lacks_complement(parsed: Parsed, verb: Word) -> bool:
             if person and each.tag == "NN" and not parsed.children(each) and each.low not in _BARE
         ]
         return not deps & _COMPLEMENTS or (bool(bare) and len(deps - {"nsubj", "punct", "attr"}) == 0)
+    if verb.lemma == "have" and "acomp" in deps and not deps & {"dobj", "ccomp", "xcomp"}:
+        return True
     passive = "auxpass" in deps or "nsubjpass" in deps
     return verb.lemma in _NEEDS_OBJECT and not passive and not deps & _OBJECTS
 
 
-def _runs_on(parsed: Parsed, verb: Word, root: Word) -> bool:
+def _runs_on(parsed: Parsed, verb: Word, root: Word) -> bool:  # noqa: PLR0911
     """Whether a second sentence follows without anything that joins it: "got the brains the user left school"."""
     subject = own_subject(parsed, verb)
     if not is_finite(parsed, verb):
@@ -81,4 +85,8 @@ def _runs_on(parsed: Parsed, verb: Word, root: Word) -> bool:
     if verb.dep in {"ccomp", "parataxis"}:
         head = parsed.head(verb)
         return head.lemma not in _TELLING or verb.dep == "parataxis"
+    if verb.dep == "conj":
+        head = parsed.head(verb)
+        joined = any(each.dep == "cc" or each.text in {";", ","} for each in parsed.children(head))
+        return is_verb(head) and not joined
     return verb.dep in SUBJECTS and verb is not root and not any(each.dep == "mark" for each in children)
