@@ -330,7 +330,7 @@ def test_what_was_decided_after_the_session_ended_is_done_once_the_person_has_si
     tab.get_by_label("Password").fill(PASSWORD)
     tab.get_by_role("button", name="Sign in").click()
     expect(claim(tab, facts[2])).to_be_visible()
-    expect(tab.locator("#where")).to_contain_text("of 9")
+    expect(tab.locator("#where")).to_contain_text("3 of 11")
     assert now(facts[0]).reviewed_at is not None
     assert now(facts[1]).state == "rejected"
     ready(tab)
@@ -343,5 +343,5 @@ def test_what_was_decided_after_the_session_ended_is_done_once_the_person_has_si
     tab.get_by_label("Password").fill(PASSWORD)
     tab.get_by_role("button", name="Sign in").click()
     tab.get_by_role("heading").first.wait_for()
-    assert now(facts[2]).content == "She hated waste."
+    assert now(facts[2]).content == "Rosa hated waste."
     assert tab.evaluate("sessionStorage.getItem('keepsake:decided')") is None
