@@ -159,6 +159,25 @@ class Alignment:
         roots = [each.root.index if each.root is not None else -1 for each in (self.one, self.other)]
         return sum(any(word.index == root for word in words) for root, words in zip(roots, self.left, strict=True))
 
+    @cached_property
+    def _roles(self) -> list[tuple[str, str]]:
+        """What each two words that go together are in their statements, and the user: subject, object, "with"."""
+        first, second = self.one, self.other
+        places = [(first.words[at].index, second.words[its].index) for at, (its, _) in self.together.items()]
+        users = [next((token.index for token in each.tokens if token.low == "user"), -1) for each in (first, second)]
+        both = [(first.roles.get(at, ""), second.roles.get(its, "")) for at, its in (*places, (users[0], users[1]))]
+        return [(role, its) for role, its in both if role and its]
+
+    @property
+    def is_swapped(self) -> bool:
+        """Whether two words have each other's role: "from banking into teaching", "from teaching into banking"."""
+        if self.one.is_passive != self.other.is_passive or not self.is_same_verb:
+            return False
+        turned = {pair for pair in self._roles if pair[0] != pair[1]}
+        if self.one.verb == "be":
+            turned = {pair for pair in turned if "object" not in pair}
+        return any((its, role) in turned for role, its in turned)
+
     @property
     def is_reversed(self) -> bool:
         """Whether the same words stand in just the other order: "the dog bit Tom" and "Tom bit the dog"."""

@@ -56,9 +56,10 @@ _PARENTS = frozenset({"mother", "father"})
 _PARTICLES = listed("up away off out down over after by back through aside")
 _FREQUENT = r"(?!the |a |his |her |their |church|mosque|bed|school|work)"
 _WISHING = re.compile(
-    rf"""\b(?:want(?:s|ed)?|hop(?:es?|ing)|wish(?:es)?|would\ (?:like|love)|think(?:s|ing)?\ of|consider(?:s|ing)
-    |wait(?:s|ing)?\ for|plan(?:s|ning)?|intends?|going\ to\ {_FREQUENT}\w+|dream(?:s|ing)?|goal|aims?
-    |tr(?:ies|ying)|about\ to)\b""",
+    rf"""\b(?:want(?:s|ed)?|hop(?:es?|ing)|wish(?:es)?|would\ (?:like|love)|'d\ (?:like|love)
+    |think(?:s|ing)?\ (?:of|about)|consider(?:s|ing)|said\ to|wait(?:s|ing)?\ for|plan(?:s|ning)?|intends?
+    |going\ to\ {_FREQUENT}\w+|dream(?:s|ing)?|goal|aims?|tr(?:y|ies|ied|ying)\ to|attempt(?:s|ed)
+    |offer(?:s|ed)?\ to|promis(?:es|ed)\ to|about\ to)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
 _PLANNING = re.compile(
@@ -66,6 +67,9 @@ _PLANNING = re.compile(
     r"|request(?:s|ed)|due|scheduled|planned|sav(?:es?|ing)"
     r"|likes? (?:\w+ ){1,4}to be)\b",
     re.IGNORECASE,
+)
+_ROLES = {"nsubj": "subject", "csubj": "subject", "poss": "of", "dative": "to"} | dict.fromkeys(
+    ("nsubjpass", "dobj", "attr", "oprd", "acomp"), "object"
 )
 _OF_SEVERAL = re.compile(r"\b(?:one|some|most|half) of\b", re.IGNORECASE)
 
@@ -314,6 +318,18 @@ class Content:
         """The subject of the main verb."""
         found = self.parsed.child(self.root, "nsubj", "nsubjpass") if self.root is not None else None
         return next((token.lemma for token in self.tokens if found is not None and token.index == found.index), "")
+
+    @cached_property
+    def roles(self) -> dict[int, str]:
+        """What words are to their verb or noun, by their index: "subject", "object", "of", or a preposition."""
+        found = {}
+        for word in self.parsed.words:
+            head = self.parsed.head(word)
+            if word.dep == "pobj":
+                found[word.index] = "subject" if head.dep == "agent" else head.low
+            elif word.dep in _ROLES:
+                found[word.index] = _ROLES[word.dep]
+        return found
 
     @cached_property
     def objects(self) -> list[str]:

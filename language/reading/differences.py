@@ -96,7 +96,7 @@ def may_differ(pair: Alignment) -> bool:
     things = length > _LONG and any(word.part == "noun" for words in pair.left for word in words)
     if less > most[0] or more > most[1] or (less and (found["doubt_tense"] or things)):
         return True
-    return any(found[f"doubt_{kind}"] for kind in _KEEPING)
+    return pair.is_swapped or any(found[f"doubt_{kind}"] for kind in _KEEPING)
 
 
 def doubts(pair: Alignment) -> dict[str, float]:

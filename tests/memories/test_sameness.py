@@ -21,6 +21,10 @@ def read(one, other):
         ("The user's son studies in Graz.", "The user's son and daughter both study in Graz."),
         ("The user lived in Rome until 2010.", "The user has lived in Rome since 2010."),
         ("The user turned the radio on.", "The user turned the radio off."),
+        ("I tried to cross the Channel by kayak.", "I crossed the Channel by kayak."),
+        ("The user is thinking about a parrot.", "The user has a parrot."),
+        ("Grandpa offered to sell the boat.", "Grandpa sold the boat."),
+        ("The house is said to be haunted.", "The house is haunted."),
     ],
 )
 def test_two_differ_whoever_says_that_they_are_one(one, other):
@@ -41,6 +45,8 @@ def test_two_differ_whoever_says_that_they_are_one(one, other):
         ),
         ("The user has read War and Peace.", "The user is reading War and Peace."),
         ("The user's dog bit Tom.", "Tom bit the user's dog."),
+        ("The user moved from banking into teaching.", "The user moved from teaching into banking."),
+        ("Mrs Doyle has a key to the user's flat.", "The user has a key to Mrs Doyle's flat."),
     ],
 )
 def test_two_may_differ_without_a_model(one, other):
