@@ -180,7 +180,7 @@ def test_what_agents_are_told_of_limits_is_what_holds():
     ):
         assert said.lower() in page.lower().replace("\n", " "), said
     assert set(turn) == set(
-        re.findall(r"^\| `(\w+)` \|", page.split("## A turn")[1].split("The answer")[0], re.MULTILINE)
+        re.findall(r"^\| `(\w+)` \|", page.split("## A turn")[1].split("The response")[0], re.MULTILINE)
     )
     for name in FORMATS:
         assert f"| `{name}` |" in page, name

@@ -66,7 +66,7 @@ class _ReviewSession:
         kept = request.session.get(REVIEW_SESSION, {})
         return cls(request, kept.get("reason", ""), kept.get("decided", []))
 
-    def save(self) -> None:
+    def store(self) -> None:
         self.request.session[REVIEW_SESSION] = {"reason": self.reason, "decided": self.decided[-MOST_UNDONE:]}
 
 
@@ -101,7 +101,7 @@ def waiting(request: HttpRequest) -> HttpResponse:
         shown = _find(request, why, after=request.POST.get("item", ""))
     elif do != "open":
         raise Http404
-    review.save()
+    review.store()
     shown = shown or _find(request, why) or _find(request, None)
     return _show(request, review, why, shown, _open(request, review, shown) if review.reason else None)
 
