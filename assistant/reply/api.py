@@ -9,6 +9,7 @@ from django.conf import settings
 from django.http import StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import path
+from django.utils import translation
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
@@ -17,7 +18,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts.authentication import principal_factory, principal_of
+from accounts.authentication import PersonSessionAuthentication, principal_factory, principal_of
 from accounts.principals import Principal
 from conversations.models import Message
 from journal.models import IdempotencyRecord
@@ -157,7 +158,11 @@ class ReplyStop(APIView):
 def _answer(
     request: Request, reply_id: UUID, begin: Callable[[], Begun | Reply], after: str = FIRST_ID
 ) -> StreamingHttpResponse:
-    stream = reply_stream(principal_of(request), principal_factory(request), reply_id, begin, after)
+    # On a page a reply is in the browser's language, if the person chose none. Agents get English then.
+    from_page = isinstance(request.successful_authenticator, PersonSessionAuthentication)
+    spoken = translation.get_language_from_request(request._request) if from_page else settings.LANGUAGE_CODE
+    with translation.override(spoken):
+        stream = reply_stream(principal_of(request), principal_factory(request), reply_id, begin, after)
     return StreamingHttpResponse(stream, content_type="text/event-stream", headers={**HEADERS, HEADER: str(reply_id)})
 
 

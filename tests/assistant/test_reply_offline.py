@@ -131,6 +131,12 @@ class TestInGerman:
             "Dazu habe ich mir noch nichts gemerkt."
         )
 
+    @pytest.mark.django_db(transaction=True)
+    def test_it_is_the_browser_s_for_somebody_who_chose_none(self, api, owner, talk):
+        page = api(owner)
+        page.credentials(HTTP_ACCEPT_LANGUAGE="de-AT,de;q=0.9")
+        assert text_of(say(page, talk(owner), "Who is Bo?")).startswith("Hier ist kein Sprachmodell eingerichtet")
+
 
 class TestWhatItAnswers:
     @pytest.mark.parametrize(
