@@ -125,7 +125,7 @@ UPKEEP_STEPS = {
     "consolidation: before the end": (memories_consolidate, consolidating, "finish_job", 0),
     "archive: inside the transaction": (lambda _: memories_forget_unused(), bulk, "change_many", 0),
     "archive: after a batch": (lambda _: memories_forget_unused(), upkeep, "archive_many", 1),
-    "purge: inside the transaction": (lambda _: statements_purge(MEMORY), purging, "forget", 0),
+    "purge: inside the transaction": (lambda _: statements_purge(MEMORY), purging, "delete_undo_steps", 0),
     "purge: after a batch": (lambda _: statements_purge(MEMORY), purging, "erase", 1),
 }
 
