@@ -17,7 +17,7 @@ class FactsConfig(AppConfig):
         )
         from conversations.echoes import register_rejected_texts, register_repetition_search  # noqa: PLC0415
         from journal.undo import register_undo  # noqa: PLC0415
-        from statements.actions import register_doubt_finder, rejects  # noqa: PLC0415
+        from statements.actions import register_doubt_finder, register_suppressed_texts  # noqa: PLC0415
 
         from .actions.transitions import (  # noqa: PLC0415
             facts_follow_refusal,
@@ -29,7 +29,7 @@ class FactsConfig(AppConfig):
 
         on_refusal(facts_follow_refusal)
         register_repetition_search(facts_say_again)
-        rejects(facts_rejected)
+        register_suppressed_texts(facts_rejected)
         register_rejected_texts(facts_not_kept)
         register_kept_texts(facts_kept_of)
         on_withheld(facts_follow_withholding)

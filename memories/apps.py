@@ -19,7 +19,7 @@ class MemoriesConfig(AppConfig):
         )
         from conversations.echoes import register_rejected_texts, register_repetition_search  # noqa: PLC0415
         from journal.undo import register_revert, register_undo  # noqa: PLC0415
-        from statements.actions import register_doubt_finder, rejects  # noqa: PLC0415
+        from statements.actions import register_doubt_finder, register_suppressed_texts  # noqa: PLC0415
 
         from .actions.undoing import memories_undo  # noqa: PLC0415
         from .actions.undoing_others import places_undo, plan_take_back, proposals_undo  # noqa: PLC0415
@@ -36,7 +36,7 @@ class MemoriesConfig(AppConfig):
         )
 
         register_repetition_search(memories_say_again)
-        rejects(memories_rejected)
+        register_suppressed_texts(memories_rejected)
         register_rejected_texts(memories_not_kept)
         register_kept_texts(memories_kept_of)
         on_withheld(memories_follow_withholding)

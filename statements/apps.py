@@ -10,7 +10,7 @@ class StatementsConfig(AppConfig):
 
     def ready(self) -> None:
         """Register the check of names, and the listeners of withholding, refusals and undo."""
-        from accounts.policy import refuses_words  # noqa: PLC0415 - models are loaded now
+        from accounts.policy import register_rejected_check  # noqa: PLC0415 - models are loaded now
         from conversations.actions import on_refusal, on_withheld  # noqa: PLC0415
         from journal.undo import on_undo  # noqa: PLC0415
 
@@ -19,10 +19,10 @@ class StatementsConfig(AppConfig):
             candidates_follow_withholding,
             doubt_withheld,
             doubts_drop,
-            says_rejected,
+            repeats_rejected,
         )
 
-        refuses_words(says_rejected)
+        register_rejected_check(repeats_rejected)
         on_withheld(doubt_withheld)
         on_withheld(candidates_follow_withholding)
         on_refusal(candidates_follow_refusal)

@@ -44,7 +44,7 @@ def legacy_create(principal: Principal, name: str, members: Sequence[str] = ()) 
     """
     user_id = policy.must_write(principal)
     name = policy.clean_shown_name(name)
-    policy.must_be_welcome(principal, name)
+    policy.check_name_not_rejected(principal, name)
     policy.check_member_count(members)
     if members:
         policy.must_decide_for_all(principal)
@@ -67,7 +67,7 @@ def legacy_rename(principal: Principal, legacy_id: UUID, name: str) -> Legacy:
     """
     policy.must_write(principal)
     name = policy.clean_shown_name(name)
-    policy.must_be_welcome(principal, name)
+    policy.check_name_not_rejected(principal, name)
     must_own(principal, legacy_id)  # Also before locking, so that a stranger can't lock the ledger.
     with ledger_write(principal.actor, legacy_id) as write:
         must_own(principal, legacy_id)

@@ -37,7 +37,7 @@ from .names import (
     normal_name,
     parked_name,
 )
-from .refused_words import must_be_welcome, refuses_words, rejected_before
+from .refused_words import check_name_not_rejected, register_rejected_check, rejected_before
 
 if TYPE_CHECKING:
     from ..models import Agent, Grant
@@ -48,6 +48,7 @@ __all__ = [
     "LONGEST_NAME",
     "PARKED",
     "check_instructions",
+    "check_name_not_rejected",
     "check_name_of_person",
     "check_sensitive",
     "check_username",
@@ -55,11 +56,10 @@ __all__ = [
     "clean_name",
     "clean_shown_name",
     "issuer_of_names",
-    "must_be_welcome",
     "names_to_invite",
     "normal_name",
     "parked_name",
-    "refuses_words",
+    "register_rejected_check",
     "rejected_before",
 ]
 

@@ -1,4 +1,4 @@
-"""Names that others choose, held against what a person refused. Rooms further down say what that is."""
+"""The check of names against what a person rejected. Rooms that depend on this one register how to look it up."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ Check = Callable[[UUID, Sequence[str]], bool]
 _checks: list[Check] = []
 
 
-def refuses_words(check: Check) -> None:
-    """Have names held against what a room knows to be refused. It says whether one of several texts says that."""
+def register_rejected_check(check: Check) -> None:
+    """Register a check: whether one of several texts repeats what the person rejected."""
     _checks.append(check)
 
 
 def rejected_before() -> Gated:
-    """The refusal of what a person rejected or deleted."""
+    """Return the error for what a person rejected or deleted."""
     return Gated(_("The person rejected or deleted this before. Only they can bring it back."), code="rejected_before")
 
 
-def must_be_welcome(principal: Principal, *texts: str) -> None:
-    """Raise Gated (422 ``rejected_before``) for a name that says what the person refused, unless it is their word."""
+def check_name_not_rejected(principal: Principal, *texts: str) -> None:
+    """Raise Gated (422 ``rejected_before``) if a name repeats what the person rejected, unless they chose it."""
     user_id = principal.user_id
     if user_id is not None and not principal.speaks_as_person and any(check(user_id, texts) for check in _checks):
         raise rejected_before()

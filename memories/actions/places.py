@@ -26,7 +26,7 @@ from ..models import Place, Proposal
 from ..policy import writing
 from ..querysets import PLACES_CATEGORY, PlaceQuerySet
 from ..records import PlaceAdded, PlaceChanged
-from .placing import mention, must_be_welcome, store_place, suppress_place, take_away, unsuppress_place
+from .placing import check_not_suppressed, mention, store_place, suppress_place, take_away, unsuppress_place
 from .proposing import end, propose_place, quoted
 from .single import author
 
@@ -68,7 +68,7 @@ def place_add(
         if own_word:
             unsuppress_place(write, user_id, values)
         else:
-            must_be_welcome(user_id, values)
+            check_not_suppressed(user_id, values)
         if writing.waits(principal, ""):
             if place is not None and present:
                 mention(write, place, source.said)
@@ -115,7 +115,7 @@ def place_edit(
             write.result("place", row.pk)
             return PlaceChanged(row)
         if not own_word:
-            must_be_welcome(user_id, values)
+            check_not_suppressed(user_id, values)
         if writing.waits(principal, ""):
             proposal = propose_place(write, principal, user_id, values, written_by=written_by)
             write.result("proposal", proposal.pk, status_code=202)

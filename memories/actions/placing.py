@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from journal.actions import LedgerWrite
 from journal.exceptions import Gated
-from statements.actions import says_rejected, suppression_add, suppression_remove
+from statements.actions import repeats_rejected, suppression_add, suppression_remove
 from statements.actions.single import archived_until
 from statements.models import Suppression
 from statements.wording import Embedded
@@ -29,13 +29,13 @@ def _marks(values: Mapping[str, Any]) -> list[Embedded]:
     return [Embedded(text, None, "") for text in texts]
 
 
-def must_be_welcome(user_id: UUID, values: Mapping[str, Any]) -> None:
+def check_not_suppressed(user_id: UUID, values: Mapping[str, Any]) -> None:
     """Raise Gated (422 ``rejected_before``) if the place is suppressed, or its name or notes say what was rejected.
 
     A place that the person removed stays suppressed under any id.
     """
     matches = Suppression.objects.matches(MEMORY, user_id, _marks(values))
-    if any(matches) or says_rejected(user_id, [values.get("name", ""), values.get("notes", "")]):
+    if any(matches) or repeats_rejected(user_id, [values.get("name", ""), values.get("notes", "")]):
         raise Gated(_("The person removed or refused this place. Only they can bring it back."), code="rejected_before")
 
 

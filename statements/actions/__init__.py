@@ -8,7 +8,7 @@ from .candidates import (
     candidates_postpone,
 )
 from .doubts import ChangedStatement, doubt_dependents, doubt_withheld, doubts_drop, register_doubt_finder
-from .rejected import rejected_statements, rejects, says_rejected, words_check
+from .rejected import register_suppressed_texts, rejected_statements, repeats_rejected, words_check
 from .single import (
     GONE,
     PRESENT,
@@ -62,11 +62,11 @@ __all__ = [
     "purging",
     "reason_to_review",
     "register_doubt_finder",
+    "register_suppressed_texts",
     "rejected_statements",
-    "rejects",
+    "repeats_rejected",
     "resemblance_lift",
     "saving_changes",
-    "says_rejected",
     "set_columns",
     "statement_under_lock",
     "statement_write",

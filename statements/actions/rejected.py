@@ -1,4 +1,4 @@
-"""Whether words that stand beside statements say what a person rejected: names, notes, metadata."""
+"""Detection of rejected statements in other texts: names, notes, subjects, topics, metadata."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ Rejected = Callable[[UUID], Iterable[str]]
 _rejected: list[Rejected] = []
 
 
-def rejects(rejected: Rejected) -> None:
-    """Have a room say which of its texts a person rejected or took away, as far as they are there still."""
+def register_suppressed_texts(rejected: Rejected) -> None:
+    """Register a room's stored texts that a person rejected or removed."""
     _rejected.append(rejected)
 
 
 def rejected_statements(kind: StatementKind[Any], user_id: UUID, *, not_kept: bool = False) -> list[str]:
-    """The latest 200 statements of a kind that suppressions of a person's stand for.
+    """Return the latest 200 suppressed statements of a kind.
 
-    ``not_kept``: without those that are only not true, of which the record keeps what was said.
+    ``not_kept``: only those not to be kept, without those that are merely not true.
     """
     known = Suppression.objects.filter(user_id=user_id, fingerprint=OuterRef("fingerprint"))
     stands_for = known.filter(object_id=Cast(OuterRef("pk"), CharField()))
@@ -39,8 +39,8 @@ def rejected_statements(kind: StatementKind[Any], user_id: UUID, *, not_kept: bo
     return list(rows.order_by("-updated_at").values_list("content", flat=True)[:_MOST_COMPARED])
 
 
-def says_rejected(user_id: UUID, texts: Sequence[str]) -> bool:
-    """Whether a text is what the person rejected, holds all its words, or says again what they don't want kept."""
+def repeats_rejected(user_id: UUID, texts: Sequence[str]) -> bool:
+    """Whether a text equals a rejected one, contains all its words, or repeats withheld words."""
     texts = [text for text in texts if text.strip()]
     if not texts:
         return False
@@ -57,8 +57,8 @@ def says_rejected(user_id: UUID, texts: Sequence[str]) -> bool:
 
 
 def words_check(user_id: UUID, texts: Sequence[str]) -> None:
-    """Refuse words that say beside a statement what the person rejected. Raises Gated (422 ``rejected_before``)."""
-    if says_rejected(user_id, texts):
+    """Raise Gated (422 ``rejected_before``) if texts beside a statement repeat a rejected one."""
+    if repeats_rejected(user_id, texts):
         raise rejected_before()
 
 
