@@ -34,7 +34,7 @@ from retrieval.filters import Filters
 from tests import factories
 from tests.conftest import with_key
 from tests.memories.rows import archive, change, purge, remember, reword
-from tests.timing import fastest
+from tests.timing import allowed, fastest
 
 from .querying import ask, embedded, ids, narrowed_by_hand, random_filters, random_memories, texts
 
@@ -290,7 +290,8 @@ def test_latency_of_bullets_is_below_150_ms(owner):
         assert answer_question(principal, Question(f"boat {next(numbers)}", top_k=3)).results
         return time.perf_counter() - started
 
-    assert fastest(seconds, below=0.150) < 0.150
+    limit = allowed(0.150)
+    assert fastest(seconds, below=limit) < limit
 
 
 def test_an_answer_takes_few_queries(api, owner, agent, django_assert_num_queries):
@@ -366,7 +367,8 @@ def test_edge_creation_takes_at_most_2_ms_an_edge(owner, settings):
         assert memory.relations_from.count() == 50
         return taken
 
-    assert fastest(seconds, below=50 * 0.002) < 50 * 0.002
+    limit = allowed(50 * 0.002)
+    assert fastest(seconds, below=limit) < limit
 
 
 def test_no_duplicate_edges(owner, settings):

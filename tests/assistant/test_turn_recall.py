@@ -22,6 +22,7 @@ from language.base import EmbedderUnavailable
 from memories.actions import memories_note_shown, memory_archive
 from memories.models import Memory
 from tests import factories
+from tests.timing import allowed
 
 from .conftest import say
 from .querying import embedded
@@ -204,7 +205,7 @@ def test_under_a_tenth_of_turns_trigger_on_demand_recall_and_it_takes_under_200_
         recalled = gather(principal, running, content, "", upto=1, budget=16_000).recalled
         assert recalled.again, content
         seconds.append(recalled.again_seconds)
-    assert min(seconds) < 0.2  # The fastest: other tests run beside it. evaluate --turns measures them all.
+    assert min(seconds) < allowed(0.2)  # The fastest: other tests run beside it. evaluate --turns measures them all.
 
 
 def test_what_names_nothing_is_understood_from_what_was_said_before(turn, owner, talk, record, settings):

@@ -17,6 +17,7 @@ from language.base import ModelUnavailable
 from language.offline.model import OfflineModel
 from statements.models import Candidate
 from statements.policy import urgency
+from tests.timing import allowed
 
 from .conftest import say
 from .extracting import add, contents, operations
@@ -90,7 +91,7 @@ def test_improves_recall_and_the_hot_path_stays_below_150_ms_with_the_model_left
             sent = person.post(f"/api/v1/conversations/{conversation.pk}/messages/", message, format="json")
             taken.append(time.thread_time() - begun)
             assert sent.status_code == 201
-    assert min(taken) < 0.150
+    assert min(taken) < allowed(0.150)
     model.calls([add(told, quote=quote, index=2) for told, quote in zip(TOLD, QUOTES, strict=True)])
     extraction.extract_messages(conversation.pk)
     candidates_write(owner.pk)

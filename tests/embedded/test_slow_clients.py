@@ -14,6 +14,7 @@ import pytest
 
 from memory_project import limits
 from memory_project.run import MARK
+from tests.timing import allowed
 
 from .test_run import copy, lines_until, manage
 
@@ -141,9 +142,9 @@ def test_slow_clients_and_many_streams_keep_nobody_waiting(var, port, record_pro
         record_property("figures", figures)
         # Measured alone, all are under 200 ms. What else the machine does shows in what a call takes when all is quiet,
         # or holds up one burst: what the server does shows in each of them.
-        busy_machine = max(1.0, figures["idle_ms"] / 5)
+        limit = allowed(200 * max(1.0, figures["idle_ms"] / 5))
         for figure in ("median_ms", "most_ms", "stream_ms"):
-            assert figures[figure] < 200 * busy_machine, figures
+            assert figures[figure] < limit, figures
         # Nothing waits on a thread of its own, and nobody was killed meanwhile.
         assert figures["threads"] < 60, figures
         assert set(workers) <= set(workers_of(var))

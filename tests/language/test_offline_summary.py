@@ -6,7 +6,7 @@ from language.offline.model import OfflineModel
 from language.reading import parse as parsing
 from language.reading.sentences import own_words, split_sentences
 from tests.language.offline_talk import conversation
-from tests.timing import processor_seconds
+from tests.timing import allowed, processor_seconds
 
 TALK = (
     "Grandma Rosa kept bees behind the chapel in Guarda. She sold the honey every Saturday.",
@@ -181,12 +181,12 @@ def test_four_times_the_text_takes_about_four_times_as_long(part):
     short, long = part * (750 // len(part)), part * (3_000 // len(part))
     extract(short)  # Patterns are compiled when they are first needed.
     # The best of some rounds, since other processes run beside.
-    assert any(seconds(long) < 10 * seconds(short) + 0.05 for _ in range(3))
+    assert any(seconds(long) < 10 * seconds(short) + allowed(0.05) for _ in range(3))
 
 
 @pytest.mark.usefixtures("texts_are_parsed_each_time")
 def test_the_longest_message_that_is_read_takes_seconds():
-    assert processor_seconds(lambda: extract("a " * 16_000, legacy="Rosa")) < 12
+    assert processor_seconds(lambda: extract("a " * 16_000, legacy="Rosa")) < allowed(12)
 
 
 @pytest.mark.usefixtures("texts_are_parsed_each_time")
@@ -198,5 +198,5 @@ def test_a_batch_of_twenty_messages_is_read_quickly():
     batch = conversation(*(content[:500] for content in said), legacy="Rosa")
     model = OfflineModel()
     model.extract(batch)
-    # About 0.3 s on a quiet machine: 15 ms for 200 characters. Counting branches doubles it.
-    assert processor_seconds(lambda: model.extract(batch)) < 2
+    # About 0.8 s on a quiet machine: 16 ms for 200 characters.
+    assert processor_seconds(lambda: model.extract(batch)) < allowed(2)

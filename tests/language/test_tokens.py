@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from language import tokens
 from language.tokens import count_tokens, cut_to_tokens
+from tests.timing import allowed
 
 
 def test_counts_are_those_of_cl100k_base():
@@ -26,7 +27,7 @@ def test_any_string_is_counted_and_cut_in_good_time(text):
     started = time.process_time()
     assert count_tokens(text) > 0
     assert count_tokens(cut_to_tokens(text, 7)) <= 7
-    assert time.process_time() - started < 5
+    assert time.process_time() - started < allowed(5)
 
 
 def test_a_cut_keeps_whole_code_points():

@@ -5,6 +5,7 @@ import time
 import pytest
 
 from language import gates
+from tests.timing import allowed
 
 from .labelled import labelled
 
@@ -59,8 +60,8 @@ def test_two_hundred_characters_take_about_half_a_millisecond():
     for text in texts:
         seconds_of(text)  # Patterns are compiled when they are first needed.
     spent = sorted(seconds_of(text) for text in texts)
-    # Twenty times that: measuring coverage slows it down most of all.
-    assert spent[len(spent) // 2] < 0.01
+    # Eight times that, for what else the machine does.
+    assert spent[len(spent) // 2] < allowed(0.004)
 
 
 @pytest.mark.parametrize(
@@ -82,12 +83,13 @@ def test_two_hundred_characters_take_about_half_a_millisecond():
     ],
 )
 def test_no_text_makes_a_pattern_run_away(part):
-    assert seconds_of((part * 500)[:500]) < 1
+    assert seconds_of((part * 500)[:500]) < allowed(0.5)
 
 
 @pytest.mark.parametrize("part", ["sk-", "/", "-eyJa", "token:", "eyJaaaaaaaaaa.", "://a:", "1-", "DE12 ", "A-", "aws"])
 def test_no_message_keeps_a_worker_busy(part, settings):
     before = time.thread_time()
     gates.mask_sensitive((part * 32_000)[:32_000])
-    # A batch of such messages has to be read within its lease, also while coverage is traced.
-    assert time.thread_time() - before < settings.BATCH_LEASE_SECONDS / settings.SUMMARY_BATCH_MESSAGES
+    spent = time.thread_time() - before
+    # A batch of such messages has to be read within its lease.
+    assert spent < allowed(settings.BATCH_LEASE_SECONDS / settings.SUMMARY_BATCH_MESSAGES)

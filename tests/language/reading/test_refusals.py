@@ -9,7 +9,7 @@ import yaml
 from language.backends import embedder_replaced
 from language.embedders.e5.embedder import BundledEmbedder
 from language.reading.refusals import Turn, beside, hear, may_refuse, tells
-from tests.timing import processor_seconds
+from tests.timing import allowed, processor_seconds
 
 GROUPS = yaml.safe_load((Path(__file__).parent.parent / "refusals.yaml").read_text())
 LEAST_HEARD, MOST_WRONGLY = 0.9, 0.03
@@ -78,4 +78,4 @@ def test_a_statement_is_named_by_all_the_words_and_told_by_most():
     "part", ["no ", "please ", "please don't ", "that is not to be ", "keep my a b ", ", and but so "]
 )
 def test_a_long_text_of_such_words_takes_no_long_time(part):
-    assert processor_seconds(lambda: may_refuse(part * (32_000 // len(part)))) < 5
+    assert processor_seconds(lambda: may_refuse(part * (32_000 // len(part)))) < allowed(5)

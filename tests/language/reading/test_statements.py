@@ -8,7 +8,7 @@ from benchmarks.evaluation.reading import figures, judge, talks_of
 from language.reading.candidates import memory_candidates
 from language.reading.statements import read
 from tests.language.offline_talk import conversation
-from tests.timing import processor_seconds
+from tests.timing import allowed, processor_seconds
 
 HERE = Path(__file__).parent
 
@@ -181,4 +181,4 @@ def test_a_message_is_read_quickly():
     request = conversation(*said, legacy="Rosa")
     read(request)
     # About 8 ms a message on a quiet machine.
-    assert processor_seconds(lambda: read(request)) < 20 * 0.06
+    assert processor_seconds(lambda: read(request)) < allowed(20 * 0.06)
