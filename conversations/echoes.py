@@ -139,13 +139,21 @@ class RepetitionQuery:
     embedding_model: str
 
 
-RejectedTexts = Callable[[UUID], Iterable[str]]
+RejectedTexts = Callable[[UUID, bool], Iterable[str]]
 _rejected_texts: list[RejectedTexts] = []
 
 
 def register_rejected_texts(texts: RejectedTexts) -> None:
-    """Register a room's function that returns what a person does not want kept, whether or not a message said it."""
+    """Register a room's stored texts that a person rejected or removed, whether or not a message said them.
+
+    It is called with the person's id and ``not_kept``: whether to leave out what is merely not true.
+    """
     _rejected_texts.append(texts)
+
+
+def rejected_texts(user_id: UUID, *, not_kept: bool = False) -> list[str]:
+    """Return what a person rejected or removed in all registered rooms, as far as its text is stored."""
+    return [text for of_room in _rejected_texts for text in of_room(user_id, not_kept)]
 
 
 Search = Callable[[Principal, RepetitionQuery], Iterable[Repetition]]
@@ -160,7 +168,7 @@ def register_repetition_search(search: Search) -> None:
 def repeats_withheld(user_id: UUID, titles: Sequence[str]) -> bool:
     """Whether any title was withheld before, or repeats words that the person does not want kept.
 
-    Compares the latest 200 withheld passages that can still be restored, and the texts of ``register_rejected_texts``.
+    Compares the latest 200 withheld passages that can still be restored, and ``rejected_texts``.
     Erased titles are recognised only if identical.
     """
     titles = [each for each in titles if each.strip()]
@@ -173,7 +181,7 @@ def repeats_withheld(user_id: UUID, titles: Sequence[str]) -> bool:
     passages = rows.restorable().passages().filter(message__role="user").order_by("-created_at")
     texts = [Original(each) for each in passages.values_list("text", flat=True)[:_MOST_LOOKED_AT]]
     sentences = [text.words(span) for text in texts for span in text.sentences()]
-    sentences += [each for of_room in _rejected_texts for each in of_room(user_id)]
+    sentences += rejected_texts(user_id, not_kept=True)
     if not sentences:
         return False
     said = WithheldWords(sentences, ["user"])

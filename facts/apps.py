@@ -17,7 +17,7 @@ class FactsConfig(AppConfig):
         )
         from conversations.echoes import register_rejected_texts, register_repetition_search  # noqa: PLC0415
         from journal.undo import register_undo  # noqa: PLC0415
-        from statements.actions import register_doubt_finder, register_suppressed_texts  # noqa: PLC0415
+        from statements.actions import register_doubt_finder  # noqa: PLC0415
 
         from .actions.transitions import (  # noqa: PLC0415
             facts_follow_refusal,
@@ -25,12 +25,11 @@ class FactsConfig(AppConfig):
             facts_resting_on,
         )
         from .actions.undoing import facts_undo, legacies_of_facts  # noqa: PLC0415
-        from .queries import facts_kept_of, facts_not_kept, facts_rejected, facts_say_again  # noqa: PLC0415
+        from .queries import facts_kept_of, facts_rejected, facts_say_again  # noqa: PLC0415
 
         on_refusal(facts_follow_refusal)
         register_repetition_search(facts_say_again)
-        register_suppressed_texts(facts_rejected)
-        register_rejected_texts(facts_not_kept)
+        register_rejected_texts(facts_rejected)
         register_kept_texts(facts_kept_of)
         on_withheld(facts_follow_withholding)
         register_doubt_finder("fact", facts_resting_on)

@@ -93,14 +93,9 @@ def facts_say_again(principal: Principal, sought: RepetitionQuery) -> list[Repet
     return LegacyFact.objects.mine(principal).present().saying_again(sought, "fact")
 
 
-def facts_rejected(user_id: UUID) -> list[str]:
-    """What the person's facts say that they rejected or deleted, as far as it is there still."""
-    return rejected_statements(FACT, user_id)
-
-
-def facts_not_kept(user_id: UUID) -> list[str]:
-    """What the person's facts say that they do not want kept."""
-    return rejected_statements(FACT, user_id, not_kept=True)
+def facts_rejected(user_id: UUID, not_kept: bool) -> list[str]:
+    """Return the rejected and deleted facts of a person, if still stored; ``not_kept`` as in ``rejected_texts``."""
+    return rejected_statements(FACT, user_id, not_kept)
 
 
 def facts_kept_of(user_id: UUID, message_ids: Collection[UUID], cause: Cause) -> Iterable[str]:

@@ -6,8 +6,6 @@ from django.apps import AppConfig
 class MemoriesConfig(AppConfig):
     """Memories of a person."""
 
-    """Memories of a person."""
-
     name = "memories"
 
     def ready(self) -> None:
@@ -19,7 +17,7 @@ class MemoriesConfig(AppConfig):
         )
         from conversations.echoes import register_rejected_texts, register_repetition_search  # noqa: PLC0415
         from journal.undo import register_revert, register_undo  # noqa: PLC0415
-        from statements.actions import register_doubt_finder, register_suppressed_texts  # noqa: PLC0415
+        from statements.actions import register_doubt_finder  # noqa: PLC0415
 
         from .actions.undoing import memories_undo  # noqa: PLC0415
         from .actions.undoing_others import places_undo, plan_take_back, proposals_undo  # noqa: PLC0415
@@ -30,14 +28,12 @@ class MemoriesConfig(AppConfig):
         )
         from .queries import (  # noqa: PLC0415
             memories_kept_of,
-            memories_not_kept,
             memories_rejected,
             memories_say_again,
         )
 
         register_repetition_search(memories_say_again)
-        register_suppressed_texts(memories_rejected)
-        register_rejected_texts(memories_not_kept)
+        register_rejected_texts(memories_rejected)
         register_kept_texts(memories_kept_of)
         on_withheld(memories_follow_withholding)
         on_refusal(memories_follow_refusal)

@@ -254,21 +254,20 @@ def memories_say_again(principal: Principal, sought: RepetitionQuery) -> list[Re
     return [*rows.saying_again(sought, "memory", "subject", "topics"), *_places_say_again(principal, sought.said)]
 
 
-def memories_rejected(user_id: UUID) -> list[str]:
+def memories_rejected(user_id: UUID, not_kept: bool) -> list[str]:
     """Return the rejected and deleted memories of a person, and the names of places that they removed, if still stored.
 
-    A name that one of their places has now is not among them.
+    A name that one of their places has now is not among them. With ``not_kept`` there are no places, and only the
+    memories that they do not want kept.
     """
+    statements = rejected_statements(MEMORY, user_id, not_kept)
+    if not_kept:
+        return statements
     suppressions = Suppression.objects.filter(user_id=user_id, object_id=Cast(OuterRef("pk"), CharField()))
     places = Place.objects.filter(user_id=user_id)
     removed = places.filter(Exists(suppressions), deleted_at__isnull=False)
     names = removed.exclude(name__in=places.present().values("name")).values_list("name", flat=True)
-    return [*rejected_statements(MEMORY, user_id), *names]
-
-
-def memories_not_kept(user_id: UUID) -> list[str]:
-    """Return the memories that a person does not want kept, if still stored."""
-    return rejected_statements(MEMORY, user_id, not_kept=True)
+    return [*statements, *names]
 
 
 def memories_kept_of(user_id: UUID, message_ids: Collection[UUID], cause: Cause) -> Iterable[str]:

@@ -8,7 +8,7 @@ from .candidates import (
     candidates_postpone,
 )
 from .doubts import ChangedStatement, doubt_dependents, doubt_withheld, doubts_drop, register_doubt_finder
-from .rejected import register_suppressed_texts, rejected_statements, repeats_rejected, words_check
+from .rejected import rejected_statements, repeats_rejected, words_check
 from .single import (
     GONE,
     PRESENT,
@@ -62,7 +62,6 @@ __all__ = [
     "purging",
     "reason_to_review",
     "register_doubt_finder",
-    "register_suppressed_texts",
     "rejected_statements",
     "repeats_rejected",
     "resemblance_lift",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -10,7 +10,7 @@ from django.db.models import CharField, Exists, OuterRef
 from django.db.models.functions import Cast
 
 from accounts.policy import rejected_before
-from conversations.echoes import WithheldWords, repeats_withheld
+from conversations.echoes import WithheldWords, rejected_texts, repeats_withheld
 from retrieval.text import list_words
 
 from ..models import RejectionReason, StatementKind, Suppression
@@ -18,16 +18,8 @@ from ..policy import fingerprints
 
 _MOST_COMPARED = 200
 
-Rejected = Callable[[UUID], Iterable[str]]
-_rejected: list[Rejected] = []
 
-
-def register_suppressed_texts(rejected: Rejected) -> None:
-    """Register a room's stored texts that a person rejected or removed."""
-    _rejected.append(rejected)
-
-
-def rejected_statements(kind: StatementKind[Any], user_id: UUID, *, not_kept: bool = False) -> list[str]:
+def rejected_statements(kind: StatementKind[Any], user_id: UUID, not_kept: bool) -> list[str]:
     """Return the latest 200 suppressed statements of a kind.
 
     ``not_kept``: only those not to be kept, without those that are merely not true.
@@ -47,7 +39,7 @@ def repeats_rejected(user_id: UUID, texts: Sequence[str]) -> bool:
     said = [each for text in texts for as_said in (text, f"The user {text}") for each in fingerprints(user_id, as_said)]
     if Suppression.objects.filter(user_id=user_id, fingerprint__in=said).exists() or repeats_withheld(user_id, texts):
         return True
-    rejected = [text for of_room in _rejected for text in of_room(user_id)]
+    rejected = rejected_texts(user_id)
     if not rejected:
         return False
     if {_as_words(text) for text in texts} & {_as_words(text) for text in rejected}:
