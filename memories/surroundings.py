@@ -22,7 +22,7 @@ from statements.policy import fingerprints
 from statements.querysets import SuppressionMatches, least_similarity, suppressed
 from statements.wording import Embedded
 
-from .models import MEMORY, Memory
+from .models import Memory
 from .policy import writing
 from .policy.bands import Neighbour, Thresholds
 from .querysets import statement
@@ -194,7 +194,7 @@ def _statement(someone: Principal) -> PreparedStatement:
     """The statement for all principals who see the same sorts of rows of their own."""
     columns = ", ".join(_column(column) for column in _COLUMNS)
     template = statement("surroundings").replace("{columns}", columns)
-    template = template.replace("{suppressed}", suppressed(MEMORY, scoped=False))
+    template = template.replace("{suppressed}", suppressed(of_legacy=False))
     visible = Memory.objects.visible_to(someone).order_by().values_list("pk")
     options: dict[str, Any] = {"placeholders": {PLACEHOLDER_USER, PLACEHOLDER_AGENT}, "lasting": True}
     try:

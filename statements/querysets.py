@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 Row = TypeVar("Row", bound="Statement")
 
 _SUPPRESSED = (Path(__file__).parent / "sql" / "suppressed.sql").read_text(encoding="utf-8")
+_CONTENT = """
+    SELECT stated.content
+    FROM {rows} AS stated
+    WHERE stated.id = {key} AND stated.user_id = {{user}}::uuid AND stated.fingerprint = near.fingerprint"""
 _STATED = """
 WITH said AS MATERIALIZED (
     SELECT * FROM unnest({vectors}::halfvec[]) WITH ORDINALITY AS said (vector, position)
@@ -83,25 +87,24 @@ def least_similarity(texts: Iterable[Embedded]) -> float:
     return min(settings.SUPPRESSION_SIMILARITY, LEAST_SIMILARITY) if judged else settings.SUPPRESSION_SIMILARITY
 
 
-def suppressed(kind: StatementKind[Any], *, scoped: bool) -> str:
-    """Return the SQL of suppressions that match statements of a kind, with a legacy if ``scoped``, else without."""
-    is_uuid = isinstance(kind.model._meta.pk, models.UUIDField)
-    object_id = "CASE WHEN pg_input_is_valid(near.object_id, 'uuid') THEN near.object_id::uuid END"
-    parts = {
-        "{rows}": kind.model._meta.db_table,
-        "{object_id}": object_id if is_uuid else "near.object_id",
-        # IS NOT DISTINCT FROM can't use the index.
-        "{is_scope}": "= {legacy}::uuid" if scoped else "IS NULL",
-    }
-    text = _SUPPRESSED
-    for name, part in parts.items():
-        text = text.replace(name, part)
-    return text
+def suppressed(*, of_legacy: bool) -> str:
+    """Return the SQL of the suppressions that match statements: of a legacy and memories, or else of any kind."""
+    from .models import Statement  # noqa: PLC0415 - its models import this module
+
+    in_scope = "(suppression.legacy_id = {legacy}::uuid OR suppression.legacy_id IS NULL)" if of_legacy else "true"
+    contents = " UNION ALL ".join(_CONTENT.format(**_names_of(model)) for model in Statement.__subclasses__())
+    return _SUPPRESSED.replace("{in_scope}", in_scope).replace("{contents}", contents)
+
+
+def _names_of(model: type[Statement]) -> dict[str, str]:
+    as_uuid = "CASE WHEN pg_input_is_valid(near.object_id, 'uuid') THEN near.object_id::uuid END"
+    key = as_uuid if isinstance(model._meta.pk, models.UUIDField) else "near.object_id"
+    return {"rows": model._meta.db_table, "key": key}
 
 
 @cache
-def _matching(kind: StatementKind[Any], scoped: bool) -> PreparedStatement:
-    return build_statement(_STATED + suppressed(kind, scoped=scoped), {}, lasting=True)
+def _matching(of_legacy: bool) -> PreparedStatement:
+    return build_statement(_STATED + suppressed(of_legacy=of_legacy), {}, lasting=True)
 
 
 _IN_ALL_FORMS = 4
@@ -210,7 +213,6 @@ class SuppressionQuerySet(models.QuerySet["Suppression"]):
 
     def matches(
         self,
-        kind: StatementKind[Any],
         user_id: UUID,
         texts: Sequence[Embedded],
         *,
@@ -219,7 +221,7 @@ class SuppressionQuerySet(models.QuerySet["Suppression"]):
         """Return the matching suppressions of each text, in one SQL statement with an exact vector search.
 
         A suppression matches by the same words, or by vectors of the same model (``resembles``, ``may_resemble``).
-        ``kind`` is the kind of the suppressed statements.
+        A memory is compared with all that the person rejected, a fact with rejected memories and facts of its legacy.
         """
         found = [SuppressionMatches() for _ in texts]
         if not texts:
@@ -235,7 +237,7 @@ class SuppressionQuerySet(models.QuerySet["Suppression"]):
             "model": next((text.embedding_model for text in texts if text.embedding_model), ""),
             "suppressed_at_least": least_similarity(texts),
         }
-        for position, *row in _matching(kind, legacy_id is not None).run(values):
+        for position, *row in _matching(legacy_id is not None).run(values):
             found[position - 1].add(texts[position - 1], *row)
         return found
 

@@ -27,7 +27,7 @@ from journal.exceptions import Gated, Unavailable
 from language.backends import embedder_replaced, get_embedder
 from language.base import Embedder, EmbedderUnavailable, Vectors
 from memories import actions as memories
-from memories.models import MEMORY, Memory, Place, Proposal
+from memories.models import Memory, Place, Proposal
 from memories.records import NewMemory
 from statements.models import Suppression
 from statements.wording import Embedded
@@ -180,7 +180,7 @@ def _is_known(memory: DemoMemory) -> bool:
     rows = Memory.objects.visible_to(principal_for_person(person))
     if rows.filter(external_id=memory.id, agent__name=read_content().agent).exists():
         return True
-    (let_go,) = Suppression.objects.matches(MEMORY, person, [Embedded(memory.worded[-1], None, "")])
+    (let_go,) = Suppression.objects.matches(person, [Embedded(memory.worded[-1], None, "")])
     return bool(let_go)
 
 

@@ -23,7 +23,7 @@ from statements.policy import LONGEST_EXTRACTED, Admitted, admit, check_extracte
 from statements.querysets import SuppressionMatches
 from statements.wording import Embedded, Wording
 
-from ..models import FACT, FactEvidence, FactLink, LegacyFact
+from ..models import FactEvidence, FactLink, LegacyFact
 from ..policy import Category
 from ..queries import FactNeighbour, neighbours, same_words
 from .single import fact_under_lock, insert, link
@@ -100,7 +100,7 @@ def record_extracted(
         raise ValueError("Facts are recorded under the locks of the person and of the legacy.")
     recording = _Recording(write, principal, legacy_id, conversation, messages_by_index)
     texts = [candidate.text for candidate in prepared]
-    against = Suppression.objects.matches(FACT, user_id, texts, legacy_id=legacy_id)
+    against = Suppression.objects.matches(user_id, texts, legacy_id=legacy_id)
     stored = [recording.take(candidate, stands) for candidate, stands in zip(prepared, against, strict=True)]
     return [fact for fact in stored if fact is not None]
 

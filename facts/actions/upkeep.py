@@ -102,7 +102,7 @@ def _apply_late_gates(change: FactWrite) -> None:
     if fact.reviewed_at is not None or fact.state not in {State.ACTIVE, State.PROPOSED}:
         return
     text = Embedded.of_row(fact)
-    (against,) = suppressions.matches(FACT, fact.user_id, [text], legacy_id=fact.legacy_id)
+    (against,) = suppressions.matches(fact.user_id, [text], legacy_id=fact.legacy_id)
     if reason := against.review_reason(text):
         was_active = fact.state == State.ACTIVE
         change.leave(State.PROPOSED, reason=reason)

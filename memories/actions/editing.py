@@ -24,7 +24,7 @@ from statements.policy import clean_reason
 from statements.wording import Embedded
 
 from .. import queries
-from ..models import MEMORY, Memory, MemoryVersion, Proposal
+from ..models import Memory, MemoryVersion, Proposal
 from ..policy import writing
 from ..policy.writing import State
 from ..querysets import MemoryVersionQuerySet
@@ -73,7 +73,7 @@ def memory_update(
     with memory_write(principal, rows, memory_id, State.ACTIVE, State.PROPOSED, version=version) as change:
         memory = change.memory
         previous = memory.content, memory.version
-        resembles = suppression_check(change.write, MEMORY, user_id, text, own_word=own_word)
+        resembles = suppression_check(change.write, user_id, text, own_word=own_word)
         if metadata is not None and not own_word:
             words_check(user_id, writing.said_beside("", (), metadata))
         values: dict[str, Any] = {"content": content}
@@ -126,7 +126,7 @@ def memory_revert(principal: Principal, memory_id: str, number: int, *, version:
         if not principal.may_decide:
             _must_be_own(principal, versions.filter(number__in=[number, memory.version]))
         previous = memory.content, memory.version
-        resembles = suppression_check(change.write, MEMORY, user_id, text, own_word=own_word)
+        resembles = suppression_check(change.write, user_id, text, own_word=own_word)
         values = {"content": old.content, "correction": True}
         if proposal := propose_instead(change, principal, Proposal.Kind.UPDATE, values, text=text, reason=resembles):
             return Updated(memory, *previous, proposal)

@@ -23,7 +23,6 @@ from statements.wording import Embedded
 
 from .. import queries
 from ..models import (
-    MEMORY,
     Memory,
     MemoryEvidence,
     MemoryPlan,
@@ -161,7 +160,7 @@ class Merging:
         """Read it, in as many statements for many items as for one."""
         ids = [source.memory_id for item in items.values() for source in item.sources.all()]
         rows = Memory.objects.visible_to(principal).filter(pk__in=ids)
-        suppressed = Suppression.objects.matches(MEMORY, plan.user_id, list(texts.values()))
+        suppressed = Suppression.objects.matches(plan.user_id, list(texts.values()))
         return cls(
             write,
             principal,

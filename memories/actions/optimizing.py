@@ -42,7 +42,7 @@ from statements.models import Suppression
 from statements.wording import Embedded
 
 from ..lines import line_tokens, memory_line
-from ..models import MEMORY, Memory, MemoryPlan, MemoryPlanItem, MemoryPlanSource
+from ..models import Memory, MemoryPlan, MemoryPlanItem, MemoryPlanSource
 from ..plans import JOB, find_plan, job_of, mergeable_memories, open_plan
 from ..policy import writing
 from ..policy.fields import field_of
@@ -262,7 +262,7 @@ def _drafts(user_id: UUID, batch: Sequence[Memory], way: Strategy) -> list[_Draf
             taken |= sources
             drafts.append(draft)
     texts = Embedded.of_each([draft.group.content for draft in drafts])
-    suppressed = Suppression.objects.matches(MEMORY, user_id, texts)
+    suppressed = Suppression.objects.matches(user_id, texts)
     return [
         draft
         for draft, text, is_suppressed in zip(drafts, texts, suppressed, strict=True)

@@ -17,7 +17,7 @@ from statements.models import Suppression
 from statements.wording import Embedded
 
 from ..lines import line_tokens, place_line
-from ..models import MEMORY, Place, PlaceMention, PlaceVersion
+from ..models import Place, PlaceMention, PlaceVersion
 from ..records import Said
 from .budget import block_evict
 
@@ -34,7 +34,7 @@ def check_not_suppressed(user_id: UUID, values: Mapping[str, Any]) -> None:
 
     A place that the person removed stays suppressed under any id.
     """
-    matches = Suppression.objects.matches(MEMORY, user_id, _marks(values))
+    matches = Suppression.objects.matches(user_id, _marks(values))
     if any(matches) or repeats_rejected(user_id, [values.get("name", ""), values.get("notes", "")]):
         raise Gated(_("The person removed or refused this place. Only they can bring it back."), code="rejected_before")
 

@@ -256,9 +256,9 @@ def _apply(change: MemoryWrite, principal: Principal, proposal: Proposal, patch:
     if text is not None:
         as_proposed = text.content == proposal.values.get("content")
         if as_proposed:
-            suppression_lift(change.write, MEMORY, memory.user_id, text)
+            suppression_lift(change.write, memory.user_id, text)
         else:
-            suppression_check(change.write, MEMORY, memory.user_id, text, own_word=principal.speaks_as_person)
+            suppression_check(change.write, memory.user_id, text, own_word=principal.speaks_as_person)
         change.reword(
             text.worded(principal, memory.user_id, memory.subject),
             "UPDATE",

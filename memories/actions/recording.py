@@ -11,7 +11,7 @@ from journal.actions import LedgerWrite
 from statements.actions import check_state, check_version, suppression_check
 from statements.wording import Embedded
 
-from ..models import MEMORY, Memory, Proposal
+from ..models import Memory, Proposal
 from ..policy import writing
 from ..policy.writing import State, Why
 from ..records import Changed, Said, Updated
@@ -51,7 +51,7 @@ def record_update(
         check_version(memory, version)
         check_state(memory, State.ACTIVE)
         previous = memory.content, memory.version
-        resembles = suppression_check(write, MEMORY, user_id, text, own_word=consent and not relayed)
+        resembles = suppression_check(write, user_id, text, own_word=consent and not relayed)
         field = memory.field or writing.said_field(principal, text.content, memory.kind, memory.subject, text.statement)
         if (
             resembles

@@ -25,7 +25,7 @@ from statements.policy import fingerprint
 from statements.wording import Embedded
 
 from ..lines import line_tokens, memory_line
-from ..models import MEMORY, Memory, MemoryVersion, Proposal, Relation
+from ..models import Memory, MemoryVersion, Proposal, Relation
 from ..policy import writing
 from ..policy.writing import State, Why
 from .many import Slots, block_tokens, change_many, narrow, reword_many
@@ -173,7 +173,7 @@ class _PuttingBack:
         versions = {key[0]: version for key, version in self.earlier.items()}
         said = [versions[pk] for pk in again]
         texts = [Embedded.again(each.content, each.embedding, each.embedding_model) for each in said]
-        against = Suppression.objects.matches(MEMORY, self.user_id, texts)
+        against = Suppression.objects.matches(self.user_id, texts)
         return {pk for pk, is_rejected in zip(again, against, strict=True) if is_rejected}
 
     def touch(self, moves: Sequence[Move[Memory]]) -> None:

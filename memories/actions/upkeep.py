@@ -146,7 +146,7 @@ def _apply_late_gates(write: LedgerWrite, user_id: UUID, memories: Sequence[Memo
         memory for memory in memories if memory.reviewed_at is None and memory.state in {State.ACTIVE, State.PROPOSED}
     ]
     texts = [Embedded.of_row(memory, verbatim=memory.verbatim) for memory in unreviewed]
-    against = Suppression.objects.matches(MEMORY, user_id, texts)
+    against = Suppression.objects.matches(user_id, texts)
     for memory, text, stands in zip(unreviewed, texts, against, strict=True):
         if reason := stands.review_reason(text):
             with memory_changing(write, memory) as change:

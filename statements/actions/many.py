@@ -90,12 +90,12 @@ def lift_resembled(kind: StatementKind[Row], user_id: UUID, moves: Sequence[Move
         by_legacy[kind.legacy_of(row)].append(row)
     for legacy_id, rows in by_legacy.items():
         texts = [Embedded.of_row(row) for row in rows]
-        found = Suppression.objects.matches(kind, user_id, texts, legacy_id=legacy_id)
+        found = Suppression.objects.matches(user_id, texts, legacy_id=legacy_id)
         ids = {row.pk: [*against.words, *against.meaning] for row, against in zip(rows, found, strict=True)}
-        gone = Suppression.objects.filter(pk__in=[pk for each in ids.values() for pk in each])
+        gone = Suppression.objects.of(user_id, legacy_id).filter(pk__in=[pk for each in ids.values() for pk in each])
         stood = {pk: (words, object_id) for pk, words, object_id in gone.values_list("pk", "fingerprint", "object_id")}
         for pk, lifted in ids.items():
-            held[pk].before["suppressions"] = [stood[each] for each in lifted]
+            held[pk].before["suppressions"] = [stood[each] for each in lifted if each in stood]
         gone.delete()
 
 

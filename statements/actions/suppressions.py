@@ -19,7 +19,7 @@ from accounts.policy import rejected_before
 from journal.actions import LedgerWrite
 from retrieval.vectors import stale
 
-from ..models import StatementKind, Suppression
+from ..models import Suppression
 from ..policy import fingerprint, fingerprints
 from ..policy.resembling import RESEMBLES
 from ..wording import Embedded
@@ -128,7 +128,6 @@ def suppression_remove(
 
 def suppression_check(
     write: LedgerWrite,
-    kind: StatementKind[Any],
     user_id: UUID,
     text: Embedded,
     *,
@@ -143,7 +142,7 @@ def suppression_check(
     if own_word:
         suppression_remove(write, user_id, texts=[text.content], legacy_id=legacy_id)
         return ""
-    (against,) = Suppression.objects.matches(kind, user_id, [text], legacy_id=legacy_id)
+    (against,) = Suppression.objects.matches(user_id, [text], legacy_id=legacy_id)
     if against.words:
         raise rejected_before()
     return against.review_reason(text)
@@ -153,7 +152,7 @@ def resemblance_lift(change: StatementWrite[Any]) -> None:
     """Remove the suppressions that an approved statement resembled. Does nothing if it waited for another reason."""
     row, kind = change.row, change.kind
     if row.state_reason == RESEMBLES:
-        suppression_lift(change.write, kind, row.user_id, _as_stored(change), legacy_id=kind.legacy_of(row))
+        suppression_lift(change.write, row.user_id, _as_stored(change), legacy_id=kind.legacy_of(row))
 
 
 def reason_to_review(change: StatementWrite[Any]) -> str:
@@ -166,7 +165,7 @@ def reason_to_review(change: StatementWrite[Any]) -> str:
     if row.reviewed_at is not None or not row.written_by:
         return ""
     text = _as_stored(change)
-    (against,) = Suppression.objects.matches(kind, row.user_id, [text], legacy_id=kind.legacy_of(row))
+    (against,) = Suppression.objects.matches(row.user_id, [text], legacy_id=kind.legacy_of(row))
     return against.review_reason(text)
 
 
@@ -179,15 +178,17 @@ def _as_stored(change: StatementWrite[Any]) -> Embedded:
 
 def suppression_lift(
     write: LedgerWrite,
-    kind: StatementKind[Any],
     user_id: UUID,
     text: Embedded,
     *,
     legacy_id: UUID | None = None,
 ) -> None:
-    """Remove the suppressions that match a text by words or meaning. Called when the person approved the text."""
-    (against,) = Suppression.objects.matches(kind, user_id, [text], legacy_id=legacy_id)
-    gone = Suppression.objects.filter(pk__in=[*against.words, *against.meaning])
+    """Remove the suppressions that match a text by words or meaning. Called when the person approved the text.
+
+    An approved fact lifts no rejected memory, and the other way round.
+    """
+    (against,) = Suppression.objects.matches(user_id, [text], legacy_id=legacy_id)
+    gone = Suppression.objects.of(user_id, legacy_id).filter(pk__in=[*against.words, *against.meaning])
     for stood in gone.values_list("fingerprint", "object_id"):
         write.touch("suppressions", stood)
     gone.delete()

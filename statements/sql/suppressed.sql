@@ -6,7 +6,7 @@ SELECT printed.position, suppression.id AS suppression, NULL::float8 AS similari
 FROM printed
 JOIN memories_tombstone AS suppression
   ON suppression.user_id = {user}::uuid AND suppression.fingerprint = printed.fingerprint
-WHERE suppression.legacy_id {is_scope}
+WHERE {in_scope}
 UNION ALL
 SELECT near.position, near.suppression, near.similarity, rejected.content, halfvec_send(near.embedding)
 FROM (
@@ -17,16 +17,14 @@ FROM (
                suppression.embedding, 1 - (suppression.embedding <=> said.vector) AS similarity
         FROM memories_tombstone AS suppression
         CROSS JOIN said
-        WHERE suppression.user_id = {user}::uuid AND suppression.legacy_id {is_scope}
+        WHERE suppression.user_id = {user}::uuid AND {in_scope}
           AND suppression.embedding_model = {model}::text AND said.vector IS NOT NULL
         OFFSET 0
     ) AS compared
     WHERE compared.similarity >= {suppressed_at_least}::float8
 ) AS near
 LEFT JOIN LATERAL (
-    SELECT stated.content
-    FROM {rows} AS stated
-    WHERE stated.id = {object_id} AND stated.user_id = {user}::uuid AND stated.fingerprint = near.fingerprint
-    OFFSET 0
+{contents}
+    LIMIT 1
 ) AS rejected ON true
 WHERE near.place <= 20

@@ -132,6 +132,32 @@ class TestWhatAgentsAdd:
         assert answer.json()["state_reason"] == RESEMBLES
         assert api(agent).post(facts_url(legacy), BODY).status_code == 201
 
+    def test_what_the_person_rejected_as_a_memory_is_refused_and_waits_in_other_words(self, api, owner, legacy, agent):
+        said = "Rosa baked bread every Sunday."
+        memory = api(owner).post("/api/v1/memories/", {"content": said, "category": "history"}).json()
+        api(owner).post(f"/api/v1/memories/{memory['id']}/reject/")
+        answer = api(agent).post(facts_url(legacy), {**BODY, "content": "rosa baked bread, every sunday"})
+        assert (answer.status_code, answer.json()["code"]) == (422, "rejected_before")
+        waits = api(agent).post(facts_url(legacy), {**BODY, "content": "Every Sunday Rosa baked bread."})
+        assert (waits.status_code, waits.json()["state_reason"]) == (202, RESEMBLES)
+        approved = api(owner).post(f"/api/v1/facts/{waits.json()['id']}/approve/").json()
+        assert approved["state"] == "active"
+        known = api(agent).post("/api/v1/memories/", {"content": said, "category": "history"})
+        assert known.status_code == 422, "as a memory it stays rejected"
+        assert api(agent).post(facts_url(legacy), BODY).status_code == 201
+
+    def test_what_the_person_rejected_as_a_fact_is_refused_as_a_memory(self, api, add, owner, legacy, agent):
+        fact = add(owner, legacy, "Rosa baked bread every Sunday.")
+        actions.fact_reject(principal_for_person(owner.pk), fact.pk)
+        memory = {"content": fact.content, "category": "history"}
+        answer = api(agent).post("/api/v1/memories/", memory)
+        assert (answer.status_code, answer.json()["code"]) == (422, "rejected_before")
+        waits = api(agent).post("/api/v1/memories/", {**memory, "content": "Every Sunday Rosa baked bread."})
+        assert (waits.status_code, waits.json()["state"]) == (202, "proposed")
+        assert api(agent).post("/api/v1/memories/", {**memory, "content": BODY["content"]}).status_code == 201
+        assert api(owner).post("/api/v1/memories/", memory).status_code == 201, "the person's own word"
+        assert api(agent).post(facts_url(legacy), {**BODY, "content": fact.content}).status_code == 422
+
 
 class TestWhatAServiceWordsForAPerson:
     """It decides for its person, but its text is nobody's own word: it passes every gate and lifts nothing."""

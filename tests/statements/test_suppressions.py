@@ -2,12 +2,11 @@ import numpy as np
 import pytest
 
 from accounts.queries import principal_for_person
-from facts.models import FACT
 from journal.actions import ledger_write
-from memories.models import MEMORY
 from statements.actions import suppression_add, suppression_remove
 from statements.models import Suppression
 from statements.wording import Embedded
+from tests.factories import LegacyFactory
 
 MODEL = "test:4"
 
@@ -43,8 +42,7 @@ def lift(owner, legacy):
 
 def matching(user, legacy, *statements, model=MODEL):
     texts = [text(words, vector, model) for words, vector in statements]
-    kind = FACT if legacy else MEMORY
-    found = Suppression.objects.matches(kind, user.pk, texts, legacy_id=legacy.pk if legacy else None)
+    found = Suppression.objects.matches(user.pk, texts, legacy_id=legacy.pk if legacy else None)
     return [bool(each) for each in found]
 
 
@@ -70,13 +68,15 @@ def test_without_vectors_only_the_words_are_compared(owner, legacy, lay):
     assert matching(owner, legacy, ("Rosa had a café.", None), ("Rosa had a bar.", None), model="") == [True, False]
 
 
-def test_a_suppression_stands_for_one_person_and_one_legacy(owner, member, legacy, lay):
+def test_a_suppression_stands_for_one_person_and_one_legacy_and_memories(owner, member, legacy, lay):
     lay("Rosa had a café.", unit(1, 0))
     lay("I like tea.", unit(1, 0), about=None)
-    said = ("Rosa had a café.", unit(1, 0))
-    assert matching(member, legacy, said) == [False]
-    assert matching(owner, None, said, ("I like tea.", unit(0, 1))) == [True, True]
-    assert matching(owner, None, ("Rosa had a café.", unit(0, 1))) == [False]
+    fact, memory = ("Rosa had a café.", unit(0, 1)), ("I like tea.", unit(0, 1))
+    assert matching(member, legacy, fact, memory) == [False, False]
+    assert matching(owner, legacy, fact, memory) == [True, True]
+    assert matching(owner, None, fact, memory) == [True, True]
+    another = LegacyFactory(owner=owner)
+    assert matching(owner, another, fact, memory) == [False, True], "the two may be about two people"
 
 
 def test_a_batch_takes_one_statement(owner, legacy, lay, django_assert_num_queries):
