@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 
 from language.reading.parse import Parsed, Word, parse
-from language.reading.wording import third
+from language.reading.wording import inflect_third_person
 
 from .second_person import second_person
 
@@ -73,7 +73,7 @@ def _turned(parsed: Parsed, said: Callable[[Word], str]) -> str:
 
 def _said_of_the_user(word: Word, verbs: set[int]) -> str:
     if word.index in verbs:
-        return _OF_THE_USER.get(word.low) or third(word.text)
+        return _OF_THE_USER.get(word.low) or inflect_third_person(word.text)
     return _OF_THE_USER[word.low] if word.low in {"you", "your"} else word.text
 
 

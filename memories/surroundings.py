@@ -15,7 +15,7 @@ from django.db import DEFAULT_DB_ALIAS
 from numpy.typing import NDArray
 
 from accounts.principals import PLACEHOLDER_AGENT, PLACEHOLDER_USER, Principal
-from language.reading.compare import Saying, read_together
+from language.reading.compare import Saying, parse_pairs
 from retrieval.prepared import SHAPES, PreparedStatement, VectorArray, build_statement
 from retrieval.vectors import normalise_as_stored
 from statements.policy import fingerprints
@@ -115,7 +115,7 @@ def compare_ahead(principal: Principal, user_id: UUID, statements: Sequence[tupl
         for neighbour in around.neighbours
         if neighbour.is_comparable(Thresholds.of(new.field))
     ]
-    read_together(pairs)
+    parse_pairs(pairs)
     for said, existing in pairs:
         said.to(existing)
     return reading

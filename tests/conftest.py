@@ -209,7 +209,7 @@ def _weights_are_read_once():
 @pytest.fixture(scope="session", autouse=True)
 def _texts_are_parsed_once():
     """Tests say the same sentences many times over, whose parse depends on nothing else."""
-    known, read, read_together = {}, parsing._read, parsing._parse_together
+    known, read, read_together = {}, parsing._parse_one, parsing._parse_batch
 
     def kept(text, parsed, *, names=True):
         if len(known) > 5_000:
@@ -229,15 +229,15 @@ def _texts_are_parsed_once():
         return [found[text] for text in texts]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parsing, "_read", read_once)
-        patch.setattr(parsing, "_parse_together", read_together_once)
+        patch.setattr(parsing, "_parse_one", read_once)
+        patch.setattr(parsing, "_parse_batch", read_together_once)
         yield
 
 
 @pytest.fixture
 def texts_are_parsed_each_time(monkeypatch):
     """For tests of the parse itself, and of how long reading takes."""
-    for name in ("_read", "_parse_together"):
+    for name in ("_parse_one", "_parse_batch"):
         monkeypatch.setattr(parsing, name, getattr(parsing, name).__wrapped__)
 
 

@@ -17,7 +17,7 @@ from journal.actions import LedgerWrite, note_learned, note_model_use, write_par
 from journal.exceptions import Refused
 from journal.operation_actions import note_operation
 from language.base import Comparison, LanguageModel, MemoryCandidate
-from language.reading.compare import Saying, read_together
+from language.reading.compare import Saying, parse_pairs
 from language.reading.refusals import says_yes
 from memories import queries
 from memories.actions import (
@@ -121,7 +121,7 @@ def _judged(
         if isinstance(each, ReadyAddition) and not each.step.held_back and each.step.new.kind == Kind.SEMANTIC:
             text, others = each.prepared.text, _surroundings(principal, user_id, each, earlier)
             sayings = [Saying(other) for other in others]
-            read_together([(text.saying, other) for other in sayings])
+            parse_pairs([(text.saying, other) for other in sayings])
             verdicts = told[id(each)] = {other.content: text.saying.to(other) for other in sayings}
             unsure += [(verdicts, other, text.content) for other in others if verdicts[other] == "different"]
             earlier.append(each)

@@ -19,7 +19,7 @@ from facts.models import LegacyFact
 from language.base import Heard, ReplyRequest, Source
 from language.reading.questions import OF_ME, asked_of_talk, asks_of_me, is_question, wanted_in
 from language.reading.replying import QUESTIONS
-from language.reading.revising import puts_right_of
+from language.reading.revising import may_correct
 from language.reading.topics import SEARCHED, topic_of
 from language.second_person import told_to
 from memories.models import Memory, MemoryEvidence
@@ -119,7 +119,7 @@ def _put_right_since(principal: Principal, found: Sequence[Result]) -> dict[_Pla
     }
     for place, details in said.items():
         later = [each["content"] for each in said.values() if each["at"] > details["at"]]
-        right = next((content for content in later if puts_right_of(content, details["content"])), "")
+        right = next((content for content in later if may_correct(content, details["content"])), "")
         if right and place not in since:
             since[place] = _("later you said: “%(words)s”") % {"words": " ".join(right.split())}
     return since

@@ -1,1 +1,1 @@
-"""English read without a language model: who says what of whom, over the parse of a small spaCy pipeline."""
+"""Rule-based reading of English without a language model: who says what of whom, over spaCy's dependency parse."""

@@ -1,6 +1,6 @@
-"""Which words of two statements go together, and by how much the two may say one thing.
+"""Word alignment of two statements, and the features computed from it.
 
-``figures_of`` puts that in numbers, which ``sameness`` weighs; ``differences`` has what keeps two apart.
+``figures_of`` returns the features that ``sameness`` weighs; ``differences`` has the rules that keep two apart.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _SMALL = listed("first last next new old left right other late present current u
 
 @dataclass(frozen=True)
 class Alignment:
-    """Two statements, with each word of one beside the word of the other that it goes with best."""
+    """Two statements and a one-to-one alignment of their words."""
 
     one: Content
     other: Content
 
     @cached_property
     def _pairs(self) -> list[tuple[float, int, int, str]]:
-        """Words that may go together, the best first: how much, their places, and how they are related."""
+        """Candidate pairs, best first: similarity, the two positions, and the relation."""
         first, second = self.one.words, self.other.words
         found = []
         for at, word in enumerate(first):
@@ -44,7 +44,7 @@ class Alignment:
 
     @cached_property
     def together(self) -> dict[int, tuple[int, str]]:
-        """The place in the other of each word of the first that goes with one, and how they are related."""
+        """The aligned position in the other statement and the relation, by position in the first."""
         found: dict[int, tuple[int, str]] = {}
         taken: set[int] = set()
         for _, at, its, how in self._pairs:
@@ -54,14 +54,14 @@ class Alignment:
         return found
 
     @cached_property
-    def _back(self) -> dict[int, int]:
+    def _aligned_back(self) -> dict[int, int]:
         return {its: at for at, (its, _) in self.together.items()}
 
     @cached_property
     def alone(self) -> tuple[list[int], list[int]]:
-        """The places of the words of each that go with none, and are not said twice either."""
+        """The positions of unaligned words of each that are not repetitions of an aligned word."""
         sure = [(at, its) for much, at, its, _ in self._pairs if much >= _SURE]
-        said, also = {at for at, _ in sure} | self.together.keys(), {its for _, its in sure} | self._back.keys()
+        said, also = {at for at, _ in sure} | self.together.keys(), {its for _, its in sure} | self._aligned_back.keys()
         return (
             [at for at in range(len(self.one.words)) if at not in said],
             [at for at in range(len(self.other.words)) if at not in also],
@@ -69,99 +69,99 @@ class Alignment:
 
     @cached_property
     def left(self) -> tuple[list[Token], list[Token]]:
-        """Those words."""
+        """The tokens at those positions."""
         return [self.one.words[at] for at in self.alone[0]], [self.other.words[at] for at in self.alone[1]]
 
     @cached_property
     def weights(self) -> tuple[float, float]:
-        """How much is left over of each."""
+        """The total weight of unaligned words of each."""
         one, other = (sum(word.weight for word in words) for words in self.left)
         return one, other
 
     @cached_property
     def order(self) -> float:
-        """Which part of the pairs of words stands in the same order in both."""
+        """The share of aligned word pairs with the same order in both."""
         places = [self.together[at][0] for at in sorted(self.together)]
         pairs = [(each, later) for at, each in enumerate(places) for later in places[at + 1 :]]
         return sum(each < later for each, later in pairs) / len(pairs) if pairs else 1.0
 
     @property
     def in_order(self) -> bool:
-        """Whether all of them do."""
+        """Whether the alignment is monotonic."""
         return self.order == 1.0
 
     @property
     def is_all(self) -> bool:
-        """Whether nothing is left over."""
+        """Whether every word is aligned."""
         return not any(self.alone)
 
     @cached_property
     def slots(self) -> list[tuple[Token, Token, bool]]:
-        """Words that stand at the same place and do not go together; whether on both sides of them others do."""
+        """Unaligned words in the same position; True if their neighbours on both sides are aligned, not just one."""
         return list(self._slots())
 
     def _slots(self) -> Iterator[tuple[Token, Token, bool]]:
         first, second = self.one.words, self.other.words
         for at in (at for at in range(len(first)) if at not in self.together):
-            for its in (its for its in range(len(second)) if its not in self._back):
-                left = self._goes(at - 1, its - 1) if at and its else at == its == 0
+            for its in (its for its in range(len(second)) if its not in self._aligned_back):
+                left = self._is_aligned(at - 1, its - 1) if at and its else at == its == 0
                 is_last = at + 1 == len(first), its + 1 == len(second)
-                right = all(is_last) if any(is_last) else self._goes(at + 1, its + 1)
+                right = all(is_last) if any(is_last) else self._is_aligned(at + 1, its + 1)
                 if left or right:
                     yield first[at], second[its], left and right
 
-    def _goes(self, at: int, its: int) -> bool:
+    def _is_aligned(self, at: int, its: int) -> bool:
         return at in self.together and self.together[at][0] == its
 
     @cached_property
     def clashes(self) -> list[tuple[Token, Token, str]]:
-        """Words left over that are opposites, two of a kind, or two names."""
+        """Unaligned word pairs that are antonyms, co-hyponyms, of one class, or two names."""
         pairs = ((word, another, related(word, another)) for word in self.left[0] for another in self.left[1])
         return [(word, another, how) for word, another, how in pairs if how in _CLASHES]
 
     @cached_property
     def opposites(self) -> bool:
-        """Whether words that go with none are opposites."""
+        """Whether two unaligned words are antonyms."""
         first = [word for at, word in enumerate(self.one.words) if at not in self.together]
-        second = [word for at, word in enumerate(self.other.words) if at not in self._back]
+        second = [word for at, word in enumerate(self.other.words) if at not in self._aligned_back]
         return any(related(word, another) == "opposite" for word in first for another in second)
 
     @property
     def is_denied_otherwise(self) -> bool:
-        """Whether one denies what the other does not."""
+        """Whether the polarity differs."""
         return self.one.denials % 2 != self.other.denials % 2
 
     @property
     def is_denial_implied(self) -> bool:
-        """Whether the one that denies nothing has a word that may do so."""
+        """Whether the one without the negation has a word that may imply it."""
         plain = self.one if self.other.denials > self.one.denials else self.other
         return plain.implied > 0
 
     @cached_property
     def names(self) -> tuple[frozenset[str], frozenset[str]]:
-        """The names of each that the other lacks; "Ghanaian" is of "Ghana"."""
+        """The names of each that the other lacks; "Ghanaian" counts as "Ghana"."""
         one, other = self.one.names, self.other.names
-        return _lacked(one, other, self.other.text), _lacked(other, one, self.one.text)
+        return _missing_names(one, other, self.other.text), _missing_names(other, one, self.one.text)
 
     @cached_property
     def kin(self) -> tuple[list[str], list[str]]:
-        """Who is named in each by a word for it that the other has in no form."""
-        return _unsaid(self.one, self.other), _unsaid(self.other, self.one)
+        """The kinship nouns of each that the other lacks in any form."""
+        return _missing_kin(self.one, self.other), _missing_kin(self.other, self.one)
 
     @property
     def is_same_subject(self) -> bool:
-        """Whether both have one subject."""
+        """Whether the subjects are equal."""
         return self.one.subject == self.other.subject != ""
 
     @cached_property
     def verbs_left(self) -> int:
-        """How many of the two main verbs go with nothing of the other."""
+        """How many of the two main verbs are unaligned."""
         roots = [each.root.index if each.root is not None else -1 for each in (self.one, self.other)]
         return sum(any(word.index == root for word in words) for root, words in zip(roots, self.left, strict=True))
 
     @cached_property
     def _roles(self) -> list[tuple[str, str]]:
-        """What each two words that go together are in their statements, and the user: subject, object, "with"."""
+        """The roles of each aligned pair, and of the user, in the two statements."""
         first, second = self.one, self.other
         places = [(first.words[at].index, second.words[its].index) for at, (its, _) in self.together.items()]
         users = [next((token.index for token in each.tokens if token.low == "user"), -1) for each in (first, second)]
@@ -170,7 +170,7 @@ class Alignment:
 
     @property
     def is_swapped(self) -> bool:
-        """Whether two words have each other's role: "from banking into teaching", "from teaching into banking"."""
+        """Whether two words have exchanged roles: "from banking into teaching", "from teaching into banking"."""
         if self.one.is_passive != self.other.is_passive or not self.is_same_verb:
             return False
         turned = {pair for pair in self._roles if pair[0] != pair[1]}
@@ -180,14 +180,14 @@ class Alignment:
 
     @property
     def is_reversed(self) -> bool:
-        """Whether the same words stand in just the other order: "the dog bit Tom" and "Tom bit the dog"."""
+        """Whether the same words are in reverse order: "the dog bit Tom" and "Tom bit the dog"."""
         places = [its for _, (its, _) in sorted(self.together.items())]
         is_passive = self.one.is_passive or self.other.is_passive
         return self.is_all and len(places) > 2 and not is_passive and places == sorted(places, reverse=True)
 
     @property
     def is_done_to_one(self) -> bool:
-        """Whether one does what is done to the other: "a trainer" and "a trainee"."""
+        """Whether one has the agent noun and the other the patient noun: "a trainer" and "a trainee"."""
         ends = [{(word.lemma[:-2], word.lemma[-2:]) for word in each.words} for each in (self.one, self.other)]
         doing = [{stem for stem, end in each if end in {"er", "or"}} for each in ends]
         done = [{stem for stem, end in each if end == "ee"} for each in ends]
@@ -195,11 +195,11 @@ class Alignment:
 
     @property
     def is_same_verb(self) -> bool:
-        """Whether both have one main verb."""
+        """Whether the main verbs are equal."""
         return self.one.verb == self.other.verb
 
 
-def _lacked(names: frozenset[str], others: frozenset[str], text: str) -> frozenset[str]:
+def _missing_names(names: frozenset[str], others: frozenset[str], text: str) -> frozenset[str]:
     low = text.lower()
     return frozenset(
         name
@@ -208,7 +208,7 @@ def _lacked(names: frozenset[str], others: frozenset[str], text: str) -> frozens
     )
 
 
-def _unsaid(one: Content, other: Content) -> list[str]:
+def _missing_kin(one: Content, other: Content) -> list[str]:
     return [
         kin
         for kin in sorted(one.kin - other.kin)
@@ -218,7 +218,7 @@ def _unsaid(one: Content, other: Content) -> list[str]:
 
 
 def figures_of(pair: Alignment) -> dict[str, float]:
-    """What speaks for and against two statements being one, in numbers that are the same for both orders."""
+    """The features for and against two statements being the same, symmetric in both."""
     one, other = pair.one, pair.other
     found: dict[str, float] = {}
     left, total = pair.weights, [sum(word.weight for word in each.words) or 1.0 for each in (one, other)]

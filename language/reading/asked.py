@@ -1,4 +1,4 @@
-"""Requests to remember, in so many words: "remember that …", "from now on …", "…, please remember that"."""
+"""Explicit requests to remember: "remember that …", "from now on …", "…, please remember that"."""
 
 from __future__ import annotations
 
@@ -57,9 +57,10 @@ _UNSAID = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a sentence asks to be remembered: from character ``start`` to ``end`` of it.
+    """The part of a sentence to be remembered, from character ``start`` to ``end``.
 
-    ``order`` is what it asks of the assistant from now on, as a statement; ``before``: what was said before is meant.
+    ``form`` "order" is a standing instruction to the assistant, with ``order`` as a statement; "before" refers to the
+    previous sentence.
     """
 
     form: Literal["what", "order", "before"]
@@ -69,7 +70,7 @@ class Asked:
 
 
 def find_asked(sentence: str) -> Asked | None:
-    """What a sentence asks to be remembered, or None if it asks nothing of the kind."""
+    """The explicit request of a sentence; None if there is none."""
     if _POINTING.match(sentence):
         return Asked("before")
     if (match := _CALL_ME.match(sentence)) and _is_name(match["name"]):
@@ -93,13 +94,13 @@ def find_asked(sentence: str) -> Asked | None:
 
 
 def _is_name(words: str) -> bool:
-    """Whether somebody can be called so: in "call me later" or "call me crazy" nobody is."""
+    """Whether "call me …" is followed by a name, unlike "call me later" or "call me crazy"."""
     first = words.split(maxsplit=1)[0]
     return first.lower() not in _NO_NAMES and (first[0].isupper() or first not in ENGLISH)
 
 
 def _order(what: str) -> str:
-    """An instruction as a statement: "call me Sam" gives "The user asked to be called Sam."; empty if it is none."""
+    """An instruction as a statement ("call me Sam": "The user asked to be called Sam."); empty if it is none."""
     match = _ORDER.match(what.strip(" .!"))
     if not match or match["verb"].lower() in {"prefer"}:
         return ""

@@ -1,4 +1,4 @@
-"""What was found in a batch as candidates: each thing once, with its category, field, importance and subject."""
+"""Turn the statements of a batch into deduplicated fact and memory candidates."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Iterable
 
 from language.base import ExtractionRequest, FactCandidate, MemoryCandidate
 from language.reading.kinds import fact_category, field_of, importance_of, memory_category, subject_of
+from language.reading.statement_builder import Statement
 from language.reading.statements import Reading
-from language.reading.telling import Statement
 
 EXPLICIT_IMPORTANCE = 4
 
 
 def fact_candidates(reading: Reading, request: ExtractionRequest) -> tuple[FactCandidate, ...]:
-    """What was said about the legacy, each thing once, with all the messages that say it."""
+    """The facts about the legacy, deduplicated, with all source messages."""
     facts = []
     for group in _merged(one for one in reading.statements if one.person.role == "legacy"):
         first = group[0]
@@ -25,7 +25,7 @@ def fact_candidates(reading: Reading, request: ExtractionRequest) -> tuple[FactC
 
 
 def memory_candidates(reading: Reading, request: ExtractionRequest) -> tuple[MemoryCandidate, ...]:
-    """What the user said about themself and about their people; each thing once."""
+    """The memories about the user and their people, deduplicated."""
     memories = []
     for group in _merged(one for one in reading.statements if one.person.role != "legacy"):
         first = group[0]
@@ -51,7 +51,7 @@ def memory_candidates(reading: Reading, request: ExtractionRequest) -> tuple[Mem
 
 
 def _merged(statements: Iterable[Statement]) -> list[list[Statement]]:
-    """Statements in the same words together, in the order in which each was first said."""
+    """Statements grouped by their words, in order of first mention."""
     groups: dict[str, list[Statement]] = {}
     for one in statements:
         groups.setdefault(" ".join(re.findall(r"\w+", one.content.lower())), []).append(one)

@@ -1,8 +1,7 @@
-"""Which tools to call for what a person said, from the statements and refusals that the reader finds.
+"""Choose the memory tool calls for what the user said, without a language model.
 
-The first round adds, changes and deletes. The second takes up additions that were refused because something about the
-same subject is known: that is changed if it can hold both, otherwise the addition is made beside it. After that nothing
-is left to do.
+The first round adds, updates and deletes. The second retries additions that were rejected because of a known memory:
+the two are merged into one sentence if possible, otherwise the addition is repeated with ``insist``.
 """
 
 from __future__ import annotations
@@ -15,25 +14,25 @@ from language.base import ExtractionRequest, KnownMemory, MemoryCandidate, ToolC
 
 from .candidates import memory_candidates
 from .compare import Saying, compare
-from .condensing import in_one_sentence
+from .condensing import join_sentences
 from .corrections import Correction, corrections_in
-from .filters import steers
+from .filters import is_prompt_injection
 from .refusals import Refusal, Turn, hear, may_refuse, named
-from .revising import in_third_person, moved_in, with_rest
+from .revising import find_rescheduling, in_third_person, with_rest
 from .sentences import own_words
 from .statements import Reading, read
 
 ADD, UPDATE, DELETE = "add_to_memory", "update_memory", "delete_memory"
 
-_WISHES_A_NAME = re.compile(r"\b(?:call\w*|names?|nicknam\w+|goes by|known as|prefers?|address\w*)\b", re.IGNORECASE)
+_NAME_WISH = re.compile(r"\b(?:call\w*|names?|nicknam\w+|goes by|known as|prefers?|address\w*)\b", re.IGNORECASE)
 _SINGLE_VALUED = frozenset({"preferred_name", "pronouns", "city", "language", "tone"})
 _NAMED_ID = re.compile(r"\[id:([A-Za-z0-9]{8})\]")
-_AT_ODDS = frozenset({"replaces", "contradicts"})
+_INCOMPATIBLE = frozenset({"replaces", "contradicts"})
 
 
 @dataclass(frozen=True, slots=True)
-class _Wish:
-    """A call to make: for what the message ``index`` says from its character ``at`` on."""
+class _PlannedCall:
+    """A planned call, with the message ``index`` and character offset ``at`` of its source."""
 
     name: str
     arguments: dict[str, object]
@@ -42,7 +41,7 @@ class _Wish:
 
 
 def choose(request: ToolRequest) -> tuple[ToolCall, ...]:
-    """The calls of the coming round; none when there is nothing, or nothing more, to do."""
+    """The calls of the next round; empty if nothing is left to do."""
     if not request.rounds:
         wishes = [(wish.name, wish.arguments) for wish in _first_round(request)]
     elif len(request.rounds) == 1:
@@ -57,39 +56,39 @@ def choose(request: ToolRequest) -> tuple[ToolCall, ...]:
     )
 
 
-def _first_round(request: ToolRequest) -> list[_Wish]:
-    """In the order in which things were said."""
+def _first_round(request: ToolRequest) -> list[_PlannedCall]:
+    """The calls of the first round, in the order of their sources."""
     batch = ExtractionRequest(request.messages, request.user_name, request.legacy_name, (), request.memory_categories)
     contents = {message.index: message.content for message in request.messages}
     reading = read(batch)
-    wishes: list[_Wish] = []
+    wishes: list[_PlannedCall] = []
     changed: set[object] = set()
     known = [(memory, Saying(in_third_person(memory.content))) for memory in request.memories]
-    found, moved = _moved(memory_candidates(reading, batch), request)
-    latest, put_right = _put_right(_latest(found, contents), request, [one.content for one in found])
+    found, moved = _apply_rescheduling(memory_candidates(reading, batch), request)
+    latest, put_right = _apply_corrections(_latest(found, contents), request, [one.content for one in found])
     for wish in (*put_right, *moved):
         changed.add(wish.arguments["memory_id"])
         wishes.append(wish)
-    # What holds now goes before what does no more: "I'm no nurse any more, I'm a midwife."
+    # Positive statements first: "I'm no nurse any more, I'm a midwife."
     for candidate, saying in sorted(latest, key=lambda each: each[1].only_denies):
         outdated, is_known = _outdated(candidate, saying, known)
-        if outdated is not None and outdated.field == "preferred_name" and not _WISHES_A_NAME.search(candidate.content):
-            continue  # Who is called Mia may say "I'm Maria" all the same.
-        by = saying if is_known else _denial_beside(candidate, saying, latest)
+        if outdated is not None and outdated.field == "preferred_name" and not _NAME_WISH.search(candidate.content):
+            continue  # "I'm Maria" does not change a preferred name.
+        by = saying if is_known else _negation_in_message(candidate, saying, latest)
         if by is not saying:
             outdated = _outdated(candidate, by, known)[0] or outdated
         index, at = candidate.indices[0], contents[candidate.indices[0]].find(candidate.quote)
         if outdated is not None and outdated.id not in changed:
             changed.add(outdated.id)
             content = with_rest(outdated.content, candidate.content, by)
-            # What they are called or where they live is theirs to say: it waits for nobody.
+            # The person's own profile fields need no review.
             explicit = candidate.explicit or outdated.field in _SINGLE_VALUED
             change = _change(outdated.id, replace(candidate, content=content, explicit=explicit))
-            wishes.append(_Wish(UPDATE, change, index, at))
+            wishes.append(_PlannedCall(UPDATE, change, index, at))
         elif outdated is not None and saying.only_denies:
             continue
         elif not is_known:
-            wishes.append(_Wish(ADD, _addition(candidate), index, at))
+            wishes.append(_PlannedCall(ADD, _addition(candidate), index, at))
     for wish in _deletions(request, reading, known):
         if wish.arguments["memory_id"] not in changed:
             changed.add(wish.arguments["memory_id"])
@@ -97,13 +96,13 @@ def _first_round(request: ToolRequest) -> list[_Wish]:
     return sorted(wishes, key=lambda wish: (wish.index, wish.at))
 
 
-def _put_right(
+def _apply_corrections(
     found: Sequence[tuple[MemoryCandidate, Saying]], request: ToolRequest, told: Sequence[str]
-) -> tuple[list[tuple[MemoryCandidate, Saying]], list[_Wish]]:
-    """What was found, with what the person corrected of it, and the changes to memories of what they corrected.
+) -> tuple[list[tuple[MemoryCandidate, Saying]], list[_PlannedCall]]:
+    """Apply the message's corrections: return the corrected candidates, and updates of corrected memories.
 
-    What was said before in the same part is meant rather than a memory, and a memory only if no other says it too.
-    ``told`` is what was said, also what holds no longer.
+    An earlier statement of the same part is preferred to a memory; a memory is corrected only if it is the only match.
+    ``told`` are all statements found, including outdated ones.
     """
     left, wishes = list(found), []
     before_it = [*told, *(memory.content for memory in request.memories)]
@@ -120,7 +119,7 @@ def _put_right(
                 evidence = {"index": message.index, "quote": each.sentence}
                 arguments: dict[str, object] = {"memory_id": memories[0].id, "correction": True, "evidence": evidence}
                 arguments["content"] = each.of(memories[0].content)
-                wishes.append(_Wish(UPDATE, arguments, message.index, message.content.find(each.sentence)))
+                wishes.append(_PlannedCall(UPDATE, arguments, message.index, message.content.find(each.sentence)))
             left = [
                 (_shortened(one, each, before_it) if _is_of(one, message, each) else one, saying)
                 for place, (one, saying) in enumerate(left)
@@ -129,14 +128,16 @@ def _put_right(
     return left, wishes
 
 
-def _moved(found: Sequence[MemoryCandidate], request: ToolRequest) -> tuple[list[MemoryCandidate], list[_Wish]]:
-    """What was found, on the day that was told last, and the changes to memories that this means.
+def _apply_rescheduling(
+    found: Sequence[MemoryCandidate], request: ToolRequest
+) -> tuple[list[MemoryCandidate], list[_PlannedCall]]:
+    """Apply rescheduling ("moved to Friday"): return the rescheduled candidates, and updates of memories.
 
-    What only tells of the other day is left out. What was said before in the same part is meant rather than a memory.
+    Statements about the old date are left out. An earlier statement of the same part is preferred to a memory.
     """
     left, wishes = list(found), []
     for message in request.messages:
-        moved = moved_in(own_words(message.content)) if message.role == "user" else None
+        moved = find_rescheduling(own_words(message.content)) if message.role == "user" else None
         if moved is None:
             continue
         before = [one for one in left if one.indices[0] < message.index]
@@ -154,24 +155,24 @@ def _moved(found: Sequence[MemoryCandidate], request: ToolRequest) -> tuple[list
             evidence = {"index": message.index, "quote": moved.quote}
             arguments: dict[str, object] = {"memory_id": memory.id, "explicit": True, "evidence": evidence}
             arguments["content"] = moved.of(memory.content)
-            wishes.append(_Wish(UPDATE, arguments, message.index, message.content.find(moved.quote)))
+            wishes.append(_PlannedCall(UPDATE, arguments, message.index, message.content.find(moved.quote)))
     return left, wishes
 
 
 def _is_of(candidate: MemoryCandidate, message: Utterance, correction: Correction) -> bool:
-    """Whether a statement comes of the sentence that corrects."""
+    """Whether a candidate comes from the correcting sentence."""
     return candidate.indices[0] == message.index and candidate.quote.rstrip(".! ") in correction.sentence
 
 
 def _shortened(candidate: MemoryCandidate, correction: Correction, told: Sequence[str]) -> MemoryCandidate:
-    """Without what it only denies, where that was told or is remembered."""
+    """Without a negated ending, if the negated value is known."""
     if any(correction.denies(each) for each in told if each != candidate.content):
         return replace(candidate, content=correction.without(candidate.content))
     return candidate
 
 
 def _second_round(request: ToolRequest, earlier: ToolRound) -> Iterator[tuple[str, dict[str, object]]]:
-    """What becomes of each addition that ran into something known."""
+    """The calls that follow each rejected addition."""
     results = {result.call_id: result for result in earlier.results}
     memories = {memory.id: memory for memory in request.memories}
     changed = {call.arguments.get("memory_id") for call in earlier.calls}
@@ -183,7 +184,7 @@ def _second_round(request: ToolRequest, earlier: ToolRound) -> Iterator[tuple[st
         known, new = ids.pop() if len(ids) == 1 else None, str(call.arguments["content"])
         if known is None or known.id in changed or compare(known.content, new) == "same":
             continue
-        content = in_one_sentence((known.content, new))
+        content = join_sentences((known.content, new))
         if content is not None:
             changed.add(known.id)
             rest = {name: call.arguments[name] for name in ("explicit", "evidence") if name in call.arguments}
@@ -199,7 +200,7 @@ def _may_insist(request: ToolRequest) -> bool:
 
 
 def _latest(candidates: Sequence[MemoryCandidate], contents: Mapping[int, str]) -> list[tuple[MemoryCandidate, Saying]]:
-    """Leave out what the person said otherwise later on, or said before in other words."""
+    """Drop candidates that a later one repeats, replaces or contradicts."""
     kept: list[tuple[MemoryCandidate, Saying]] = []
     for new in sorted(candidates, key=lambda one: one.indices[-1]):
         saying = Saying(new.content, contents[new.indices[0]])
@@ -207,7 +208,9 @@ def _latest(candidates: Sequence[MemoryCandidate], contents: Mapping[int, str]) 
         if any(verdict == "same" for *_, verdict in verdicts):
             continue
         same_field = [old for old, *_ in verdicts if new.field in _SINGLE_VALUED and new.field == old.field]
-        kept = [(old, said) for old, said, verdict in verdicts if verdict not in _AT_ODDS and old not in same_field]
+        kept = [
+            (old, said) for old, said, verdict in verdicts if verdict not in _INCOMPATIBLE and old not in same_field
+        ]
         kept.append((new, saying))
     return kept
 
@@ -215,22 +218,22 @@ def _latest(candidates: Sequence[MemoryCandidate], contents: Mapping[int, str]) 
 def _outdated(
     candidate: MemoryCandidate, saying: Saying, known: Sequence[tuple[KnownMemory, Saying]]
 ) -> tuple[KnownMemory | None, bool]:
-    """The memory that holds no longer with what was said now, if there is one, and whether it is known already."""
+    """The newest memory that the statement outdates, if any, and whether the statement is already known."""
     over = []
     for memory, said in known:
         verdict = compare(said, saying)
         same_field = candidate.field in _SINGLE_VALUED and memory.field == candidate.field
         if verdict == "same":
             return None, True
-        if verdict in _AT_ODDS or same_field:
+        if verdict in _INCOMPATIBLE or same_field:
             over.append(memory)
     return max(over, key=lambda memory: memory.date, default=None), False
 
 
-def _denial_beside(
+def _negation_in_message(
     candidate: MemoryCandidate, saying: Saying, found: Sequence[tuple[MemoryCandidate, Saying]]
 ) -> Saying:
-    """What the same message says is no longer so in the same words, and this is instead; else the statement itself."""
+    """The negated statement of the same message that this one replaces; otherwise the statement itself."""
     claims = {(claim.who, claim.verbs) for claim in saying.claims or () if not saying.only_denies}
     beside = (
         other
@@ -241,12 +244,14 @@ def _denial_beside(
     return next(beside, saying)
 
 
-def _deletions(request: ToolRequest, reading: Reading, known: Sequence[tuple[KnownMemory, Saying]]) -> Iterator[_Wish]:
-    """Of what the person asks not to keep: what they name, and what says the same as the words that they point to."""
+def _deletions(
+    request: ToolRequest, reading: Reading, known: Sequence[tuple[KnownMemory, Saying]]
+) -> Iterator[_PlannedCall]:
+    """Deletions for refusals: the memories they name, and those equal to the refused passages."""
     turns = [Turn(message.role, own_words(message.content)) for message in request.messages]
     refused = [Saying(each.content) for each in reading.refused]
     for position, message in enumerate(request.messages):
-        if message.role != "user" or not may_refuse(message.content) or steers(message.content):
+        if message.role != "user" or not may_refuse(message.content) or is_prompt_injection(message.content):
             continue
         refusal = hear(turns, position)
         if refusal is None or _points_over_a_gap(request, refusal, message.index):
@@ -258,11 +263,13 @@ def _deletions(request: ToolRequest, reading: Reading, known: Sequence[tuple[Kno
         meant += [each for each in known if any(compare(each[1], said) == "same" for said in refused)]
         for memory, _ in meant:
             evidence = {"index": message.index, "quote": message.content.strip()}
-            yield _Wish(DELETE, {"memory_id": memory.id, "explicit": True, "evidence": evidence}, message.index, 0)
+            yield _PlannedCall(
+                DELETE, {"memory_id": memory.id, "explicit": True, "evidence": evidence}, message.index, 0
+            )
 
 
 def _points_over_a_gap(request: ToolRequest, refusal: Refusal, index: int) -> bool:
-    """Whether what a no points to is withheld already and not shown: what stands before that is not meant."""
+    """Whether a refusal refers across a withheld message, so that its antecedent is uncertain."""
     if refusal.named or not refusal.passages:
         return False
     there = {message.index for message in request.messages}

@@ -1,7 +1,7 @@
-"""What a statement in the third person claims, over its parse: who, which verbs, in which roles, when, and whether.
+"""The claims of a third person statement, from its parse: subject, predicate, arguments, tense, polarity, modality.
 
-Two wordings of one claim come out alike where grammar alone makes the difference: passive voice, "of" or a possessive,
-the place of an adverbial, a numeral or a figure. Words are compared by their lemmas; no list says what verbs mean.
+Paraphrases that differ only in grammar give equal claims: passive voice, "of" or a possessive, the position of an
+adverbial, numerals or digits. Words are compared by lemma; lexical meaning is not considered.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ _STATES = {
     "employed": "employ passive",
     "divorced": "divorce passive",
 }
-"""Participles that the parser often takes for adjectives."""
+"""Participles that the parser often tags as adjectives, with their passive verbs."""
 _PARTICIPLES = {"marry": "married", "engage": "engaged", "employ": "employed", "divorce": "divorced"}
 
 
 class Thing(NamedTuple):
-    """A word by its stem, with what describes it: pairs of a role and another thing."""
+    """The stem of a noun or other argument, with its modifiers as pairs of role and thing."""
 
     stem: str
     parts: frozenset[tuple[str, Thing]]
 
     def words(self) -> frozenset[str]:
-        """The stems of the thing and of all that describes it."""
+        """The stems of the thing and all its modifiers."""
         return frozenset({self.stem}.union(*(part.words() for _, part in self.parts)))
 
 
@@ -52,11 +52,11 @@ Role = tuple[str, Thing]
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One clause of a statement.
+    """The claim of one clause.
 
-    ``verbs`` are the stems from the finite verb inwards ("wants to learn": want, learn). ``over`` says that it held
-    until now ("no longer", "stopped"). ``mood`` is empty for what is claimed to be so, otherwise the word that says
-    otherwise ("might", "used", "if").
+    ``verbs`` are the stems from the finite verb to its complements ("wants to learn": want, learn). ``over``: it held
+    until now ("no longer", "stopped"). ``mood`` is empty for a plain assertion, otherwise its modal or marker ("might",
+    "used", "if").
     """
 
     who: frozenset[Thing]
@@ -68,7 +68,7 @@ class Claim:
     mood: str = ""
 
     def key(self) -> object:
-        """What is equal for two claims that say the same: "A is B" and "B is A", "works as" and "is"."""
+        """A comparison key, equal for paraphrases: "A is B" and "B is A", "works as" and "is"."""
         roles = self.roles
         not_now = self.denied or self.over
         if self.verbs == ("work",) and any(role == "as" for role, _ in roles):
@@ -84,12 +84,12 @@ class Claim:
 
 
 def claims_of(parsed: Parsed) -> tuple[Claim, ...]:
-    """The claims of a statement, clause by clause."""
-    return tuple(_renamed(claim) for claim in _Reader(parsed).claims())
+    """The claims of a statement, one for each clause."""
+    return tuple(_normalise_naming(claim) for claim in _Reader(parsed).claims())
 
 
 class _Reader:
-    """Reads the claims off one parse."""
+    """Extracts the claims of one parse."""
 
     def __init__(self, parsed: Parsed) -> None:
         self.parsed = parsed
@@ -101,7 +101,7 @@ class _Reader:
                 yield from self.of_clause(root, frozenset())
 
     def of_clause(self, verb: Word, who: frozenset[Thing], *, mood: str = "") -> Iterator[Claim]:
-        """The claim of a clause, and those of the clauses beside it, which may share its subject."""
+        """The claim of a clause and of its coordinated clauses, which can share its subject."""
         children = self.parsed.children(verb)
         before = [each for each in children if each.dep in {"ccomp", "parataxis"} and self.stands_alone(each, verb)]
         for clause in before:
@@ -113,7 +113,7 @@ class _Reader:
             if each.dep == "conj" and (each.pos in {"VERB", "AUX"} or self.parsed.child(each, "nsubj", "nsubjpass"))
             for joined in self.of_clause(each, claim.who, mood=claim.mood)
         ]
-        # "Has finished and submitted the thesis."
+        # A shared object: "Has finished and submitted the thesis."
         shared = beside[0].roles if beside and not claim.roles and beside[0].who == claim.who else claim.roles
         yield replace(claim, mood=claim.mood or mood, roles=shared)
         yield from beside
@@ -124,17 +124,17 @@ class _Reader:
         return clause.index < verb.index and subject is not None and own is not None and own.index > clause.index
 
     def claim(self, verb: Word, who: frozenset[Thing], apart: Container[int]) -> Claim:
-        """The claim of one clause, with that of the verbs that hang on its own: "wants to learn"."""
+        """The claim of one clause, including open complements: "wants to learn"."""
         clause = _Clause(who, *self.tense(verb))
         word: Word | None = verb
         while word is not None:
             clause.begin(word)
             inner = None
             for each in self.parsed.children(word):
-                if inner is None and self.hangs_on(each, word):
+                if inner is None and self.is_open_complement(each, word):
                     inner = each
                 elif each.index not in apart and not (each.dep == "conj" and each.pos in {"VERB", "AUX"}):
-                    self.take(clause, each)
+                    self.add_dependent(clause, each)
             clause.is_denied ^= self.has_no(word)
             clause.finish(word, inner)
             word = inner
@@ -142,14 +142,14 @@ class _Reader:
             clause.is_over = True
         return clause.claim()
 
-    def hangs_on(self, word: Word, verb: Word) -> bool:
-        """Whether a word goes on with what a verb says: "wants to swim", also where it is read as a noun."""
+    def is_open_complement(self, word: Word, verb: Word) -> bool:
+        """Whether a token is an open complement of the verb: "wants to swim", "likes swimming" (tagged as a noun)."""
         if word.dep == "xcomp":
             return word.pos in {"VERB", "AUX"}
         return word.dep == "dobj" and is_activity(word) and stem_of(verb) in _LIKING
 
-    def take(self, clause: _Clause, word: Word) -> None:
-        """Take up a word that depends on the verb of a clause."""
+    def add_dependent(self, clause: _Clause, word: Word) -> None:
+        """Add a dependent of the verb to the clause."""
         if word.dep in {"punct", "cc", "expl", "mark"}:
             return
         if word.dep in {"nsubj", "csubj", "nsubjpass"}:
@@ -171,7 +171,7 @@ class _Reader:
             clause.told |= set(self.roles(word))
 
     def tense(self, verb: Word) -> tuple[Tense, bool]:
-        """The tense of the finite verb, and whether it is the perfect, which tells of what was."""
+        """The tense of the finite verb, and whether it is the perfect."""
         aux = [each for each in self.parsed.children(verb) if each.dep in {"aux", "auxpass"}]
         perfect = verb.tag in {"VBN", "VBG"} and any(
             each.lemma.lower() == "have" or each.low in {"'ve", "’ve"} for each in aux
@@ -182,18 +182,18 @@ class _Reader:
         return ("past" if verb.tag == "VBN" and not finite and not aux else "present"), False
 
     def has_no(self, verb: Word) -> bool:
-        """Whether an object or what is told of the subject is denied: "has no siblings"."""
+        """Whether an object or attribute has the determiner "no": "has no siblings"."""
         told = [each for each in self.parsed.children(verb) if each.dep in {"dobj", "attr"}]
         return any(each.low == "no" for thing in told for each in self.parsed.children(thing) if each.dep == "det")
 
     def is_over(self, word: Word) -> bool:
-        """Whether a word says that it was so until now: "no longer", "not … any more"."""
+        """Whether a token says that the state has ended: "no longer", "not … any more"."""
         if word.low == "anymore" or (word.low in {"longer", "more"} and word.dep == "advmod"):
             return any(each.low in {"no", "any", "not"} for each in self.parsed.children(word)) or word.low == "anymore"
         return False
 
     def roles(self, word: Word) -> Iterator[Role]:
-        """What a word is to the verb that it depends on."""
+        """The arguments that a dependent adds to its verb."""
         if word.dep == "prep":
             yield from self.adverbial(word)
             return
@@ -203,7 +203,7 @@ class _Reader:
                 if thing.stem not in _DROPPED or thing.parts:
                     yield self.role_of_time(word, "adv"), thing
             return
-        # What follows a noun or an adjective belongs to the clause: where it stands is a matter of style.
+        # Attach prepositional phrases to the clause: the attachment point is a matter of style.
         lifted = [each for each in self.parsed.children(word) if each.dep == "prep" and each.low not in {"of", "than"}]
         for each in lifted:
             yield from self.adverbial(each)
@@ -233,7 +233,7 @@ class _Reader:
         )
 
     def things(self, word: Word, *, but: Iterable[int] = ()) -> frozenset[Thing]:
-        """The thing that a word names, and those that stand beside it: "cats and dogs"."""
+        """The thing a token names and its conjuncts: "cats and dogs"."""
         found = [self.thing(word, but=but)]
         found += [
             thing
@@ -263,14 +263,14 @@ class _Reader:
                 thing = self.thing(each)
                 if (thing.stem not in _DROPPED or thing.parts) and not (thing.stem == "no" and each.dep == "det"):
                     parts.add(("mod" if each.dep in _MODIFIERS else each.dep, thing))
-        # The same where the parser takes it for a noun and where for a verb: "likes gardening".
+        # Equal whether the parser tags it as a noun or a verb: "likes gardening".
         named = stem(word.low[:-3]) if word.low.endswith("ing") and len(word.low) > 6 else stem_of(word)
         return Thing(named, frozenset(parts))
 
 
 @dataclass
 class _Clause:
-    """A clause while its words are taken up; ``told`` are the roles at the present verb."""
+    """A clause under construction; ``told`` are the arguments of the current verb."""
 
     who: frozenset[Thing]
     tense: Tense
@@ -304,8 +304,8 @@ class _Clause:
             self.mood = word.lemma.lower()
 
     def finish(self, word: Word, inner: Word | None) -> None:
-        """Take leave of a verb, before the one that hangs on it."""
-        # Who does what to whom in which of the clauses: "asked Ana to call Tom".
+        """Finish the current verb before its open complement."""
+        # Primes mark the depth of a complement, so that "asked Ana to call Tom" keeps its arguments apart.
         self.roles |= {(role + "'" * len(self.verbs), thing) for role, thing in self.told}
         self.is_inner = True
         if inner is not None and self.verb == "use":
@@ -331,8 +331,8 @@ class _Clause:
         return Claim(self.who, tuple(self.verbs), frozenset(self.roles), denied, self.is_over, self.tense, self.mood)
 
 
-def _renamed(claim: Claim) -> Claim:
-    """The claim with names told in one way: "has a dog named Rufus", "the dog's name is Rufus", "the dog is Rufus"."""
+def _normalise_naming(claim: Claim) -> Claim:
+    """Normalise naming: "has a dog named Rufus", "the dog's name is Rufus" and "the dog is Rufus" become equal."""
     if claim.verbs in {("call passive",), ("name passive",)}:
         roles = frozenset(("is" if role in {"name", "obj"} else role, thing) for role, thing in claim.roles)
         return replace(claim, verbs=("be",), roles=roles)
@@ -359,7 +359,7 @@ def _renamed(claim: Claim) -> Claim:
 
 
 def is_dated(thing: Thing) -> bool:
-    """Whether a thing is a day, a month, a year or a time of day."""
+    """Whether a thing is a date or time of day."""
     return any(DATES.fullmatch(word) for word in thing.words())
 
 

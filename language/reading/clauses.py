@@ -1,4 +1,4 @@
-"""Sentences parted into clauses that each say one thing of one subject."""
+"""Split parsed sentences into clauses, each with one predicate and one subject."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _MARKERS = listed(
     obviously funnily practically really please thanks straight still now just yet"""
 )
 _FINITE = frozenset({"VBD", "VBZ", "VBP", "MD"})
-# What may be left out where it can't be told: the rest says the same, only less of when and why.
+# Modifiers that may be dropped if unclear: the rest stays true, only less specific.
 _ASIDES = frozenset({"advcl", "relcl", "conj", "parataxis", "appos"})
 
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A clause: its ``head`` (a verb), the indices of its words, and its subject, which can be left out."""
+    """A clause: its head verb, the indices of its tokens, and its subject, which can be elided."""
 
     parsed: Parsed
     head: Word
@@ -38,41 +38,41 @@ class Clause:
     subject: Word | None
 
     def sense(self) -> Clause:
-        """The clause by the verb that carries its meaning: of "used to live" by "live"."""
+        """The clause headed by the verb that carries the meaning: "live" in "used to live"."""
         inner = next(iter(self.children("xcomp")), None) if self.head.low == "used" else None
         return self if inner is None else replace(self, head=inner)
 
     def words(self) -> list[Word]:
-        """Its words in the text's order."""
+        """Its tokens in text order."""
         return [self.parsed.words[index] for index in sorted(self.ids)]
 
     def lows(self) -> set[str]:
-        """Its words in lower case."""
+        """Its tokens in lower case."""
         return {word.low for word in self.words()}
 
     def children(self, *deps: str) -> list[Word]:
-        """What depends on its head in one of these ways and is still part of it; without any, all of that."""
+        """The head's dependents within the clause, all or those with one of these relations."""
         found = (each for each in self.parsed.children(self.head) if each.index in self.ids)
         return [each for each in found if not deps or each.dep in deps]
 
     def without(self, word: Word) -> Clause:
-        """The clause without a word and what depends on it, and without the "and" or mark that joined it."""
+        """The clause without a token's subtree, and without the conjunction or mark that joined it."""
         gone = {each.index for each in self.parsed.subtree(word)}
         first = min(gone)
         while first - 1 in self.ids and self.parsed.words[first - 1].dep in {"cc", "punct", "mark"}:
             first -= 1
             gone.add(first)
         if word.dep == "conj" and word.head in self.ids:
-            # "A, B and C" keeps its "and" only while something follows.
+            # "A, B and C" keeps its "and" only while another conjunct follows.
             joins = self.parsed.children(self.parsed.head(word))
             rest = [each for each in joins if each.dep == "conj" and each.index in self.ids and each.index not in gone]
             gone |= {each.index for each in joins if each.dep == "cc" and not rest}
         return replace(self, ids=self.ids - gone)
 
-    def aside(self, word: Word) -> Word | None:
-        """What could be left out so that ``word`` goes too: the smallest part of the clause that holds it."""
+    def droppable_modifier(self, word: Word) -> Word | None:
+        """The smallest droppable modifier that contains ``word``; None if there is none."""
         while word.index not in {self.head.index, word.head}:
-            # "The way they treated her" is nothing without its clause; ", who taught us," can go.
+            # A restrictive clause is needed ("the way they treated her"); ", who taught us," can be dropped.
             bound = (
                 word.dep == "relcl"
                 and self.parsed.words[min(each.index for each in self.parsed.subtree(word)) - 1].text != ","
@@ -84,17 +84,17 @@ class Clause:
 
 
 def is_verb(word: Word) -> bool:
-    """Whether a word can head a clause."""
+    """Whether a token can head a clause."""
     return word.pos in {"VERB", "AUX"}
 
 
 def own_subject(parsed: Parsed, verb: Word) -> Word | None:
-    """The subject that a verb has itself."""
+    """The verb's own subject."""
     return parsed.child(verb, *SUBJECTS)
 
 
 def subject_of(parsed: Parsed, verb: Word) -> Word | None:
-    """The subject of a verb, also where it shares that of a verb before it or is an infinitive's."""
+    """The subject of a verb, including one shared with a coordinated verb or controlled by the main verb."""
     if verb.dep in {"aux", "auxpass"}:
         verb = parsed.head(verb)
     while True:
@@ -111,18 +111,18 @@ def subject_of(parsed: Parsed, verb: Word) -> Word | None:
 
 
 def is_finite(parsed: Parsed, verb: Word) -> bool:
-    """Whether a verb states something by itself: it or an auxiliary of it has a tense."""
+    """Whether a verb is finite: it or one of its auxiliaries has a tense."""
     return verb.tag in _FINITE or any(
         each.tag in _FINITE and each.dep in {"aux", "auxpass"} for each in parsed.children(verb)
     )
 
 
 def clauses(parsed: Parsed, first: int, last: int) -> Iterator[Clause]:
-    """The clauses of the sentence from word ``first`` to before ``last``; verbs that share a subject stay together."""
+    """Yield the clauses of the tokens ``first`` to before ``last``. Verbs that share a subject stay together."""
     root = next((word for word in parsed.words[first:last] if word.head == word.index), None)
     if root is None:
         return
-    heads = [root, *_further(parsed, root)]
+    heads = [root, *_further_heads(parsed, root)]
     subtrees = {head.index: {word.index for word in parsed.subtree(head)} for head in heads}
     for head in sorted(heads, key=lambda each: each.index):
         ids = set(subtrees[head.index])
@@ -133,13 +133,13 @@ def clauses(parsed: Parsed, first: int, last: int) -> Iterator[Clause]:
         yield Clause(parsed, head, frozenset(ids), subject if subject is not None and subject.index in ids else None)
 
 
-def _further(parsed: Parsed, head: Word) -> Iterator[Word]:
+def _further_heads(parsed: Parsed, head: Word) -> Iterator[Word]:
     for child in parsed.children(head):
         own = own_subject(parsed, child)
         if child.dep == "conj" and is_verb(child):
             if own is not None:
                 yield child
-            yield from _further(parsed, child)
+            yield from _further_heads(parsed, child)
         elif child.dep in {"ccomp", "parataxis", "nsubj"} and is_verb(child) and (own or child.index < head.index):
             if any(each.dep == "mark" for each in parsed.children(child)):
                 continue
@@ -148,11 +148,11 @@ def _further(parsed: Parsed, head: Word) -> Iterator[Word]:
             beside = child.index < head.index or (comma and own_subject(parsed, head) is not None)
             if (comma or own is None) and beside and head.lemma not in SAY | DOUBT and is_finite(parsed, child):
                 yield child
-                yield from _further(parsed, child)
+                yield from _further_heads(parsed, child)
 
 
 def unwrapped(clause: Clause) -> Clause:
-    """Of "I remember that she loved roses" what is remembered."""
+    """The complement of a factive verb in the first person: "she loved roses" of "I remember that she loved roses"."""
     inner = next(iter(clause.children("ccomp")), None)
     subject = clause.subject
     plain = clause.head.lemma in {"remember", "recall", "swear", "know"} and subject is not None and subject.low == "i"
@@ -171,14 +171,14 @@ def unwrapped(clause: Clause) -> Clause:
 
 
 def governor(clause: Clause, word: Word) -> int:
-    """The verb that a word hangs on."""
+    """The index of the verb that governs a token."""
     while word.head != word.index and word.pos not in {"VERB", "AUX"}:
         word = clause.parsed.head(word)
     return word.index
 
 
 def subject_index(clause: Clause) -> int:
-    """Where its subject stands, -1 where it has none."""
+    """The index of the subject, -1 without one."""
     return clause.subject.index if clause.subject is not None else -1
 
 
@@ -191,7 +191,7 @@ def _ends_part(parsed: Parsed, word: Word, last: int) -> bool:
 
 
 def trimmed(clause: Clause) -> list[Word]:
-    """The words without what only joins a clause to the talk around it."""
+    """The clause's tokens without discourse markers, vocatives and marks at the ends."""
     gone: set[int] = set()
     last = max((word.index for word in clause.words() if word.dep != "punct"), default=0)
     for each in clause.children():
@@ -220,7 +220,7 @@ def trimmed(clause: Clause) -> list[Word]:
             gone |= {one.index for one in clause.parsed.subtree(each)}
     words = [word for word in clause.words() if word.index not in gone]
     if clause.subject is not None:
-        # ", God rest her soul," leaves a comma between a subject and its verb.
+        # A removed interjection ("God rest her soul,") leaves a comma between subject and verb.
         verb = {clause.head.index, *(each.index for each in clause.children("aux", "auxpass"))}
         bare = [
             place

@@ -1,4 +1,4 @@
-"""Saying several known memories in fewer, by their claims. In doubt they are left alone."""
+"""Merge known memories into fewer, by their claims. Unclear cases are left alone."""
 
 from __future__ import annotations
 
@@ -18,20 +18,19 @@ from .words import listed
 
 _FIGURE = re.compile(r"\d+(?:[.,:/-]\d+)*")
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
-_SAID_OF_EACH = listed("like love enjoy adore hate dislike speak play collect own eat drink learn")
-"""Said of two things together, each of these is said of either: who likes tea and hiking likes tea."""
-_STATES_OF_EACH = listed("allergic afraid scared interested fond keen")
-_NOT_OF_EACH = listed("other others another same more most less least too any some each every both all it")
-"""In what is liked, these would make it unclear how far the rest of the sentence goes."""
+_DISTRIBUTIVE_VERBS = listed("like love enjoy adore hate dislike speak play collect own eat drink learn")
+"""Distributive verbs: who likes tea and hiking likes tea."""
+_DISTRIBUTIVE_STATES = listed("allergic afraid scared interested fond keen")
+_NON_DISTRIBUTIVE = listed("other others another same more most less least too any some each every both all it")
+"""Words that would make the scope of a merged object unclear."""
 _MOST_WORDS = 4
 
 
 def condense(memories: Sequence[KnownMemory]) -> tuple[Condensed, ...]:
-    """Say memories of one category, subject and field in fewer where that needs no judgement.
+    """Merge memories of one category, subject and field where that needs no judgement.
 
-    Those that say the same become the fullest of their wordings, if it has every figure and name of the others. Of the
-    rest, those without a field that say one thing each of the same person become one sentence. What can't hold beside
-    another is left alone.
+    Equal statements become the fullest wording, if it has all figures and names of the others. Remaining ones without a
+    field and with the same predicate become one sentence. Incompatible ones are left alone.
     """
     alike: dict[tuple[str, str, str], list[KnownMemory]] = {}
     for memory in memories:
@@ -65,15 +64,15 @@ def _of_one_subject(memories: Sequence[KnownMemory]) -> Iterable[Condensed]:
 
 
 def _fullest(group: Sequence[KnownMemory]) -> KnownMemory | None:
-    """The wording with the most words, the newest of them, if nothing that counts stands in another one only."""
+    """The longest wording, the newest on a tie; None if another has a figure or name that it lacks."""
     fullest = max(group, key=lambda memory: (len(memory.content.split()), memory.date, memory.id))
     if len(group) < 2 or len(fullest.content) > MOST_CHARACTERS:
         return None
-    telling = _telling(fullest)
-    return fullest if all(_telling(memory) <= telling for memory in group) else None
+    telling = _figures_and_names(fullest)
+    return fullest if all(_figures_and_names(memory) <= telling for memory in group) else None
 
 
-def _telling(memory: KnownMemory) -> set[str]:
+def _figures_and_names(memory: KnownMemory) -> set[str]:
     """Figures and names."""
     words = _WORD.findall(memory.content)
     names = {word for place, word in enumerate(words) if word[0].isupper() and place}
@@ -91,21 +90,21 @@ def _condensed(content: str, group: Sequence[KnownMemory]) -> Condensed:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A sentence that can be joined with others that ``opens`` alike: "Sam likes"."""
+    """A sentence that can be joined with others of the same opening: "Sam likes"."""
 
     opens: str
     what: str
     denied: bool
 
 
-def in_one_sentence(contents: Sequence[str]) -> str | None:
-    """Say sentences about one person in one of at most 280 characters, or None where that needs any judgement."""
+def join_sentences(contents: Sequence[str]) -> str | None:
+    """Join sentences about one person into one of at most 280 characters; None if that needs judgement."""
     parts = [part for part in map(_part_of, contents) if part is not None]
-    return _one_of(parts) if len(parts) == len(contents) and len({part.opens for part in parts}) == 1 else None
+    return _join_objects(parts) if len(parts) == len(contents) and len({part.opens for part in parts}) == 1 else None
 
 
 def _joined(memories: Sequence[KnownMemory]) -> Iterable[Condensed]:
-    """As many into each sentence as it can hold, in the order given."""
+    """Join as many memories into each sentence as fit, in the given order."""
     alike: dict[str, list[tuple[KnownMemory, _Part]]] = {}
     for memory in memories:
         part = _part_of(memory.content)
@@ -114,17 +113,17 @@ def _joined(memories: Sequence[KnownMemory]) -> Iterable[Condensed]:
     for told in alike.values():
         group: list[tuple[KnownMemory, _Part]] = []
         for one in [*told, None]:
-            if group and (one is None or _one_of([part for _, part in (*group, one)]) is None):
-                content = _one_of([part for _, part in group])
+            if group and (one is None or _join_objects([part for _, part in (*group, one)]) is None):
+                content = _join_objects([part for _, part in group])
                 if content is not None:
                     yield _condensed(content, [memory for memory, _ in group])
                 group = []
             group += [one] if one is not None else []
 
 
-def _one_of(parts: Sequence[_Part]) -> str | None:
-    """Join what is said of one person with one verb, or None if it is one thing only or the sentence gets too long."""
-    # Short ones first: in "green tea and coffee" the coffee might be green as well.
+def _join_objects(parts: Sequence[_Part]) -> str | None:
+    """Join objects of one predicate; None if there is only one, or the sentence gets too long."""
+    # Short ones first: "green tea and coffee" is ambiguous.
     things = sorted(dict.fromkeys(part.what for part in parts), key=lambda what: len(what.split()))
     link = "or" if parts[0].denied else "and"
     joined = f"{parts[0].opens} {', '.join(things[:-1])} {link} {things[-1]}."
@@ -132,14 +131,14 @@ def _one_of(parts: Sequence[_Part]) -> str | None:
 
 
 def _part_of(content: str) -> _Part | None:
-    """Read a sentence that says one thing of one person, or return None."""
+    """Split a simple sentence into opening and object; None if it is not simple."""
     parsed = parse(content)
     if parsed is None or len(parsed.sentences) != 1 or not content.endswith("."):
         return None
     root = next((word for word in parsed.words if word.head == word.index), None)
     if root is None or any(word.text in ',;:()"“”<>[]' or word.pos in {"NUM", "SYM"} for word in parsed.words):
         return None
-    found = _said_of_each(parsed, root)
+    found = _distributive_object(parsed, root)
     subject = parsed.child(root, "nsubj")
     if found is None or subject is None or subject.pos not in {"NOUN", "PROPN"}:
         return None
@@ -149,26 +148,26 @@ def _part_of(content: str) -> _Part | None:
         [word.index for word in what] == [word.index for word in words]
         and len(what) <= _MOST_WORDS
         and all(word.pos in {"NOUN", "PROPN", "ADJ", "DET", "VERB"} for word in what)
-        and all(word.low not in _NOT_OF_EACH and word.dep not in {"neg", "poss", "relcl", "acl"} for word in what)
+        and all(word.low not in _NON_DISTRIBUTIVE and word.dep not in {"neg", "poss", "relcl", "acl"} for word in what)
         and not any(word.low == "no" for word in what)
-        and _opens_plainly(parsed, root, opening)
+        and _has_plain_opening(parsed, root, opening)
     )
     denied = parsed.child(root, "neg") is not None
     text = parsed.text[what[0].start : what[-1].end]
     return _Part(parsed.text[: what[0].start].strip(), text, denied) if plain else None
 
 
-def _said_of_each(parsed: Parsed, root: Word) -> Word | None:
-    """The one thing that a clause says of somebody, where two of its kind could stand there."""
+def _distributive_object(parsed: Parsed, root: Word) -> Word | None:
+    """The object of a distributive predicate; None if there is none."""
     if root.lemma == "be":
         state = parsed.child(root, "acomp")
-        of = parsed.child(state, "prep") if state is not None and state.low in _STATES_OF_EACH else None
+        of = parsed.child(state, "prep") if state is not None and state.low in _DISTRIBUTIVE_STATES else None
         return parsed.child(of, "pobj") if of is not None else None
-    return parsed.child(root, "dobj", "xcomp") if root.lemma in _SAID_OF_EACH and root.tag != "VBG" else None
+    return parsed.child(root, "dobj", "xcomp") if root.lemma in _DISTRIBUTIVE_VERBS and root.tag != "VBG" else None
 
 
-def _opens_plainly(parsed: Parsed, root: Word, opening: Sequence[Word]) -> bool:
-    """Whether before the thing only stands who it is said of, and the verb or that it is denied."""
+def _has_plain_opening(parsed: Parsed, root: Word, opening: Sequence[Word]) -> bool:
+    """Whether the opening is only subject, verb and negation."""
     subject = parsed.child(root, "nsubj")
     own = {word.index for word in parsed.subtree(subject)} if subject is not None else set()
     state = parsed.child(root, "acomp")

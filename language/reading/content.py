@@ -1,4 +1,4 @@
-"""What one statement about a person is compared by: its content words, figures, names, times, and how it is meant."""
+"""The features of a statement for comparison: content words, figures, names, times, polarity, modality, roles."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise, zip_longest
 
-from .figures import MONTHS, in_figures
+from .figures import MONTHS, normalise_figures
 from .lexicon import is_word
 from .parse import Parsed, Word, parse
 from .related import KIN, SAME_KIN, Part, Token
@@ -20,16 +20,16 @@ LIGHT = listed(
     him she her his hers theirs himself herself themselves this these those such what where when how will would one
     part"""
 )
-"""Words that carry nothing by themselves."""
-_DENYING = listed("non not no never none nobody nothing neither nor without hardly barely rarely seldom cannot")
+"""Function words, ignored in comparison."""
+_NEGATIONS = listed("non not no never none nobody nothing neither nor without hardly barely rarely seldom cannot")
 _SELDOM = listed("hardly barely rarely seldom")
-_IMPLYING = listed(
+_IMPLICIT_NEGATIONS = listed(
     """quit stop fail hate detest loathe dislike lack avoid refuse reject deny teetotal intolerant intolerance only
     childless unable former unemployed abstain off teetotaller vegetarian vegan distrust
     miss free except sober allergic blind lose drop_out drop abandon cancel decline withdraw"""
 )
-"""Words that say what others deny: "is teetotal"."""
-_DENYING_PREFIX = re.compile(r"(?:un|in|im|dis|non)")
+"""Words that imply a negation: "is teetotal"."""
+_NEGATIVE_PREFIX = re.compile(r"(?:un|in|im|dis|non)")
 _DAYS = listed(
     """monday tuesday wednesday thursday friday saturday sunday spring summer autumn winter morning afternoon evening
     noon midnight christmas easter weekend today yesterday tomorrow"""
@@ -39,7 +39,7 @@ _UNITS = listed(
     """second minute hour day week month year metre kilometre mile kilogram gram pound stone euro dollar franc yen litre
     percent inch foot centimetre mg ml kw hp celsius fahrenheit"""
 )
-_ONE_SPELLING = {
+_CANONICAL_LEMMAS = {
     "kilometer": "kilometre",
     "meter": "metre",
     "liter": "litre",
@@ -71,23 +71,23 @@ _PLANNING = re.compile(
 _ROLES = {"nsubj": "subject", "csubj": "subject", "poss": "of", "dative": "to"} | dict.fromkeys(
     ("nsubjpass", "dobj", "attr", "oprd", "acomp"), "object"
 )
-_OF_SEVERAL = re.compile(r"\b(?:one|some|most|half) of\b", re.IGNORECASE)
+_PARTITIVE = re.compile(r"\b(?:one|some|most|half) of\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Content:
-    """One statement."""
+    """One statement and its features, computed on first use."""
 
     text: str
 
     @cached_property
     def plain(self) -> str:
-        """The text with figures and what is said of them in one form."""
-        return in_figures(self.text)
+        """The text with figures and common paraphrases normalised."""
+        return normalise_figures(self.text)
 
     @cached_property
     def parsed(self) -> Parsed:
-        """Its words; of one without a subject ("Owned two violins") the user is the subject."""
+        """The parse. Where there is no subject ("Owned two violins"), "the user" is added."""
         found = parse(self.plain) or Parsed(self.plain, (), ())
         if any(word.dep in {"nsubj", "nsubjpass", "csubj", "expl"} for word in found.words):
             return found
@@ -95,7 +95,7 @@ class Content:
 
     @cached_property
     def tokens(self) -> tuple[Token, ...]:
-        """Its words, without marks."""
+        """Its tokens, without punctuation and possessive markers."""
         return tuple(
             self._token(word) for word in self.parsed.words if word.tag != "POS" and re.search(r"\w", word.text)
         )
@@ -104,7 +104,7 @@ class Content:
         low = word.low.removesuffix("'s")
         lemma = word.lemma.lower() if word.lemma.replace("-", "").isalpha() else low
         lemma = SAME_KIN.get(low, SAME_KIN.get(lemma, lemma))
-        lemma = _ONE_SPELLING.get(lemma, lemma) if word.pos != "VERB" else lemma
+        lemma = _CANONICAL_LEMMAS.get(lemma, lemma) if word.pos != "VERB" else lemma
         if low.rstrip("s") in _DAYS and (low != "may" or word.text == "May") and word.pos != "VERB":
             lemma = low.rstrip("s")
         elif lemma == "may":
@@ -128,17 +128,17 @@ class Content:
 
     @cached_property
     def lows(self) -> frozenset[str]:
-        """Its words in lower case."""
+        """Its tokens in lower case."""
         return frozenset(token.low for token in self.tokens)
 
     @cached_property
     def words(self) -> tuple[Token, ...]:
-        """Its content words, a verb with its particle as one."""
+        """Its content words; a phrasal verb is one word."""
         return tuple(self._content())
 
     def _content(self) -> Iterator[Token]:
         for at, token in enumerate(self.tokens):
-            if token.low in LIGHT or token.lemma in LIGHT or token.low in _DENYING or token.part == "preposition":
+            if token.low in LIGHT or token.lemma in LIGHT or token.low in _NEGATIONS or token.part == "preposition":
                 continue
             if token.low in {"user", "own"}:
                 continue
@@ -148,17 +148,17 @@ class Content:
             else:
                 yield token
 
-    # --- What is said exactly -----------------------------------------------------------------------------------
+    # --- Exact values -----------------------------------------------------------------------------------------------
 
     @cached_property
     def figures(self) -> frozenset[str]:
-        """Its figures; of a full hour the hour."""
+        """Its figures; "5:00" counts as "5"."""
         found = {token.low.removesuffix(":00") for token in self.tokens if token.part == "figure"}
         return frozenset(found)
 
     @cached_property
     def counted(self) -> dict[str, str]:
-        """What figures count or measure, each with its figure."""
+        """What figures count or measure, mapped to the figure."""
         found = {}
         for at, token in enumerate(self.tokens):
             if token.part == "figure":
@@ -170,7 +170,7 @@ class Content:
 
     @cached_property
     def things_counted(self) -> frozenset[str]:
-        """What stands right after a figure, in the plural."""
+        """Plural nouns right after a figure."""
         return frozenset(
             after.lemma for token, after in pairwise(self.tokens) if token.part == "figure" and after.tag == "NNS"
         )
@@ -187,54 +187,54 @@ class Content:
 
     @cached_property
     def units(self) -> frozenset[str]:
-        """What is measured in."""
+        """Units of measurement."""
         return frozenset(token.lemma for token in self.tokens if token.lemma in _UNITS)
 
     @cached_property
     def kin(self) -> frozenset[str]:
-        """Words for who somebody is to somebody."""
+        """Kinship nouns; "mother and father" count as "parent"."""
         found = frozenset(token.lemma for token in self.tokens if token.is_kin)
         return found - _PARENTS | {"parent"} if found >= _PARENTS else found
 
     @cached_property
     def denials(self) -> int:
-        """How many words deny something."""
-        return sum(token.low in _DENYING for token in self.tokens)
+        """The number of negation words."""
+        return sum(token.low in _NEGATIONS for token in self.tokens)
 
     @cached_property
     def implied(self) -> int:
-        """How many words may deny something without a word for it."""
+        """The number of words that may imply a negation."""
         return sum(
-            token.lemma in _IMPLYING
-            or token.low in _IMPLYING
-            or (token.part == "adjective" and bool(_DENYING_PREFIX.match(token.low)))
+            token.lemma in _IMPLICIT_NEGATIONS
+            or token.low in _IMPLICIT_NEGATIONS
+            or (token.part == "adjective" and bool(_NEGATIVE_PREFIX.match(token.low)))
             or (token.low.startswith("un") and token.low.endswith("ed"))
             for token in self.words
         )
 
     @cached_property
     def is_wish(self) -> bool:
-        """Whether it tells what is wished or planned."""
+        """Whether it expresses a wish or plan."""
         return bool(_WISHING.search(self.plain))
 
     @cached_property
     def may_be_plan(self) -> bool:
-        """Whether it may tell a plan in other words."""
+        """Whether its wording may express a plan, as a request or duty does."""
         return bool(_PLANNING.search(self.plain))
 
     @cached_property
     def is_seldom(self) -> bool:
-        """Whether it tells of what is seldom so."""
+        """Whether it has an adverb of rarity."""
         return not _SELDOM.isdisjoint(self.lows)
 
     @cached_property
     def is_of_several(self) -> bool:
-        """Whether it tells of one of several: "is one of five siblings"."""
-        return bool(_OF_SEVERAL.search(self.plain))
+        """Whether it is partitive: "is one of five siblings"."""
+        return bool(_PARTITIVE.search(self.plain))
 
     @cached_property
     def before(self) -> dict[str, str]:
-        """The preposition before each word that carries something."""
+        """The preposition before each content word."""
         found, last = {}, ""
         for token, following in zip_longest(self.tokens, self.tokens[1:]):
             is_infinitive = token.tag == "TO" and following is not None and following.part == "verb"
@@ -245,24 +245,24 @@ class Content:
         return found
 
     def after(self, low: str) -> str | None:
-        """The first word that carries something after a word."""
+        """The first content word after a word."""
         at = next((at for at, token in enumerate(self.tokens) if token.low == low), len(self.tokens))
         rest = (each for each in self.tokens[at + 1 :] if each.part != "preposition" and each.low not in LIGHT)
         return next((each.lemma for each in rest), None)
 
     def follows(self, low: str) -> str:
-        """The word right after a word, empty for none."""
+        """The token right after a word, or empty."""
         return next((after.low for token, after in pairwise(self.tokens) if token.low == low), "")
 
     def whose(self, lemma: str) -> frozenset[str]:
-        """Whose somebody is: of "Ingrid's boss" Ingrid."""
+        """The possessors of a noun: "ingrid" for "boss" in "Ingrid's boss"."""
         return frozenset(re.findall(rf"(\w+)'s (?:\w+ )?{re.escape(lemma)}\b", self.plain.lower()))
 
     def has(self, lemma: str) -> bool:
-        """Whether a word stands in it, in any form."""
+        """Whether it contains a word in any form."""
         return any(lemma in {token.lemma, token.low} for token in self.tokens)
 
-    # --- Who does what ------------------------------------------------------------------------------------------
+    # --- Predicate and arguments ------------------------------------------------------------------------------------
 
     @cached_property
     def root(self) -> Word | None:
@@ -271,19 +271,19 @@ class Content:
 
     @cached_property
     def verb(self) -> str:
-        """The main verb in its basic form."""
+        """The lemma of the main verb."""
         return self.root.lemma.lower() if self.root is not None else ""
 
     @cached_property
     def is_past(self) -> bool:
-        """Whether it tells of what was, not in the perfect."""
+        """Whether the main verb is in the simple past."""
         if "formerly" in self.lows:
             return True
         return any(word.low != word.lemma.lower() for word in self._main_past)
 
     @property
     def may_be_past(self) -> bool:
-        """The same, or that its verb has the same form in the past: "cost"; or tells what one would do then."""
+        """The same, or ambiguous: a verb with equal present and past ("cost"), or habitual "would"."""
         return self.is_past or bool(self._main_past) or ("would" in self.lows and not self.is_wish)
 
     @cached_property
@@ -293,12 +293,12 @@ class Content:
 
     @cached_property
     def has_past(self) -> bool:
-        """Whether any part of it tells of what was."""
+        """Whether any verb is in the past tense."""
         return any(word.tag == "VBD" for word in self.parsed.words)
 
     @cached_property
     def is_perfect(self) -> bool:
-        """Whether it tells what has come about; "has lived there for years" tells what is."""
+        """Whether the main verb is in the perfect of result; with "for" or "since" it describes the present."""
         root = self.root
         return (
             {"for", "since"}.isdisjoint(self.lows)
@@ -309,19 +309,19 @@ class Content:
 
     @cached_property
     def is_passive(self) -> bool:
-        """Whether it tells what is done to the subject."""
+        """Whether the main verb is passive."""
         root = self.root
         return root is not None and self.parsed.child(root, "auxpass", "nsubjpass") is not None
 
     @cached_property
     def subject(self) -> str:
-        """The subject of the main verb."""
+        """The lemma of the main verb's subject."""
         found = self.parsed.child(self.root, "nsubj", "nsubjpass") if self.root is not None else None
         return next((token.lemma for token in self.tokens if found is not None and token.index == found.index), "")
 
     @cached_property
     def roles(self) -> dict[int, str]:
-        """What words are to their verb or noun, by their index: "subject", "object", "of", or a preposition."""
+        """The role of each argument by token index: "subject", "object", "of", "to" or a preposition."""
         found = {}
         for word in self.parsed.words:
             head = self.parsed.head(word)
@@ -333,12 +333,12 @@ class Content:
 
     @cached_property
     def objects(self) -> list[str]:
-        """What the main verb is done to, as it stands in lower case."""
+        """The direct objects of the main verb, in lower case."""
         children = self.parsed.children(self.root) if self.root is not None else ()
         return [word.low for word in children if word.dep == "dobj"]
 
     def doers(self, lemma: str = "") -> tuple[bool, frozenset[str]] | None:
-        """Who does what a verb says, the main one or another, with those beside; and whether it is done to them."""
+        """A verb's subject with conjuncts and appositions, and whether it is the patient. Default: the main verb."""
         for word in self.parsed.words:
             is_sought = word.lemma.lower() == lemma if lemma else word == self.root
             if not is_sought or word.pos not in {"VERB", "AUX"}:
@@ -346,14 +346,14 @@ class Content:
             agent = self.parsed.child(word, "agent")
             done_to = agent is None and self.parsed.child(word, "auxpass", "nsubjpass") is not None
             found = self.parsed.child(agent or word, *(("pobj",) if agent is not None else ("nsubj", "nsubjpass")))
-            return (done_to, frozenset(self._beside(found))) if found is not None else None
+            return (done_to, frozenset(self._conjuncts(found))) if found is not None else None
         return None
 
-    def _beside(self, word: Word) -> Iterator[str]:
+    def _conjuncts(self, word: Word) -> Iterator[str]:
         yield word.low
         for each in self.parsed.children(word):
             if each.dep in {"appos", "compound", "conj", "flat"}:
-                yield from self._beside(each)
+                yield from self._conjuncts(each)
 
     @cached_property
     def described(self) -> dict[str, frozenset[str]]:

@@ -1,4 +1,4 @@
-"""Turn "yesterday" and "last year" into dates, since what is remembered is read on another day."""
+"""Replace relative dates ("yesterday", "last year") by absolute ones."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NUMBER = (
     r"(?:\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|"
     r"a few|a couple of|several|many|some)"
 )
-_TAKES_A_TIME = re.compile(r"(?i)\b(?:since|until|till|from|by|before|after|around|of)\s+$")
+_TEMPORAL_PREPOSITION = re.compile(r"(?i)\b(?:since|until|till|from|by|before|after|around|of)\s+$")
 
 
 def _date(moment: datetime) -> str:
@@ -51,7 +51,7 @@ def _period(match: re.Match[str], at: datetime) -> str | None:
 
 
 def _season(match: re.Match[str], at: datetime) -> str | None:
-    # In whose half of the world, nobody says: "the summer before" holds in both, a year might not.
+    # The hemisphere is unknown: "the summer before" is right in both, a year might not be.
     side = {"last": "before", "next": "after"}[match["which"].lower()]
     return f"in the {match['season'].lower()} {side} {_date(at)}"
 
@@ -82,7 +82,7 @@ _RULES: tuple[tuple[re.Pattern[str], _Render], ...] = tuple(
 _WEEKDAY = re.compile(
     rf"\bon (?P<unit>{_DAY})\b(?! ?(?:\d|,|the|before|after|{_MONTHS}|{_PART_OF_DAY}s\b))", re.IGNORECASE
 )
-# Time words that mean something only on the day they are said and that no rule above turns into a date.
+# Deictic time expressions that no rule above resolves.
 _UNRESOLVED = re.compile(
     rf"\b(?:today|tonight|yesterday|tomorrow|this (?:{_PART_OF_DAY}|time|{_SEASON})|right now|"
     r"at the moment|earlier|the other (?:day|night|week)|last (?:night|time)|"
@@ -93,10 +93,10 @@ _UNRESOLVED = re.compile(
 )
 
 
-def dated(text: str, at: datetime, *, past: bool) -> str | None:
-    """The text with its relative dates made absolute, as of the day ``at``; None if one of them can't be told.
+def resolve_dates(text: str, at: datetime, *, past: bool) -> str | None:
+    """The text with its relative dates resolved as of ``at``; None if one of them can't be.
 
-    ``past`` says that it tells of the past, so that "on Friday" is the Friday before; else it is the Friday after.
+    ``past``: the clause is in the past tense, so "on Friday" is the Friday before; otherwise the one after.
     """
 
     def weekday(match: re.Match[str], moment: datetime) -> str:
@@ -108,7 +108,7 @@ def dated(text: str, at: datetime, *, past: bool) -> str | None:
             rendered = render(match, at)
             if rendered is None:
                 return None
-            if _TAKES_A_TIME.search(text[: match.start()]):
+            if _TEMPORAL_PREPOSITION.search(text[: match.start()]):
                 rendered = rendered.removeprefix("in ").removeprefix("on ")
             if match.start() == 0:
                 rendered = rendered[0].upper() + rendered[1:]

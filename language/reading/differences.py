@@ -1,8 +1,8 @@
-"""What keeps two statements about a person apart whatever else they share: a wrong merge would lose one of them.
+"""Rules that keep two similar statements apart, since a wrong merge loses one of them.
 
-Figures, days, names, units, who is meant, denial, tense, wishes, opposites, another word at the same place, and who
-does it to whom. ``differ`` holds for everybody, a model too; ``may_differ`` only where nobody is asked. ``doubts`` are
-weighed beside how the words go together.
+They check figures, days, names, units, referents, polarity, tense, modality, antonyms, substituted words and swapped
+roles. ``differ`` overrules everybody, a model too; ``may_differ`` counts only without a model. ``doubts`` are features
+of the learned comparison.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from .related import related
 from .words import listed
 
 _TWO = listed("twin twins both pair couple")
-_AGAINST = frozenset(
+_OPPOSED_PREPOSITIONS = frozenset(
     frozenset(pair.split("/"))
     for pair in listed(
         "from/to before/after with/without by/to until/from until/since up/down over/under above/below "
         "into/out in/from at/from for/against on/off for/from with/for to/for for/after in/until at/until on/until"
     )
 )
-"""Prepositions that say what each other do not."""
+"""Pairs of opposed prepositions."""
 _FREE_UNITS = listed("year hour minute day week foot second")
-_TURNING = listed("will being when")
+_ASPECT_WORDS = listed("will being when")
 _HIS, _HER = listed("he his him himself"), listed("she her hers herself")
 _OUTWARD = (("in", "out"), ("on", "off"), ("up", "down"))
 _PLACING = listed("near above below past behind opposite without against before after")
@@ -39,8 +39,8 @@ _ALWAYS_QUALIFYING = listed(
 )
 _NEVER_FREE = listed("half or almost least former may might could should against believes thinks claims")
 _MOST_LEFT = (1.0, 2.3)
-"""How much is little to be left over of each: of long statements that share a lot more is."""
-_KEEPING = (
+"""The most unaligned weight of each statement, the lower and the higher."""
+_DECISIVE_DOUBTS = (
     "narrowed",
     "most",
     "going_on",
@@ -54,7 +54,7 @@ _KEEPING = (
     "turning",
     "being",
 )
-"""The doubts that keep two statements apart where nobody is asked."""
+"""The doubts that keep two statements apart without a model."""
 _TOO_MUCH_LEFT, _LONG = (2.0, 3.0), 5
 """More left over of each keeps them apart where nobody is asked: of long statements any two share something."""
 _PRONOUNS = listed("he she they it who that which him her them himself herself themselves")
@@ -63,32 +63,32 @@ _STATES = re.compile(
     r"|late|said|mentioned|told)\b",
     re.IGNORECASE,
 )
-"""Where a past tells what is: "was born", "got divorced", "quit smoking"."""
+"""Words with which a past tense describes a present state: "was born", "got divorced", "quit smoking"."""
 _CALLED = re.compile(r"\b(call|nam)(?:ed|es|s) (?:\w+'s|the|her|his|an?) \w+$", re.IGNORECASE)
-"""Calling somebody, with no word for what."""
+"""Calling somebody without naming the name."""
 _PLAIN_VERBS = listed("go take make use")
-"""Verbs that may stand for another one: "takes the tram" for "commutes by tram"."""
+"""Light verbs that can replace another verb: "takes the tram" for "commutes by tram"."""
 _MUTUAL = listed("friend cousin sibling partner spouse neighbour colleague twin flatmate")
 _LIKING = listed("like likes love loves enjoy enjoys hate hates dislikes stand want wants fond detests loathes")
 _SICKENED = listed("allergic allergy intolerant intolerance allergies")
-_LACKING = ("no", "without", "except")
+_NEGATIVE_DETERMINERS = ("no", "without", "except")
 _LASTING = frozenset({"marry", "retire", "divorce"})
 
 
 def differ(pair: Alignment) -> bool:
-    """Whether something that is said exactly keeps the two apart, whoever says that they are one."""
+    """Whether an exact difference keeps the two apart, whatever a model says."""
     return (
         _differ_in_amounts(pair)
         or _differ_in_who(pair)
-        or _differ_in_denial(pair)
+        or _differ_in_polarity(pair)
         or _differ_in_sense(pair)
-        or _has_another_word(pair)
-        or _are_turned(pair)
+        or _has_substituted_word(pair)
+        or _are_roles_swapped(pair)
     )
 
 
 def may_differ(pair: Alignment) -> bool:
-    """Whether something may keep them apart that only a model could tell to be no difference."""
+    """Whether a possible difference keeps them apart that only a model could rule out."""
     found = doubts(pair)
     less, more = sorted(pair.weights)
     length = min(len(pair.one.words), len(pair.other.words))
@@ -96,11 +96,11 @@ def may_differ(pair: Alignment) -> bool:
     things = length > _LONG and any(word.part == "noun" for words in pair.left for word in words)
     if less > most[0] or more > most[1] or (less and (found["doubt_tense"] or things)):
         return True
-    return pair.is_swapped or any(found[f"doubt_{kind}"] for kind in _KEEPING)
+    return pair.is_swapped or any(found[f"doubt_{kind}"] for kind in _DECISIVE_DOUBTS)
 
 
 def doubts(pair: Alignment) -> dict[str, float]:
-    """What may keep them apart, each 1 or 0: a lot is left over, who is meant, tense, and what ``may_differ`` is of."""
+    """Possible differences as features, each 1 or 0."""
     one, other = pair.one, pair.other
     less, more = sorted(pair.weights)
     is_perfect = one.is_perfect or other.is_perfect
@@ -113,16 +113,16 @@ def doubts(pair: Alignment) -> dict[str, float]:
         "narrowed": _is_narrowed(pair),
         "denied": is_denied,
         "days": one.days != other.days,
-        "verb": _has_another_verb(pair),
+        "verb": _has_substituted_verb(pair),
         "kind": _is_kind_of(pair),
         "reversed": pair.is_reversed,
         "done_to": pair.is_done_to_one,
         "done_by": _is_done_by_another(pair),
         "than": "than" in one.lows ^ other.lows,
-        "turning": pair.is_all and not _TURNING.isdisjoint(one.lows ^ other.lows),
+        "turning": pair.is_all and not _ASPECT_WORDS.isdisjoint(one.lows ^ other.lows),
         "most": any(word.tag in {"JJS", "RBS"} and word.low != "most" for words in pair.left for word in words),
-        "taste": _is_taste(one, other) or _is_taste(other, one),
-        "going_on": _is_going_on(one, other) or _is_going_on(other, one),
+        "taste": _is_dislike_against_intolerance(one, other) or _is_dislike_against_intolerance(other, one),
+        "going_on": _is_done_against_ongoing(one, other) or _is_done_against_ongoing(other, one),
         "being": _is_or_has(one, other) or _is_or_has(other, one),
         "tense": _differ_in_tense(one, other) and not is_state and not is_perfect,
     }
@@ -130,7 +130,7 @@ def doubts(pair: Alignment) -> dict[str, float]:
 
 
 def _is_narrowed(pair: Alignment) -> bool:
-    """Whether one says the same of less: with an adjective more, or more of what is denied."""
+    """Whether one is more specific: an added adjective or adverb, or a longer negated statement."""
     if not pair.in_order or min(pair.weights) > 0 or pair.is_all:
         return False
     more = [*pair.left[0], *pair.left[1]]
@@ -140,7 +140,7 @@ def _is_narrowed(pair: Alignment) -> bool:
 
 
 def _is_done_by_another(pair: Alignment) -> bool:
-    """Whether one has who does it, and the other does it: "the user's teacher" and "the user teaches"."""
+    """Whether one has the user's agent noun and the other the verb: "the user's teacher", "the user teaches"."""
     for at, (its, _) in pair.together.items():
         both = ((pair.one, pair.one.words[at]), (pair.other, pair.other.words[its]))
         for (having, noun), (doing, verb) in (both, both[::-1]):
@@ -152,7 +152,7 @@ def _is_done_by_another(pair: Alignment) -> bool:
 
 
 def _is_or_has(one: Content, other: Content) -> bool:
-    """Whether the user is what another statement says that the user has: "works as a cleaner" and "has a cleaner"."""
+    """Whether the user is in one what they have in the other: "works as a cleaner" and "has a cleaner"."""
     if one.verb != "have" or other.verb not in {"be", "work"} or not one.subject == other.subject == "user":
         return False
     return any(
@@ -162,7 +162,7 @@ def _is_or_has(one: Content, other: Content) -> bool:
 
 
 def _differ_in_amounts(pair: Alignment) -> bool:
-    """Figures, what they count, days, units."""
+    """Whether figures, counted nouns, days or units differ."""
     one, other = pair.one, pair.other
     figures, others = one.figures, other.figures
     if (one.lows | other.lows) & _TWO:
@@ -178,25 +178,25 @@ def _differ_in_amounts(pair: Alignment) -> bool:
     return bool(units and its) or bool(figures and not (units | its) <= _FREE_UNITS)
 
 
-def _is_going_on(one: Content, other: Content) -> bool:
-    """Whether one tells as done what is still being done: "has read it" and "is reading it"."""
+def _is_done_against_ongoing(one: Content, other: Content) -> bool:
+    """Whether one is completed and the other ongoing: "has read it" and "is reading it"."""
     is_same = one.verb == other.verb != ""
     return is_same and one.is_perfect and other.root is not None and other.root.tag == "VBG"
 
 
-def _is_taste(one: Content, other: Content) -> bool:
-    """Whether what one does not like the other can't take: "dislikes nuts" and "is allergic to nuts"."""
+def _is_dislike_against_intolerance(one: Content, other: Content) -> bool:
+    """Whether one is a dislike and the other an intolerance: "dislikes nuts" and "is allergic to nuts"."""
     return bool(one.lows & _LIKING and other.lows & _SICKENED and one.lows.isdisjoint(_SICKENED))
 
 
 def _is_counted_otherwise(one: Content, other: Content) -> bool:
-    """Whether the other has something that is counted here and counts it not: "two cats and a dog"."""
+    """Whether a noun counted in one is uncounted in the other: "two cats and a dog"."""
     first, second = one.things_counted, other.things_counted
     return bool(second) and any(counted not in second and other.has(counted) for counted in first)
 
 
 def _differ_in_who(pair: Alignment) -> bool:
-    """Names, and words for who somebody is."""
+    """Whether names, kinship nouns or pronouns' genders differ."""
     one, other = pair.one, pair.other
     if any(pair.names) or _is_of_somebody_else(one, other) or _is_of_somebody_else(other, one):
         return True
@@ -212,15 +212,15 @@ def _differ_in_who(pair: Alignment) -> bool:
 
 
 def _is_of_somebody_else(one: Content, other: Content) -> bool:
-    """Whether the user is in the other alone, and this one is about somebody named: no subject means the user."""
+    """Whether this one is about a named person and only the other mentions the user."""
     if "user" in one.text.lower() or "user" not in other.text.lower():
         return False
     subject = next((token for token in one.tokens if token.lemma == one.subject), None)
     return subject is not None and (subject.is_kin or subject.tag in {"NNP", "NNPS"})
 
 
-def _differ_in_denial(pair: Alignment) -> bool:
-    """Denial of all of it, and opposites where nothing is denied."""
+def _differ_in_polarity(pair: Alignment) -> bool:
+    """Whether the polarity of the whole differs, or antonyms stand in without a negation."""
     if pair.is_denied_otherwise:
         is_only = min(pair.weights) == 0 and (pair.in_order or pair.is_all)
         return is_only or (pair.in_order and not (pair.is_denial_implied or pair.opposites))
@@ -232,7 +232,7 @@ def _differ_in_denial(pair: Alignment) -> bool:
 
 
 def _differ_in_sense(pair: Alignment) -> bool:
-    """Whether it is wished, past, of several, partly so."""
+    """Whether modality, partitivity, frequency or tense differs."""
     one, other = pair.one, pair.other
     if one.is_wish != other.is_wish and not (one.may_be_plan or other.may_be_plan):
         return True
@@ -240,7 +240,7 @@ def _differ_in_sense(pair: Alignment) -> bool:
         return True
     if one.is_seldom != other.is_seldom and one.denials and other.denials:
         return True
-    if _is_put_otherwise(pair) or _is_qualified(pair):
+    if _has_opposed_preposition(pair) or _is_qualified(pair):
         return True
     is_perfect = one.is_perfect or other.is_perfect
     return (
@@ -248,20 +248,20 @@ def _differ_in_sense(pair: Alignment) -> bool:
     )
 
 
-def _is_put_otherwise(pair: Alignment) -> bool:
-    """Whether a preposition or a particle says what another one does not, unless all is said by another verb."""
+def _has_opposed_preposition(pair: Alignment) -> bool:
+    """Whether prepositions or particles are opposed, unless the verbs differ too."""
     one, other = pair.one, pair.other
-    against = any(_are_against(before, other.before[its]) for its, before in one.before.items() if its in other.before)
+    against = any(_are_opposed(before, other.before[its]) for its, before in one.before.items() if its in other.before)
     if against and pair.verbs_left < len((one, other)):
         return True
     only = one.lows ^ other.lows
     return any(
-        inward in only and outward in only and not _are_parts_of_others(one, other, {inward, outward})
+        inward in only and outward in only and not _belong_to_other_verbs(one, other, {inward, outward})
         for inward, outward in _OUTWARD
     )
 
 
-def _are_parts_of_others(one: Content, other: Content, particles: set[str]) -> bool:
+def _belong_to_other_verbs(one: Content, other: Content, particles: set[str]) -> bool:
     """Whether a particle belongs to a verb that the other lacks: "is paid off" and "owes nothing on it"."""
     for first, second in ((one, other), (other, one)):
         verbs = {word.lemma.split("_")[0] for word in second.words if word.part == "verb"}
@@ -273,7 +273,7 @@ def _are_parts_of_others(one: Content, other: Content, particles: set[str]) -> b
 
 
 def _is_qualified(pair: Alignment) -> bool:
-    """Whether a word says of one what the other does not say: "half", "former", "may"."""
+    """Whether one has a qualifier that the other lacks: "half", "former", "may"."""
     one, other = pair.one, pair.other
     first, second = one.lows & _QUALIFYING, other.lows & _QUALIFYING
     if first - second and second - first:
@@ -289,11 +289,11 @@ def _is_qualified(pair: Alignment) -> bool:
     return bool(qualified & _NEVER_FREE) or bool(qualified and pair.in_order and min(pair.weights) == 0)
 
 
-def _are_against(one: str, other: str) -> bool:
-    """Whether two prepositions before one word tell of different places or times."""
+def _are_opposed(one: str, other: str) -> bool:
+    """Whether two prepositions before the same word give different places or times."""
     if one == other or not one or not other or any({one, other} <= same for same in _SAME_PLACES):
         return False
-    return frozenset({one, other}) in _AGAINST or one in _PLACING or other in _PLACING
+    return frozenset({one, other}) in _OPPOSED_PREPOSITIONS or one in _PLACING or other in _PLACING
 
 
 def _differ_in_tense(one: Content, other: Content) -> bool:
@@ -305,8 +305,8 @@ def _is_state(pair: Alignment) -> bool:
     return not lasts and bool(_STATES.search(pair.one.text) or _STATES.search(pair.other.text))
 
 
-def _has_another_word(pair: Alignment) -> bool:
-    """Whether another noun, name, adjective or verb stands at the same place between the same words."""
+def _has_substituted_word(pair: Alignment) -> bool:
+    """Whether a noun, name, adjective or verb is substituted between the same words."""
     if pair.is_denied_otherwise or not pair.in_order:
         return False
     for word, another, is_both in pair.slots:
@@ -325,7 +325,7 @@ def _has_another_word(pair: Alignment) -> bool:
 
 
 def _is_kind_of(pair: Alignment) -> bool:
-    """Whether nothing is left over, but a noun of one is a kind of the other's, or one alone has an "and"."""
+    """Whether all words align, but a noun is a hyponym, or only one has "and"."""
     if not pair.is_all:
         return False
     kinds = {how for at, (_, how) in pair.together.items() if pair.one.words[at].part == "noun"}
@@ -333,10 +333,10 @@ def _is_kind_of(pair: Alignment) -> bool:
     return not kinds.isdisjoint({"kind", "loose"}) or ("and" in only and only.isdisjoint({"with", "from"}))
 
 
-def _has_another_verb(pair: Alignment) -> bool:
-    """Whether another verb stands at the same place, also one that may stand for the other one.
+def _has_substituted_verb(pair: Alignment) -> bool:
+    """Whether the verb is substituted.
 
-    "Called Ana's dog" and "named Ana's dog" are two, "called the dog Rufus" and "named the dog Rufus" one.
+    "Called Ana's dog" and "named Ana's dog" differ; "called the dog Rufus" and "named the dog Rufus" don't.
     """
     called = [_CALLED.search(each.plain) for each in (pair.one, pair.other)]
     if called[0] and called[1] and called[0][1].lower() != called[1][1].lower():
@@ -347,8 +347,8 @@ def _has_another_verb(pair: Alignment) -> bool:
     )
 
 
-def _are_turned(pair: Alignment) -> bool:
-    """Whether who does it and whom it is done to have changed places, or what is compared."""
+def _are_roles_swapped(pair: Alignment) -> bool:
+    """Whether agent and patient, or the two sides of a comparison, are swapped."""
     one, other = pair.one, pair.other
     verbs = {word.lemma for word in one.words if word.part == "verb"}
     verbs &= {word.lemma for word in other.words if word.part == "verb"}
@@ -366,16 +366,16 @@ def _are_turned(pair: Alignment) -> bool:
             return True
     if pair.is_all and not pair.in_order and {one.verb, other.verb}.isdisjoint({"be", "have"}):
         verbs |= {""}
-    return any(_is_turned(one, other, verb) for verb in verbs) or (max(pair.weights) <= 1 and _is_compared(one, other))
+    return any(_swap_agents(one, other, each) for each in verbs) or (max(pair.weights) <= 1 and _swap_sides(one, other))
 
 
-def _is_compared(one: Content, other: Content) -> bool:
-    """Whether what is compared, denied or described of the one is the other way round in the other."""
+def _swap_sides(one: Content, other: Content) -> bool:
+    """Whether the two sides of a comparison, negation or description are swapped."""
     comparing = ["before", "after", "than", "not", "but", "because"]
     if "prefer" in one.text and "prefer" in other.text:
         comparing += ["to", "over"]
     followed = [(one.after(low), other.after(low)) for low in comparing]
-    followed += [(one.follows(low), other.follows(low)) for low in _LACKING]
+    followed += [(one.follows(low), other.follows(low)) for low in _NEGATIVE_DETERMINERS]
     for first, second in followed:
         if not first or not second or first == second or {first, second} & LIGHT:
             continue
@@ -388,7 +388,7 @@ def _is_compared(one: Content, other: Content) -> bool:
     return False
 
 
-def _is_turned(one: Content, other: Content, verb: str) -> bool:
+def _swap_agents(one: Content, other: Content, verb: str) -> bool:
     first, second = one.doers(verb), other.doers(verb)
     if first is None or second is None:
         return False

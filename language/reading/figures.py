@@ -1,7 +1,7 @@
-"""Figures, dates, times and measures in one form, so that two statements of the same amount have the same figures.
+"""Normalise numbers, dates, times, measures and common paraphrases, so that equal amounts have equal figures.
 
-The text stays English that can be parsed: "half past five" becomes "5:30", "three decades" "30 years", "the third of
-March, 1958" "March 3 1958", "once a fortnight" "once every 2 weeks".
+The result is still parsable English: "half past five" becomes "5:30", "three decades" "30 years", "the third of March,
+1958" "March 3 1958", "once a fortnight" "once every 2 weeks".
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def _hour(word: str, less: int = 0) -> str:
 
 
 def _in_law(found: re.Match[str], *, turned: bool = False) -> str:
-    """The user's child's husband or wife in a word."""
+    """The in-law noun for a child's spouse."""
     return f"the user's {'son' if found[1 if turned else 2].lower() == 'husband' else 'daughter'}-in-law"
 
 
@@ -183,8 +183,8 @@ _SPELLINGS: Sequence[tuple[re.Pattern[str], Put]] = [
 ]
 
 
-def in_figures(text: str) -> str:
-    """The text with amounts in one form, and without the mark at its end."""
+def normalise_figures(text: str) -> str:
+    """The normalised text, without the final full stop."""
     plain = text.strip().rstrip(".")
     for pattern, put in _SPELLINGS:
         plain = pattern.sub(put, plain)
@@ -193,11 +193,11 @@ def in_figures(text: str) -> str:
     plain = _OCLOCK.sub(lambda found: f"{_hour(found[1])}:00", plain)
     plain = _CLOCK.sub(lambda found: f"{int(found[1]) % 12 + 12 * (found[3] in 'pP')}:{found[2] or '00'}", plain)
     plain = re.sub(r"\b0(?=\d:\d\d\b)", "", plain)
-    return " ".join(_dated(plain).split())
+    return " ".join(_normalise_dates(plain).split())
 
 
-def _dated(plain: str) -> str:
-    """With numbers as figures and the month of a day before it."""
+def _normalise_dates(plain: str) -> str:
+    """With numerals as digits and dates as month, day, year."""
     plain = _ISO.sub(lambda found: f"{MONTHS[int(found[2]) - 1].capitalize()} {int(found[3])} {found[1]}", plain)
     plain = _SHORT_MONTH.sub(
         lambda found: next(each for each in MONTHS if each[:3] == found[1][:3].lower()).capitalize(), plain

@@ -1,4 +1,4 @@
-"""Which clauses are statements: no questions, orders, doubts, conditions, hearsay or jokes, nothing of the moment."""
+"""Which clauses assert something: no questions, imperatives, hedges, conditions, hearsay, jokes or transient states."""
 
 from __future__ import annotations
 
@@ -58,11 +58,11 @@ _LASTING = listed(
     """learn train study work marry live teach build move retire expect save volunteer raise write plan practise
     practice apply recover run"""
 )
-_LONE = listed(
+_COMPLETE_VERBS = listed(
     """die smoke drink snore cheat paint hunt marry sing swear knit pray cook garden cycle sew drown emigrate
     remarry retire swim dance drive ski graduate divorce separate ride surf write climb fly eat"""
 )
-_EMPTY = listed("do try be have get go come happen seem let mean manage know think make take")
+_LIGHT_VERBS = listed("do try be have get go come happen seem let mean manage know think make take")
 _OBJECTS = listed("dobj attr acomp prep xcomp prt npadvmod ccomp agent advmod advcl dative oprd pcomp")
 
 
@@ -77,18 +77,18 @@ _STEERS_A_MODEL = re.compile(
 )
 
 
-def steers(message: str) -> bool:
-    """Whether a message tries to steer a model rather than to tell something."""
+def is_prompt_injection(message: str) -> bool:
+    """Whether a message is a prompt injection."""
     return bool(_STEERS_A_MODEL.search(message))
 
 
-def doubts_before(sentence: str) -> bool:
-    """Whether a whole sentence only casts doubt on the one before: "Or maybe 1932." """
+def doubts_previous(sentence: str) -> bool:
+    """Whether a sentence only casts doubt on the one before: "Or maybe 1932"."""
     return bool(_DOUBTS.match(sentence)) and len(sentence.split()) <= 9
 
 
-def unstated(clause: Clause, person: Person, *, elided: bool = False) -> str:
-    """Why a clause states nothing, in one word, or empty if it does."""
+def unasserted_reason(clause: Clause, person: Person, *, elided: bool = False) -> str:
+    """Why a clause asserts nothing, in a few words; empty if it does."""
     first = clause.words()[0]
     lows = clause.lows()
     head = clause.head
@@ -114,7 +114,7 @@ def _hedge(clause: Clause, person: Person, lows: set[str]) -> str:  # noqa: PLR0
     if not _HEDGES.isdisjoint(lows):
         return "hedge"
     perfect = any(each.lemma == "have" and each.low != "'d" for each in auxiliaries)
-    # "She'd been a nurse" is no wish, "she'd have been one" is.
+    # "'d" is "had" in "she'd been a nurse", "would" in "she'd have been one".
     had = not perfect and (head.tag == "VBN" or any(each.low == "been" for each in auxiliaries))
     modals = {each.low for each in auxiliaries if each.tag == "MD" and not (each.low == "'d" and had)}
     if modals & _MODALS or (perfect and modals) or modals & {"will", "'ll", "wo"}:
@@ -160,7 +160,7 @@ def _hedge(clause: Clause, person: Person, lows: set[str]) -> str:  # noqa: PLR0
 
 def _hearsay(clause: Clause, person: Person) -> str:
     head = clause.head
-    # "…, she said" and "so he says": what is said stands before it, as somebody else's words.
+    # "…, she said" and "so he says": the reported words precede the verb.
     quoted = any(is_masked(word) for word in clause.words())
     if quoted and person.role == "other":
         return "joke or hearsay"
@@ -178,8 +178,8 @@ def _hearsay(clause: Clause, person: Person) -> str:
     return ""
 
 
-def passing(clause: Clause) -> bool:  # noqa: PLR0911, PLR0912
-    """Whether what the user says of themself holds only just now, or tells nothing of them."""
+def is_transient(clause: Clause) -> bool:  # noqa: PLR0911, PLR0912
+    """Whether a statement about the user holds only at the moment, or says nothing about them."""
     head, lemma = clause.head, clause.head.lemma.lower()
     words = clause.words()
     text = clause.parsed.text[words[0].start : words[-1].end]
@@ -193,8 +193,8 @@ def passing(clause: Clause) -> bool:  # noqa: PLR0911, PLR0912
     complements = clause.children("xcomp")
     progressive = head.tag == "VBG" and any(each.lemma == "be" for each in clause.children("aux"))
     if progressive and any(each.entity == "DATE" for each in words):
-        return False  # What is planned for a day: "getting married in May".
-    if lemma in _OF_THE_MOMENT and not _lasting_after_all(clause, complements):
+        return False  # A dated plan: "getting married in May".
+    if lemma in _OF_THE_MOMENT and not _is_lasting(clause, complements):
         return True
     if lemma in {"like", "love", "want", "keep", "hate", "prefer", "enjoy"} and any(
         each.lemma in _OF_THE_MOMENT - {"go", "get", "talk", "cry", "laugh", "sleep", "make", "start", "begin", "find"}
@@ -245,10 +245,10 @@ def passing(clause: Clause) -> bool:  # noqa: PLR0911, PLR0912
         for each in clause.children("dobj")
     ):
         return True
-    return not clause.children(*_OBJECTS) and lemma not in _LONE
+    return not clause.children(*_OBJECTS) and lemma not in _COMPLETE_VERBS
 
 
-def _lasting_after_all(clause: Clause, complements: Sequence[Word]) -> bool:  # noqa: PLR0911
+def _is_lasting(clause: Clause, complements: Sequence[Word]) -> bool:  # noqa: PLR0911
     lemma, past = clause.head.lemma.lower(), clause.head.tag in {"VBD", "VBN"}
     lows = clause.lows()
     if lemma == "make" and not past:
@@ -281,12 +281,12 @@ def _lasting_after_all(clause: Clause, complements: Sequence[Word]) -> bool:  # 
 
 
 def says_too_little(clause: Clause, person: Person, content: Sequence[Word]) -> bool:
-    """Whether too few words are left to tell anything: ``content`` are those with a meaning, without the subject."""
+    """Whether too little content is left. ``content`` are the content words without the subject."""
     head = clause.head
-    if head.lemma in _LONE or (head.lemma == "be" and clause.children("acomp", "attr", "xcomp")):
+    if head.lemma in _COMPLETE_VERBS or (head.lemma == "be" and clause.children("acomp", "attr", "xcomp")):
         return not content
-    least = 1 if head.lemma in _EMPTY else 2
-    told = [each for each in content if each.index != head.index or head.lemma not in _EMPTY]
+    least = 1 if head.lemma in _LIGHT_VERBS else 2
+    told = [each for each in content if each.index != head.index or head.lemma not in _LIGHT_VERBS]
     if any(is_masked(each) for each in content):
         return False
     counted = clause.children("dobj") if head.lemma != "turn" else []
@@ -308,8 +308,8 @@ def says_too_little(clause: Clause, person: Person, content: Sequence[Word]) -> 
     return len(told) < least or (head.lemma == "go" and not clause.children("prep", "prt", "xcomp", "advcl", "advmod"))
 
 
-def orders(clause: Clause) -> bool:
-    """Whether a clause without a subject tells somebody to do something."""
+def is_imperative(clause: Clause) -> bool:
+    """Whether a clause is imperative."""
     return (
         clause.head.tag in {"VB", "VBP"}
         and not clause.children("aux")
@@ -317,22 +317,22 @@ def orders(clause: Clause) -> bool:
     )
 
 
-def only_begins(clause: Clause) -> bool:
-    """Whether somebody says only what they are going to talk of."""
+def announces_topic(clause: Clause) -> bool:
+    """Whether the user only announces a topic: "I want to tell you about …"."""
     wanted = clause.head.lemma in {"want", "like", "love", "need"} and not clause.children("neg")
     return wanted and any(each.lemma in _TALK for each in clause.children("xcomp"))
 
 
 def is_masked(word: Word) -> bool:
-    """Whether a word stands for a quotation."""
+    """Whether a token is a masked quotation."""
     return word.text.startswith(MASK)
 
 
-def lasting_thing(clause: Clause) -> bool:
-    """Whether what is told of a thing of the user's is more than how it is just now."""
+def is_permanent(clause: Clause) -> bool:
+    """Whether a statement about a thing of the user's is more than its state at the moment."""
     head = clause.head
     if head.lemma == "be" and head.tag != "VBG":
-        return not passing(clause)
+        return not is_transient(clause)
     if clause.subject is not None and clause.subject.lemma in PETS:
         return head.tag in {"VBZ", "VBP"} or head.lemma in {"die", "call", "name", "pass"}
     return head.lemma in {"call", "name"} or (

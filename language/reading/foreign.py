@@ -1,4 +1,4 @@
-"""Whether a text is plainly in another language than English, by its small words: it is not read as English then."""
+"""Recognise a text in a language other than English by its function words."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SMALL = (
 
 
 def is_foreign(text: str) -> bool:
-    """Whether more of its small words are of other languages than of English, and at least two."""
+    """Whether it has at least two function words of other languages, and more of them than of English."""
     words = [word.lower() for word in _WORD.findall(text)]
     foreign = sum(word in _SMALL for word in words)
     return foreign > 1 and foreign > sum(word in ENGLISH for word in words)

@@ -1,4 +1,4 @@
-"""What may leave: statements that stand alone, in sound English, and say no less than was said."""
+"""The last check of a sentence: self-contained, grammatical, and no weaker than its source."""
 
 from __future__ import annotations
 
@@ -22,11 +22,13 @@ _ENDS_OPEN = re.compile(
 )
 _MAY_END = re.compile(r"(?i)\b(?:ever since|(?:would|could|did|does|do|was|were|is|are|has|had|will|can) not)$")
 _UNCLEAR = re.compile(r"(?i)\b(?:that|this|those|these)(?=[.,;]|$)|, (?:so|and|but|then|or),")
-_ASIDE = re.compile(r"^The user (?:notices?|noticed|reali[sz]e[sd]?|see|sees|saw|find|finds|found) that the user ")
+_OF_PERCEPTION = re.compile(
+    r"^The user (?:notices?|noticed|reali[sz]e[sd]?|see|sees|saw|find|finds|found) that the user "
+)
 _WITH = re.compile(r", the user(?: and [\w ]+)?(?=\.?$)")
-"""What is left of "we're going, me and Eli"."""
+"""The rest of a dislocated "we": "we're going, me and Eli"."""
 _TAKEN_OUT = re.compile(r"\[ ?[\w ]+ removed ?\]")
-"""What stands where something sensitive was masked."""
+"""The placeholder of a masked sensitive value."""
 _OPENING = re.compile(
     r"^(?:(?:one|another|a) (?:more |last |other |final )?thing|by the way|oh|also|anyway|certainly|well|right)[,:] ",
     re.I,
@@ -38,8 +40,8 @@ _SPOKEN = re.compile(
     r"|^the user (?:(?:cannot|can|could|would|did|does)|(?:loses|drops|misses) the \w+"
     r"|is (?:at work|at home|home|here|there|back|off|away|out|in bed|on the (?:bus|train|phone)))[.!]?$"
 )
-"""What is left of talk: "fell on the ice, no, what am I saying"; orders; what says too little."""
-_WORD_OF_NO_LIST = re.compile(
+"""Speech disfluencies ("fell on the ice, no, what am I saying"), imperatives, and sentences with too little content."""
+_UNKNOWN_WORD = re.compile(
     r"^The user (?!\w+ly\b)([a-zà-ÿ]+) (?:is|was|has|had|works?|lives?|goes|went|said|says|speaks)\b"
 )
 _OF_USER_TWICE = re.compile(r"(?i)\b(the user's \w+(?: [A-Z]\w+)?)\b.*\b\1\b")
@@ -54,8 +56,8 @@ _NAMED_TWICE = re.compile(
 )
 
 
-def fault(sentence: str, said: str) -> str:  # noqa: PLR0911
-    """Why a sentence may not leave, in a few words, or empty if it may. ``said`` is what of the message says it."""
+def rejection_reason(sentence: str, said: str) -> str:  # noqa: PLR0911
+    """Why a sentence is rejected, in a few words; empty if it is accepted. ``said`` is its source in the message."""
     plain = _QUOTED.sub('""', sentence)
     body = plain.strip(' ."!?')
     if not _LEAST_CHARACTERS <= len(sentence) <= MOST_CHARACTERS or len(body.split()) < 3:
@@ -68,7 +70,7 @@ def fault(sentence: str, said: str) -> str:  # noqa: PLR0911
         return "unclear pronoun"
     if _TAKEN_OUT.search(sentence):
         return "something sensitive"
-    apart = _WORD_OF_NO_LIST.match(plain)
+    apart = _UNKNOWN_WORD.match(plain)
     if _SPOKEN.search(plain) or (apart is not None and apart[1] not in ENGLISH):
         return "broken grammar"
     doubled = _DOUBLED.search(plain)
@@ -98,8 +100,8 @@ def fault(sentence: str, said: str) -> str:  # noqa: PLR0911
     return ""
 
 
-def finished(text: str) -> str:
-    """A sentence with its capital and its full stop."""
+def punctuated(text: str) -> str:
+    """The sentence with its capital and full stop, without opening discourse markers."""
     text = _OPENING.sub("", text)
-    text = _WITH.sub("", _ASIDE.sub("The user ", text[:1].upper() + text[1:]))
+    text = _WITH.sub("", _OF_PERCEPTION.sub("The user ", text[:1].upper() + text[1:]))
     return text if text.endswith((".", '."', '!"', '?"')) else f"{text}."

@@ -1,4 +1,4 @@
-"""Names and words of kin as they stand in a text: what the legacy is called, and whom a name goes with."""
+"""Names and kinship terms in a parse: the legacy's given name and relation, names beside kinship terms."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from language.reading.words import (
 )
 
 ONE_EACH = listed("mother father grandmother grandfather husband wife boss girlfriend boyfriend")
-"""Kin of whom people mostly have one at a time, so that "my dad" is enough to know him again."""
+"""Relations people mostly have one of, so that "my dad" identifies him."""
 
 _KIN_ADJECTIVES = listed(
     """late dear little big older younger elder eldest oldest youngest best old great beloved baby twin own"""
@@ -26,13 +26,13 @@ _KIN_ADJECTIVES = listed(
 
 
 def name_gender(name: str) -> str:
-    """Return f or m for a given name that is known as one, else nothing."""
+    """The gender of a known given name, "f" or "m"; empty if unknown or ambiguous."""
     low = name.lower()
     return "" if (low in FEMALE_NAMES) == (low in MALE_NAMES) else "f" if low in FEMALE_NAMES else "m"
 
 
 def given_name(legacy_name: str) -> str:
-    """What a legacy is called in statements: the first name without titles, or all of it if nothing else is there."""
+    """The legacy's name in statements: the first name without titles, or the whole name if nothing else is left."""
     words = legacy_name.split()
     plain = [word for word in words if word.lower().strip(".") not in TITLES and word.lower() not in KIN]
     titled = any(word.lower().strip(".") in TITLES for word in words)
@@ -40,13 +40,13 @@ def given_name(legacy_name: str) -> str:
 
 
 def before_name(word: Word) -> bool:
-    """Whether a word only leads up to a legacy's name: "my late uncle" before "Joe"."""
+    """Whether a word only introduces a name: "my late uncle" before "Joe"."""
     low = word.low.strip(".")
     return low in _KIN_ADJECTIVES or low in KIN or low in TITLES or low in {"my", "our", "the", "poor", "", "dear"}
 
 
 def kin_of_legacy(names: frozenset[str], everything: str) -> str:
-    """What the legacy is to the user, as the user says it; empty if they never do."""
+    """The legacy's relation to the user as the user's texts state it; empty if they don't."""
     kin = "|".join(sorted(map(re.escape, KIN), key=len, reverse=True))
     name = "|".join(map(re.escape, names))
     adjectives = "|".join(_KIN_ADJECTIVES)
@@ -72,7 +72,7 @@ def kin_of_legacy(names: frozenset[str], everything: str) -> str:
     )
     if re.search(rf"(?i)\b(?:{name})\b", everything) or not opening or reports:
         return ""
-    # Somebody who never says the name: the one parent or grandparent whom they speak of, if it is one.
+    # The name is never mentioned: take the only parent or grandparent who is.
     spoken = {
         KIN[match["kin"].lower()]
         for match in re.finditer(rf"(?i)\b(?:my|our) (?:late |dear |old )?(?P<kin>{kin})\b", everything)
@@ -86,7 +86,7 @@ def kin_of_legacy(names: frozenset[str], everything: str) -> str:
 
 
 def whole_name(parsed: Parsed, word: Word) -> str:
-    """A name with what stands before and after it: "Frau Lenz", "João da Costa"."""
+    """The full name around a token: "Frau Lenz", "João da Costa"."""
     words = parsed.words
     first = last = word.index
     while first and is_name_part(words[first - 1]) and words[first - 1].head in {word.index, first}:
@@ -97,7 +97,7 @@ def whole_name(parsed: Parsed, word: Word) -> str:
 
 
 def is_name_part(word: Word) -> bool:
-    """Whether a word can belong to a name of several."""
+    """Whether a token can be part of a longer name."""
     return (
         (word.pos == "PROPN" or word.low in {"da", "de", "van", "von", "la"})
         and (word.text[:1].isupper() or word.low in {"da", "de", "van", "von", "la"})
@@ -107,7 +107,7 @@ def is_name_part(word: Word) -> bool:
 
 
 def name_after(parsed: Parsed, word: Word) -> str:
-    """The name that stands beside a word of kin: "my sister Inês", "my brother, Tom,"."""
+    """The name in apposition to a kinship term: "my sister Inês", "my brother, Tom,"."""
     words, place = parsed.words, word.index + 1
     if place < len(words) and words[place].text == "," and place + 1 < len(words):
         beside = words[place + 1]
@@ -125,7 +125,7 @@ def name_after(parsed: Parsed, word: Word) -> str:
 
 
 def can_name(word: Word) -> bool:
-    """Whether a word beside one of kin can be a name."""
+    """Whether a token beside a kinship term can be a name."""
     return (
         word.text[:1].isupper()
         and word.pos in {"PROPN", "NOUN", "ADJ", "VERB", "X", "INTJ"}
@@ -136,7 +136,7 @@ def can_name(word: Word) -> bool:
 
 
 def possessor(parsed: Parsed, word: Word, name: Word | None) -> Word | None:
-    """The word that says whose kin it is."""
+    """The possessive of a kinship term."""
     for holder in (word, name, parsed.head(word) if word.dep in {"compound", "nmod"} else None):
         found = parsed.child(holder, "poss") if holder is not None else None
         if found is not None and found.index < word.index:
@@ -145,7 +145,7 @@ def possessor(parsed: Parsed, word: Word, name: Word | None) -> Word | None:
 
 
 def has_article(parsed: Parsed, word: Word) -> bool:
-    """Whether a word of kin has an article, so that it names nobody."""
+    """Whether a kinship term has an article, so it identifies nobody."""
     return any(each.dep == "det" for each in parsed.children(word)) or (
         word.index > 0 and parsed.words[word.index - 1].low in {"a", "an", "the"}
     )

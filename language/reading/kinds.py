@@ -1,4 +1,4 @@
-"""What kind of thing a statement tells: its category, the field it gives, how much it matters, and whom it is about."""
+"""Classify a statement: its category, the profile field it fills, its importance and its subject."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FACT_CATEGORIES = {
     "relationship": "relationship", "occupation": "occupation", "event": "milestone", "death": "milestone",
     "birth": "milestone",
 }  # fmt: skip
-# In order of choice; a deployment may know only some of them.
+# In order of preference; a deployment may know only some of them.
 MEMORY_CATEGORIES: dict[str, tuple[str, ...]] = {
     "preference": ("preference", "interests", "profile"),
     "hobby": ("interests", "preference", "profile"),
@@ -49,7 +49,7 @@ MEMORY_CATEGORIES: dict[str, tuple[str, ...]] = {
 _PERSON = ("person", "relationships", "context")
 _PROFILE = ("profile", "context")
 IMPORTANCE = {"health": 4, "death": 4, "relationship": 3, "name": 3}
-"""Health and safety first, then the people of a life."""
+"""From 1 to 5: health and safety first, then close people."""
 DEFAULT_IMPORTANCE = 2
 
 _HEALTH = re.compile(
@@ -139,7 +139,7 @@ _CALLED = re.compile(
 
 
 def kind_of(clause: Clause, text: str, person: Person) -> str:  # noqa: PLR0911, PLR0912
-    """The kind of a statement, or empty if it is none in particular."""
+    """The kind of a statement, or empty if none applies."""
     head, lemma, user = clause.head, clause.head.lemma.lower(), person.role == "user"
     complements, objects = clause.children("attr", "acomp", "oprd"), clause.children("dobj")
     lows = clause.lows()
@@ -226,13 +226,13 @@ def _is_job(clause: Clause, word: Word) -> bool:
 
 
 def fact_category(kind: str, known: Sequence[str]) -> str | None:
-    """The category of a fact among those known, "other" failing that, or None."""
+    """The category of a fact if known, else "other" if known, else None."""
     category = FACT_CATEGORIES.get(kind, "other")
     return category if category in known else "other" if "other" in known else None
 
 
 def memory_category(kind: str, *, about_user: bool, known: Sequence[str]) -> str | None:
-    """The category of a memory among those known, or None when none of them suits."""
+    """The first category for the kind that is known; None if none is."""
     for category in MEMORY_CATEGORIES.get(kind, _PROFILE) if about_user else _PERSON:
         for spelling in (category, category.removesuffix("s"), category + "s"):
             if spelling in known:
@@ -241,7 +241,7 @@ def memory_category(kind: str, *, about_user: bool, known: Sequence[str]) -> str
 
 
 def field_of(content: str) -> str:
-    """Which single-valued field of the user a statement gives, or none."""
+    """The single-valued profile field that a statement fills, or empty."""
     for name, pattern in _FIELDS:
         if pattern.search(content):
             return name
@@ -253,7 +253,7 @@ def field_of(content: str) -> str:
 
 
 def subject_of(content: str, person: Person) -> str:
-    """Whom a memory is about, if it is not the user: a name, or the word of kin."""
+    """The subject of a memory if it is not the user: a name or a kinship term; else empty."""
     if person.role == "other":
         return person.name or person.kin
     named = _CALLED.match(content)
@@ -261,12 +261,12 @@ def subject_of(content: str, person: Person) -> str:
 
 
 def is_health(content: str) -> bool:
-    """Whether a statement tells of somebody's health, or of what they may not eat or take."""
+    """Whether a statement is about somebody's health, or what they may not eat or take."""
     return _HEALTH.search(content) is not None
 
 
 def importance_of(kind: str, content: str) -> int:
-    """How much a statement matters, from 1 to 5."""
+    """The importance of a statement, from 1 to 5."""
     if is_health(content):
         return IMPORTANCE["health"]
     if _DEATH.search(content) or _KIN_WORD.search(content):

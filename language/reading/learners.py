@@ -1,4 +1,4 @@
-"""What learners of English write, as the sentence that they mean: articles, ages, "since four years", "works like"."""
+"""Rewrite typical learners' English: missing articles, ages, "since four years", "works like"."""
 
 from __future__ import annotations
 
@@ -45,17 +45,17 @@ _VOWELS = listed("a e i o u")
 
 
 def article(letter: str) -> str:
-    """The article before a word that begins with a letter."""
+    """The indefinite article before a word that begins with this letter."""
     return "an" if letter.lower() in _VOWELS else "a"
 
 
-def _aged(match: re.Match[str]) -> str:
+def _age_with_be(match: re.Match[str]) -> str:
     plural = match["who"].lower() in {"they", "we"}
     be = {"have": "are", "had": "were"}.get(match["had"].lower(), "is") if plural else _AGED[match["had"].lower()]
     return f"{match['who']} {be} {match['age']}"
 
 
-def _done_for(match: re.Match[str]) -> str:
+def _perfect_with_for(match: re.Match[str]) -> str:
     has = "has" if match["who"].lower() in {"he", "she"} else "have"
     verb = (match["verb"] or "").lower()
     done = {"": "been", "live": "lived", "study": "studied"}.get(verb, f"{verb}ed")
@@ -71,13 +71,13 @@ _LIKE_SO_MANY = re.compile(
 LEARNERS = (
     (_TAUGHT, lambda match: {"": "teach ", "s": "teaches "}.get((match["s"] or "").lower(), "taught ")),
     (_LIKE_SO_MANY, lambda match: f"{match['has']} about " if match["has"].lower() != "about" else "about "),
-    (_YEARS_HAD, _aged),
+    (_YEARS_HAD, _age_with_be),
     (_SHORT_ILLNESS, lambda match: f"{match['has']} {match['ill'].upper()}"),
     (_ILLNESS, lambda match: f"{match[1].capitalize()}'s"),
     (_GOT, lambda match: f" {match['has'] or 'have'} "),
     (_WORKS_LIKE, lambda match: f"{match['works']} as {article(match['first'])} "),
     (_NO_ARTICLE, lambda match: f"{match.group()}{article(match.string[match.end()])} "),
-    (_DOES_SINCE, _done_for),
+    (_DOES_SINCE, _perfect_with_for),
     (_SINCE, lambda match: "for "),
 )
-"""What is looked for, and what stands in its place."""
+"""Patterns and their replacements."""

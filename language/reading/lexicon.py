@@ -1,4 +1,4 @@
-"""How two English words are related, by WordNet: one meaning, one a kind of the other, opposites, two of a kind."""
+"""How two English words are related in WordNet: synonyms, hyponyms, antonyms, co-hyponyms."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ALIKE: Mapping[str, float] = {
     "loose": 0.75,
     "kind": 0.7,
 }
-"""Relations of words that may say one thing, and how much they do."""
+"""Relations of words that can have one meaning, with their similarity from 0 to 1."""
 _CONVERSES = frozenset(
     {
         frozenset({"teach", "learn"}),
@@ -33,22 +33,24 @@ _CONVERSES = frozenset(
         frozenset({"die", "fall"}),
     }
 )
-"""Verbs that say one thing only with their persons changed over, and what WordNet has as synonyms and is none."""
+"""Converse verbs, and pairs that WordNet wrongly lists as synonyms."""
 
 _CLASSES = frozenset({5, 6, 7, 8, 13, 14, 15, 18, 20, 21, 23, 28})
-"""Of nouns: animals, artifacts, attributes, body, food, groups, places, people, plants, possessions, measures, time."""
+"""WordNet's lexicographer files of nouns: animals, artifacts, attributes, body, food, groups, places, people, plants,
+possessions, measures, time.
+"""
 _SENSES, _MOST_SENSES = 4, 5
 _DERIVED = frozenset("+\\<")
 
 
 def is_word(word: str) -> bool:
-    """Whether WordNet has a word in lower case, or a verb with its particle ("give_up"), and not as a name alone."""
+    """Whether WordNet has this word, in lower case, as more than a name. Phrasal verbs are written "give_up"."""
     return any(word in sense(key).words for key, _ in senses_of(word))
 
 
 @lru_cache(maxsize=20_000)
 def relation(one: str, other: str) -> Relation:
-    """What two words in lower case, in their basic form, are to each other; empty for nothing."""
+    """How two lemmas in lower case are related; empty if they are not."""
     if one == other:
         return "same"
     if frozenset({one, other}) in _CONVERSES:
@@ -57,7 +59,7 @@ def relation(one: str, other: str) -> Relation:
 
 
 def _related(one: str, other: str) -> Iterator[Relation]:
-    """What they are to each other, the closest first."""
+    """The relations of two words, closest first."""
     if other in _opposites(one) or one in _opposites(other):
         yield "opposite"
     first, second = _ranked(one), _ranked(other)
@@ -70,22 +72,22 @@ def _related(one: str, other: str) -> Iterator[Relation]:
     for word, its in ((one, other), (other, one)):
         if any(its in _derived(synonym) for synonym in _synonyms(word)):
             yield "near"
-    if any(to in second for key, rank in first.items() if rank < 3 for to in _pointed(key, "&")):
+    if any(to in second for key, rank in first.items() if rank < 3 for to in _pointed_senses(key, "&")):
         yield "near"
-    over_one, over_other = _above(one), _above(other)
+    over_one, over_other = _hypernyms(one), _hypernyms(other)
     if not _ranked(other, 2).keys().isdisjoint(over_one) or not _ranked(one, 2).keys().isdisjoint(over_other):
         yield "kind"
     if common:
         yield "loose"
     if any(steps <= 2 and over_other.get(key, 3) <= 2 for key, steps in over_one.items()):
         yield "sibling"
-    of_one, of_other = _class(one), _class(other)
+    of_one, of_other = _noun_class(one), _noun_class(other)
     if of_one == of_other and of_one in _CLASSES:
         yield "class"
 
 
 def _ranked(word: str, most: int = _SENSES) -> dict[Key, int]:
-    """Its senses, each with its rank."""
+    """The word's senses with a rank below ``most``, each with its rank."""
     return {key: rank for key, rank in senses_of(word) if rank < most}
 
 
@@ -102,36 +104,38 @@ def _derived(word: str) -> frozenset[str]:
 
 @lru_cache(maxsize=10_000)
 def _synonyms(word: str) -> frozenset[str]:
-    """Words of one frequent sense with it."""
+    """Words that share a frequent sense with this one."""
     words = {each.lower() for key in _ranked(word, 2) for each in sense(key).words} - {word}
     return frozenset(each for each in words if not _ranked(each, 2).keys().isdisjoint(_ranked(word, 2)))
 
 
-def _pointed(key: Key, sign: str) -> list[Key]:
+def _pointed_senses(key: Key, sign: str) -> list[Key]:
     return [pointer.to for pointer in sense(key).pointers if pointer.sign[0] == sign]
 
 
 @lru_cache(maxsize=10_000)
-def _above(word: str) -> Mapping[Key, int]:
-    """What the two most frequent senses are kinds of, and how many steps above them; verbs go up one step."""
+def _hypernyms(word: str) -> Mapping[Key, int]:
+    """The hypernyms of the two most frequent senses with their distance: up to two steps for nouns, one for verbs."""
     found: dict[Key, int] = {}
     for key in _ranked(word, 2):
         step = [key]
         for steps in range(1 + (2 if key[0] == "n" else 1)):
             for each in step:
                 found[each] = min(steps, found.get(each, steps))
-            step = [kind for each in step for kind in _pointed(each, "@")]
+            step = [kind for each in step for kind in _pointed_senses(each, "@")]
     return found
 
 
-def _class(word: str) -> int:
-    """The class of the most frequent sense of a noun; 0 for other words."""
+def _noun_class(word: str) -> int:
+    """The lexicographer file of a noun's most frequent sense; 0 for other words."""
     return next((sense(key).kind for key, rank in senses_of(word) if rank == 0 and key[0] == "n"), 0)
 
 
 def siblings(noun: str) -> list[str]:
-    """Words of one kind with a noun that are known by their most frequent sense."""
+    """Co-hyponyms of a noun by its most frequent sense, where that sense is their most frequent too."""
     first = [key for key, rank in senses_of(noun) if rank == 0 and key[0] == "n"]
-    found = {each for key in first for kind in _pointed(key, "@") for each in _pointed(kind, "~")} - {*first}
+    found = {each for key in first for kind in _pointed_senses(key, "@") for each in _pointed_senses(kind, "~")} - {
+        *first
+    }
     words = {word for key in found for word in sense(key).words if word.islower() and word.isalpha()}
     return sorted(word for word in words - {noun} if any(key in found and not rank for key, rank in senses_of(word)))

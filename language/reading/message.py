@@ -1,4 +1,4 @@
-"""Reads one message, clause by clause: who is meant, whether it states anything, what it says in the third person."""
+"""Reads one message clause by clause: resolves referents, checks assertion, words it in the third person."""
 
 from __future__ import annotations
 
@@ -6,51 +6,51 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from language.reading.asked import Asked
-from language.reading.clauses import SAY, Clause, clauses, is_verb, trimmed, unwrapped
-from language.reading.dates import dated
-from language.reading.filters import lasting_thing, only_begins, orders, passing, says_too_little, unstated
-from language.reading.gate import fault, finished
-from language.reading.kinds import field_of, kind_of
-from language.reading.normalise import MASK, Mended
-from language.reading.parse import Parsed, Word, parse
-from language.reading.people import PRONOUNS, Person, name_gender, tells_of_people
-from language.reading.soundness import unsound
-from language.reading.telling import Statement, Teller
-from language.reading.wording import Unclear, Wording
-from language.reading.words import ENGLISH, KIN, listed
+from .asked import Asked
+from .clauses import SAY, Clause, clauses, is_verb, trimmed, unwrapped
+from .dates import resolve_dates
+from .filters import announces_topic, is_imperative, is_permanent, is_transient, says_too_little, unasserted_reason
+from .gate import punctuated, rejection_reason
+from .kinds import field_of, kind_of
+from .normalise import MASK, Normalised
+from .parse import Parsed, Word, parse
+from .people import PRONOUNS, Person, is_personal_predicate, name_gender
+from .soundness import malformed_reason
+from .statement_builder import Statement, StatementBuilder
+from .wording import Unclear, Wording
+from .words import ENGLISH, KIN, listed
 
 _CONTENT = frozenset({"NOUN", "PROPN", "ADJ", "VERB", "NUM", "X"})
-_TELLING = listed(
+_INDEFINITES = listed(
     """anybody nobody everybody anyone everyone everything everywhere anything nothing twice always never"""
 )
-_TOGETHER = frozenset({"meet", "marry", "married", "engaged", "divorce", "separate", "split", "break"})
-# Of these verbs, what "we" did holds for whoever says it, as what we do does.
+_RECIPROCAL = frozenset({"meet", "marry", "married", "engaged", "divorce", "separate", "split", "break"})
+# With these verbs, "we" statements hold for the speaker too.
 _SHARED = listed("have own keep adopt live move rent buy grow")
 _PRONOUNS_ARE = re.compile(r"(?i)\bmy pronouns are ((?:she|he|they|it|xe|ze|ey)/\w+(?:/\w+)?)")
 _FAVOURITE = frozenset({"favourite", "favorite", "favourites", "favorites"})
 
 
 class _Dropped(Exception):
-    """A clause gives no statement, for this reason; an empty one is not counted."""
+    """The clause gives no statement, for this reason. An empty reason is not counted."""
 
 
 @dataclass(slots=True)
-class _Told:
-    """A statement as it was made, for what comes after it in its message."""
+class _Context:
+    """A statement with its clause, as context for the following clauses of the message."""
 
     statement: Statement
     clause: Clause
     person: Person
     loose: bool = False
-    """It was put together: of clauses, or with a subject that was left out."""
+    """Whether it was merged from several clauses, or its subject was elided."""
 
 
-class MessageReader(Teller):
-    """One message as it is read, clause by clause."""
+class MessageReader(StatementBuilder):
+    """Reads one message, clause by clause."""
 
     def sentence(self, parsed: Parsed, first: int, last: int, asked: Asked | None) -> Iterator[Statement]:
-        """What a sentence states."""
+        """The statements of a sentence."""
         words = parsed.words[first:last]
         offset = words[0].start
         pronouns = _PRONOUNS_ARE.search(self.mended.text[offset : words[-1].end])
@@ -63,7 +63,7 @@ class MessageReader(Teller):
             yield self._statement(self.cast.user, asked.order, kind, *self._span(words), explicit=True)
             return
         if asked is not None:
-            part = Mended(
+            part = Normalised(
                 _capital(self.mended.text[offset + asked.start : offset + asked.end]),
                 self.mended.starts[offset + asked.start : offset + asked.end],
                 self.mended.ends[offset + asked.start : offset + asked.end],
@@ -81,8 +81,8 @@ class MessageReader(Teller):
         yield from self.clauses(parsed, first, last)
 
     def clauses(self, parsed: Parsed, first: int, last: int, *, explicit: bool = False) -> Iterator[Statement]:
-        """What the clauses of a sentence state, and who is whose kin in it."""
-        told: list[_Told] = []
+        """The statements of a sentence's clauses, and the kinship relations it mentions."""
+        told: list[_Context] = []
         previous: Word | None = None
         question = parsed.text[: parsed.words[last - 1].end].rstrip().endswith("?")
         for clause in map(unwrapped, clauses(parsed, first, last)):
@@ -96,17 +96,17 @@ class MessageReader(Teller):
                 if question:
                     raise _Dropped("question")
                 statement = self._clause(clause, person, elided=elided, explicit=explicit)
-                told.append(_Told(statement, clause, person or statement.person, loose=elided or person is None))
+                told.append(_Context(statement, clause, person or statement.person, loose=elided or person is None))
                 if person is self.cast.user:
                     self.cast.introduce(parsed, clause.head)
             except Unclear as unclear:
-                joined = self._joined(told, clause, person) if previous is not None else None
+                joined = self._merged(told, clause, person) if previous is not None else None
                 if joined is not None:
                     told[-1] = joined
                 else:
                     self.dropped[unclear.reason] += 1
             except _Dropped as dropped:
-                # Who only says something is not whom the next pronoun means.
+                # The speaker of reported speech is not an antecedent for the next pronoun.
                 person = None if str(dropped) == "joke or hearsay" and person is not self.cast.legacy else person
                 if str(dropped) == "joke or hearsay":
                     self.cast.here = [one for one in self.cast.here if one is self.cast.legacy]
@@ -120,30 +120,31 @@ class MessageReader(Teller):
                 self.cast.spoken_of(person, self.who.get(beside.index) if beside else None)
             self.last = person or self.last
             previous = clause.head
-        yield from self._sound(told)
+        yield from self._well_formed(told)
 
-    def _sound(self, told: Sequence[_Told]) -> Iterator[Statement]:
-        """Those that are sound sentences; what was written well and told whole is not parsed again."""
+    def _well_formed(self, told: Sequence[_Context]) -> Iterator[Statement]:
+        """Those that parse as one sentence. Well written statements of a whole clause are not parsed again."""
         for each in told:
-            wrong = unsound(each.statement.content) if self.mended.casual or each.loose else ""
+            wrong = malformed_reason(each.statement.content) if self.mended.casual or each.loose else ""
             if wrong:
                 self.dropped[wrong] += 1
             else:
                 yield each.statement
 
     def _subject(self, clause: Clause, previous: Word | None) -> tuple[Person | None, bool]:  # noqa: PLR0911
-        """Whom a clause is about, and whether it leaves that out."""
+        """The referent of the clause's subject, and whether the subject is elided."""
         head, subject = clause.head, clause.subject
         if subject is not None:
             if subject.low == "we":
-                both = self.cast.together(self._pairs(clause))
+                both = self.cast.together(self._is_reciprocal(clause))
                 if both is not None and both not in {self.who.get(each.index) for each in clause.words()}:
                     return both, False
                 shared = head.lemma in _SHARED or head.tag in {"VBP", "VBG"}
-                if self.cast.legacy is None and shared and not self._pairs(clause):
+                if self.cast.legacy is None and shared and not self._is_reciprocal(clause):
                     self.who[subject.index] = self.cast.user
             return self.who.get(subject.index), False
-        if not is_verb(head) or orders(clause) or (head.lemma in {"call", "name"} and not clause.children("aux")):
+        is_naming = head.lemma in {"call", "name"} and not clause.children("aux")
+        if not is_verb(head) or is_imperative(clause) or is_naming:
             return None, False
         past = head.tag in {"VBD", "VBZ", "VBN", "VBG"} or any(
             each.tag in {"VBD", "VBZ", "MD"} for each in clause.children("aux", "auxpass")
@@ -169,15 +170,15 @@ class MessageReader(Teller):
         return (self.cast.legacy if head.lemma == "bear" and not self.cast.unclear else None), True
 
     @staticmethod
-    def _pairs(clause: Clause) -> bool:
-        """Whether what "we" did is what two do: to meet, to be married."""
+    def _is_reciprocal(clause: Clause) -> bool:
+        """Whether the predicate with "we" is reciprocal: to meet, to be married."""
         said = (clause.head.lemma, *(each.low for each in clause.children("acomp")))
-        return not _TOGETHER.isdisjoint(said)
+        return not _RECIPROCAL.isdisjoint(said)
 
     # --- a clause -----------------------------------------------------------------------------------------------
 
     def _clause(self, clause: Clause, person: Person | None, *, elided: bool, explicit: bool) -> Statement:
-        """What a clause states. Raises _Dropped or Unclear."""
+        """The statement of a clause. Raises _Dropped or Unclear."""
         if not is_verb(clause.head):
             raise _Dropped("no statement")
         loss = self._loss(clause)
@@ -197,9 +198,9 @@ class MessageReader(Teller):
         if about is None and not explicit:
             raise _Dropped("about somebody else")
         about = about or owner
-        if owner.role == "user" and only_begins(clause):
+        if owner.role == "user" and announces_topic(clause):
             raise _Dropped("of the moment")
-        reason = unstated(clause, owner, elided=elided)
+        reason = unasserted_reason(clause, owner, elided=elided)
         if reason:
             raise _Dropped(reason)
         sense = clause.sense()
@@ -208,7 +209,7 @@ class MessageReader(Teller):
         content = [
             word
             for word in trimmed(clause)
-            if (word.pos in _CONTENT or word.low in _TELLING) and word.index not in named
+            if (word.pos in _CONTENT or word.low in _INDEFINITES) and word.index not in named
         ]
         if says_too_little(sense, owner, content):
             raise _Dropped("says too little")
@@ -226,14 +227,14 @@ class MessageReader(Teller):
         return replace(statement, passing=is_passing)
 
     def _is_passing(self, clause: Clause, about: Person, owner: Person, *, thing: bool) -> bool:
-        """Whether a clause tells of just now; of others only where they come or go."""
+        """Whether a clause holds only at this moment; for other people, only motion and similar."""
         if about.role == "user":
-            return not lasting_thing(clause) if thing else owner.role == "user" and passing(clause)
+            return not is_permanent(clause) if thing else owner.role == "user" and is_transient(clause)
         moving = clause.head.lemma in {"come", "go", "make", "do", "get", "look", "try"}
         return about.role == "other" and clause.head.tag == "VBG" and moving
 
     def _worded(self, clause: Clause, person: Person | None, about: Person, *, elided: bool) -> tuple[Clause, str]:
-        """The sentence, leaving out asides that can't be told. Raises Unclear if what can't be is the point."""
+        """The clause as a sentence, without modifiers that are unclear. Raises Unclear if the rest is unclear too."""
         age = (
             clause.head.lemma == "be"
             and clause.head.tag == "VBD"
@@ -251,19 +252,19 @@ class MessageReader(Teller):
                 text = wording.say(clause, person, elided=elided)
                 break
             except Unclear as unclear:
-                aside = clause.aside(unclear.word)
-                if aside is None or age:
+                modifier = clause.droppable_modifier(unclear.word)
+                if modifier is None or age:
                     raise
-                clause = clause.without(aside)
+                clause = clause.without(modifier)
         words = clause.words()
         past = clause.head.tag in {"VBD", "VBN"} or any(each.tag == "VBD" for each in clause.children("aux", "auxpass"))
-        sentence = dated(text, self.message.at, past=past)
+        sentence = resolve_dates(text, self.message.at, past=past)
         if sentence is None:
             raise _Dropped("a date that can't be told")
         if age and died and "when" not in clause.lows():
             sentence += f" when {'he' if died == 'm' else 'she'} died"
-        sentence = finished(sentence)
-        wrong = fault(sentence, " ".join(word.text for word in words))
+        sentence = punctuated(sentence)
+        wrong = rejection_reason(sentence, " ".join(word.text for word in words))
         if wrong:
             raise _Dropped(wrong)
         if about.role == "legacy" and about.name not in sentence:
@@ -271,7 +272,7 @@ class MessageReader(Teller):
         return clause, sentence
 
     def _about(self, clause: Clause, owner: Person) -> Person | None:
-        """Of whom a statement about somebody is kept: them, the legacy whom it also tells of, or the user as theirs."""
+        """The person a statement is filed under: its owner, the legacy if also involved, or None."""
         legacy = self.cast.legacy
         if owner.role != "other":
             return owner
@@ -283,7 +284,7 @@ class MessageReader(Teller):
                 for each in clause.parsed.children(verb)
                 if each.dep in {"nsubj"} and clause.head.lemma not in SAY
             }
-            if legacy in objects or owner.owner is legacy or self._tells_kin(clause):
+            if legacy in objects or owner.owner is legacy or self._states_kinship(clause):
                 return legacy
         root = owner
         while root.owner is not None:
@@ -292,8 +293,8 @@ class MessageReader(Teller):
             return owner
         return None
 
-    def _tells_kin(self, clause: Clause) -> bool:
-        """Read "my brother Tom is her son": whose kin somebody is, of the legacy."""
+    def _states_kinship(self, clause: Clause) -> bool:
+        """Whether a predicate noun is possessed by the legacy: "my brother Tom is her son"."""
         for each in clause.children("attr"):
             holder = clause.parsed.child(each, "poss")
             if holder is not None and self.who.get(holder.index) is self.cast.legacy:
@@ -301,7 +302,7 @@ class MessageReader(Teller):
         return False
 
     def _owner(self, clause: Clause) -> Person | None:
-        """Whose thing a clause is about: "her handwriting was atrocious", "green is my favourite colour"."""
+        """The owner of the thing a clause is about: "her handwriting was atrocious", "green is my favourite colour"."""
         subject = clause.subject
         liked = (
             word for each in clause.children("attr") for word in clause.parsed.subtree(each) if word.low in _FAVOURITE
@@ -324,12 +325,12 @@ class MessageReader(Teller):
         return None
 
     def _is_name(self, name: str, clause: Clause) -> bool:
-        """Whether somebody's name was written like one: what begins a line or a mended sentence may be any word."""
+        """Whether a capitalised word is really a name: at the start of a line any word is capitalised."""
         known = name in self.message.content or name_gender(name.split(" ", maxsplit=1)[0])
-        return bool(known) or tells_of_people(clause.parsed, clause.head)
+        return bool(known) or is_personal_predicate(clause.parsed, clause.head)
 
     def _check_name(self, clause: Clause, owner: Person) -> None:
-        """Take in "his name is Ben" of somebody who was not named: it is not said of the legacy. Raises _Dropped."""
+        """Handle "his name is Ben" after a new person: it is not about the legacy. Raises _Dropped."""
         if owner.role == "other" and not owner.kin and owner.name and not self._is_name(owner.name, clause):
             raise _Dropped("nobody's")
         name = next((each for each in clause.children("attr", "acomp") if each.low not in self.cast.legacy_names), None)
@@ -343,7 +344,7 @@ class MessageReader(Teller):
             raise _Dropped("unclear pronoun")
 
     def _loss(self, clause: Clause) -> Statement | None:
-        """Read "we lost him to a stroke": a death."""
+        """A death stated as a loss: "we lost him to a stroke"."""
         legacy, head = self.cast.legacy, clause.head
         if legacy is None or head.low != "lost" or clause.subject is None or clause.subject.low not in {"we", "i"}:
             return None
@@ -352,15 +353,15 @@ class MessageReader(Teller):
             return None
         rest = [word for word in clause.words() if word.index > max(each.index for each in clause.parsed.subtree(lost))]
         text = self.mended.text[rest[0].start : rest[-1].end] if rest else ""
-        told = dated(re.sub(r"^to ", "of ", text.strip(" .!,")), self.message.at, past=True)
+        told = resolve_dates(re.sub(r"^to ", "of ", text.strip(" .!,")), self.message.at, past=True)
         if told is None or re.search(r"(?i)\b(?:i|my|we|our|he|she|it|that)\b", text) or MASK in text:
             raise _Dropped("unclear pronoun")
         return self._statement(
-            legacy, finished(f"{legacy.name} died {told}".strip()), "death", *self._span(clause.words())
+            legacy, punctuated(f"{legacy.name} died {told}".strip()), "death", *self._span(clause.words())
         )
 
-    def _joined(self, told: list[_Told], clause: Clause, person: Person | None) -> _Told | None:
-        """A clause whose "it" or "them" the one before it of the same person explains, said together with that."""
+    def _merged(self, told: list[_Context], clause: Clause, person: Person | None) -> _Context | None:
+        """Merge a clause with the one before, which has its subject and the antecedent of its pronoun."""
         if not told or told[-1].person is not person or person is None:
             return None
         last = told[-1]
@@ -374,7 +375,7 @@ class MessageReader(Teller):
             return None
         both = Clause(parsed, last.clause.head, frozenset(ids), last.clause.subject)
         try:
-            reason = unstated(replace(both, head=clause.head), person)
+            reason = unasserted_reason(replace(both, head=clause.head), person)
             if reason:
                 return None
             both, sentence = self._worded(both, person, last.statement.person, elided=False)
@@ -382,7 +383,7 @@ class MessageReader(Teller):
             return None
         start, end = self._span(both.words())
         statement = replace(last.statement, content=sentence, quote=self.message.content[start:end])
-        return _Told(statement, both, person, loose=True)
+        return _Context(statement, both, person, loose=True)
 
 
 def _capital(text: str) -> str:
@@ -390,7 +391,7 @@ def _capital(text: str) -> str:
 
 
 def is_english(words: Sequence[Word]) -> bool:
-    """Whether a sentence has enough of the small words of English to be read as such."""
+    """Whether a sentence has enough English function words to be read."""
     plain = [word.low for word in words if word.text[:1].isalpha()]
     odd = sum(not word.isascii() for word in plain)
     small = sum(word in ENGLISH for word in plain)

@@ -1,4 +1,4 @@
-"""Casual spelling mended, so that a parser can read it, with the place in the message of each character."""
+"""Normalise casual spelling for the parser, keeping each character's position in the message."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from language.reading.learners import LEARNERS
-from language.reading.notes import spelled_out
+from language.reading.notes import expand_notes
 from language.reading.words import ENGLISH, KIN, PETS, listed
 
 MASK = "Xquote"
-"""A quotation stands in the text as this with a letter behind it: one name, as a parser sees it."""
+"""A quotation is replaced by this and a letter, which the parser reads as one name."""
 
 Replacement = str | Callable[[re.Match[str]], str]
 
@@ -62,19 +62,19 @@ _SPLICE = re.compile(
     r"|(?<=\w), (?=(?:so|but|"
     r"and) (?:i|he|she)\b(?![^.!?]*\b(?:it|them|they|this|that)\b))"
 )
-# "I have one sister, she lives in Chicago": two sentences, unless the first only leads up to the second.
+# A comma splice is split ("I have one sister, she lives in Chicago") unless the first part is subordinate.
 _COMMA = re.compile(
     r"(?i)(?:(?<=[.!?;] )|^)(?P<first>(?:i|he|she|we|they|it|my|his|her|our|the)(?:'\w+)? [^.!?;\n]{6,120}?), "
     r"(?P<second>(?:i|he|she|we|they|it)(?:'\w+)? (?!said\b|says\b|think\b|thought\b|told\b|guess\b|suppose\b))"
 )
-# Somebody who writes without marks goes on with another sentence: "the dog's called pickle she's a staffy".
+# A run-on sentence without punctuation: "the dog's called pickle she's a staffy".
 _RUN_ON = re.compile(r"(?<![\w'])(?P<before>[a-z]+) (?=(?:she|he)'s\b|I'm\b)")
-_LEADS_ON = listed(
+_SUBORDINATORS = listed(
     """that but and so or if when because until how think thinks know knows say says said guess hope since as than what
     why where who sure while now told tell tells like me him her though glad sad mean worse believe whether"""
 )
-# "My father, he was a musician": who is meant is said twice.
-_SAID_TWICE = re.compile(
+# Left dislocation: "My father, he was a musician".
+_DISLOCATION = re.compile(
     r"(?i)(?:(?<=[.!?;] )|^|(?<=and ))((?:my|his|her|our) (?:\w+ )?\w+(?: (?-i:[A-Z])\w+)?)"
     r",? (?:he|she)(?='s |'d | (?!who\b)\w)"
 )
@@ -84,7 +84,7 @@ _TRAILS = re.compile(
     r"|,? (?:but|and|or|so) (?:whatever|oh well|anyway|stuff|all that(?: stuff)?|so on|yeah|still"
     r"|there you go)(?=[.!?]|$)"
 )
-# "My mum's moved in": she has, and it is nobody's.
+# A contracted verb, not a possessive: "My mum's moved in".
 _KIN_HAS = re.compile(
     rf"(?i)(?<=\b)((?:my|our|his|her) (?:\w+ )?(?:{'|'.join(sorted(map(re.escape, KIN)))}))'s "
     r"(?:(?P<has>been|got|gone|had|moved|become|died|left|started|retired)|(?P<is>\w+ing|an?|the|in|at|not|very"
@@ -128,7 +128,7 @@ _PROPER = {
     )
 }
 _WORD = re.compile(r"(?<![\w'@/.])[^\W_]+/?(?:'s)?(?![\w'@/])")
-_OWN = re.compile(
+_POSSESSIVE_KIN = re.compile(
     r"(?i)(?<![\w'])(mum|mom|dad|gran|nan|grandma|grandpa|grandad|sister|brother|auntie|uncle|wife|"
     r"husband|nonna|nonno)s"
     r"(?= (?!and\b|are\b|were\b|have\b|or\b|who\b|on\b|in\b|from\b|used\b|always\b|all\b)[a-z]+)"
@@ -140,7 +140,7 @@ _NOTED = re.compile(
     r"(?:(?<=[.!] )|^)(?:Trained|Emigrated|Immigrated|Worked|Served|Retired|Died|Married|Studied|Graduated|Played|"
     r"Spoke|Collected|Owned|Never owned|Loved|Liked|Hated|Raised|Grew up|Lived|Woke up)\b(?! by\b)" + _ALONE
 )
-# A message that begins with what somebody did, and "Used to".
+# Notes in the past tense without a subject at the start of a message, and "Used to".
 _FIRST_NOTED = re.compile(
     r"(?:^(?!(?:Tired|Bored|Excited|Scared|Worried|Confused|Interested|Married|Retired|Divorced|Widowed|Blessed|Pleased|Need|"
     r"Delighted|Exhausted|Indeed|Based|Compared|Used|Called|Named|Agreed|Red|Bed|Speed|Feed|Seed)\b)"
@@ -148,7 +148,7 @@ _FIRST_NOTED = re.compile(
     r"|Never (?!mind\b|again\b|heard\b)[a-z]+)|(?:(?<=[.!?] )|^)Used to)\b"
     r"(?! (?:by|it|that|this|on|you)\b)" + _ALONE
 )
-# What people leave out of notes on themselves: "I'm" before a state, "I" before a verb. Orders begin with other verbs.
+# Elided in notes on oneself: "I'm" before a state, "I" before a verb that is not used in orders.
 _NOTED_STATE = re.compile(
     r"(?:(?<=[.!] )|^)(?:(?:Highly |Very |Severely |Slightly |Mildly )?(?:Allergic|Intolerant) (?=to\b|of\b)|"
     r"(?:(?:Lactose|Gluten|Fructose)[ -]intolerant|Vegetarian|Vegan|Pescatarian|Coeliac|Celiac|Diabetic|Asthmatic|"
@@ -176,8 +176,8 @@ _NAMED_KIN = re.compile(
     r"nephew|fiance|fiancee|mate|grandma|grandpa|gran|nan|grandad|dog|cat)(?: (?:is|was) (?:called|"
     r"named))?,? ([a-z]{3,})\b(?!')"
 )
-# "filip has epilepsy": what has an illness or a need is somebody, whether or not a list has the name.
-_AILING = re.compile(
+# "filip has epilepsy": the subject of an illness is a person even if no list has the name.
+_SUBJECT_OF_ILLNESS = re.compile(
     r"(?:^|[.!?,] |\band )(?!\w+(?:body|one|thing)\b|family\b|everyone\b|which\b|cat\b|dog\b)([a-z]{3,}) "
     r"(?=(?:has|had) (?:epilepsy|asthma|diabetes|autism|adhd|dyslexia|coeliac|celiac|cancer|arthritis|migraines?|eczema"
     r"|depression|dementia|crohn|parkinson|alzheimer|type|ms\b)|(?:is|was) (?:deaf|blind|autistic|diabetic|dyslexic"
@@ -196,10 +196,10 @@ _NO_NAMES = listed(
 
 
 @dataclass
-class Mended:
-    """A text for the parser. Its character ``i`` comes from ``starts[i]`` to ``ends[i]`` of the message's.
+class Normalised:
+    """The normalised text. Its character ``i`` comes from ``starts[i]`` to ``ends[i]`` of the message.
 
-    ``quotes`` are the quotations in it, in the order of their masks' letters.
+    ``quotes`` are the masked quotations, in the order of their masks' letters.
     """
 
     text: str
@@ -209,17 +209,17 @@ class Mended:
     casual: bool = False
 
     @classmethod
-    def of(cls, text: str) -> Mended:
-        """A text as it is."""
+    def of(cls, text: str) -> Normalised:
+        """An unchanged text."""
         return cls(text, list(range(len(text))), list(range(1, len(text) + 1)))
 
     def replace(self, pattern: re.Pattern[str], by: Replacement) -> None:
-        """Replace what a pattern finds; what stands in its place comes from all that it stood for."""
+        """Replace a pattern's matches. Each replacement maps to the whole range it replaces."""
         found = pattern.finditer(self.text)
         self.edit((match.start(), match.end(), by if isinstance(by, str) else by(match)) for match in found)
 
     def edit(self, edits: Iterable[tuple[int, int, str]]) -> None:
-        """Put other words from one place to another, in the text's order."""
+        """Apply replacements (start, end, text), given in text order."""
         parts: list[str] = []
         starts: list[int] = []
         ends: list[int] = []
@@ -249,30 +249,30 @@ class Mended:
             self.text, self.starts, self.ends = "".join(parts), starts + self.starts[done:], ends + self.ends[done:]
 
     def place(self, start: int, end: int) -> tuple[int, int]:
-        """Where in the message a part of the text comes from."""
+        """The range in the message of a range of the text."""
         return (self.starts[start], self.ends[end - 1]) if start < end <= len(self.ends) else (0, 0)
 
     def quoted(self, mask: str) -> str:
-        """The quotation that a mask stands for."""
+        """The quotation behind a mask."""
         return self.quotes[ord(mask[len(MASK)]) - ord("a")]
 
 
 def is_casual(texts: Sequence[str]) -> bool:
-    """Whether somebody writes without capitals or apostrophes, judged over all of their messages."""
+    """Whether somebody writes without capitals or apostrophes, judged from all of their messages."""
     small = sum(text[:1].islower() for text in texts)
     return (
         small * 2 > len(texts) or len(re.findall(r"(?<!\w)(?:i|im|dont|ive|hes|shes|cant)(?!\w)", " ".join(texts))) > 2
     )
 
 
-def mend(text: str, names: Collection[str], *, casual: bool, about: str = "", own: bool = False) -> Mended:
-    """Give a text back what a parser needs.
+def normalise(text: str, names: Collection[str], *, casual: bool, about: str = "", own: bool = False) -> Normalised:
+    """Normalise a text for the parser.
 
-    ``names`` are known, in lower case; ``casual`` is how it is written; ``about`` is whom notes of a life without a
-    subject tell of ("Trained as a pharmacist."), empty if nobody; ``own`` says that such notes are on oneself
-    ("Allergic to nuts.") until somebody else is spoken of.
+    ``names`` are known names in lower case. ``casual`` enables the corrections for ``is_casual`` writers. ``about`` is
+    the subject added to biographical notes without one ("Trained as a pharmacist."), or empty. ``own``: such notes are
+    about the user ("Allergic to nuts.") until another person is mentioned.
     """
-    mended = Mended.of(text.translate(_TRANSLATED))
+    mended = Normalised.of(text.translate(_TRANSLATED))
     _mask(mended)
     mended.replace(re.compile(r"(?<=[^\s.!?,;:-])\s*\n\s*(?:[-*•·]\s*)?"), ". ")
     mended.replace(re.compile(r"\s*\n\s*(?:[-*•·]\s*)?|^\s*[-*•·]\s+"), " ")
@@ -289,15 +289,17 @@ def mend(text: str, names: Collection[str], *, casual: bool, about: str = "", ow
     mended.replace(_UNMARKED, lambda match: WORDS[match.group().lower()])
     if casual:
         mended.casual = True
-        _mend_words(mended, names)
+        _normalise_words(mended, names)
     mended.replace(
         _KIN_HAS, lambda match: f"{match[1]} {'has' if match['has'] else 'is'} {match['has'] or match['is']}"
     )
     mended.replace(_TRAILS, "")
-    mended.replace(_SAID_TWICE, lambda match: match[1])
-    mended.replace(_COMMA, _parted)
+    mended.replace(_DISLOCATION, lambda match: match[1])
+    mended.replace(_COMMA, _split_splice)
     if casual:
-        mended.replace(_RUN_ON, lambda match: match.group() if match["before"] in _LEADS_ON else f"{match['before']}. ")
+        mended.replace(
+            _RUN_ON, lambda match: match.group() if match["before"] in _SUBORDINATORS else f"{match['before']}. "
+        )
     mended.replace(re.compile(r"(?i)(?<=\bhe) (?=born\b)|(?<=\bshe) (?=born\b)|(?<=\bi) (?=born\b)"), " was ")
     if own:
         mended.replace(_PET_CALLED, lambda match: f"my {match['pet'].lower()} is called")
@@ -310,8 +312,8 @@ def mend(text: str, names: Collection[str], *, casual: bool, about: str = "", ow
     mended.replace(re.compile(r"\s+(?=[,.!?;])|[,;\s]+(?=[.!?]|$)|^[\s,;.!-]+"), "")
     mended.replace(re.compile(r"\s{2,}"), " ")
     mended.replace(re.compile(r"(?:(?<=[.!?] )|^)[a-z]"), lambda match: match.group().upper())
-    mended.edit(list(spelled_out(mended.text, about or ("I" if own else ""), about)))
-    # Without an end, the last noun is taken for a verb.
+    mended.edit(list(expand_notes(mended.text, about or ("I" if own else ""), about)))
+    # Without a full stop, the parser takes the last noun for a verb.
     mended.replace(re.compile(r"(?<=\w)\Z"), ".")
     if about or own:
         mended.replace(_FIRST_NOTED, lambda match: f"{about or 'I'} {match.group().lower()}")
@@ -324,8 +326,8 @@ def mend(text: str, names: Collection[str], *, casual: bool, about: str = "", ow
     return mended
 
 
-def _parted(match: re.Match[str]) -> str:
-    """Two sentences, where the first has a verb of its own as far as its words tell."""
+def _split_splice(match: re.Match[str]) -> str:
+    """Split a comma splice if its first part has a finite verb."""
     first, second = match["first"], match["second"]
     subject = re.match(r"(?i)(?:i|he|she|we|they|it)\b", first)
     verb = subject or re.search(
@@ -351,7 +353,7 @@ def _strongest(marks: str) -> str:
     return end + " " if marks[-1:] == " " else end
 
 
-def _mask(mended: Mended) -> None:
+def _mask(mended: Normalised) -> None:
     text, quotes = mended.text, mended.quotes
 
     def masked(match: re.Match[str]) -> str:
@@ -366,15 +368,15 @@ def _mask(mended: Mended) -> None:
     mended.replace(_QUOTATION, masked)
 
 
-def _mend_words(mended: Mended, names: Collection[str]) -> None:
+def _normalise_words(mended: Normalised, names: Collection[str]) -> None:
     known = set(names)
-    ailing = {match[1] for match in _AILING.finditer(mended.text)}
+    ailing = {match[1] for match in _SUBJECT_OF_ILLNESS.finditer(mended.text)}
     known |= ailing - ENGLISH - _NO_NAMES - {*KIN, *PETS}
     mended.replace(_STRETCHED, lambda match: match[1])
     mended.replace(_ITS, "it's")
     mended.replace(_WORD, lambda match: WORDS.get(match.group().lower(), match.group()))
     mended.replace(_SAID, "")
-    mended.replace(_OWN, lambda match: f"{match[1]}'s")
+    mended.replace(_POSSESSIVE_KIN, lambda match: f"{match[1]}'s")
     mended.replace(re.compile(r"(?<![\w'])i(?=\b)"), "I")
     for match in _NAMED_KIN.finditer(mended.text):
         if match[1] not in _NO_NAMES and not match[1].endswith(("ed", "ing", "ly")):

@@ -1,7 +1,7 @@
-"""Notes as sentences: "Family: wife Amara, two sons" is "I have a wife Amara. I have two sons." to the parser.
+"""Expand notes into sentences: "Family: wife Amara, two sons" gives "I have a wife Amara. I have two sons."
 
-A label says what its items are by its own verb ("Things I like", "What he ate") or is one of few that people write
-above such notes; each item becomes a sentence of whoever the notes are about.
+A label is recognised by a verb ("Things I like", "What he ate") or from a list of common ones. Each item becomes a
+sentence about the notes' subject.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _VERB = re.compile(
     r"(?i)^(?:things|stuff|what|foods?|the things|\w+) (?P<who>i|he|she) (?P<verb>(?:\w+'t |really "
     r"|never )?[a-z]+(?: to)?)$"
 )
-_SORTS = {
+_LABELS = {
     "like": r"likes?|loves?|hobby|hobbies|interests?",
     "dislike": r"dislikes?|hates?",
     "speak": r"languages?",
@@ -29,22 +29,22 @@ _SORTS = {
     "live in": r"home|lives?|location",
     "have": r"family|kids|children|pets?|health|illness|illnesses|conditions?|siblings|injuries",
 }
-_SORT = {
+_LABEL_PATTERNS = {
     verb: re.compile(rf"(?i)^(?:my |his |her )?(?:{words})(?: (?:stuff|things|this year|now|spoken))?$")
-    for verb, words in _SORTS.items()
+    for verb, words in _LABELS.items()
 }
-_WHOLE = frozenset({"like", "dislike", "speak", "am allergic to"})
+_LIST_VERBS = frozenset({"like", "dislike", "speak", "am allergic to"})
 _ABOUT = re.compile(
     r"(?i)\b(?:about|on) (?P<who>me|myself|him|her|\w+(?: \w+)?)(?: so you have it| before i forget)?$|^(?P<me>me)$"
 )
 _PAST = {"like": "liked", "dislike": "disliked", "speak": "spoke", "am allergic to": "was allergic to",
          "want to": "wanted to", "am": "was", "live in": "lived in", "have": "had"}  # fmt: skip
 _ITEM = re.compile(r"\s*[,;]\s*(?:and )?(?![^()]*\))|\s*(?<!\()\b\d[.)]\s+")
-_BE = re.compile(
+_STATES = re.compile(
     r"(?i)^(?:from|in|at|near|born|married|divorced|widowed|retired|single|engaged|allergic|vegan|vegetarian|pescatarian|"
     r"diabetic|asthmatic|dyslexic|coeliac|celiac|left-handed|\d{1,3}$|youngest|oldest|the (?:youngest|oldest|eldest))\b"
 )
-_ACTS = re.compile(
+_VERBS = re.compile(
     r"(?i)^(?:can't|cannot|don't|never|always|used to|had|have|live|work|love|like|hate|play|speak|study|went"
     r"|was|got|taught|ran|grew|"
     r"made|wrote|sang|kept|left|won|lost|drove|became|moved|served|\w{2,}ed)\b(?! by\b)"
@@ -61,21 +61,21 @@ _WITH_SUBJECT = re.compile(
 
 
 def is_label(text: str) -> bool:
-    """Whether people write this above notes on themselves or on whom they talk of."""
-    return bool(_ABOUT.search(text) or _VERB.match(text) or any(each.match(text) for each in _SORT.values()))
+    """Whether a text is a usual label of notes about oneself or the person discussed."""
+    return bool(_ABOUT.search(text) or _VERB.match(text) or any(each.match(text) for each in _LABEL_PATTERNS.values()))
 
 
-def spelled_out(text: str, subject: str, legacy: str) -> Iterator[tuple[int, int, str]]:
-    """What to put where in a text: start, end, words. ``subject`` is I, He or She, empty where nobody is meant."""
+def expand_notes(text: str, subject: str, legacy: str) -> Iterator[tuple[int, int, str]]:
+    """Replacements (start, end, text) that expand notes. ``subject`` is I, He or She, or empty if unknown."""
     for match in _LABEL.finditer(text):
         label = match["label"].strip()
-        who, verb = _told_by(label, subject, legacy)
+        who, verb = _subject_and_verb(label, subject, legacy)
         if not verb:
             continue
         items = list(_items(match["items"], match.start("items")))
-        if not who or not items or any(_WITH_SUBJECT.match(item) and verb not in _WHOLE for _, _, item in items):
+        if not who or not items or any(_WITH_SUBJECT.match(item) and verb not in _LIST_VERBS for _, _, item in items):
             continue
-        if verb in _WHOLE or (verb not in _SORTS):
+        if verb in _LIST_VERBS or (verb not in _LABELS):
             yield match.start(), match.start("items"), f"{who} {_inflected(verb, who)} "
             continue
         before = match.start()
@@ -87,7 +87,7 @@ def spelled_out(text: str, subject: str, legacy: str) -> Iterator[tuple[int, int
         yield before, match.end("items"), ""
 
 
-def _told_by(label: str, subject: str, legacy: str) -> tuple[str, str]:
+def _subject_and_verb(label: str, subject: str, legacy: str) -> tuple[str, str]:
     own = _VERB.match(label)
     if own is not None:
         who = own["who"].capitalize()
@@ -98,7 +98,7 @@ def _told_by(label: str, subject: str, legacy: str) -> tuple[str, str]:
         if named in {"me", "myself"}:
             return "I", "have"
         return (subject if subject != "I" else ""), "have"
-    return subject, next((verb for verb, pattern in _SORT.items() if pattern.match(label)), "")
+    return subject, next((verb for verb, pattern in _LABEL_PATTERNS.items() if pattern.match(label)), "")
 
 
 def _items(text: str, offset: int) -> Iterator[tuple[int, int, str]]:
@@ -106,7 +106,7 @@ def _items(text: str, offset: int) -> Iterator[tuple[int, int, str]]:
     for match in [*_ITEM.finditer(text), None]:
         end = match.start() if match else len(text)
         item = text[start:end].strip()
-        # "One cat, Biscuit" is one, and "born 1948, Laredo".
+        # "One cat, Biscuit" is one item, and so is "born 1948, Laredo".
         counted = any(word in _SINGULARS for word in item.partition(",")[0].lower().split()[-1:])
         goes_on = match and re.match(r"[A-Z]\w+(?=[,;.]|$)|\d{4}\b", text[match.end() :])
         if goes_on:
@@ -139,10 +139,10 @@ def _sentence(item: str, who: str, verb: str) -> str:
         )
     if verb == "want to":
         return f"{who} {_inflected(verb, who)} {low}"
-    if _BE.match(item):
+    if _STATES.match(item):
         the = "the " if re.match(r"(?i)(?:young|old|eld)est", item) else ""
         return f"{who} {be} {the}{low}"
-    if _ACTS.match(item):
+    if _VERBS.match(item):
         return f"{who} {low}"
     if verb == "am":
         article = "" if low.split()[0] in _NUMBERS or low[0].isdigit() else "an " if low[0] in "aeiou" else "a "

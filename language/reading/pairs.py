@@ -1,4 +1,4 @@
-"""What one claim is to another: the same matter with another value, over, changed, or something else."""
+"""Compare an existing and a new claim: another value, ended, changed, or unrelated."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from functools import cached_property
 from language.base import Comparison
 
 from .claims import Claim, Role, Thing, all_words, is_dated
-from .matters import (
+from .cues import FIGURE, ChangeCues, is_count
+from .predicates import (
     CHANGES,
     ENDS,
     FOLLOWED,
@@ -29,7 +30,6 @@ from .matters import (
     TAKEN,
     TRAVELLING,
 )
-from .told import FIGURE, Told, is_count
 
 _DENYING = re.compile(r"(?:un|in|im|ir|dis|il)(?=[a-z]{3})")
 _WITHOUT = {"with": "without", "without": "with"}
@@ -37,37 +37,37 @@ _WITHOUT = {"with": "without", "without": "with"}
 
 @dataclass(frozen=True)
 class Pair:
-    """One claim that is remembered and one that is new, with the names in both statements."""
+    """An existing claim and a new one, with the names of both statements."""
 
     old: Claim
     new: Claim
-    told: Told
+    cues: ChangeCues
     names: frozenset[str]
 
     @cached_property
     def same_who(self) -> bool:
-        """Whether both are of the same people or things."""
+        """Whether the subjects are equal."""
         return bool(self.old.who) and {_without_new(each) for each in self.old.who} == {
             _without_new(each) for each in self.new.who
         }
 
     @cached_property
     def is_now(self) -> bool:
-        """Whether the new claim is told as news: "now", "since Monday", "the new address"."""
-        return self.told.is_now or any(part.stem == "new" for thing in self.new.who for _, part in thing.parts)
+        """Whether the new claim is marked as news: "now", "since Monday", "the new address"."""
+        return self.cues.is_news or any(part.stem == "new" for thing in self.new.who for _, part in thing.parts)
 
     @cached_property
-    def off(self) -> Comparison:
-        """What it comes to when the one can't hold beside the other: it has changed, unless both tell of the past."""
+    def conflict(self) -> Comparison:
+        """The result for incompatible claims: a change if they are about the present, else a contradiction."""
         held = self.old.tense == "present" and (self.new.tense == "present" or self.new.over)
-        return "replaces" if held or self.told.is_mended else "contradicts"
+        return "replaces" if held or self.cues.is_correction else "contradicts"
 
-    def judge(self) -> Comparison:  # noqa: PLR0911
-        """What the new claim is to the old one; never the same, which whole statements are."""
+    def compare(self) -> Comparison:  # noqa: PLR0911
+        """Compare the claims. Never "same", which only whole statements can be."""
         old, new = self.old, self.new
         if old.mood or new.mood or ("future" in {old.tense, new.tense} and old.tense != new.tense):
             return "different"
-        if self.is_parted() or self.is_ended() or self.is_changed() or self.is_followed():
+        if self.is_separated() or self.is_ended() or self.is_changed() or self.is_followed():
             return "replaces"
         if not self.same_who:
             return "replaces" if self.has_another_holder() else "different"
@@ -75,47 +75,47 @@ class Pair:
             return "replaces" if self.is_first_time() else self.denial()
         if self.is_named_as_wrong():
             return "replaces"
-        if self.is_over_with_life():
+        if self.is_ended_by_death():
             return "replaces"
         if old.tense != new.tense:
             return "different"
         statuses = _status(old), _status(new)
         if all(statuses) and statuses[0].isdisjoint(statuses[1]):
-            return self.off
-        if self.is_without() or self.is_another_way():
-            return self.off
+            return self.conflict
+        if self.is_with_against_without() or self.is_other_transport():
+            return self.conflict
         if old.verbs != new.verbs:
-            return self.off if old.roles == new.roles and _opposed_verbs(old.verbs, new.verbs) else "different"
+            return self.conflict if old.roles == new.roles and _opposed_verbs(old.verbs, new.verbs) else "different"
         return self.values()
 
     def denial(self) -> Comparison:
-        """One denies what the other claims, or says that it is over."""
+        """The result where one claim negates or ends the other."""
         old, new = self.old, self.new
-        first, second = _lasting(old.roles), _lasting(new.roles)
+        first, second = _core_roles(old.roles), _core_roles(new.roles)
         denying, denied = (new, old) if new.denied or new.over else (old, new)
         when = [all_words(thing for _, thing in each.roles) for each in (denying, denied)]
-        if denying.roles and not _lasting(denying.roles) and not when[0] <= when[1]:
+        if denying.roles and not _core_roles(denying.roles) and not when[0] <= when[1]:
             return "different"  # "Does not play on Tuesdays any more", "plays chess on Fridays".
         alike = first == second or (new.over and second <= first) or (old.over and first <= second)
         if old.verbs == new.verbs and alike and (old.tense == new.tense or new.over or old.over):
-            return self.off if not new.over else "replaces"
+            return self.conflict if not new.over else "replaces"
         told, now = all_words(thing for _, thing in first), all_words(thing for _, thing in second)
         if new.over and old.verbs == new.verbs and any(now < thing.words() for _, thing in first):
             return "replaces"  # "Is a waiter at the Lemon Tree", "no longer works at the Lemon Tree".
         return "replaces" if new.over and len(told) > 1 and told <= now and old.tense == "present" else "different"
 
     def is_named_as_wrong(self) -> bool:
-        """Whether the message denies what only the old claim says, of the same matter."""
+        """Whether the message negates the part of the old claim that differs."""
         old, new = self.old, self.new
         only = all_words(thing for _, thing in old.roles) - all_words(thing for _, thing in new.roles)
         instead = _by_role(new.roles)  # "Writes with Pages instead of Word."
         only |= all_words(thing for role, thing in old.roles & new.roles if len(instead.get(role, ())) > 1)
         only |= {part for word in only for part in word.split()}
         same_matter = old.verbs[0] == new.verbs[0] and (old.denied, old.over) == (new.denied, new.over)
-        return same_matter and not self.told.is_beside and not only.isdisjoint(self.told.denied)
+        return same_matter and not self.cues.is_addition and not only.isdisjoint(self.cues.negated)
 
-    def is_parted(self) -> bool:
-        """Whether a couple is none any more."""
+    def is_separated(self) -> bool:
+        """Whether a couple has separated."""
         old, new = self.old, self.new
         if (
             new.verbs[0] not in PARTINGS
@@ -129,16 +129,16 @@ class Pair:
         return not of_couple.isdisjoint(PARTNERS) and (not others.isdisjoint(of_couple) if others else self.same_who)
 
     def is_ended(self) -> bool:
-        """Whether it is over with the thing that the old claim is about: "sold the Golf"."""
+        """Whether the new claim ends what the old one is about: "sold the Golf"."""
         old, new = self.old, self.new
-        if self.is_taken_away() or self.is_no_such_person():
+        if self.is_possession_gone() or self.negates_agent_noun():
             return True
         if not self.same_who or new.verbs[0] not in ENDS or new.denied or old.denied or old.tense != "present":
             return False
         about = all_words(thing for role, thing in old.roles if role != "time")
         if new.verbs[0] == "retire" and old.verbs[0] == "work":
             return True
-        # Of "is a smoker" what a smoker does.
+        # The verb of an agent noun: "smoke" for "is a smoker".
         about |= {word.removesuffix("er") for word in about if old.verbs == ("be",)}
         about |= {old.verbs[-1], old.verbs[-1].removesuffix("e")}
         return any(
@@ -147,8 +147,8 @@ class Pair:
             if role in {"obj", "from", "as"} and not FIGURE.fullmatch(thing.stem)
         )
 
-    def is_taken_away(self) -> bool:
-        """Whether what somebody has was taken from them or is done with: "the user's cast has been removed"."""
+    def is_possession_gone(self) -> bool:
+        """Whether a possession is gone: "the user's cast has been removed"."""
         old, new = self.old, self.new
         if old.verbs != ("have",) or old.tense != "present" or old.denied or new.denied or len(new.who) != 1:
             return False
@@ -156,8 +156,8 @@ class Pair:
         owners = frozenset(part for thing in new.who for role, part in thing.parts if role == "of")
         return new.verbs[0] in TAKEN and owners == old.who and not owned.isdisjoint(thing.stem for thing in new.who)
 
-    def is_no_such_person(self) -> bool:
-        """Whether somebody does not do what the old claim calls them after: "is a smoker", "has not smoked"."""
+    def negates_agent_noun(self) -> bool:
+        """Whether the new claim negates the verb of an agent noun: "is a smoker", "has not smoked"."""
         old, new = self.old, self.new
         if not self.same_who or old.verbs != ("be",) or not (new.denied or new.over) or old.denied:
             return False
@@ -165,12 +165,12 @@ class Pair:
         return not called.isdisjoint({f"{new.verbs[-1]}r", f"{new.verbs[-1]}er"}) and old.tense == "present"
 
     def may_change(self) -> bool:
-        """Whether the new verb is one by which something becomes another."""
+        """Whether the new verb is one of change."""
         verb = self.new.verbs[0]
         return verb in CHANGES or (verb == "begin" and self.old.verbs == ("be",))
 
     def is_changed(self) -> bool:
-        """Whether something became another: "moved to the Design team", "switched from law", "was postponed to May"."""
+        """Whether one value became another: "moved to the Design team", "switched from law", "was postponed to May"."""
         old, new = self.old, self.new
         if not self.same_who or not self.may_change() or new.denied or old.denied or old.tense != "present":
             return False
@@ -192,7 +192,7 @@ class Pair:
         )
 
     def is_followed(self) -> bool:
-        """Whether what the old claim tells has led to something since: waited for a flat and got it."""
+        """Whether the new event completes the old state: waited for a flat and got it."""
         old, new = self.old, self.new
         if not self.same_who or old.denied or new.denied or new.over or old.tense != "present":
             return False
@@ -203,7 +203,7 @@ class Pair:
             return not places.isdisjoint({"back", "home"})
         about = all_words(thing for role, thing in old.roles if role in {"for", "obj", "to", "on"})
         now = all_words(thing for role, thing in new.roles if role.rstrip("'") in {"obj", "to", "subj"})
-        if self.is_carried_out():
+        if self.is_plan_done():
             return True
         return any(
             not was.isdisjoint(before)
@@ -213,8 +213,8 @@ class Pair:
             for before, after in FOLLOWED
         )
 
-    def is_carried_out(self) -> bool:
-        """Whether somebody has done what they planned: "plans to repaint the hall", "has painted the hall"."""
+    def is_plan_done(self) -> bool:
+        """Whether a plan was carried out: "plans to repaint the hall", "has painted the hall"."""
         old, new = self.old, self.new
         if old.verbs[0] not in PLANNING or len(old.verbs) != 2 or len(new.verbs) != 1 or new.tense != "past":
             return False
@@ -222,8 +222,8 @@ class Pair:
         done = {thing.stem for role, thing in new.roles if role == "obj" and not thing.parts}
         return old.verbs[1].removeprefix("re") == new.verbs[0].removeprefix("re") and not planned.isdisjoint(done)
 
-    def is_over_with_life(self) -> bool:
-        """Whether somebody died who lived or was somewhere."""
+    def is_ended_by_death(self) -> bool:
+        """Whether a person with a present state or place has died."""
         old, new = self.old, self.new
         somewhere = old.verbs[0] in {"live", "work"} or (
             old.verbs == ("be",) and any(role == "in" or thing.stem in ILL for role, thing in old.roles)
@@ -233,51 +233,51 @@ class Pair:
         return died and somewhere and old.tense == "present" and not new.denied
 
     def is_first_time(self) -> bool:
-        """Whether somebody did what they had never done, or began to do what they did not."""
+        """Whether something happened or began for the first time, which the old claim negated."""
         old, new = self.old, self.new
         if not old.denied or new.denied or new.over:
             return False
         if new.verbs[0] == "begin" and new.verbs[1:] == old.verbs:
             return True
-        if self.told.never_yet and old.verbs == new.verbs and old.tense == new.tense:
-            return _lasting(old.roles) <= _lasting(new.roles)
+        if self.cues.is_perfect_negated and old.verbs == new.verbs and old.tense == new.tense:
+            return _core_roles(old.roles) <= _core_roles(new.roles)
         places = [{thing for role, thing in each.roles if role in {"to", "in"}} for each in (old, new)]
         never = old.denied and old.tense == new.tense == "past" and old.verbs == ("be",)
         return never and not new.denied and bool(places[0]) and places[0] <= places[1]
 
     def has_another_holder(self) -> bool:
-        """Whether somebody else is now what only one can be: "Nina is the team lead now"."""
+        """Whether an exclusive position has a new holder: "Nina is the team lead now"."""
         old, new = self.old, self.new
-        alike = old.verbs == new.verbs and _lasting(old.roles) == _lasting(new.roles) and old.tense == new.tense
+        alike = old.verbs == new.verbs and _core_roles(old.roles) == _core_roles(new.roles) and old.tense == new.tense
         if not alike or not old.roles or old.verbs[0] not in LEADS or (old.denied, old.over) != (new.denied, new.over):
             return False
         stems = {thing.stem for thing in old.who | new.who if not thing.parts or thing.stem in self.names}
         named = len(stems) == 2 and stems - {"user"} <= self.names
-        return named and self.is_now and not self.told.is_beside
+        return named and self.is_now and not self.cues.is_addition
 
-    def is_without(self) -> bool:
-        """Whether one has with what the other has without: "likes coffee with sugar", "drinks coffee without sugar"."""
-        pairs = [{(role, thing.stem) for role, thing in _flat(each.roles)} for each in (self.old, self.new)]
+    def is_with_against_without(self) -> bool:
+        """Whether one has "with" where the other has "without": "coffee with sugar", "coffee without sugar"."""
+        pairs = [{(role, thing.stem) for role, thing in _nested_roles(each.roles)} for each in (self.old, self.new)]
         opposed = [{(_WITHOUT.get(role, ""), stem) for role, stem in each if role in _WITHOUT} for each in pairs]
         shared = {stem for _, stem in pairs[0]} & {stem for _, stem in pairs[1]}
         return not opposed[0].isdisjoint(pairs[1]) and len(shared) > 1
 
-    def is_another_way(self) -> bool:
-        """Whether somebody goes somewhere by other means now: "drives to work", "takes the train to work"."""
+    def is_other_transport(self) -> bool:
+        """Whether the means of transport changed: "drives to work", "takes the train to work"."""
         old, new = self.old, self.new
         somewhere = [{each for each in one.roles if each[0] == "to"} for one in (old, new)]
         same = old.verbs[1:] == new.verbs[1:] and somewhere[0] == somewhere[1] and (old.verbs[1:] or somewhere[0])
         return bool(same) and self.is_now and {old.verbs[0], new.verbs[0]} <= TRAVELLING and old.verbs != new.verbs
 
     def values(self) -> Comparison:  # noqa: PLR0911
-        """Both say something alike of the same, one of them with another value."""
-        if self.told.is_beside:
+        """The result for claims with the same subject and predicate but another argument."""
+        if self.cues.is_addition:
             return "different"
-        if self.told.is_figures and self.old.tense == "present":
-            return self.off
+        if self.cues.only_figures_differ and self.old.tense == "present":
+            return self.conflict
         old, new = _by_role(self.old.roles), _by_role(self.new.roles)
         if old.keys().isdisjoint(new):
-            old, new = _by_role(_placed(self.old)), _by_role(_placed(self.new))
+            old, new = _by_role(_with_place_role(self.old)), _by_role(_with_place_role(self.new))
         other = [role for role in old if role in new and old[role] != new[role]]
         dropped = [role for role in old if role not in new]
         if self.old.verbs[0] == "live" and self.is_now and self.old.tense == "present":
@@ -291,23 +291,23 @@ class Pair:
         if one.words() < another.words() or another.words() < one.words():
             return "different"  # More or less detail.
         if _are_opposed(one, another):
-            return self.off
+            return self.conflict
         if self.is_single(role, one, another):
-            return self.off if self.old.tense == "present" or self.is_once(role, one, another) else "different"
-        marked = self.told.is_mended or (self.is_now and self.old.tense != "past")
+            return self.conflict if self.old.tense == "present" or self.is_once(role, one, another) else "different"
+        marked = self.cues.is_correction or (self.is_now and self.old.tense != "past")
         return "replaces" if marked and self.is_of_one_kind(role, one, another) else "different"
 
     def is_once(self, role: str, one: Thing, other: Thing) -> bool:
-        """Whether what is told of the past happens once, or is a count."""
+        """Whether a past event happens once, or the value is a count."""
         return (
             self.old.verbs[-1] in ONCE
-            or self.told.is_mended
+            or self.cues.is_correction
             or role == "is"
             or (role != "time" and is_count(one, other))
         )
 
     def is_single(self, role: str, one: Thing, other: Thing) -> bool:  # noqa: PLR0911
-        """Whether a role has one value at a time for this subject."""
+        """Whether the role has one value at a time for this subject."""
         verb = self.old.verbs[-1]
         named = {one.stem, other.stem} <= self.names
         if verb in ONCE and role in {"in", "time", "to"}:
@@ -335,18 +335,18 @@ class Pair:
         return favoured or addresses or (not of_several and named)
 
     def is_of_one_kind(self, role: str, one: Thing, other: Thing) -> bool:
-        """Whether two values may be answers to one question: both dates, both names, or both neither."""
+        """Whether two values may answer the same question: both dates, both names, or both neither."""
         return role == "time" or (one.stem in self.names) == (other.stem in self.names)
 
 
 def _opposed_verbs(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Whether two chains of verbs differ in one verb and its opposite: "loves swimming", "hates swimming"."""
+    """Whether two verb chains differ in one antonym: "loves swimming", "hates swimming"."""
     pairs = [frozenset(pair) for pair in zip(one, other, strict=False) if pair[0] != pair[1]]
     return len(one) == len(other) and len(pairs) == 1 and pairs[0] in OPPOSITES
 
 
 def _status(claim: Claim) -> frozenset[str]:
-    """Whether somebody is single, married, divorced, …"""
+    """The marital status words of a claim."""
     told = {thing.stem for role, thing in claim.roles if role == "is"} if claim.verbs == ("be",) else set()
     return STATUSES & {claim.verbs[-1].split()[0], *told}
 
@@ -355,19 +355,19 @@ def _without_new(thing: Thing) -> Thing:
     return thing._replace(parts=frozenset(part for part in thing.parts if part[1].stem != "new"))
 
 
-def _lasting(roles: Iterable[Role]) -> frozenset[Role]:
-    """The roles without those that only say when or how."""
+def _core_roles(roles: Iterable[Role]) -> frozenset[Role]:
+    """The roles without those of time and manner."""
     return frozenset(role for role in roles if role[0] not in {"time", "adv", "since"})
 
 
-def _flat(roles: Iterable[Role]) -> Iterable[Role]:
+def _nested_roles(roles: Iterable[Role]) -> Iterable[Role]:
     for role, thing in roles:
         yield role, thing
-        yield from _flat(thing.parts)
+        yield from _nested_roles(thing.parts)
 
 
-def _placed(claim: Claim) -> Iterable[Role]:
-    """The roles, one of place for all its prepositions: "is in the orchard", "is on the heather"."""
+def _with_place_role(claim: Claim) -> Iterable[Role]:
+    """The roles with one role of place for several prepositions: "is in the orchard", "is on the heather"."""
     if claim.verbs[-1] not in PLACED:
         return [
             ("time" if role == "at" and FIGURE.fullmatch(thing.stem) else role, thing) for role, thing in claim.roles
@@ -386,7 +386,7 @@ def _by_role(roles: Iterable[Role]) -> Mapping[str, frozenset[Thing]]:
 
 
 def _are_opposed(one: Thing, other: Thing) -> bool:
-    """Whether two things are the same but for a word and its opposite."""
+    """Whether two things differ only in a word and its antonym."""
     first, second = one.words() - other.words(), other.words() - one.words()
     if len(first) != 1 or len(second) != 1:
         return False

@@ -1,7 +1,7 @@
-"""English sentences parsed: words with their parts of speech and what each depends on.
+"""Dependency parses of English text.
 
-spaCy does it, with a small English pipeline that is read as data from the folder of an installed package: no code of
-that package runs. What comes out are plain records, and nothing of a text stays behind in spaCy's own tables.
+spaCy's small English pipeline is loaded as data from an installed package's folder; no code of that package runs. The
+results are plain records, and no text is retained in spaCy's string store.
 """
 
 from __future__ import annotations
@@ -29,32 +29,32 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 MOST_CHARACTERS = 32_000
-"""Of a longer text the rest is not read. A message holds no more."""
+"""Characters read of a text; the rest is ignored. A message has no more."""
 
 MOST_WORDS = 200
-"""Words and marks of a sentence. A longer one is no sentence, and its tree may be too deep to walk."""
+"""Tokens of a sentence. A longer one is not prose, and its tree may be too deep to walk."""
 
-_TOGETHER = 16
-"""Texts that the parser is given at once, while others wait for it."""
+_BATCH_SIZE = 16
+"""Texts per parser batch; other threads wait for the lock meanwhile."""
 
 _ENDLESS = re.compile(r"\S{200,}")
-"""What no sentence holds. The tokenizer would look at it once for each of its characters."""
+"""Runs that no sentence has. The tokenizer's time is quadratic in them."""
 
 NEEDED = ("tagger", "parser", "attribute_ruler", "lemmatizer", "ner")
-"""The parts of a pipeline that readers rely on."""
+"""The pipeline components that readers rely on."""
 
 
 _LEMMAS = dict.fromkeys(("hated", "hates", "hating"), "hate")
-"""Verbs that the pipeline takes for forms of another: "hat"."""
+"""Verbs that the pipeline lemmatises wrongly (as "hat")."""
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One word or mark of a text. Positions are in characters of the text, ``head`` and ``index`` in words.
+    """One token. ``start`` and ``end`` are character positions in the text, ``head`` and ``index`` token indices.
 
-    ``pos`` is the universal part of speech (``VERB``), ``tag`` the one of the Penn Treebank (``VBD``), ``dep`` the
-    relation to the head as spaCy's English pipelines name it (``nsubj``); a sentence's root is its own head. ``entity``
-    is the kind of name it belongs to (``PERSON``) or empty. ``morph`` has ``Tense=Past`` and the like.
+    ``pos`` is the universal part of speech (``VERB``), ``tag`` the Penn Treebank's (``VBD``), ``dep`` the dependency
+    relation of spaCy's English pipelines (``nsubj``); a sentence's root is its own head. ``entity`` is the type of the
+    named entity it belongs to (``PERSON``) or empty. ``morph`` has features such as ``Tense=Past``.
     """
 
     index: int
@@ -73,7 +73,7 @@ class Word:
 
 @dataclass(frozen=True)
 class Parsed:
-    """A text with its words. ``sentences`` are pairs of words' indices, half open; none is over ``MOST_WORDS``."""
+    """A text with its tokens. ``sentences`` are half-open ranges of token indices; none is over ``MOST_WORDS``."""
 
     text: str
     words: tuple[Word, ...]
@@ -88,15 +88,15 @@ class Parsed:
         return found
 
     def children(self, word: Word) -> Sequence[Word]:
-        """The words that depend on it directly, in the text's order."""
+        """The token's direct dependents, in text order."""
         return self._by_head.get(word.index, ())
 
     def child(self, word: Word, *deps: str) -> Word | None:
-        """The first word that depends on it in one of these ways."""
+        """The first direct dependent with one of these relations."""
         return next((each for each in self.children(word) if each.dep in deps), None)
 
     def subtree(self, word: Word) -> list[Word]:
-        """The word and all that depends on it, in the text's order."""
+        """The token and all its descendants, in text order."""
         found, waiting = [], [word]
         while waiting:
             each = waiting.pop()
@@ -105,11 +105,11 @@ class Parsed:
         return sorted(found, key=lambda each: each.index)
 
     def head(self, word: Word) -> Word:
-        """What the word depends on; a sentence's root on itself."""
+        """The token's head; a root is its own."""
         return self.words[word.head]
 
     def each_sentence(self) -> Iterator[Sequence[Word]]:
-        """The words of each sentence."""
+        """Yield each sentence's tokens."""
         for start, end in self.sentences:
             yield self.words[start:end]
 
@@ -119,50 +119,50 @@ _pipelines: dict[str, Language] = {}
 
 
 def parse(text: str, *, names: bool = True) -> Parsed | None:
-    """Parse a text, cut at ``MOST_CHARACTERS``; None for one that the parser breaks on, which is logged without it.
+    """Parse a text, cut at ``MOST_CHARACTERS``. Return None if the parser fails, which is logged without the text.
 
-    Without ``names`` no word has an entity, which takes half the time.
+    ``names=False`` skips named entities, which halves the time.
 
-    Raises ImproperlyConfigured if the pipeline that ``KEEPSAKE_READING_MODEL`` names is not installed.
+    Raises ImproperlyConfigured if the pipeline of ``KEEPSAKE_READING_MODEL`` is not installed.
     """
     text = text[:MOST_CHARACTERS]
     with _lock:
         pipeline = _pipeline()
         try:
-            # What the pipeline learns of words leaves memory with the zone: no text of a person's stays in it.
+            # Strings that the pipeline interns are freed with the zone: no personal text stays in memory.
             with pipeline.memory_zone():
-                return _read(pipeline, text, names=names)
+                return _parse_one(pipeline, text, names=names)
         except Exception as error:  # noqa: BLE001 - whatever a parser may raise on somebody's text.
             log.warning("reading_failed", error=type(error).__name__, characters=len(text))
             return None
 
 
 def parse_each(texts: Sequence[str]) -> list[Parsed | None]:
-    """Parse some statements as ``parse`` does, a few together: of eight, each takes less than half as long.
+    """Parse texts as ``parse`` does, in batches: in a batch of eight, each takes less than half the time.
 
-    Raises ImproperlyConfigured if the pipeline that ``KEEPSAKE_READING_MODEL`` names is not installed.
+    Raises ImproperlyConfigured if the pipeline of ``KEEPSAKE_READING_MODEL`` is not installed.
     """
     parsed: list[Parsed | None] = []
-    for first in range(0, len(texts), _TOGETHER):
-        parsed += _parse_together(texts[first : first + _TOGETHER])
+    for first in range(0, len(texts), _BATCH_SIZE):
+        parsed += _parse_batch(texts[first : first + _BATCH_SIZE])
     return parsed
 
 
-def _parse_together(texts: Sequence[str]) -> Sequence[Parsed | None]:
+def _parse_batch(texts: Sequence[str]) -> Sequence[Parsed | None]:
     cut = [text[:MOST_CHARACTERS] for text in texts]
     with _lock:
         pipeline = _pipeline()
         try:
             with pipeline.memory_zone():
-                docs = pipeline.pipe([_without_endless(text) for text in cut], batch_size=_TOGETHER)
+                docs = pipeline.pipe([_without_endless(text) for text in cut], batch_size=_BATCH_SIZE)
                 return [_as_records(text, doc) for text, doc in zip(cut, docs, strict=True)]
-        except Exception:  # noqa: BLE001 - which of them the parser breaks on shows when each is read alone.
+        except Exception:  # noqa: BLE001 - parsed one by one below, which isolates the text that fails.
             log.info("reading_together_failed", texts=len(cut))
     return [parse(text) for text in cut]
 
 
 def preload_reading() -> None:
-    """Load the pipeline, so that no first message waits for it and processes share it.
+    """Load the pipeline before the first message, and before a fork, so that processes share it.
 
     Raises ImproperlyConfigured if it is not installed.
     """
@@ -171,14 +171,14 @@ def preload_reading() -> None:
 
 
 def irregular(word: str) -> str:
-    """The dictionary's form of an irregular verb or noun in lower case, "meet" of "met"; others as they are."""
+    """The lemma of an irregular verb or noun in lower case ("meet" of "met"); other words unchanged."""
     with _lock:
         lemmatizer: Any = _pipeline().get_pipe("lemmatizer")
     forms = lemmatizer.lookups.get_table("lemma_exc", {})
     return next((forms[kind][word][0] for kind in ("verb", "noun") if word in forms.get(kind, ())), word)
 
 
-def _read(pipeline: Language, text: str, *, names: bool) -> Parsed:
+def _parse_one(pipeline: Language, text: str, *, names: bool) -> Parsed:
     doc = pipeline.make_doc(_without_endless(text))
     for name, part in pipeline.pipeline:
         if names or name != "ner":
@@ -209,16 +209,16 @@ def _as_records(text: str, doc: Doc) -> Parsed:
         for each in doc
     )
     sentences = ((each.start, each.end) for each in doc.sents)
-    words = tuple(_mended(words))
+    words = tuple(_fix_misparses(words))
     return Parsed(text, words, tuple(each for each in sentences if each[1] - each[0] <= MOST_WORDS))
 
 
-def _mended(words: Sequence[Word]) -> list[Word]:
-    """The words, with what the pipeline often misreads put right."""
+def _fix_misparses(words: Sequence[Word]) -> list[Word]:
+    """The tokens with the pipeline's frequent misparses fixed."""
     mended = list(words)
     for word in words:
         head = words[word.head]
-        if word.dep == "nsubj" and head.dep == "auxpass":  # "Tom is engaged": the subject of what he is.
+        if word.dep == "nsubj" and head.dep == "auxpass":  # "Tom is engaged": attach the subject to the participle.
             mended[word.index] = replace(word, head=head.head)
         if head.head == head.index and head.low == "like" and head.tag == "IN" and word.dep == "nsubj":
             mended[head.index] = replace(head, pos="VERB", tag="VBP", lemma="like")
@@ -228,7 +228,7 @@ def _mended(words: Sequence[Word]) -> list[Word]:
     roots = [word.index for word in words if word.head == word.index]
     for root in roots:
         if mended[root].pos in {"NOUN", "PROPN"}:
-            _find_verb(mended, [word for word in words if _root(words, word) == root], root)
+            _retag_noun_as_verb(mended, [word for word in words if _root(words, word) == root], root)
     return mended
 
 
@@ -238,8 +238,8 @@ def _root(words: Sequence[Word], word: Word) -> int:
     return word.index
 
 
-def _find_verb(words: list[Word], sentence: Sequence[Word], root: int) -> None:
-    """Make a verb of what was read as a noun where a sentence has none: "my partner works nights"."""
+def _retag_noun_as_verb(words: list[Word], sentence: Sequence[Word], root: int) -> None:
+    """Retag a noun as the verb where a sentence has none: "my partner works nights"."""
     having = next((each for each in sentence if each.head == root and each.dep == "aux" and each.lemma == "have"), None)
     if having is not None:  # "Filip has epilepsy."
         for each in sentence:
@@ -273,7 +273,7 @@ def _find_verb(words: list[Word], sentence: Sequence[Word], root: int) -> None:
 
 
 def _pipeline() -> Language:
-    """The pipeline of the settings, loaded on first use; the caller holds the lock."""
+    """The configured pipeline, loaded on first use. The caller holds the lock."""
     name = settings.KEEPSAKE_READING_MODEL
     if name not in _pipelines:
         _pipelines[name] = _load(name)
@@ -284,14 +284,14 @@ def _load(name: str) -> Language:
     folder = _folder(name)
     if folder is None:
         raise ImproperlyConfigured(f"KEEPSAKE_READING_MODEL is {name!r}, and no pipeline of that name is installed.")
-    # Imported here, since most processes that know this module never read: it takes more than a second.
+    # Imported here: it takes more than a second, and most processes never parse.
     from spacy.util import load_model_from_path  # noqa: PLC0415
 
     pipeline = load_model_from_path(folder)
     missing = [part for part in NEEDED if part not in pipeline.pipe_names]
     if missing:
         raise ImproperlyConfigured(f"KEEPSAKE_READING_MODEL is {name!r}, which lacks {', '.join(missing)}.")
-    # spaCy declares any callable here; a pipeline's own is a Tokenizer, a compiled class without types.
+    # spaCy's stubs declare any callable here; it is a Tokenizer, a compiled class without types.
     tokenizer: Any = pipeline.tokenizer
     for word in KIN:
         if "-" in word:
@@ -300,7 +300,7 @@ def _load(name: str) -> Language:
 
 
 def _folder(name: str) -> Path | None:
-    """Where an installed package keeps its pipeline, found without importing it."""
+    """The folder of an installed pipeline package, found without importing it; None if there is none."""
     if not name.isidentifier():
         return None
     spec = find_spec(name)
@@ -308,5 +308,5 @@ def _folder(name: str) -> Path | None:
     return next((config.parent for root in roots for config in sorted(root.glob("*/config.cfg"))), None)
 
 
-# A child of a fork would wait for ever for a lock that another thread of its parent held.
+# Otherwise a forked child could inherit a lock held by another thread, and wait for ever.
 os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)

@@ -1,4 +1,4 @@
-"""Statements in the past tense, as a summary or an account of a talk tells them."""
+"""Put statements into the past tense, for summaries of a conversation."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def past_of(lemma: str) -> str:
 
 
 def in_the_past(parsed: Parsed) -> str:
-    """A statement in the third person with its verbs in the past; what somebody said stays as it is."""
+    """A statement in the third person with its verbs in the past tense; quotations stay as they are."""
     text, quoted, out, end = parsed.text, False, [], 0
     perfects = {word.index: word.head for word in parsed.words if _is_perfect(parsed, word)}
     for word in parsed.words:
@@ -47,7 +47,7 @@ def in_the_past(parsed: Parsed) -> str:
             end = word.end + 1
             continue
         out.append(text[end : word.start])
-        told = word.text if quoted else _told(parsed, word, is_perfect=word.index in perfects.values())
+        told = word.text if quoted else _past_form(parsed, word, is_perfect=word.index in perfects.values())
         apart = told != word.text and told[:1].isalpha() and out[-1] == "" and word.start > 0
         out.append(f" {told}" if apart else told)
         end = word.end
@@ -55,7 +55,7 @@ def in_the_past(parsed: Parsed) -> str:
 
 
 def _is_perfect(parsed: Parsed, word: Word) -> bool:
-    """Whether a word only makes a perfect: "has decided" is "decided". What still holds is told as what had been."""
+    """Whether an auxiliary only forms the perfect: "has decided" becomes "decided". Not where the state continues."""
     verb = parsed.head(word)
     if word.dep != "aux" or word.lemma != "have" or word.tag not in {"VBZ", "VBP"} or verb.tag != "VBN":
         return False
@@ -63,7 +63,7 @@ def _is_perfect(parsed: Parsed, word: Word) -> bool:
     return not any(each.dep in {"neg", "auxpass"} or each.low in {"since", "for", "always", "ever"} for each in others)
 
 
-def _told(parsed: Parsed, word: Word, *, is_perfect: bool) -> str:
+def _past_form(parsed: Parsed, word: Word, *, is_perfect: bool) -> str:
     if is_perfect:
         return "was" if word.lemma == "be" else past_of(word.lemma.lower())
     if word.low == "n't":

@@ -1,4 +1,4 @@
-"""Who is spoken of: kin and names as they are said, and whom "he", "she" and "my brother" mean as the talk goes on."""
+"""Coreference: the people of a conversation, and the antecedents of names, pronouns and kinship terms."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ PRONOUNS = {
     "she": "f", "her": "f", "hers": "f", "herself": "f",
 }  # fmt: skip
 _NO_PERSON = listed("""GPE LOC ORG DATE TIME NORP FAC PRODUCT EVENT WORK_OF_ART LANGUAGE LAW CARDINAL MONEY QUANTITY""")
-_OF_PEOPLE = listed("allergic diabetic pregnant married engaged")
+_PERSONAL_STATES = listed("allergic diabetic pregnant married engaged")
 _CONDITIONS = listed(
     """asthma diabetes epilepsy dementia cancer arthritis migraines allergies adhd autism eczema coeliac celiac
     epileptic asthmatic shellfish nuts peanuts dairy gluten lactose"""
@@ -48,14 +48,14 @@ _SUBJECTS = frozenset({"nsubj", "nsubjpass"})
 _NAME_ENDS = frozenset({"'s", "’s"})
 
 
-def tells_of_people(parsed: Parsed, verb: Word) -> bool:
-    """Whether a clause says what is said of people alone: that somebody is allergic, or has asthma."""
-    return any(each.low in (_OF_PEOPLE | _CONDITIONS) for each in parsed.children(verb))
+def is_personal_predicate(parsed: Parsed, verb: Word) -> bool:
+    """Whether a predicate applies only to people: to be allergic, to have asthma."""
+    return any(each.low in (_PERSONAL_STATES | _CONDITIONS) for each in parsed.children(verb))
 
 
 @dataclass(eq=False, slots=True)
 class Person:
-    """Somebody (or a pet). ``kin`` is the word that was said for them, ``owner`` whose kin they are."""
+    """A person or pet. ``kin`` is the kinship term used for them, ``owner`` the person it relates them to."""
 
     role: Role
     name: str = ""
@@ -65,37 +65,37 @@ class Person:
     told: bool = False
 
     def fits(self, gender: str) -> bool:
-        """Whether a pronoun of this gender can mean them."""
+        """Whether a pronoun of this gender can refer to them."""
         return self.role != "user" and self.gender in {"", gender}
 
     @property
     def group(self) -> str:
-        """The kin that its word belongs to: ``mother`` for "mum"."""
+        """The kinship group of the term: ``mother`` for "mum"."""
         return KIN.get(self.kin, self.kin)
 
 
 @dataclass
 class Cast:
-    """The people of one conversation and who was spoken of last."""
+    """The people of one conversation, and the salience of each as an antecedent."""
 
     legacy: Person | None
     user: Person
     legacy_names: frozenset[str] = frozenset()
     others: list[Person] = field(default_factory=list)
     subject: Person | None = None
-    """The last subject that was somebody else than the user."""
+    """The last subject other than the user: the preferred antecedent."""
     here: list[Person] = field(default_factory=list)
-    """Whom this message named or meant so far, the latest last."""
+    """People mentioned in this message so far, the latest last."""
     before: list[Person] = field(default_factory=list)
-    """Whom the message before did."""
+    """People mentioned in the message before."""
     unclear: bool = False
-    """Whether a pronoun can mean the legacy as well as somebody whom the message before was about."""
+    """Whether a pronoun can refer both to the legacy and to somebody of the message before."""
     several: Person | None = None
-    """Whom "they" means: "my parents", where no other plural came since."""
+    """The antecedent of "they": "my parents", until another plural is mentioned."""
 
     @classmethod
     def of(cls, legacy_name: str | None, user_name: str, texts: Sequence[str]) -> Cast:
-        """Learn from the user's texts what the legacy is to them, and which gender the talk gives them."""
+        """Start with the user and the legacy, whose relation and gender are inferred from the user's texts."""
         user = Person("user", user_name.strip())
         if user.name.islower():
             user.name = user.name.capitalize()
@@ -116,7 +116,7 @@ class Cast:
         return cls(legacy, user, names, subject=legacy)
 
     def next_message(self, reply: str) -> None:
-        """Go on to the user's next message; ``reply`` is what the other side said before it."""
+        """Move on to the user's next message; ``reply`` is the assistant's message before it."""
         carried, self.before, self.here = self.subject, self.here, []
         low = set(re.findall(r"[\w'-]+", reply.lower()))
         named = [one for one in self.before if one.role == "other" and one.name.lower() in low and one.name]
@@ -132,7 +132,7 @@ class Cast:
         self.unclear = not named and not back
 
     def other(self, *, name: str = "", kin: str = "", owner: Person | None = None) -> Person:
-        """Somebody who is neither the user nor the legacy: the one known already, or a new one."""
+        """Find or add a person who is neither the user nor the legacy."""
         group = KIN.get(kin, kin)
         for person in self.others:
             same_kin = bool(group) and person.group == group and person.owner is owner
@@ -152,7 +152,7 @@ class Cast:
     # --- words --------------------------------------------------------------------------------------------------
 
     def mentions(self, parsed: Parsed, words: Sequence[Word], who: dict[int, Person | None]) -> None:
-        """Write into ``who`` whom each word means that stands for somebody; None for a pronoun that could be two."""
+        """Resolve each token that refers to a person and store it in ``who``; None for an ambiguous pronoun."""
         subject: Person | None = None
         for word in words:
             if word.index in who:
@@ -164,7 +164,7 @@ class Cast:
             elif word.tag in {"NNS", "NNPS"}:
                 self.several = self._several(parsed, word)
             elif word.low in PRONOUNS and word.pos in {"PRON", "DET", "ADJ"}:
-                who[word.index] = self._meant(parsed, word, who, subject)
+                who[word.index] = self._antecedent(parsed, word, who, subject)
             elif word.pos in {"NOUN", "PROPN", "ADJ", "VERB"}:
                 person = self._named(parsed, word, who)
                 if person is not None:
@@ -176,7 +176,7 @@ class Cast:
                 self.here = [one for one in self.here if one is not person] + [person]
 
     def _several(self, parsed: Parsed, word: Word) -> Person | None:
-        """Whom "they" means after "my parents"; after any other plural nobody."""
+        """The antecedent for "they" that a plural sets: "my parents"; None for any other plural."""
         holder = parsed.child(word, "poss")
         own = holder is not None and holder.low in {"my", "our"} and self.legacy is None
         kin = word.lemma in KIN or word.low in KIN_PLURALS
@@ -189,7 +189,7 @@ class Cast:
         known = next((one for one in self.others if one.name == word.text), None)
         if known is not None and word.dep in _SUBJECTS:
             return known
-        human = word.dep == "nsubj" and tells_of_people(parsed, parsed.head(word))
+        human = word.dep == "nsubj" and is_personal_predicate(parsed, parsed.head(word))
         noun = not (human and word.pos == "NOUN" and not parsed.children(word) and word.tag == "NN")
         plain = word.pos != "PROPN" and noun and word.low not in self.legacy_names - NOT_NAMES
         if plain or not word.text[:1].isupper() or word.text.startswith(MASK):
@@ -269,10 +269,10 @@ class Cast:
             return self.user
         return who.get(possessive.index)
 
-    def _meant(  # noqa: PLR0911
+    def _antecedent(  # noqa: PLR0911
         self, parsed: Parsed, word: Word, who: dict[int, Person | None], subject: Person | None
     ) -> Person | None:
-        """Whom he, she, him, her or his means; None when that is unclear."""
+        """The antecedent of a third person pronoun; None if it is ambiguous."""
         gender = PRONOUNS[word.low]
         possessive = word.tag == "PRP$" or word.dep == "poss"
         is_subject = word.dep in _SUBJECTS
@@ -292,7 +292,7 @@ class Cast:
         last = self.subject
         if last is not None and last.fits(gender) and id(last) not in barred and (last in self.here or not self.here):
             unclear = self.unclear and not self.here and self._rival(gender, last)
-            return None if unclear or (last is self.legacy and self._is_of_now(parsed, word)) else last
+            return None if unclear or (last is self.legacy and self._is_present_tense(parsed, word)) else last
         fitting = [one for one in self.here if one.fits(gender) and id(one) not in barred]
         if len(fitting) > 1:
             sure = [one for one in fitting if one.gender == gender]
@@ -310,15 +310,15 @@ class Cast:
         if fitting:
             return None
         if self.legacy is not None and self.legacy.fits(gender) and id(self.legacy) not in barred:
-            return None if self.unclear or self._is_of_now(parsed, word) else self.legacy
+            return None if self.unclear or self._is_present_tense(parsed, word) else self.legacy
         earlier = [one for one in self.before if one.fits(gender) and id(one) not in barred]
         return earlier[0] if len(earlier) == 1 else None
 
     def _rival(self, gender: str, last: Person) -> bool:
         return any(one.fits(gender) and one is not last for one in self.before)
 
-    def _is_of_now(self, parsed: Parsed, word: Word) -> bool:
-        """Whether "he is four" is of somebody who lives: the one memorialised was not spoken of just now."""
+    def _is_present_tense(self, parsed: Parsed, word: Word) -> bool:
+        """Whether "he is …" is likely about a living person, as the legacy was not mentioned recently."""
         return parsed.head(word).low in {"is", "'s", "isn't"} and self.legacy not in (*self.before, *self.here)
 
     def _or_legacy(self, gender: str, only: Person, barred: set[int]) -> Person | None:
@@ -326,7 +326,7 @@ class Cast:
         return only if legacy is None or not legacy.fits(gender) or id(legacy) in barred else legacy
 
     def bind(self, subject: Person, complement: Word, possessive: Word | None) -> None:
-        """Learn from "my boss is Teresa" and "Mike is my godson" who somebody is."""
+        """Learn a name or relation from a copula: "my boss is Teresa", "Mike is my godson"."""
         if subject.role != "other":
             return
         if subject.kin and not subject.name and complement.pos == "PROPN" and complement.low not in NOT_NAMES:
@@ -342,7 +342,7 @@ class Cast:
             subject.gender = subject.gender or KIN_GENDER[KIN[complement.low]].strip("?")
 
     def introduce(self, parsed: Parsed, head: Word) -> None:
-        """Learn whom the user has from "two daughters, Emilija and Ugne" and "married to Joost"."""
+        """Learn the user's relatives from appositions and "married to": "two daughters, Emilija and Ugne"."""
         for each in parsed.children(head):
             if each.dep == "prep":
                 self.introduce(parsed, each)
@@ -351,7 +351,7 @@ class Cast:
                 for name in named:
                     beside = [word for word in parsed.children(name) if word.dep == "conj" and can_name(word)]
                     for word in (name, *beside):
-                        self._introduced(whole_name(parsed, word), each.lemma)
+                        self._add_relative(whole_name(parsed, word), each.lemma)
             if each.dep == "acomp":
                 self._spouse(parsed, each)
         self._spouse(parsed, head)
@@ -360,16 +360,16 @@ class Cast:
         to = parsed.child(word, "prep") if word.low in {"married", "engaged"} else None
         whom = parsed.child(to, "pobj") if to is not None and to.low == "to" else None
         if whom is not None and whom.pos == "PROPN" and can_name(whom):
-            self._introduced(whole_name(parsed, whom), "partner")
+            self._add_relative(whole_name(parsed, whom), "partner")
 
-    def _introduced(self, name: str, kin: str) -> None:
+    def _add_relative(self, name: str, kin: str) -> None:
         person = self.other(name=name, kin=kin, owner=self.user)
         person.told = True
         self.here = [one for one in self.here if one is not person] + [person]
         self.subject = person
 
     def together(self, pair: bool) -> Person | None:
-        """Who "we" are beside the user, where only one other was spoken of: the legacy, or whom ``pair`` verbs join."""
+        """The other person in "we" if there is one candidate. ``pair``: the predicate is reciprocal."""
         others = [one for one in self.here or self.before if one.role != "user"]
         if self.legacy is not None:
             alone = others == [self.legacy] or (pair and not others)
@@ -377,7 +377,7 @@ class Cast:
         return others[0] if pair and len(others) == 1 and others[0].name else None
 
     def noted(self, text: str) -> str:
-        """The subject that notes about the legacy leave out, where the talk was just of them; else empty."""
+        """The elided subject of notes about the legacy, if the conversation was just about them; else empty."""
         legacy = self.legacy
         if legacy is None or self.subject is not legacy or self.unclear:
             return ""
@@ -386,7 +386,7 @@ class Cast:
         return {"m": "He", "f": "She"}.get(legacy.gender, legacy.name) if spoken_of else ""
 
     def spoken_of(self, person: Person | None, beside: Person | None) -> None:
-        """Take in whom a clause was about: whom the next pronoun likely means, unless one more is ``beside`` them."""
+        """Make the person of a clause the preferred antecedent, unless a conjunct makes the next pronoun ambiguous."""
         if person is not None and person.role != "user":
             two = beside is not None and (not beside.gender or person.fits(beside.gender)) and beside.role != "user"
             self.subject = None if two else person

@@ -1,4 +1,4 @@
-"""What a message of a talk asks for, as far as its words tell: of what, of whom, or for something to be done."""
+"""What a chat message asks for, by patterns: a question, its subject words, or a task."""
 
 from __future__ import annotations
 
@@ -63,16 +63,16 @@ _TALKED = regex.compile(
     r"\W*$",
     regex.IGNORECASE,
 )
-_OF_A_MEMORY = listed(
+_MEMORY_VERBS = listed(
     "tell remind remember recall forget know say keep note think believe show repeat list call see hear guess wait let "
     "look have be stop listen ask mention imagine trust"
 )
-"""What it can be asked to do without a language model, and what is said to nobody in particular."""
-_DONE_BY_MODELS = frozenset({31, 32, 36})
-"""Classes of verbs, by WordNet: to think, to tell, to make."""
+"""Requests that need no language model, and verbs addressed to nobody in particular."""
+_MODEL_VERB_FILES = frozenset({31, 32, 36})
+"""WordNet's verb files of cognition, communication and creation."""
 OF_ME = regex.compile(r"\b(?:I|i(?!\.)|(?i:me|my|myself|ich|mich|mir))\b")
-# What a question is made of, and not what it is about.
-_OF_QUESTIONS = listed(
+# Function and question words, which don't name the topic.
+_QUESTION_WORDS = listed(
     "a about again all am an and any anything are as at be been by can could did do does ever everything for from get "
     "got had has have he her him his how i in is it its know me mine my of on or our please recall remember remembered "
     "remind said say she so some something tell that the their them there these they thing things this those to told "
@@ -85,27 +85,27 @@ _OF_QUESTIONS = listed(
 
 
 def is_question(text: str) -> bool:
-    """Whether something is asked, with a question mark or without: such words say nothing that could be told later."""
+    """Whether a text asks something, with or without a question mark. A question states nothing to remember."""
     return _ASKS.search(text.strip()) is not None
 
 
 def asks_for_work(text: str) -> bool:
-    """Whether a text asks for what only a language model could do: to write, to translate, to calculate, to explain."""
+    """Whether a text asks for a task that needs a language model: writing, translating, calculating, explaining."""
     opening = _OPENING.match(text)
     if opening is None or _CALCULATES.search(text) or _AT_A_TIME.search(text):
         return opening is not None
     if _EXPLAINS.search(text):
         return not (OF_ME.search(text) or _OF_OTHERS.search(text))
     verb = opening["verb"].casefold()
-    if verb in _OF_A_MEMORY:
+    if verb in _MEMORY_VERBS:
         return False
-    return bool(opening["you"]) or _orders(text[opening.start("verb") :], verb)
+    return bool(opening["you"]) or _is_creative_imperative(text[opening.start("verb") :], verb)
 
 
-def _orders(text: str, verb: str) -> bool:
-    """Whether a text begins with a verb that asks for something to be made or told: "write me a poem"."""
+def _is_creative_imperative(text: str, verb: str) -> bool:
+    """Whether a text begins with an imperative of creation or communication: "write me a poem"."""
     rank = next((key for key, rank in senses_of(verb) if key[0] == "v" and not rank), None)
-    if rank is None or sense(rank).kind not in _DONE_BY_MODELS:
+    if rank is None or sense(rank).kind not in _MODEL_VERB_FILES:
         return False
     parsed = parse(text, names=False)
     first = parsed.words[0] if parsed is not None else None
@@ -113,28 +113,28 @@ def _orders(text: str, verb: str) -> bool:
 
 
 def asked_of_talk(question: str) -> str | None:
-    """When the talk was that is asked for, in lower case, where it is asked what was talked about; else None."""
+    """For a question about what was discussed, the time it names in lower case, maybe empty; otherwise None."""
     found = _TALKED.search(question)
     return None if found is None else found["when"].strip().lower()
 
 
 def tells_something(text: str) -> bool:
-    """Whether a message says something that could be told later: no question, no manners, nothing of a word or two."""
+    """Whether a message states something to remember: no question, greeting or thanks, and over two words."""
     manners = any(says.search(text) for says, _ in MANNERS)
     return len(spelt(text.replace("[withheld]", ""))) > 2 and not manners and not is_question(text)
 
 
 def asks_of_me(question: str) -> bool:
-    """Whether a question is about the person and names nothing else: "what do you know about me?"."""
+    """Whether a question is about the person in general: "what do you know about me?"."""
     return is_question(question) and not wanted_in(question) and OF_ME.search(question) is not None
 
 
 def wanted_in(question: str) -> dict[str, None]:
-    """What a question is about: its words but those that make it one."""
-    words = spelt(HOW.sub(" ", question))  # Folded: "weißt" is "weisst".
-    return dict.fromkeys(irregular(word) for word in words if word not in _OF_QUESTIONS)
+    """The topic words of a question as lemmas, in order."""
+    words = spelt(HOW.sub(" ", question))  # Case-folded: "weißt" becomes "weisst".
+    return dict.fromkeys(irregular(word) for word in words if word not in _QUESTION_WORDS)
 
 
 def spelt(text: str) -> list[str]:
-    """The words of a text, as they are compared."""
+    """A text's words, case-folded."""
     return [word.casefold() for word in _WORD.findall(text)]

@@ -1,4 +1,4 @@
-"""How two words of statements about a person are related: as WordNet has it, and who somebody is to somebody."""
+"""How two words of statements about a person are related: by WordNet and by kinship."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ KIN = frozenset(SAME_KIN.values()) | listed(
     assistant intern client mentor teacher tutor coach neighbour flatmate landlord landlady tenant doctor dentist
     therapist lawyer accountant vet team nanny"""
 )
-"""Words for who somebody is to somebody."""
+"""Nouns for a relation between people."""
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One word: as it stands in lower case, in its basic form, and where."""
+    """A content word: its form in lower case, its lemma, its part of speech and its index."""
 
     index: int
     low: str
@@ -49,17 +49,17 @@ class Token:
 
     @property
     def is_kin(self) -> bool:
-        """Whether it says who somebody is to somebody."""
+        """Whether it is a kinship or relation noun."""
         return self.lemma in KIN or self.low.endswith("-in-law")
 
     @property
     def weight(self) -> float:
-        """How much it tells."""
+        """Its weight in a comparison: less for generic words."""
         return 0.3 if self.lemma in _GENERIC or self.low in _GENERIC else 1.0
 
 
 def related(one: Token, other: Token) -> Relation | Literal["names"]:  # noqa: PLR0911
-    """What two words are to each other; "names" for two names."""
+    """How two words are related; "names" for two names."""
     if one.lemma == other.lemma or one.low == other.low:
         return "same"
     if "figure" in {one.part, other.part}:

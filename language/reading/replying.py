@@ -1,7 +1,7 @@
-"""What is answered in a talk without a language model: what is remembered, with where it comes from, and no more.
+"""Chat replies without a language model: the memories that answer a question, with their origin.
 
-What the person says in passing is asked about before it is remembered; what they ask for, and what puts something
-right, is remembered at once and said.
+Statements mentioned in passing are remembered only after the person agrees. Explicit requests and corrections are
+remembered at once and confirmed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from django.utils.translation import get_language, gettext_noop
 from django.utils.translation import gettext as _
 
 from language.base import Heard, ReplyRequest, Source
-from language.reading.compare import Saying, compare, read_together
+from language.reading.compare import Saying, compare, parse_pairs
 from language.reading.foreign import is_foreign
 from language.reading.parse import irregular
 from language.reading.questions import (
@@ -63,14 +63,14 @@ NEAREST = gettext_noop("I remember nothing that answers this. The nearest is:")
 _MOST_WORDS_OF_NOTHING = 3
 MOST_TOLD = 4
 MOST_TOLD_OF_ALL = 8
-"""Where what is asked for is anything at all: "what do you know about me?"."""
+"""Used for general questions: "what do you know about me?"."""
 QUESTIONS = {
     "preferred_name": gettext_noop("What shall I call you? (“Call me …”)"),
     "city": gettext_noop("Where do you live? (“I live in …”)"),
     "person": gettext_noop("Who is close to you? (“My sister is called …”)"),
     "interests": gettext_noop("What do you like to do? (“I like …”)"),
 }
-"""What the person is asked while nothing is known of it, by field or category, with a form of answer that is read."""
+"""Questions to the person about unknown fields or categories, with an example of an answer that can be read."""
 STOCK = (
     NO_MODEL,
     ITSELF,
@@ -92,7 +92,7 @@ STOCK = (
 
 @lru_cache
 def stock() -> frozenset[str]:
-    """What is said alike to everybody, in each language, and so gives nothing away of anybody."""
+    """The fixed sentences in each language; they reveal nothing about anybody."""
     return frozenset(text for each in STOCK for text in _in_each_language(each))
 
 
@@ -107,7 +107,7 @@ def _in_each_language(text: str) -> frozenset[str]:
 
 _ENDINGS_OF_SHORT = frozenset({"", "s", "es", "ed", "ing", "y", "ies"})
 _ENDINGS = _ENDINGS_OF_SHORT | {"d", "e", "en", "er", "ers", "ied", "n", "r", "st", "t", "te", "ten"}
-"""How forms of one word end, in English and German."""
+"""Inflectional endings in English and German."""
 
 
 _NO_NAMES = listed(
@@ -131,15 +131,15 @@ _TIME = regex.compile(
     r"mornings?|noon|afternoons?|evenings?|nights?|midnight|springs?|summers?|autumns?|winters?)\b",
     regex.IGNORECASE,
 )
-_OF_TIMES = listed("in on at the of about around early late st nd rd th")
+_TIME_WORDS = listed("in on at the of about around early late st nd rd th")
 _NOT_ALONE = listed("favourite favorite best new old own")
-"""Words that say nothing without the one that they go with: whose favourite dish is known, whose colour may not be."""
-_MADE_BY = dict.fromkeys(("husband", "wife", "spouse"), "marry")
+"""Adjectives that are no topic without their noun: the favourite dish may be known, the favourite colour not."""
+_DERIVED_FROM = dict.fromkeys(("husband", "wife", "spouse"), "marry")
 _OF_YOU = regex.compile(r"\b[Yy]ou\b|“(?:I|My)\b")
 
 
 def reply(request: ReplyRequest) -> tuple[list[str], bool]:
-    """The pieces of the answer, and whether it asks if something may be remembered."""
+    """The parts of the answer, and whether it asks for permission to remember something."""
     with translation.override(request.language):
         return _replied(request)
 
@@ -152,7 +152,7 @@ def _replied(request: ReplyRequest) -> tuple[list[str], bool]:
         return [*parts, _(NOT_KEPT)], False
     if request.closed:
         return [*parts, _without_memory(request)], False
-    keeps = _kept(heard)
+    keeps = _confirmations(heard)
     if asks_for_work(request.question) and not (keeps or heard.new):
         return [*parts, _(CANNOT)], False
     if is_question(request.question) and not keeps:
@@ -162,7 +162,7 @@ def _replied(request: ReplyRequest) -> tuple[list[str], bool]:
     if keeps:
         parts.append(" ".join(keeps))
     elif heard.new:
-        parts.append(_("Shall I remember %(that)s?") % {"that": _that(heard.new)})
+        parts.append(_("Shall I remember %(that)s?") % {"that": _as_that_clauses(heard.new)})
         asks = True
     elif heard.secret and not is_question(request.question):
         parts.append(_(NO_SECRETS) % {"kind": _(heard.secret)})
@@ -172,7 +172,7 @@ def _replied(request: ReplyRequest) -> tuple[list[str], bool]:
 
 
 def _without_memory(request: ReplyRequest) -> str:
-    """What is said where nothing is recalled or kept: manners, and why, wherever more than that is asked or told."""
+    """The reply where memory is off: a greeting or thanks, and the reason."""
     manners = next((_(answer) for says, answer in MANNERS if says.search(request.question)), "")
     if manners and not request.is_first:
         return manners
@@ -180,21 +180,21 @@ def _without_memory(request: ReplyRequest) -> str:
 
 
 def _acknowledged(request: ReplyRequest) -> str:
-    """What is said where nothing is asked and nothing new is told: manners, or a question about what is unknown.
+    """The reply to a message without a question or new statement: a greeting or thanks, or a question to the person.
 
-    Who tells at length how things are just now is not asked about something else.
+    After a long message about the moment, no unrelated question is asked.
     """
     manners = next((_(answer) for says, answer in MANNERS if says.search(request.question)), "")
     if manners and not GREETS.search(request.question):
         return manners
-    about = _asked_about(request)
+    about = _question_about_name(request)
     if not about and len(request.question.split()) <= _MOST_WORDS_OF_NOTHING:
-        about = _asked_of_themselves(request)
+        about = _next_profile_question(request)
     return " ".join(filter(None, [manners, about])) or _(READ)
 
 
-def _asked_of_themselves(request: ReplyRequest) -> str:
-    """A question about the person that this talk has not heard yet; none right after another question."""
+def _next_profile_question(request: ReplyRequest) -> str:
+    """A question about the person that was not asked in this chat yet; none right after another question."""
     said = [str(each.get("content")) for each in request.messages if each.get("role") == "assistant"]
     if said and "?" in said[-1]:
         return ""
@@ -203,12 +203,12 @@ def _asked_of_themselves(request: ReplyRequest) -> str:
 
 
 def _was_said(text: str, said: Iterable[str]) -> bool:
-    """Whether one of the fixed sentences was said, in whatever language."""
+    """Whether one of the fixed sentences was already said, in any language."""
     return any(each in one for one in said for each in _in_each_language(text))
 
 
-def _kept(heard: Heard) -> list[str]:
-    """What is remembered without asking: what was asked for, agreed to or put right, and what was said with it."""
+def _confirmations(heard: Heard) -> list[str]:
+    """Confirmations of what is remembered without asking: requests, agreed statements and corrections."""
     kept = [
         _("Updated: %(now)s Until now I had: %(before)s") % {"now": now, "before": before}
         for before, now in heard.changed
@@ -216,7 +216,7 @@ def _kept(heard: Heard) -> list[str]:
     if heard.waiting:
         kept.append(_("This waits until you approve it: %(statements)s") % {"statements": " ".join(heard.waiting)})
     if noted := (*heard.noted, *(heard.new if heard.noted or heard.changed else ())):
-        kept.append(_("I will remember %(that)s.") % {"that": _that(noted)})
+        kept.append(_("I will remember %(that)s.") % {"that": _as_that_clauses(noted)})
     elif heard.agreed and not kept:
         kept.append(_(READ))
     if heard.told and (kept or not heard.new):
@@ -224,10 +224,10 @@ def _kept(heard: Heard) -> list[str]:
     return kept
 
 
-def _that(statements: Sequence[str]) -> str:
-    """Statements as the rest of a sentence: "that you live in Porto and that Alec is your boss".
+def _as_that_clauses(statements: Sequence[str]) -> str:
+    """Statements as "that" clauses: "that you live in Porto and that Alec is your boss".
 
-    They are English, so that in a sentence of another language they are quoted.
+    Statements are English, so in a sentence of another language they are quoted.
     """
     if not (get_language() or "en").startswith("en"):
         return ", ".join(_("“%(statement)s”") % {"statement": each.rstrip(".")} for each in statements)
@@ -239,24 +239,24 @@ def _in_a_sentence(statement: str) -> str:
     return " ".join([words[0].lower() if words[0] in _NO_NAMES else words[0], *words[1:]])
 
 
-def _asked_about(request: ReplyRequest) -> str:
-    """One question about somebody who is named and of whom nothing is known; empty where there is nobody."""
+def _question_about_name(request: ReplyRequest) -> str:
+    """A question about a named person of whom nothing is known; empty if there is none."""
     known = {word for source in request.found for word in spelt(source.text)}
     said = request.question
     if _was_said(NOT_KEPT, (str(each.get("content")) for each in request.messages if each.get("role") == "assistant")):
-        return ""  # It may be somebody of whom nothing is to be kept.
+        return ""  # The person may just have refused to have them remembered.
     names = (
         name[0]
         for name in _NAME.finditer(said)
-        if not (_OF_A_PLACE.search(said, endpos=name.start()) or _is_told(said, name.start()))
+        if not (_OF_A_PLACE.search(said, endpos=name.start()) or _is_introduced(said, name.start()))
     )
     plain = (name for name in names if name.lower() not in ENGLISH and not _TIME.fullmatch(name))
     new = next((name for name in plain if name.casefold() not in known), "")
     return _("Who is %(name)s?") % {"name": new} if new else ""
 
 
-def _is_told(said: str, at: int) -> bool:
-    """Whether the sentence says before a name who or what bears it: "my sister Ana", "a pigeon called Duchess"."""
+def _is_introduced(said: str, at: int) -> bool:
+    """Whether the sentence already says who a name is: "my sister Ana", "a pigeon called Duchess"."""
     before = spelt(_SENTENCE_ENDS.split(said[:at])[-1])
     return any(word in _TELL_WHO or word in KIN or word in KIN_PLURALS or word in PETS for word in before)
 
@@ -266,7 +266,7 @@ def _found(request: ReplyRequest) -> list[str]:
         return [_(ITSELF) if request.is_first else f"{_(NO_MODEL)} {_(ITSELF)}"]
     if asked_of_talk(request.question) is not None:
         return _listed(TALKED, request.found) if request.found else [_(NOTHING_FOUND)]
-    fitting, opening = _fitting(_with_name(request.question, request.heard.about), request.found)
+    fitting, opening = _matching_sources(_with_name(request.question, request.heard.about), request.found)
     if not fitting:
         return [_(NOTHING_FOUND)]
     holding, several = _up_to_date(fitting, request.question)
@@ -274,14 +274,14 @@ def _found(request: ReplyRequest) -> list[str]:
 
 
 def _up_to_date(sources: Sequence[Source], question: str) -> tuple[list[Source], bool]:
-    """The sources without those that a later one has taken the place of, and whether two of the rest can't both hold.
+    """Drop sources that a later one replaces, and return whether two of the rest conflict.
 
-    Where it is asked when something was, two that differ in nothing but the time are such, too.
+    For a question about a time, two sources that differ only in the time conflict too.
     """
     sayings = {source: Saying(source.stored) for source in sources if source.stored and source.at is not None}
     in_order = sorted(sayings, key=lambda source: source.at or datetime.min.replace(tzinfo=UTC))
     pairs = list(combinations(in_order, 2))
-    read_together([(sayings[late], sayings[early]) for early, late in pairs if not (early.quoted or late.quoted)])
+    parse_pairs([(sayings[late], sayings[early]) for early, late in pairs if not (early.quoted or late.quoted)])
     over: set[Source] = set()
     several = False
     for early, late in pairs:
@@ -296,7 +296,7 @@ def _up_to_date(sources: Sequence[Source], question: str) -> tuple[list[Source],
 
 def _differ_in_time(one: Source, other: Source) -> bool:
     texts = one.stored, other.stored
-    bare = [[word for word in spelt(_TIME.sub(" ", text)) if word not in _OF_TIMES] for text in texts]
+    bare = [[word for word in spelt(_TIME.sub(" ", text)) if word not in _TIME_WORDS] for text in texts]
     return bare[0] == bare[1] and texts[0] != texts[1] and all(map(_TIME.search, texts))
 
 
@@ -305,16 +305,16 @@ def _listed(opening: str, sources: Sequence[Source]) -> list[str]:
 
 
 def _with_name(question: str, name: str) -> str:
-    """A question with the name of whom the talk is about where only a pronoun stands for them."""
+    """The question with its pronoun replaced by the name that the chat is about."""
     given = name.split(maxsplit=1)[0] if name else ""
     return question if not given or _NAME.search(question) else _PRONOUN.sub(given, question)
 
 
-def _fitting(question: str, found: Sequence[Source]) -> tuple[list[Source], str]:
-    """Those that have most words in common with the question, and how they are told: whether they answer it.
+def _matching_sources(question: str, found: Sequence[Source]) -> tuple[list[Source], str]:
+    """The sources that share most words with the question, and the opening: whether they answer it.
 
-    All where it names nothing: "what do you know of me?". Whoever is named in it is named in the answer. One that ranks
-    first may have fewer of its words than others. Where it names no more than a topic, all that tells of that.
+    A question without a topic ("what do you know of me?") gets all sources. A name in it must be in the answer. The
+    first ranked source is kept with fewer shared words. For a broad topic, all its sources are returned.
     """
     wanted = wanted_in(question)
     if not wanted:
@@ -345,19 +345,19 @@ def _fitting(question: str, found: Sequence[Source]) -> tuple[list[Source], str]
 
 
 def _remembered(question: str, found: Sequence[Source]) -> list[Source]:
-    """Without what was only said once, unless that is asked for or all there is: what is remembered is up to date."""
+    """Prefer memories to quotations, unless the question is about what was said: memories are up to date."""
     kept = [source for source in found if not source.quoted]
     return list(found) if not kept or ASKS_WHAT_WAS_SAID.search(question) else kept
 
 
 def _shared(wanted: Iterable[str], source: Source) -> set[str]:
-    """The words of a question that a source has."""
+    """The words of the question that a source contains."""
     others = _words(source.text)
-    return {word for word in wanted if any(_is_one(_MADE_BY.get(word, word), other) for other in others)}
+    return {word for word in wanted if any(_is_same_word(_DERIVED_FROM.get(word, word), other) for other in others)}
 
 
 def _is_own(source: Source, question: str) -> bool:
-    """Whether a source tells what the person does themselves, of what they ask if they do it: not that others do."""
+    """Whether a source is about the person's own habits, where the question asks for them ("do I swim?")."""
     done = WHAT_I_DO.search(question)
     if done is None:
         return True
@@ -371,8 +371,8 @@ def _words(text: str) -> list[str]:
     return list(map(irregular, spelt(text)))
 
 
-def _is_one(word: str, other: str) -> bool:
-    """Whether two words are forms of one, as far as their endings tell: "keys" and "key", "worked" and "working"."""
+def _is_same_word(word: str, other: str) -> bool:
+    """Whether two words are inflected forms of one, judged by endings: "keys" and "key", "worked" and "working"."""
     stem = "".join(one for one, _ in takewhile(lambda both: both[0] == both[1], zip(word, other, strict=False)))
     if len(stem) < 3:
         return word == other

@@ -1,4 +1,4 @@
-"""What a memory says once a part of it holds no longer: the rest of it is kept."""
+"""Update compound memories: keep the parts that still hold. Detect rescheduling in messages."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from .stems import LIGHT, words_of
 from .words import listed
 
 OWN_WORDS = re.compile(r"(?:I|My)\b")
-"""How a memory begins that is in the person's own words."""
-_SMALL = listed("i my me i'm am not cannot it is was are were has does did they we she he our am")
+"""The start of a memory that is in the first person."""
+_FUNCTION_WORDS = listed("i my me i'm am not cannot it is was are were has does did they we she he our am")
 _DAY = r"(?P<day>Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day"
 _DAYS = re.compile(rf"\b{_DAY}s?\b", re.IGNORECASE)
 _WHEN = re.compile(
@@ -29,7 +29,7 @@ _WHEN = re.compile(
 )
 _SENTENCE = re.compile(r"[^.!?\n]+[.!]*")
 _CLAUSES = re.compile(r"[,;.!–—]|\b(?:and|but|so)\b")
-_NO_MORE = re.compile(
+_NEGATED = re.compile(
     r"n['’]t\b|\b(?:not|no longer|never|used to|instead of|rather than|was|were|from(?! now on))\b", re.IGNORECASE
 )
 _ANY_MORE = re.compile(r"\bany ?(?:more|longer)\b", re.IGNORECASE)
@@ -49,13 +49,13 @@ _UNCHANGED = re.compile(r"n['’]t (?:been |be )?(?:mov|chang|switch|shift|resch
 
 @lru_cache(maxsize=2_000)
 def parts_of(content: str) -> tuple[str, ...]:
-    """The statements that a memory is made of, in the third person; only itself where it can't be parted whole."""
+    """The statements a memory consists of, in the third person; only itself if it can't be split without loss."""
     if OWN_WORDS.match(content):
         said = Utterance(0, "user", "", content, datetime.now(UTC))
         told = tuple(
             dict.fromkeys(each.content for each in read(ExtractionRequest([said], "", None, (), ())).statements)
         )
-        return told if _matters(content) <= _matters(" ".join(told)) else (content,)
+        return told if _content_prefixes(content) <= _content_prefixes(" ".join(told)) else (content,)
     parsed = parse(content) if " and " in content or ". " in content else None
     found = [part for words in parsed.each_sentence() for part in _clauses(parsed, words)] if parsed else []
     return tuple(found) if len(found) > 1 else (content,)
@@ -85,7 +85,7 @@ def _clauses(parsed: Parsed, words: Sequence[Word]) -> Iterator[str]:
 
 
 def _halves(text: str) -> Iterator[str]:
-    """A sentence that the parser has not parted, where each half is one by itself; else the sentence."""
+    """A sentence split at an "and" where both halves are sentences; otherwise unchanged."""
     for place in re.finditer(r",? and ", text):
         halves = [f"{text[: place.start()].rstrip('.')}.", f"{text[place.end() :].rstrip('.')}."]
         if all(map(_stands_alone, halves)):
@@ -111,12 +111,12 @@ def _text(parsed: Parsed, words: Sequence[Word]) -> str:
 
 
 def in_third_person(memory: str) -> str:
-    """A memory as it is compared: one in the person's own words as a statement about them."""
+    """A memory for comparison: in the third person if it is in the person's own words."""
     return _joined(parts_of(memory)) if OWN_WORDS.match(memory) else memory
 
 
 def with_rest(memory: str, content: str, by: Saying) -> str:
-    """What takes the place of a memory that is outdated ``by`` a statement: ``content``, and what it says beside it."""
+    """The replacement of a memory outdated ``by`` a statement: ``content`` plus the parts that still hold."""
     parts = parts_of(memory)
     held = [part for part in parts if compare(part, by) in {"different", "same"}]
     if not held or len(held) == len(parts):
@@ -126,7 +126,7 @@ def with_rest(memory: str, content: str, by: Saying) -> str:
 
 
 def _joined(statements: Sequence[str]) -> str:
-    """Statements as one sentence: "The user lives in Porto and rows on Mondays."."""
+    """Join statements into one sentence: "The user lives in Porto and rows on Mondays."."""
     text = statements[0].rstrip(".")
     for each in statements[1:]:
         same = all(one.startswith("The user ") for one in (statements[0], each)) and "the user" not in text[8:]
@@ -135,9 +135,9 @@ def _joined(statements: Sequence[str]) -> str:
     return f"{text}."
 
 
-def _matters(text: str) -> set[str]:
-    """The beginnings of the words that matter: "play" and "plays" have one."""
-    words = {word for word in words_of(text) if word not in LIGHT and word not in _SMALL and "'" not in word}
+def _content_prefixes(text: str) -> set[str]:
+    """Prefixes of the content words: "play" and "plays" have the same."""
+    words = {word for word in words_of(text) if word not in LIGHT and word not in _FUNCTION_WORDS and "'" not in word}
     return {word.removesuffix("s")[:5] for word in words}
 
 
@@ -149,11 +149,8 @@ def _lower(match: re.Match[str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
-    """What a message says of another day: on which day something is no longer, and on which it is now.
-
-    ``quote`` is the sentence that says so last.
-    """
+class Rescheduling:
+    """A rescheduling: the weekday that no longer holds, the new one, or both. ``quote`` is its last sentence."""
 
     message: str
     quote: str
@@ -161,7 +158,7 @@ class Moved:
     now: str
 
     def of(self, memory: str) -> str | None:
-        """A memory with the new day, or without the one that holds no longer; None where it is about something else."""
+        """The memory with the new day, or without the old one; None if it is about something else."""
         days = list(_DAYS.finditer(memory))
         if len(days) != 1 or (self.was and days[0]["day"].lower() != self.was) or days[0]["day"].lower() == self.now:
             return None
@@ -172,23 +169,23 @@ class Moved:
         return _WHEN.sub("", memory, count=1)
 
     def meant(self, statements: Sequence[str]) -> int | None:
-        """Which of some statements is meant, by its place: the one that shares most words; None where it is unclear."""
+        """The index of the statement that shares most words; None on a tie or without a match."""
         shared = {place: len(self.shared(each)) for place, each in enumerate(statements) if self.of(each) is not None}
         most = [place for place, words in shared.items() if words == max(shared.values())]
         return most[0] if len(most) == 1 else None
 
     def shared(self, memory: str) -> set[str]:
-        """The words that matter of the message and a memory, but days."""
-        said, known = (_matters(_DAYS.sub("", text)) for text in (self.message, memory))
+        """The content words that the message and a memory share, without days."""
+        said, known = (_content_prefixes(_DAYS.sub("", text)) for text in (self.message, memory))
         return said & known
 
     def covers(self, content: str) -> bool:
-        """Whether a statement of the message only says that something is on that day no more, or on the new one."""
+        """Whether a statement only gives the old or the new day."""
         return not {f"{day}day" for day in (self.was, self.now) if day}.isdisjoint(words_of(content))
 
 
-def moved_in(message: str) -> Moved | None:
-    """The other day that a message tells, if it tells one."""
+def find_rescheduling(message: str) -> Rescheduling | None:
+    """The rescheduling in a message; None if there is none or it is ambiguous."""
     days: dict[bool, set[str]] = {True: set(), False: set()}
     quote = ""
     if "?" in message or not _CHANGES.search(message) or _UNCHANGED.search(message):
@@ -198,16 +195,16 @@ def moved_in(message: str) -> Moved | None:
             for day in _DAYS.finditer(clause):
                 before, quote = clause[: day.start()], sentence.strip()
                 another = _TO_ANOTHER.search(before)
-                over = _NO_MORE.search(before, another.end() if another else 0) or _ANY_MORE.search(clause)
+                over = _NEGATED.search(before, another.end() if another else 0) or _ANY_MORE.search(clause)
                 days[over is None].add(day["day"].lower())
     now, was = days[True], days[False]
     if len(was) > 1 or len(now) > 1 or not was | now or was == now:
         return None
-    return Moved(message, quote, next(iter(was), ""), next(iter(now), ""))
+    return Rescheduling(message, quote, next(iter(was), ""), next(iter(now), ""))
 
 
-def puts_right_of(later: str, earlier: str) -> bool:
-    """Whether a message may put right what an earlier one says: it corrects something, and they share a word."""
-    moved = moved_in(later)
+def may_correct(later: str, earlier: str) -> bool:
+    """Whether a message may correct an earlier one: it corrects something, and they share a word."""
+    moved = find_rescheduling(later)
     corrects = puts_right(later) or (moved is not None and _DAYS.search(earlier) is not None)
-    return corrects and not _matters(later).isdisjoint(_matters(earlier))
+    return corrects and not _content_prefixes(later).isdisjoint(_content_prefixes(earlier))

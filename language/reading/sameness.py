@@ -1,8 +1,7 @@
-"""Whether two statements about a person say one thing, weighed from how their words go together and what they mean.
+"""Whether two statements about a person say the same, by a linear model.
 
-A linear model over ``alignment.figures_of``, ``differences.doubts`` and, with the bundled embedder, over how alike they
-are as vectors; its weights are learned from pairs by ``benchmarks.sameness.train``. What ``differences`` finds has the
-last word.
+Its features are ``alignment.figures_of``, ``differences.doubts`` and, with the bundled embedder, vector similarities.
+The weights are trained by ``benchmarks.sameness.train``. The rules of ``differences`` overrule it.
 """
 
 from __future__ import annotations
@@ -28,11 +27,11 @@ WEIGHTS = Path(__file__).with_name("sameness.npz")
 
 
 class Statement(Content):
-    """A statement with its vectors, which are made once and only when they are needed."""
+    """A statement with its vectors, computed once on demand."""
 
     @cached_property
     def vectors(self) -> tuple[Vectors, Vectors] | None:
-        """As the bundled embedder has it, with its traits; None with another embedder, or while it can't be loaded."""
+        """The bundled embedder's vector and traits; None with another embedder, or if it can't be loaded."""
         embedder = get_embedder()
         if not isinstance(embedder, BundledEmbedder):
             return None
@@ -45,7 +44,7 @@ class Statement(Content):
 
 @dataclass(frozen=True)
 class Pair:
-    """Two statements that may be one."""
+    """Two statements that may say the same."""
 
     one: Statement
     other: Statement
@@ -56,10 +55,10 @@ class Pair:
 
     @cached_property
     def figures(self) -> Mapping[str, float]:
-        """What is weighed."""
-        return figures_of(self._alignment) | doubts(self._alignment) | self._meant()
+        """The features."""
+        return figures_of(self._alignment) | doubts(self._alignment) | self._vector_features()
 
-    def _meant(self) -> dict[str, float]:
+    def _vector_features(self) -> dict[str, float]:
         one, other = self.one.vectors, self.other.vectors
         if one is None or other is None:
             return {}
@@ -69,27 +68,27 @@ class Pair:
 
     @cached_property
     def differs(self) -> bool:
-        """Whether something said exactly keeps them apart, whoever says that they are one."""
+        """Whether an exact difference keeps them apart, whatever a model says."""
         return differ(self._alignment)
 
     @property
     def may_be_one(self) -> bool:
-        """Whether they may say one thing, which a model can tell."""
+        """Whether they may say the same, so that a model should be asked."""
         return not self.differs and self.chance >= _weights(self.is_meant).ask
 
     @property
     def is_one(self) -> bool:
-        """Whether they say one thing, as far as can be told without a model."""
+        """Whether they say the same, as far as can be decided without a model."""
         return not self.differs and not may_differ(self._alignment) and self.chance >= _weights(self.is_meant).same
 
     @property
     def is_meant(self) -> bool:
-        """Whether their vectors are known."""
+        """Whether the vector features are available."""
         return "likeness" in self.figures
 
     @cached_property
     def chance(self) -> float:
-        """How likely it is that they say one thing, from 0 to 1."""
+        """The probability that they say the same, from 0 to 1."""
         weights = _weights(self.is_meant)
         values = np.array([self.figures[name] for name in weights.names])
         return float(1 / (1 + np.exp(-(values @ weights.weights + weights.bias))))
@@ -97,7 +96,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Weights:
-    """What each number counts for, and from which chance on two statements are one, and may be."""
+    """The model: feature names, weights, bias, and the thresholds for "same" and for asking a model."""
 
     names: list[str]
     weights: Vectors

@@ -1,4 +1,4 @@
-"""From a message to its sentences: leave out what are not the speaker's own words, then split, keeping positions."""
+"""Split a message into sentences, with positions, after blanking out what the user did not write themself."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _MEMORY_LINE = re.compile(r"^[ \t]*(?:[-*] )?\[(?:id:)?[^\]\n]{1,40}\][^\n]*$", 
 _SPEAKER_LINE = re.compile(r"^[ \t]*(?P<who>[^\W\d_][\w .'-]{0,24}):[ \t]+\S[^\n]*$", re.MULTILINE)
 _LIST_LINE = re.compile(r"^[ \t]*(?:[-*•·+]|\d{1,4}[.)]|[a-z][.)]|\[[ x]\])[ \t]+")
 _CODE_CHARACTERS = re.compile(r"[{};=<>\\$\[\]()_]")
-# Labels that people put before a note of their own; any other label names a speaker or a form field.
+# Labels of the user's own notes; any other label is a speaker or a form field.
 _OWN_LABELS = listed("remember note fyi ps p.s update edit correction also btw reminder")
-# Headings of lists about oneself. What follows is one's own when it says "I" or "my": "Medicine: I take metformin".
+# Headings of lists about oneself; kept where the text is in the first person: "Medicine: I take metformin".
 _OWN_HEADINGS = listed(
     "age allergies allergy birthday children commute diet drinks education exercise family fears fitness food foods "
     "goals health hobbies hobby holidays home house housing illness interests job kids languages likes location meals "
@@ -56,9 +56,9 @@ class Sentence:
 
 
 def own_words(content: str) -> str:
-    """Blank out what is withheld, code, quoted mail, memory blocks, long lists and other people's lines.
+    """Blank out withheld passages, code, quoted mail, memory blocks, long lists and other speakers' lines.
 
-    The result has the length of ``content``, so positions in one are positions in the other.
+    The result has the length of ``content``, so positions are the same in both.
     """
     text = content.replace("\r", "\n")
     for pattern in (_WITHHELD, _FENCED, _MEMORY_BLOCK, _MEMORY_LINE, _QUOTED_LINE):
@@ -75,7 +75,7 @@ def _blanked(text: str) -> str:
 
 
 def _blank(match: re.Match[str]) -> str:
-    # A line break keeps what stands before and after apart.
+    # A line break keeps the sentences before and after separate.
     return "\n" + _blanked(match.group())[1:]
 
 

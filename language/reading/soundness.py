@@ -1,4 +1,4 @@
-"""Whether a finished statement is a sound sentence: it is parsed again, since what was said may not have been one."""
+"""Check that a generated statement is one grammatical sentence, by parsing it again."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _NEEDS_OBJECT = listed(
 _COMPLEMENTS = frozenset({"attr", "acomp", "prep", "advmod", "agent", "xcomp", "ccomp", "oprd", "npadvmod", "dobj",
                           "advcl", "pcomp", "prt", "dative", "neg", "cc", "conj"})  # fmt: skip
 _OBJECTS = _COMPLEMENTS - {"advmod", "neg", "npadvmod", "cc", "conj"} | {"nsubjpass", "auxpass"}
-_BARE = listed(
+_PREDICATE_NOUNS = listed(
     """vegan vegetarian pescatarian coeliac celiac diabetic asthmatic epileptic dyslexic autistic pregnant widow widower
     orphan bisexual gay lesbian lactose muslim catholic buddhist hindu jewish deaf blind mother father"""
 )
-_TELLING = SAY | DOUBT | listed("know learn remember see love like show prove mean decide find notice discover")
+_CLAUSE_TAKING = SAY | DOUBT | listed("know learn remember see love like show prove mean decide find notice discover")
 _GAPS = frozenset({"dobj", "ccomp", "xcomp", "acomp", "attr"})
 
 
-def unsound(statement: str) -> str:  # noqa: PLR0911
-    """Why a statement is no sound sentence, in a few words, or empty if it is one."""
+def malformed_reason(statement: str) -> str:  # noqa: PLR0911
+    """Why a statement is not a well-formed sentence, in a few words; empty if it is."""
     parsed = parse(_QUOTED.sub("Thursday", statement), names=False)
     if parsed is None:
         return "not parsed"
@@ -56,7 +56,7 @@ def _lacks_complement(parsed: Parsed, verb: Word) -> bool:
         bare = [
             each
             for each in attributes
-            if person and each.tag == "NN" and not parsed.children(each) and each.low not in _BARE
+            if person and each.tag == "NN" and not parsed.children(each) and each.low not in _PREDICATE_NOUNS
         ]
         return not deps & _COMPLEMENTS or (bool(bare) and len(deps - {"nsubj", "punct", "attr"}) == 0)
     if verb.lemma == "have" and "acomp" in deps and not deps & {"dobj", "ccomp", "xcomp"}:
@@ -66,7 +66,7 @@ def _lacks_complement(parsed: Parsed, verb: Word) -> bool:
 
 
 def _runs_on(parsed: Parsed, verb: Word, root: Word) -> bool:  # noqa: PLR0911
-    """Whether a second sentence follows without anything that joins it: "got the brains the user left school"."""
+    """Whether a second clause follows without a conjunction: "got the brains the user left school"."""
     subject = own_subject(parsed, verb)
     if not is_finite(parsed, verb):
         return False
@@ -84,7 +84,7 @@ def _runs_on(parsed: Parsed, verb: Word, root: Word) -> bool:  # noqa: PLR0911
         return (filled or bool(pairs)) and not dangling
     if verb.dep in {"ccomp", "parataxis"}:
         head = parsed.head(verb)
-        return head.lemma not in _TELLING or verb.dep == "parataxis"
+        return head.lemma not in _CLAUSE_TAKING or verb.dep == "parataxis"
     if verb.dep == "conj":
         head = parsed.head(verb)
         joined = any(each.dep == "cc" or each.text in {";", ","} for each in parsed.children(head))

@@ -1,7 +1,7 @@
-"""Reads a batch of messages: what the user says of a legacy, of themself and of their people, as statements.
+"""Reads a batch of messages: extracts what the user states about themself, a legacy and their people.
 
-A message is mended, parsed and parted into clauses; for each it is told who is meant, whether it states anything, and
-what it says in the third person. What does not come out whole is dropped, and counted by the reason.
+Each message is normalised, parsed and split into clauses. For each clause the referents are resolved, its assertiveness
+is checked, and it is worded in the third person. A clause that fails a step is dropped and counted by reason.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from dataclasses import dataclass, field, replace
 
 from language.base import ExtractionRequest, Utterance
 from language.reading.asked import find_asked
-from language.reading.filters import doubts_before, steers
+from language.reading.filters import doubts_previous, is_prompt_injection
 from language.reading.foreign import is_foreign
 from language.reading.message import MessageReader
-from language.reading.normalise import is_casual, mend
+from language.reading.normalise import is_casual, normalise
 from language.reading.parse import parse
 from language.reading.people import Cast
 from language.reading.refusals import Turn, hear, may_refuse
 from language.reading.sentences import own_words
-from language.reading.telling import Statement
+from language.reading.statement_builder import Statement
 from language.reading.words import ENGLISH, KIN
 
 _NAME = re.compile(r"(?<![.!?] )(?<!^)\b[A-Z][a-zà-ÿ]{2,}\b")
@@ -33,15 +33,15 @@ _NEVER_MIND = re.compile(
     r"(?:never ?mind|stop remembering (?:that|this|it)|scratch that|(?:i'?m |i was |i am )?(?:just |"
     r"only )?(?:kidding|joking))\b"
 )
-_MOST_POINTING_BACK = 8
+_MOST_RETRACTION_WORDS = 8
 
 
 @dataclass(slots=True)
 class Reading:
-    """What a batch says, in the order it is said, and how many clauses were dropped by which reason.
+    """The statements of a batch in order, and the number of dropped clauses by reason.
 
-    ``passing`` is what holds only just now: not to be learned, but of the talk. ``refused`` is what the user asked
-    somewhere in the batch not to keep, and ``passages`` the words of each message that were meant.
+    ``passing`` holds only at the moment: usable in the conversation, not to be learned. ``refused`` is what the user
+    asked anywhere in the batch not to keep, and ``passages`` the refused passages of each message by its index.
     """
 
     statements: list[Statement] = field(default_factory=list)
@@ -51,12 +51,12 @@ class Reading:
     passages: dict[int, list[str]] = field(default_factory=dict)
 
     def withheld(self, index: int) -> list[str]:
-        """The words of a message that the user asked not to keep."""
+        """The passages of a message that the user asked not to keep."""
         return self.passages.get(index, [])
 
 
 def read(request: ExtractionRequest) -> Reading:
-    """Read what the user's messages of a batch state; never raises."""
+    """Extract the statements of the user's messages of a batch; never raises."""
     return _Reader(request).read()
 
 
@@ -101,15 +101,15 @@ class _Reader:
         return Reading([one for one in kept if not one.passing], self.dropped, passing, refused, self.refused)
 
     def _refused(self, statement: Statement) -> bool:
-        """Whether the user asked somewhere in the batch that this be not kept."""
+        """Whether the user refused anywhere in the batch that this statement be kept."""
         said = statement.quote
         return any(said in passage or passage in said for passage in self.refused.get(statement.index, ()))
 
     # --- a message ----------------------------------------------------------------------------------------------
 
     def _message(self, message: Utterance) -> list[Statement] | None:
-        """What a message states; None if it only takes back the one before."""
-        if steers(message.content):
+        """The statements of a message; None if it only retracts the message before."""
+        if is_prompt_injection(message.content):
             self.dropped["order"] += 1
             return []
         text = own_words(message.content)
@@ -118,10 +118,10 @@ class _Reader:
             return []
         if any(_NEVER_MIND.search(part.replace("’", "'").strip()) for part in re.split(r"(?<=[.!?])\s+|\n", text)):
             self.dropped["taken back"] += 1
-            return None if len(text.split()) <= _MOST_POINTING_BACK else []
+            return None if len(text.split()) <= _MOST_RETRACTION_WORDS else []
         about = "" if _ASKED_OF_YOU.search(self.reply) else self.cast.noted(text)
         own = self.cast.legacy is None and not _ASKED_OF_OTHERS.search(self.reply)
-        mended = mend(text, self.names, casual=self.casual or is_casual([text.strip()]), about=about, own=own)
+        mended = normalise(text, self.names, casual=self.casual or is_casual([text.strip()]), about=about, own=own)
         parsed = parse(mended.text)
         if parsed is None:
             self.dropped["not parsed"] += 1
@@ -131,7 +131,7 @@ class _Reader:
         for first, last in parsed.sentences:
             words = parsed.words[first:last]
             sentence = parsed.text[words[0].start : words[-1].end].strip()
-            if doubts_before(sentence) and done:
+            if doubts_previous(sentence) and done:
                 self.dropped["hedge"] += len(done[-1])
                 done[-1] = []
             asked = find_asked(sentence)
@@ -139,11 +139,11 @@ class _Reader:
                 done[-1:] = [[replace(one, explicit=True) for one in each] for each in done[-1:]]
                 continue
             done.append(list(reader.sentence(parsed, first, last, asked)))
-        return _without_doubles([one for each in done for one in each])
+        return _without_repeated_names([one for each in done for one in each])
 
 
-def _without_doubles(statements: list[Statement]) -> list[Statement]:
-    """Without what only tells a name and a kinship that another statement of the message has too."""
+def _without_repeated_names(statements: list[Statement]) -> list[Statement]:
+    """Without statements that only name a relative whom another statement of the message names too."""
     kept = []
     for one in statements:
         named = re.search(r" (?:had|has) an? ([\w-]+) named (.+)\.$", one.content)

@@ -1,4 +1,4 @@
-"""What words are compared by: one spelling, numerals as figures, and few words for the same person or thing."""
+"""Normal forms for comparing words: one spelling, numerals as digits, one word for synonymous kin and verbs."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _TO_TWENTY = (
 )
 NUMERALS = {word: str(number) for number, word in enumerate(_TO_TWENTY.split())}
 NUMERALS |= {"once": "1", "twice": "2"}
-"""Numbers in words, in lower case."""
+"""Cardinal numerals in lower case, with their digits."""
 _ORDINALS = {word: f"{number}." for number, word in enumerate(_FIRST_TEN.split(), start=1)}
-# Words of which either says what the other does, in a statement about a person.
+# Words that are interchangeable in a statement about a person.
 _ALIKE = {word: kin for kin in ("mother", "father", "grandmother", "grandfather") for word in KIN_WORDS[kin][1]} | {
     word: sense
     for sense, words in {
@@ -31,7 +31,7 @@ _ALIKE = {word: kin for kin in ("mother", "father", "grandmother", "grandfather"
 }
 _WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+(?:['’-][^\W_]+)*")
 LIGHT = listed("user be have do a an the of to in on at for with by as 's and")
-"""Words by which no two statements are alike."""
+"""Function words that don't count when two statements are compared."""
 DATES = re.compile(
     r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|may|june|july|august|september|october"
     r"|november|december|spring|summer|autumn|winter|morning|afternoon|evening|night|(?:1[5-9]|20)\d\d|\d\d?:\d\d"
@@ -41,12 +41,12 @@ _WEEKDAY = re.compile(r"((?:mon|tues|wednes|thurs|fri|satur|sun)day)s")
 
 
 def stem_of(word: Word) -> str:
-    """What a word is compared by."""
+    """The normal form of a token for comparison."""
     return stem(word.low if word.tag in {"NNP", "NNPS", "CD"} else word.lemma.lower())
 
 
 def stem(low: str) -> str:
-    """The same of a lemma in lower case: in one spelling, numerals as figures."""
+    """The normal form of a lemma in lower case: one spelling, numerals as digits."""
     low = _ALIKE.get(low, low)
     low = NUMERALS.get(low, low)
     low = _ORDINALS.get(low, low)
@@ -57,16 +57,16 @@ def stem(low: str) -> str:
 
 
 def is_activity(word: Word) -> bool:
-    """Whether a noun names something that is done, and nothing is told of it that tells which: "swimming"."""
+    """Whether a noun in "-ing" names an activity: "swimming"."""
     return word.tag == "NN" and word.low.endswith("ing") and len(word.low) > 6
 
 
 def activity(word: Word) -> str:
-    """What something done is compared by, whichever form it has: "swimming", "to swim"."""
+    """The normal form of an activity, the same for noun and verb: "swimming", "to swim"."""
     base = word.low[:-3] if word.low.endswith("ing") and len(word.low) > 6 else word.lemma.lower()
     return re.sub(r"([^aeiouls])\1$|e$", r"\1", base)
 
 
 def words_of(text: str) -> list[str]:
-    """The stems of a text's words, without its parse."""
+    """The normal forms of a text's words, without parsing it."""
     return [stem(word.removesuffix("'s").removesuffix("’s")) for word in _WORD.findall(text.lower())]

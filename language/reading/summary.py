@@ -1,4 +1,4 @@
-"""A summary of what was said: the statements that say most, in the past tense, and the tone in one word."""
+"""Extractive summaries: the most central statements in the past tense, and the tone in one word."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from dataclasses import dataclass
 
 from language.base import EpisodeCandidate, ExtractionRequest, Utterance
 
-from .filters import steers
+from .filters import is_prompt_injection
 from .kinds import DEFAULT_IMPORTANCE, importance_of
 from .parse import parse
 from .past import in_the_past
 from .refusals import content_words
 from .sentences import own_words, split_sentences
+from .statement_builder import Statement
 from .statements import Reading
-from .telling import Statement
 
 LEAST, MOST = 3, 6
-"""Statements of a summary, where there are so many."""
+"""The number of statements in a summary, if there are enough."""
 _MESSAGES_A_STATEMENT = 3
 _ALIKE = 0.5
 _MOST_WEIGHED = 200
@@ -37,14 +37,14 @@ _FEELINGS = {
 }
 _TONES = {word: tone for tone, words in _FEELINGS.items() for word in words.split()}
 _OF_THE_USER = re.compile(r"\b[Tt]he user\b")
-_NOT = frozenset({"not", "n't", "never", "no"})
-_FIRST = frozenset({"i", "we", "me", "us", "i'm", "i've", "my"})
-_DECIDED = re.compile(r"The user(?: has)?(?: also| just)* (?:decided|agreed|promised|chose|chosen|booked|signed)\b")
+_NEGATIONS = frozenset({"not", "n't", "never", "no"})
+_FIRST_PERSON = frozenset({"i", "we", "me", "us", "i'm", "i've", "my"})
+_DECISION = re.compile(r"The user(?: has)?(?: also| just)* (?:decided|agreed|promised|chose|chosen|booked|signed)\b")
 
 
 @dataclass(frozen=True, slots=True)
 class _Point:
-    """Something that a summary can tell, with the words that say it and how much it matters."""
+    """A candidate sentence of a summary, with its content words and importance."""
 
     text: str
     order: int
@@ -53,24 +53,24 @@ class _Point:
 
 
 def summarise(request: ExtractionRequest, reading: Reading) -> str:
-    """Three to six sentences in the past tense on what the person said, fewer of less, and the tone they name.
+    """Summarise in three to six sentences in the past tense, fewer if there is less, with the tone the person names.
 
-    Nothing is told of what the person took back or asked not to be kept. Where nothing could be read, as in other
-    languages, some sentences are quoted.
+    Retracted and refused statements are left out. If nothing could be read, as in other languages, sentences are
+    quoted.
     """
     points = list(_points(request, reading))
     if not points:
         return _quoted(request, reading)
     most = min(MOST, max(LEAST, len(request.messages) // _MESSAGES_A_STATEMENT))
     tone = _tone(request, reading)
-    told = [point.text for point in sorted(_most_telling(points, most), key=lambda point: point.order)]
+    told = [point.text for point in sorted(_most_central(points, most), key=lambda point: point.order)]
     return " ".join([*told, *([f"The tone was {tone}."] if tone else [])])
 
 
 def episodes(reading: Reading) -> tuple[EpisodeCandidate, ...]:
-    """Up to two things that the person decided, agreed or arranged, in the past tense."""
-    decided = (one for one in _in_order(reading) if _DECIDED.match(one.content))
-    told = ((*_told(one), one.index) for one in decided)
+    """Up to two decisions, agreements or appointments of the person, in the past tense."""
+    decided = (one for one in _in_order(reading) if _DECISION.match(one.content))
+    told = ((*_in_past_tense(one), one.index) for one in decided)
     return tuple(EpisodeCandidate(text, (index,)) for text, words, index in told if len(words) > 1)[:2]
 
 
@@ -78,8 +78,8 @@ def _in_order(reading: Reading) -> list[Statement]:
     return sorted((*reading.statements, *reading.passing), key=lambda one: one.index)
 
 
-def _told(statement: Statement) -> tuple[str, frozenset[str]]:
-    """A statement in the past tense, and its words that say something."""
+def _in_past_tense(statement: Statement) -> tuple[str, frozenset[str]]:
+    """A statement in the past tense, and its content words."""
     parsed = parse(statement.content)
     if parsed is None:
         return statement.content, frozenset()
@@ -87,18 +87,18 @@ def _told(statement: Statement) -> tuple[str, frozenset[str]]:
 
 
 def _points(request: ExtractionRequest, reading: Reading) -> Iterator[_Point]:
-    """What was read, each thing once, with the person's name."""
+    """The statements, deduplicated, with the person's name."""
     name = request.user_name.strip() or "The user"
     once = {one.content: one for one in reversed(_in_order(reading))}
     for order, statement in enumerate([*reversed(once.values())][:_MOST_WEIGHED]):
-        text, words = _told(statement)
+        text, words = _in_past_tense(statement)
         if words:
             importance = 0 if statement.passing else importance_of(statement.kind, statement.content)
             yield _Point(_OF_THE_USER.sub(lambda _: name, text), order, words, importance)
 
 
-def _most_telling(points: Sequence[_Point], most: int) -> list[_Point]:
-    """The statements whose words come up most in the others and that matter most, nothing twice."""
+def _most_central(points: Sequence[_Point], most: int) -> list[_Point]:
+    """The statements that are most central and important, without near duplicates."""
     counts = Counter(word for point in points for word in point.words)
     weight = {word: math.log(1 + len(points) / count) for word, count in counts.items()}
 
@@ -119,28 +119,28 @@ def _most_telling(points: Sequence[_Point], most: int) -> list[_Point]:
 
 
 def _kept(messages: Sequence[Utterance], reading: Reading, role: str) -> Iterator[str]:
-    """The sentences of the messages of one side, without those that were asked not to be kept."""
+    """The sentences of one side's messages, without refused ones."""
     for message in messages:
-        if message.role == role and not steers(message.content):
+        if message.role == role and not is_prompt_injection(message.content):
             for each in split_sentences(own_words(message.content)):
                 if not any(each.text in passage or passage in each.text for passage in reading.withheld(message.index)):
                     yield each.text
 
 
 def _tone(request: ExtractionRequest, reading: Reading) -> str:
-    """The feeling that the person names most often of themselves; empty where they name none."""
+    """The emotion the person most often names in the first person; empty if none."""
     counts: Counter[str] = Counter()
     for sentence in _kept(request.messages, reading, "user"):
         words = re.findall(r"[\w']+", sentence.lower().replace("’", "'").replace("n't", " n't"))
         for place, word in enumerate(words):
             near = words[max(0, place - 3) : place]
-            if word in _TONES and not _FIRST.isdisjoint(near) and _NOT.isdisjoint(near):
+            if word in _TONES and not _FIRST_PERSON.isdisjoint(near) and _NEGATIONS.isdisjoint(near):
                 counts[_TONES[word]] += 1
     return max(counts, key=lambda tone: counts[tone], default="")
 
 
 def _quoted(request: ExtractionRequest, reading: Reading) -> str:
-    """Some of what was said as it was said, the person's words before others'."""
+    """Quotations, the person's before others'."""
     name = request.user_name.strip() or "The user"
     for role in ("user", "assistant"):
         texts = list(_kept(request.messages, reading, role))

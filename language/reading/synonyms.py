@@ -1,7 +1,7 @@
-"""One form for words that say one thing in any statement about a person, where WordNet does not have them so.
+"""Synonyms in statements about a person that WordNet does not have.
 
-``synonyms.txt`` has lines of words of which the first stands for the others. Words that are near but not the same
-("violin" and "viola") have no place in it.
+Each line of ``synonyms.txt`` lists words; the first replaces the others. Related words that differ in meaning ("violin"
+and "viola") must not be listed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _HERE = Path(__file__).parent
 
 
 def form_of(low: str) -> str:
-    """The form that a word in lower case is compared in."""
+    """The normal form of a word in lower case, for comparison."""
     root = _rooted(low)
     return _synonyms().get(root, root)
 
@@ -32,7 +32,7 @@ def _synonyms() -> dict[str, str]:
 
 
 def _rooted(low: str) -> str:
-    """A word without the endings that its forms differ in."""
+    """The word without inflectional endings."""
     low = stem(low)
     if not low.isalpha() or len(low) < 4:
         return low

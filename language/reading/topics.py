@@ -1,4 +1,4 @@
-"""What of a life a question is about, where it names no more than that, and which statements tell of it."""
+"""The broad topic that a question asks about ("my work?"), and the topics of a statement."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TOPICS = {
     "name": listed("name nickname"),
     "plans": listed("plan goal intention future"),
 }
-"""The words that name them; what means the same by WordNet does too."""
+"""The words that name each topic; their WordNet synonyms count too."""
 SEARCHED = {
     "work": "my job, where I work and as what, my boss and colleagues",
     "family": "my family, my wife or husband, children, parents, brothers and sisters",
@@ -34,7 +34,7 @@ SEARCHED = {
     "name": "what I am called, my name",
     "plans": "what I plan and want to do, my goals",
 }
-"""What is searched for beside the words of the question."""
+"""The search query for each topic, added to the question's own words."""
 _OF_KINDS = {"occupation": "work", "health": "health", "goal": "plans", "hobby": "hobbies"}
 _AT_WORK = listed("boss manager supervisor colleague colleagues coworker coworkers employer shift shifts office")
 _AT_HOME = listed("live move rent reside settle relocate")
@@ -46,7 +46,7 @@ _USER = Person("user")
 
 
 def topic_of(words: Iterable[str]) -> str:
-    """The topic that all words of a question name; empty where they name something else, or several."""
+    """The one topic that all words of a question name; empty if they name anything else, or several."""
     found = {next((topic for topic, names in TOPICS.items() if _names(word, names)), "") for word in words}
     return next(iter(found)) if len(found) == 1 else ""
 
@@ -59,7 +59,7 @@ def _names(word: str, names: frozenset[str]) -> bool:
 
 @lru_cache(maxsize=5_000)
 def topics_of(statement: str) -> frozenset[str]:
-    """What of a life a statement tells, as the person is told it."""
+    """The topics of a statement in the second person, as it is shown to its person."""
     parsed = parse(statement.strip("“”"))
     if parsed is None:
         return frozenset()

@@ -1,4 +1,4 @@
-"""What a clause says as a sentence in the third person that can stand alone."""
+"""Word a clause as a self-contained sentence in the third person."""
 
 from __future__ import annotations
 
@@ -7,27 +7,29 @@ from collections.abc import Mapping
 
 from language.reading.clauses import SAY, Clause, governor, subject_index, subject_of, trimmed
 from language.reading.kin import before_name
-from language.reading.normalise import MASK, Mended
+from language.reading.normalise import MASK, Normalised
 from language.reading.parse import Word
 from language.reading.people import PRONOUNS, Cast, Person
 from language.reading.words import KIN, listed
 
-_POINTERS = listed("it its this that these those them they their theirs there here ones")
+_DEMONSTRATIVES = listed("it its this that these those them they their theirs there here ones")
 _NOUNS = frozenset({"NOUN", "PROPN"})
-_SPELT = {"'m": "am", "'re": "are", "'ve": "have", "'ll": "will"}
-_SPELT_APART = {"n't": "not", "ca": "can", "wo": "will"}
+_CONTRACTIONS = {"'m": "am", "'re": "are", "'ve": "have", "'ll": "will"}
+_SPLIT_CONTRACTIONS = {"n't": "not", "ca": "can", "wo": "will"}
 _THIRD = {"am": "is", "are": "is", "have": "has", "do": "does", "'m": "is", "'re": "is", "'ve": "has"}
 _SAME_PAST = listed("quit put cut hit hurt set let read cost shut spread bet split beat")
 _PAST_TIME = re.compile(r"(?i)\b(?:ago|last|yesterday|back in|in \d{4}|when i)\b")
-_BEFALLS = listed("bury call name marry diagnose adopt educate train base divorce widow raise promote section fire")
+_PASSIVE_VERBS = listed(
+    "bury call name marry diagnose adopt educate train base divorce widow raise promote section fire"
+)
 _NAMED = frozenset({"PERSON", "GPE", "LOC", "ORG", "FAC", "NORP"})
 
 
-_AS_IT_STANDS = listed("is was has does had did trod lit wed shod")
+_INVARIABLE = listed("is was has does had did trod lit wed shod")
 
 
 class Unclear(Exception):
-    """A word can't be said in the third person. ``reason`` is what the drop is counted by."""
+    """A token can't be worded in the third person. ``reason`` is counted for the dropped clause."""
 
     def __init__(self, word: Word, reason: str = "unclear pronoun") -> None:
         super().__init__(reason)
@@ -35,16 +37,16 @@ class Unclear(Exception):
 
 
 class Wording:
-    """Says clauses of one text in the third person, about the legacy (``of_legacy``) or about the user's own world."""
+    """Words clauses of one text in the third person, about the legacy (``of_legacy``) or about the user."""
 
-    def __init__(self, cast: Cast, mended: Mended, who: Mapping[int, Person | None], *, of_legacy: bool) -> None:
+    def __init__(self, cast: Cast, mended: Normalised, who: Mapping[int, Person | None], *, of_legacy: bool) -> None:
         self.cast, self.mended, self.who, self.of_legacy = cast, mended, who, of_legacy
         self.shown: list[Person] = []
         self.elided: Person | None = None
         self.beside: Person | None = None
 
     def named(self, person: Person) -> str:
-        """How somebody is called in these statements: "the user's sister Inês", "Rosa's husband", "Tom"."""
+        """How a person is referred to: "the user's sister Inês", "Rosa's husband", "Tom"."""
         if person.role == "legacy":
             return person.name
         if person.role == "user":
@@ -67,7 +69,7 @@ class Wording:
             helped = any(word.dep in {"aux", "auxpass"} for word in clause.children())
             if clause.head.low == "been" and not helped:
                 parts.append("has ")
-            elif clause.head.tag in {"VBN", "VBG"} and not helped and not _did(clause.head):
+            elif clause.head.tag in {"VBN", "VBG"} and not helped and not _is_active_participle(clause.head):
                 parts.append("is " if clause.head.tag == "VBG" and person.role == "user" else "was ")
         skipped = self._before_names(words)
         for position, word in enumerate(words):
@@ -105,7 +107,7 @@ class Wording:
         return text.replace("can not", "cannot").replace(" ,", ",")
 
     def _before_names(self, words: list[Word]) -> set[int]:
-        """What stands before the legacy's name and goes with it: "my late uncle"."""
+        """Tokens to skip before the legacy's name: "my late uncle"."""
         gone: set[int] = set()
         for place, word in enumerate(words):
             position, person = place, self.who.get(word.index)
@@ -142,10 +144,10 @@ class Wording:
             if giving and low in {"you", "your"}:
                 return "people" if low == "you" else "their"
             raise Unclear(word)
-        if low in _POINTERS or (
+        if low in _DEMONSTRATIVES or (
             low == "one" and word.dep in {"dobj", "nsubj", "attr"} and not clause.parsed.children(word)
         ):
-            self._check_pointer(clause, word, words, position)
+            self._check_antecedent(clause, word, words, position)
         if (
             low in {"got"}
             and any(each.lemma in {"have", "'ve"} for each in clause.parsed.children(word) if each.dep == "aux")
@@ -177,7 +179,7 @@ class Wording:
             return f"{user}'s"
         raise Unclear(word, "unclear we")
 
-    def _check_pointer(self, clause: Clause, word: Word, words: list[Word], position: int) -> None:
+    def _check_antecedent(self, clause: Clause, word: Word, words: list[Word], position: int) -> None:
         low, before = word.low, words[:position]
         if word.dep in {"mark", "expl"} or word.tag in {"WDT", "EX", "WP", "IN"}:
             return
@@ -236,14 +238,14 @@ class Wording:
                 self.who.get(subject_index(clause)),
                 self.elided,
             }
-            # "Didn't stop her playing": what did not stop her is not she.
+            # "Didn't stop her playing": the elided subject is not "her".
             if (
                 person is self.elided
                 and word.dep in {"nsubj", "poss"}
                 and clause.parsed.head(word).dep in {"ccomp", "pcomp", "xcomp"}
             ):
                 raise Unclear(word)
-            if objects and _same_act(clause, word):
+            if objects and _is_coargument(clause, word):
                 raise Unclear(word)
             rivals = [one for one in self.shown if one is not person and one.fits(PRONOUNS[low])]
             if person in self.shown and not rivals:
@@ -258,8 +260,12 @@ class Wording:
         return self._mention(clause, word, words, person, skipped)
 
     def _mention(self, clause: Clause, word: Word, words: list[Word], person: Person, skipped: set[int]) -> str:
-        """Somebody by name or kin. Of the legacy the whole phrase becomes the name."""
-        if word.dep in {"dobj", "dative"} and self.who.get(subject_index(clause)) is person and _same_act(clause, word):
+        """A person by name or kinship term. For the legacy the name replaces the whole phrase."""
+        if (
+            word.dep in {"dobj", "dative"}
+            and self.who.get(subject_index(clause)) is person
+            and _is_coargument(clause, word)
+        ):
             raise Unclear(word)
         after = {each.index for each in words if each.index > word.index}
         first = person not in self.shown
@@ -291,7 +297,7 @@ class Wording:
         return word.text
 
     def _skip_appositive(self, clause: Clause, word: Word, after: set[int], skipped: set[int]) -> None:
-        """Leave out ", my grandfather," after the legacy's name."""
+        """Skip ", my grandfather," after the legacy's name."""
         for each in clause.parsed.children(word):
             if each.dep == "appos" and each.index in after and clause.parsed.child(each, "poss") is not None:
                 gone = {one.index for one in clause.parsed.subtree(each)}
@@ -315,11 +321,11 @@ class Wording:
             self.shown.append(person)
 
     def _verb(self, clause: Clause, word: Word, words: list[Word], position: int) -> str:  # noqa: PLR0911
-        """A verb that agrees with "the user", and contractions in full."""
+        """A verb in agreement with "the user", and contractions expanded."""
         low = word.low
         following = words[position + 1] if position + 1 < len(words) else None
-        if low in _SPELT_APART:
-            return _SPELT_APART[low]
+        if low in _SPLIT_CONTRACTIONS:
+            return _SPLIT_CONTRACTIONS[low]
         if low == "'s":
             if word.pos == "PART":
                 return word.text
@@ -330,7 +336,7 @@ class Wording:
             perfect = any(each.lemma == "have" and each is not word for each in clause.parsed.children(verb))
             return "had" if verb.tag == "VBN" and not perfect else "would"
         subject = subject_of(clause.parsed, word)
-        first_person = subject is not None and subject.low in {"i", "we"} and not _joined(clause, subject)
+        first_person = subject is not None and subject.low in {"i", "we"} and not _is_coordinated(clause, subject)
         first_person = first_person or (self.elided is not None and word.tag == "VBP" and subject is None)
         if first_person and low in _SAME_PAST and _PAST_TIME.search(self.mended.text):
             return word.text
@@ -341,15 +347,15 @@ class Wording:
         )
         joins = clause.parsed.head(word)
         if first_person and bare and (joins.tag in {"VBD", "VBP", "VBZ"} or joins.dep in {"acomp", "attr"}):
-            return _THIRD.get(low) or third(word.text)
+            return _THIRD.get(low) or inflect_third_person(word.text)
         if (
             first_person
             and (word.tag in {"VBP", "VBZ"} or low in _THIRD)
             and word.tag not in {"VB", "VBN", "VBG", "VBD"}
         ):
-            return _THIRD.get(low) or third(word.text)
-        if low in _SPELT:
-            return _SPELT[low]
+            return _THIRD.get(low) or inflect_third_person(word.text)
+        if low in _CONTRACTIONS:
+            return _CONTRACTIONS[low]
         alone = word.index == clause.head.index and not any(
             each.dep in {"aux", "auxpass"} for each in clause.parsed.children(word)
         )
@@ -363,30 +369,30 @@ class Wording:
                 or (subject.tag == "NN" and clause.parsed.child(subject, "conj") is None)
             )
         ):
-            return _THIRD.get(low) or third(word.text)
+            return _THIRD.get(low) or inflect_third_person(word.text)
         return "not" if low == "not" and following is not None else word.text
 
 
-def _did(head: Word) -> bool:
-    """Whether a participle without a subject tells what somebody did, "failed twice", rather than what befell them."""
-    return head.tag == "VBN" and head.low.endswith("ed") and head.lemma not in _BEFALLS
+def _is_active_participle(head: Word) -> bool:
+    """Whether a participle without a subject is active ("failed twice") rather than passive."""
+    return head.tag == "VBN" and head.low.endswith("ed") and head.lemma not in _PASSIVE_VERBS
 
 
-def _same_act(clause: Clause, word: Word) -> bool:
-    """Whether a word is an object of what the clause's subject does: then it is somebody else, or "himself"."""
+def _is_coargument(clause: Clause, word: Word) -> bool:
+    """Whether a token is an object of the clause's own subject: it then can't be coreferent without "himself"."""
     verb = clause.parsed.words[governor(clause, word)]
     while verb.dep == "xcomp":
         verb = clause.parsed.head(verb)
     return verb.index == clause.head.index and word.dep != "pobj"
 
 
-def _joined(clause: Clause, subject: Word) -> bool:
+def _is_coordinated(clause: Clause, subject: Word) -> bool:
     return any(each.dep == "conj" for each in clause.parsed.children(subject))
 
 
-def third(verb: str) -> str:
-    """A verb's third person: "carry" gives "carries"; a past that the parser misses stays."""
-    if verb.lower() in _AS_IT_STANDS:
+def inflect_third_person(verb: str) -> str:
+    """The third person singular of a verb: "carry" gives "carries". Unrecognised past forms stay."""
+    if verb.lower() in _INVARIABLE:
         return verb
     if re.search(r"(?:s|x|z|ch|sh|o)$", verb):
         return verb + "es"

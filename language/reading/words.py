@@ -1,4 +1,4 @@
-"""The words that the reading looks up: kin, names, pastimes, jobs. All are in lower case."""
+"""Word lists for the reading: kinship terms, names, hobbies, occupations. All are in lower case."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ENGLISH = listed(
     never always every all would could will can about after before into out up there if then too also just more
     most some any no only i'm don't"""
 )
-"""Small words that show that a sentence is English."""
+"""English function words; used to recognise a sentence as English."""
 
 KIN_WORDS: dict[str, tuple[str, frozenset[str]]] = {
     # group: (gender f, m or ?, the words for it)
@@ -71,7 +71,7 @@ KIN_WORDS: dict[str, tuple[str, frozenset[str]]] = {
 }
 KIN: dict[str, str] = {word: group for group, (_, group_words) in KIN_WORDS.items() for word in group_words}
 KIN_GENDER: dict[str, str] = {group: gender for group, (gender, _) in KIN_WORDS.items()}
-# Said with a capital or without "my" these name one person, as "Dad" does.
+# Capitalised or without "my", these refer to one person, as "Dad" does.
 NAMING_KIN = frozenset().union(
     *(KIN_WORDS[group][1] for group in ("mother", "father", "grandmother", "grandfather", "aunt", "uncle"))
 ) - listed("ma pa pop lead pops")
@@ -137,7 +137,7 @@ LANGUAGES = listed(
     arabic hebrew yiddish ukrainian czech slovak hungarian romanian bulgarian serbian croatian swahili yoruba
     igbo zulu tagalog vietnamese thai indonesian malay persian farsi catalan basque galician latin""",
 )
-# Not cities; who lives in one of them has not named a city.
+# Not cities: "lives in Spain" gives no city.
 REGIONS = listed(
     """portugal spain france germany italy england scotland wales ireland britain uk usa us america canada mexico
     brazil argentina chile peru colombia china japan korea india russia poland netherlands holland belgium
@@ -151,7 +151,7 @@ REGIONS = listed(
     quebec ontario algarve alentejo sicily sardinia cornwall devon yorkshire kent sussex montserrat cuba jamaica
     bahamas barbados wisconsin lebanon syria jordan""",
 )
-# Words that begin with a capital and are no one's name.
+# Words that are often capitalised but are not names.
 _NO_NAMES = listed(
     """able absolutely across actually again against ago ah ai ain almost alone along already although amazing
     among another anyhow anyone anything anyway anyways api apparently apr april around aug august aw away awesome
@@ -211,7 +211,7 @@ OCCUPATIONS = listed(
     worker writer youtuber zookeeper executive officer intern founder cofounder co-founder ceo cto cfo gamer
     influencer farmhand blogger""",
 )
-# What a person can be called besides a job.
+# Nouns for a person that are not occupations.
 IDENTITIES = listed(
     """vegetarian vegan pescatarian widow widower pensioner retiree catholic christian muslim jew buddhist hindu atheist
     quaker methodist baptist introvert extrovert perfectionist pacifist socialist feminist conservative liberal

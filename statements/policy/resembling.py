@@ -12,7 +12,7 @@ from django.conf import settings
 
 from language.gates.passages import spoken
 from language.likeness import sameness
-from language.reading.compare import Saying, says_all_of, shared_words
+from language.reading.compare import Saying, contains_words_of, shared_words
 from retrieval.text import list_words
 
 RESEMBLES = "This resembles something that was rejected before."
@@ -59,7 +59,7 @@ def may_resemble(said: str, rejected: str | None, similarity: float, alike: floa
         figures, others = _FIGURES.findall(rejected), _FIGURES.findall(said)
         if (figures and others and figures != others) or not _names_agree(rejected, said):
             return False
-        if not says_all_of(said, rejected) and sameness(rejected, said, similarity, alike) < NEAR_SAMENESS:
+        if not contains_words_of(said, rejected) and sameness(rejected, said, similarity, alike) < NEAR_SAMENESS:
             return False
     if not any(_OF_THE_USER.search(text) for text in (said, rejected or "")):
         return similarity >= NEAR_SIMILARITY

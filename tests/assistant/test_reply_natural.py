@@ -24,7 +24,7 @@ from language.reading.replying import (
     TALKED,
     reply,
 )
-from language.reading.revising import in_third_person, moved_in, parts_of
+from language.reading.revising import find_rescheduling, in_third_person, parts_of
 from language.reading.topics import topics_of
 from memories.models import Memory
 from tests import factories
@@ -326,7 +326,7 @@ class TestParts:
         ],
     )
     def test_another_day_is_told_from_what_is_no_change(self, said, days):
-        moved = moved_in(said)
+        moved = find_rescheduling(said)
         assert (None if moved is None else (moved.was, moved.now)) == days
 
     def test_a_statement_tells_of_topics(self):

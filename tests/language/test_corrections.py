@@ -9,7 +9,7 @@ from django.conf import settings
 
 from language.embedders.e5.embedder import BundledEmbedder
 from language.reading import compare as comparing
-from language.reading.compare import Saying, compare, read_together
+from language.reading.compare import Saying, compare, parse_pairs
 from language.reading.parse import parse_each
 from memories.policy.bands import Band, Neighbour, Thresholds
 
@@ -69,6 +69,6 @@ def test_what_has_to_be_read_is_read_at_once(monkeypatch):
     read = []
     monkeypatch.setattr(comparing, "parse_each", lambda texts: read.append(texts) or parse_each(texts))
     monkeypatch.setattr(comparing, "parse", lambda text: pytest.fail(f"{text} was read alone"))
-    read_together([(new, each) for each in old])
+    parse_pairs([(new, each) for each in old])
     assert read == [["The user plays the cello.", "The user plays the viola.", "The user plays the flute."]]
     assert [new.to(each) for each in old] == verdicts

@@ -170,7 +170,7 @@ PARTS = [
 def seconds(said):
     """Processor time to read it, with a legacy and without. The parse is the same, of whomever they talk."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parsing, "_read", cache(parsing._read))
+        patch.setattr(parsing, "_parse_one", cache(parsing._parse_one))
         return processor_seconds(lambda: [extract(said, legacy=legacy) for legacy in ("Rosa", None)])
 
 

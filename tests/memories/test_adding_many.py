@@ -149,8 +149,8 @@ class TestAmongEachOther:
     def test_of_many_like_ones_each_is_read_once_and_compared_with_the_nearest(self, bot, settings, monkeypatch):
         settings.MEMORY_LINK_MIN_SIMILARITY = settings.MEMORY_CHECK_LOW_SIMILARITY = 0.3
         parsed, compared = [], []
-        read_one, judge = parse._parse_together, compare._compared
-        monkeypatch.setattr(parse, "_parse_together", lambda texts: parsed.extend(texts) or read_one(texts))
+        read_one, judge = parse._parse_batch, compare._compared
+        monkeypatch.setattr(parse, "_parse_batch", lambda texts: parsed.extend(texts) or read_one(texts))
         monkeypatch.setattr(compare, "parse", parsed.append)
         monkeypatch.setattr(compare, "_compared", lambda old, new: compared.append((old, new)) or judge(old, new))
         contents = [f"The user owns {n} spoons of old silver." for n in range(30)]

@@ -5,7 +5,7 @@ import pytest
 from language.reading.alignment import Alignment
 from language.reading.content import Content
 from language.reading.differences import differ, may_differ
-from language.reading.figures import in_figures
+from language.reading.figures import normalise_figures
 
 
 def read(one, other):
@@ -95,9 +95,9 @@ def test_two_do_not_differ_in_anything_exact(one, other):
     ],
 )
 def test_amounts_and_who_is_meant_are_put_in_one_form(one, other):
-    assert in_figures(one).lower() == in_figures(other).lower()
+    assert normalise_figures(one).lower() == normalise_figures(other).lower()
 
 
 def test_the_husband_of_a_named_daughter_stays_hers():
     text = "Daniel is the husband of the user's daughter Priya"
-    assert in_figures(text) == text
+    assert normalise_figures(text) == text

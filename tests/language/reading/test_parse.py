@@ -58,7 +58,7 @@ def test_a_text_that_the_parser_breaks_on_is_skipped_and_not_logged(monkeypatch,
     def breaks(*_):
         raise ValueError("It broke on: a secret sentence")
 
-    monkeypatch.setattr(parsing, "_read", breaks)
+    monkeypatch.setattr(parsing, "_parse_one", breaks)
     assert parse("a secret sentence") is None
     assert "reading_failed" in caplog.text
     assert "secret" not in caplog.text
@@ -69,7 +69,7 @@ def test_texts_that_are_parsed_together_read_as_each_alone():
     does = ("likes old maps", "has never paddled", "was born")
     texts = [f"{name} {what} in {place}." for name in names for what in does for place in ("Oslo", "the rain")]
     texts += ["", "x" * 900]
-    assert len(texts) > parsing._TOGETHER
+    assert len(texts) > parsing._BATCH_SIZE
     assert parse_each(texts) == [parse(text) for text in texts]
     assert parse_each([]) == []
 

@@ -3,8 +3,8 @@
 import pytest
 
 from language.reading import soundness
-from language.reading.gate import fault
-from language.reading.soundness import unsound
+from language.reading.gate import rejection_reason
+from language.reading.soundness import malformed_reason
 from language.reading.statements import read
 from tests.language.offline_talk import conversation
 
@@ -23,12 +23,12 @@ from tests.language.offline_talk import conversation
     ("Rosa said \"never mind\" to everybody.", ""),
 ])  # fmt: skip
 def test_a_statement_is_one_sentence_with_all_that_its_verb_needs(statement, reason):
-    assert unsound(statement) == reason
+    assert malformed_reason(statement) == reason
 
 
 def test_what_cannot_be_parsed_stays(monkeypatch):
     monkeypatch.setattr(soundness, "parse", lambda text, names: None)
-    assert unsound("The user keeps bees.") == "not parsed"
+    assert malformed_reason("The user keeps bees.") == "not parsed"
 
 
 @pytest.mark.parametrize(("said", "told"), [
@@ -54,8 +54,8 @@ def test_chat_and_learners_english_become_sentences(said, told):
 
 def test_what_trails_off_as_talk_does_is_no_sentence():
     said = "I failed that, so, mixed results."
-    assert fault("The user failed that, so, mixed results.", said) in {"broken grammar", "unclear pronoun"}
-    assert fault("The user failed the test, so they took it again.", said) == ""
+    assert rejection_reason("The user failed that, so, mixed results.", said) in {"broken grammar", "unclear pronoun"}
+    assert rejection_reason("The user failed the test, so they took it again.", said) == ""
 
 
 @pytest.mark.parametrize("statement", [
@@ -74,7 +74,7 @@ def test_what_trails_off_as_talk_does_is_no_sentence():
     "The user's neighbour Pauline dug, so the user's neighbour Pauline is wet.",
 ])  # fmt: skip
 def test_orders_and_what_is_left_of_talk_do_not_leave(statement):
-    assert fault(statement, "")
+    assert rejection_reason(statement, "")
 
 
 @pytest.mark.parametrize(("said", "told"), [

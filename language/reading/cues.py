@@ -1,4 +1,4 @@
-"""What a statement and the message behind it tell beside their claims: what was wrong, what is new."""
+"""Cues in a statement and its message that it corrects, negates or replaces an earlier statement."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _NOT_THIS = re.compile(
     r"((?: [\w'’-]+){1,5})",
     re.IGNORECASE,
 )
-_OFF = re.compile(
+_OUT = re.compile(
     r"(\w+) (?:isn['’]t|is not|wasn['’]t) (?:for|my thing)\b|(\w+)(?: is|['’]s) (?:off|out)\b", re.IGNORECASE
 )
-_NOW = re.compile(
+_CHANGED = re.compile(
     r"\b(?:now|nowadays|from now on|these days|instead|since|any ?more|no longer|as of|by now|meanwhile|became|changed"
     r"|switched|swapped|extended|again|back|starting|rebooked|pushed|in the end|change of plans?|left(?=\.?$))\b",
     re.IGNORECASE,
 )
-_MENDED = re.compile(
+_CORRECTED = re.compile(
     r"\b(?:actually|correction|sorry|meant|mistake|typo|wrong|a lie|no wait|rather|turns out|after all|no,? no)\b",
     re.IGNORECASE,
 )
@@ -34,32 +34,32 @@ _WAS_WRONG = re.compile(
     re.IGNORECASE,
 )
 _NEVER_YET = re.compile(r"\b(?:has|have|'ve) (?:never|not)\b|\bha(?:s|ve)n['’]t\b", re.IGNORECASE)
-_BESIDE = re.compile(r"\b(?:also|too|as well|another|other|second|besides|in addition)\b", re.IGNORECASE)
+_IN_ADDITION = re.compile(r"\b(?:also|too|as well|another|other|second|besides|in addition)\b", re.IGNORECASE)
 
 
-class Told:
-    """What a statement and the message behind it tell beside the claim: what is denied, and whether it is news."""
+class ChangeCues:
+    """The cues: which words are negated, and whether the statement is news, a correction or an addition."""
 
     def __init__(self, existing: str, new: str, said: str) -> None:
-        self.is_figures = _differ_in_figures(existing, new)
-        self.never_yet = bool(_NEVER_YET.search(existing))
+        self.only_figures_differ = _differ_in_figures(existing, new)
+        self.is_perfect_negated = bool(_NEVER_YET.search(existing))
         value = {word for word in words_of(new) if word not in LIGHT}
         about = [each for each in _SENTENCE.findall(said) if not value.isdisjoint(words_of(each))]
         heard = " . ".join([new, *about])
-        self.is_now = bool(_NOW.search(heard))
-        self.is_mended = bool(_MENDED.search(heard) or _WAS_WRONG.search(said))
-        self.is_beside = bool(_BESIDE.search(heard))
-        self.denied = {
+        self.is_news = bool(_CHANGED.search(heard))
+        self.is_correction = bool(_CORRECTED.search(heard) or _WAS_WRONG.search(said))
+        self.is_addition = bool(_IN_ADDITION.search(heard))
+        self.negated = {
             word for match in _NOT_THIS.finditer(f"{new} . {said}") for word in words_of(match[1]) if word not in LIGHT
         }
-        self.denied |= {word for match in _OFF.finditer(said) for word in words_of(match[1] or match[2])}
-        self.denied |= {word.removesuffix("s") for word in self.denied if len(word) > 3}
-        self.denied |= {re.sub(r"(?:st|nd|rd|th)$", "", word) for word in self.denied if word[:1].isdigit()}
+        self.negated |= {word for match in _OUT.finditer(said) for word in words_of(match[1] or match[2])}
+        self.negated |= {word.removesuffix("s") for word in self.negated if len(word) > 3}
+        self.negated |= {re.sub(r"(?:st|nd|rd|th)$", "", word) for word in self.negated if word[:1].isdigit()}
 
 
 def _differ_in_figures(one: str, other: str) -> bool:
-    """Whether two texts are word for word alike but for figures that are no dates."""
-    first, second = ([word for word in words_of(text) if not _NOW.fullmatch(word)] for text in (one, other))
+    """Whether two texts differ only in figures that are not dates."""
+    first, second = ([word for word in words_of(text) if not _CHANGED.fullmatch(word)] for text in (one, other))
     pairs = [pair for pair in zip(first, second, strict=False) if pair[0] != pair[1]]
     dated = any(is_dated(Thing(word, frozenset())) for word in {*first, *second})
     return len(first) == len(second) and not dated and all(FIGURE.fullmatch(word) for pair in pairs for word in pair)
@@ -70,6 +70,6 @@ def _figures(thing: Thing) -> frozenset[str]:
 
 
 def is_count(one: Thing, other: Thing) -> bool:
-    """Whether two things differ in their figures only."""
+    """Whether two arguments differ only in their figures."""
     first, second = _figures(one), _figures(other)
     return bool(first) and bool(second) and first != second and one.words() - first == other.words() - second

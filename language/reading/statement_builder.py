@@ -1,4 +1,4 @@
-"""Statements as they are made of a message, and those that only tell who somebody is."""
+"""Build statements from one message, and those that only name a relative."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from dataclasses import dataclass
 
 from language.base import Utterance
 from language.reading.clauses import Clause
-from language.reading.gate import fault
-from language.reading.normalise import Mended
+from language.reading.gate import rejection_reason
+from language.reading.normalise import Normalised
 from language.reading.parse import Word
 from language.reading.people import PRONOUNS, Cast, Person
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What a clause says of ``person``, as a sentence. ``quote`` is a verbatim part of the message ``index``.
+    """A sentence about ``person``. ``quote`` is a verbatim part of message ``index``.
 
-    ``passing``: it holds only just now.
+    ``passing``: it holds only at this moment and is not to be kept.
     """
 
     person: Person
@@ -31,14 +31,14 @@ class Statement:
     passing: bool = False
 
 
-class Teller:
-    """Makes statements of one message."""
+class StatementBuilder:
+    """Builds the statements of one message."""
 
     def __init__(
         self,
         cast: Cast,
         message: Utterance,
-        mended: Mended,
+        mended: Normalised,
         reply: str = "",
         dropped: Counter[str] | None = None,
         *,
@@ -53,7 +53,7 @@ class Teller:
     # --- kin ----------------------------------------------------------------------------------------------------
 
     def _kin(self, clause: Clause) -> Iterator[Statement]:
-        """Tell once who somebody is: what the legacy was to the user, and kin with their names."""
+        """State each relative's name and relation once, and the legacy's relation to the user."""
         cast, legacy = self.cast, self.cast.legacy
         for word in clause.words():
             person = self.who.get(word.index)
@@ -62,7 +62,7 @@ class Teller:
             if person is legacy and person.kin and word.low in {person.kin, *cast.legacy_names}:
                 said = {each.low for each in clause.words()}
                 named = person.kin in said and said & cast.legacy_names and person.kin not in cast.legacy_names
-                # "Grandma Rosa" is what she is called; "my grandma Rosa" says whose she was.
+                # "Grandma Rosa" is only a form of address; "my grandma Rosa" states the relation.
                 if not named or not said & {"my", "our"}:
                     continue
                 person.told = True
@@ -96,13 +96,13 @@ class Teller:
         verb = "had" if about.role == "legacy" else "has"
         text = f"{whose} {verb} {article} {word.low} named {name}."
         near = [each for each in clause.words() if abs(each.index - word.index) <= 3]
-        if not fault(text, ""):
+        if not rejection_reason(text, ""):
             yield self._statement(about, text, "relationship", *self._span(near))
 
     # --- out ----------------------------------------------------------------------------------------------------
 
     def _span(self, words: Sequence[Word]) -> tuple[int, int]:
-        """Where in the message words stand, without the marks at their ends."""
+        """The start and end of tokens in the message, without punctuation at their ends."""
         while len(words) > 1 and words[-1].dep == "cc":
             words = words[:-1]
         start, end = self.mended.place(words[0].start, words[-1].end)

@@ -1,4 +1,4 @@
-"""What can be said of somebody only once at a time, and what ends it: the only words that comparing knows."""
+"""Predicates with one value at a time, and the predicates that end a state: the word lists of the comparison."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ FOLLOWED = (
         listed("repair fix mend find return recover heal replace reopen work"),
     ),
 )
-"""What a state ends with: words of what was, and verbs of what happened since."""
+"""Words of a state, and the verbs that end it."""
 FOR_SOMETHING = FOLLOWED[0][0]
 PARTINGS = frozenset(
     {"divorce", "divorce passive", "separate", "separate passive", "break up", "break off", "split up"}
@@ -98,7 +98,7 @@ OF_SEVERAL = listed(
         grandmother grandfather grandchild grandson granddaughter mother father parent wife husband partner boss person
         man woman dog cat pet horse hen rabbit team project"""
 )
-"""People, animals and what else a person may have several of, or of which several things can be told."""
+"""Nouns of which a person can have several, or of which several things can be true."""
 OPPOSITES = frozenset(
     frozenset(pair.split("/"))
     for pair in listed(
