@@ -25,7 +25,7 @@ class LegacySerializer(ExactSerializer, serializers.ModelSerializer[Legacy]):
 
 
 class EndedLegacySerializer(serializers.ModelSerializer[LegacyEnding]):
-    """A legacy that the person ended, and the moment up to which they can bring it back."""
+    """A legacy that the person ended, and the time until which they can restore it."""
 
     id = serializers.UUIDField(source="legacy_id", read_only=True)
     name = serializers.CharField(source="legacy.name", read_only=True)
@@ -37,13 +37,13 @@ class EndedLegacySerializer(serializers.ModelSerializer[LegacyEnding]):
 
 
 class PictureSerializer(ExactSerializer):
-    """A photograph of whom a legacy is about."""
+    """A photograph of the memorialised person."""
 
     picture = serializers.FileField(help_text="JPEG, PNG or WebP.")
 
 
 class NewLegacySerializer(ExactSerializer):
-    """A legacy to make. Members are named as X-Keepsake-User names people; each is invited."""
+    """A legacy to create. Members are named as in X-Keepsake-User; each is invited."""
 
     name = serializers.CharField(max_length=200)
     members = serializers.ListField(
@@ -55,7 +55,7 @@ class NewLegacySerializer(ExactSerializer):
 
 
 class MemberSerializer(serializers.ModelSerializer[Member]):
-    """Somebody who keeps a legacy; ``me`` marks the caller."""
+    """A member of a legacy; ``me`` marks the caller."""
 
     name = serializers.CharField(source="user.get_full_name", read_only=True)
     me = serializers.SerializerMethodField()
@@ -71,28 +71,28 @@ class MemberSerializer(serializers.ModelSerializer[Member]):
 
 
 class NewMemberSerializer(ExactSerializer):
-    """Somebody to invite. Without a name it is whoever uses the link first."""
+    """A person to invite. Without a name, the first person to use the link."""
 
     name = serializers.CharField(max_length=255, required=False, default="")
     role = serializers.ChoiceField(choices=Member.Role.choices, default=Member.Role.MEMBER)
 
 
 class MadeInvitationSerializer(serializers.Serializer[Any]):
-    """An invitation just made. Code and link are shown this once; a repeated request shows null."""
+    """A new invitation. Code and link are shown once; a repeated request shows null."""
 
     code = serializers.CharField(allow_null=True)
-    link = serializers.URLField(allow_null=True, help_text="The page on which it is answered.")
-    name = serializers.CharField(allow_null=True, help_text="Whom it is for; null: whoever uses it first.")
+    link = serializers.URLField(allow_null=True, help_text="The page for accepting or declining it.")
+    name = serializers.CharField(allow_null=True, help_text="The invited name; null: for the first person to use it.")
 
 
 class InvitedSerializer(serializers.Serializer[Any]):
-    """The answer to an invitation of somebody, whether there is anybody of that name or not."""
+    """The response to an invitation; it does not reveal whether the name exists."""
 
     invitation = MadeInvitationSerializer()
 
 
 class MadeLegacySerializer(LegacySerializer):
-    """A legacy just made, with the invitations of those who were named."""
+    """A new legacy, with the invitations of the named people."""
 
     invitations = MadeInvitationSerializer(many=True, read_only=True)
 
@@ -101,7 +101,7 @@ class MadeLegacySerializer(LegacySerializer):
 
 
 class SentInvitationSerializer(serializers.ModelSerializer[Invitation]):
-    """An outstanding invitation, as owners see it. Nothing tells whether it was seen or declined."""
+    """An outstanding invitation, as owners see it. Whether it was seen or declined is not shown."""
 
     name = serializers.SerializerMethodField()
     invited_by = serializers.CharField(source="inviter.get_full_name", read_only=True)
@@ -111,12 +111,12 @@ class SentInvitationSerializer(serializers.ModelSerializer[Invitation]):
         fields = ["id", "name", "role", "invited_by", "created_at", "expires_at"]
 
     def get_name(self, invitation: Invitation) -> str | None:
-        """Whom it is for, in the normal form of names; null: whoever uses the link first."""
+        """The invited name in normal form; null: for the first person to use the link."""
         return invitation.name or None
 
 
 class WaitingInvitationSerializer(serializers.ModelSerializer[Invitation]):
-    """An invitation that waits for the person. ``legacy`` and ``invited_by`` are what other people wrote."""
+    """An invitation addressed to the person. ``legacy`` and ``invited_by`` are texts by other people."""
 
     legacy = serializers.CharField(source="legacy.name", read_only=True)
     invited_by = serializers.CharField(source="inviter.get_full_name", read_only=True)
@@ -127,14 +127,14 @@ class WaitingInvitationSerializer(serializers.ModelSerializer[Invitation]):
 
 
 class AnsweredSerializer(serializers.Serializer[Any]):
-    """What came of an answer; the legacy when it was accepted."""
+    """The outcome of an answer, with the legacy if it was accepted."""
 
     outcome = serializers.ChoiceField(choices=["accepted", "declined", "blocked"])
     legacy = LegacySerializer(allow_null=True)
 
 
 class BlockSerializer(serializers.ModelSerializer[InvitationBlock]):
-    """Whose invitations the person does not get, nor others to the same legacy. The name is null once they are gone."""
+    """A block of invitations, by sender and legacy. The name is null once the sender's account is deleted."""
 
     invited_by = serializers.SerializerMethodField()
 
@@ -143,7 +143,7 @@ class BlockSerializer(serializers.ModelSerializer[InvitationBlock]):
         fields = ["id", "invited_by", "created_at"]
 
     def get_invited_by(self, block: InvitationBlock) -> str | None:
-        """The name that they use."""
+        """The sender's name."""
         return block.inviter.get_full_name() if block.inviter else None
 
 
@@ -154,10 +154,10 @@ class MemberRoleSerializer(ExactSerializer):
 
 
 class PreferencesSerializer(ExactSerializer, serializers.ModelSerializer[Preferences]):
-    """What a person prefers. ``extract_each_message`` null leaves it to what the conversation is for.
+    """A person's preferences. ``extract_each_message`` null: decided by the conversation's purpose.
 
-    ``recall_record`` says whether agents are quoted what was said in other conversations; null: yes where they review
-    after, no where they review before. ``display_name`` is what pages, members of their legacies and prompts call them;
+    ``recall_record``: whether agents are quoted what was said in other conversations; null: yes if the person reviews
+    after, no if before. ``display_name`` is the person's name on pages, for members of their legacies and in prompts;
     empty: their user name.
     """
 
@@ -189,7 +189,7 @@ class AgentKeySerializer(serializers.ModelSerializer[AgentKey]):
 
 
 class NewAgentKeySerializer(ExactSerializer):
-    """A key to make."""
+    """A key to create."""
 
     scopes = serializers.ListField(
         child=serializers.ChoiceField(choices=SCOPES),
@@ -201,7 +201,7 @@ class NewAgentKeySerializer(ExactSerializer):
 
 
 class MadeAgentKeySerializer(AgentKeySerializer):
-    """A key just made. ``credential`` is shown this once; a repeated request shows null."""
+    """A new key. ``credential`` is shown once; a repeated request shows null."""
 
     credential = serializers.CharField(allow_null=True, read_only=True)
 
@@ -210,7 +210,7 @@ class MadeAgentKeySerializer(AgentKeySerializer):
 
 
 class AgentSerializer(ExactSerializer, serializers.ModelSerializer[Agent]):
-    """An agent that acts for the person: their own, with its keys in force, or a service that they let in."""
+    """An agent that acts for the person: their own, with its valid keys, or a service with a grant."""
 
     mine = serializers.SerializerMethodField()
     keys = AgentKeySerializer(many=True, read_only=True, source="own_keys")
@@ -229,7 +229,7 @@ class AgentSerializer(ExactSerializer, serializers.ModelSerializer[Agent]):
 
 
 class GrantSerializer(ExactSerializer, serializers.ModelSerializer[Grant]):
-    """What the person lets an agent see; null is all that its role has, ``revoked`` keeps it out altogether."""
+    """What the person lets an agent see; null is all that its role has, ``revoked`` denies all access."""
 
     categories = serializers.ListField(
         child=serializers.CharField(max_length=50),
@@ -243,9 +243,9 @@ class GrantSerializer(ExactSerializer, serializers.ModelSerializer[Grant]):
         max_length=len(SOURCES),
         allow_null=True,
         required=False,
-        help_text="What it may read beside memories; null: all that its role has.",
+        help_text="What it may read besides memories; null: all that its role has.",
     )
-    revoked = serializers.BooleanField(required=False, help_text="True keeps it out altogether.")
+    revoked = serializers.BooleanField(required=False, help_text="True denies all access.")
 
     class Meta:
         model = Grant

@@ -52,7 +52,7 @@ from .serializers import (
 
 
 class LegacyFacts(IdempotentView[Principal], ListAPIView):
-    """List what the person knows about a legacy: their own facts and what other members share, oldest first."""
+    """List what the person knows about a legacy: their own facts and those shared by other members, oldest first."""
 
     serializer_class = FactSerializer
     filterset_class = FactFilters
@@ -72,11 +72,11 @@ class LegacyFacts(IdempotentView[Principal], ListAPIView):
 
     @extend_schema(request=NewFactSerializer, responses={201: FactSerializer, 202: FactSerializer})
     def post(self, request: Request, legacy_id: UUID) -> Response:
-        """Add a fact. Sharing it at once takes a session or a key with the scope admin.
+        """Add a fact. Sharing it at once needs a session or a key with the scope admin.
 
-        202 when it waits: proposed, for a person who reviews before or when it may mean what they rejected, or
-        quarantined, when it reads as if it were aimed at a model (``state_reason`` says why). Passwords, keys, card,
-        account and id numbers are refused with 422.
+        202 if it waits for a decision. It is proposed if the person reviews before, or if it may repeat a rejected
+        fact. It is quarantined if it looks like a prompt injection (``state_reason`` gives the reason). Passwords,
+        keys, card, account and id numbers are rejected with 422.
         """
         principal = self.caller(request)
         body = NewFactSerializer(data=request.data)
@@ -100,7 +100,7 @@ class FactDetail(APIView):
 
     @extend_schema(request=EditFactSerializer, responses=FactSerializer, parameters=[IF_MATCH])
     def patch(self, request: Request, fact_id: UUID) -> Response:
-        """Give a fact another wording or category, as a new version. Needs a session or a key with the scope admin."""
+        """Change a fact's text or category, as a new version. Needs a session or a key with the scope admin."""
         principal = principal_of(request)
         body = EditFactSerializer(data=request.data)
         body.is_valid(raise_exception=True)
@@ -116,11 +116,11 @@ class FactDetail(APIView):
 
 
 class FactVisibility(APIView):
-    """Who sees a fact."""
+    """A fact's visibility."""
 
     @extend_schema(request=VisibilitySerializer, responses=FactSerializer, parameters=[IF_MATCH])
     def patch(self, request: Request, fact_id: UUID) -> Response:
-        """Share a fact with the other members, or keep it private. Needs a session or a key with the scope admin."""
+        """Share a fact with the other members, or make it private. Needs a session or a key with the scope admin."""
         principal = principal_of(request)
         body = VisibilitySerializer(data=request.data)
         body.is_valid(raise_exception=True)
@@ -143,7 +143,7 @@ class FactApprove(_FactDecision):
 
     @extend_schema(request=None, responses=FactSerializer, parameters=[IF_MATCH])
     def post(self, request: Request, fact_id: UUID) -> Response:
-        """Let a proposed fact count, or mark an active one as reviewed."""
+        """Activate a proposed fact, or mark an active one as reviewed."""
         principal = self.caller(request)
         require_empty_body(request)
         actions.fact_approve(principal, fact_id, version=seen_version(request))
@@ -155,10 +155,10 @@ class FactReject(_FactDecision):
 
     @extend_schema(request=RejectSerializer, responses=RejectedFactSerializer, parameters=[IF_MATCH])
     def post(self, request: Request, fact_id: UUID) -> Response:
-        """Refuse a fact. It leaves every prompt and does not come back by itself.
+        """Reject a fact. It is removed from every prompt and not learned again.
 
-        With the reason `dont_keep` the words that it was learned from are withheld, and `also_said` tells what else
-        says the same: `POST withheld/` withholds messages and titles, memories and facts are rejected in turn.
+        With the reason `dont_keep` its source passages are withheld, and `also_said` lists what else says the same:
+        `POST withheld/` withholds messages and titles; memories and facts are rejected one by one.
         """
         principal = self.caller(request)
         body = RejectSerializer(data=request.data)
@@ -179,7 +179,7 @@ class FactRestore(_FactDecision):
 
     @extend_schema(request=None, responses=FactSerializer)
     def post(self, request: Request, fact_id: UUID) -> Response:
-        """Take the rejection or deletion of a fact back."""
+        """Undo the rejection or deletion of a fact."""
         principal = self.caller(request)
         require_empty_body(request)
         actions.fact_restore(principal, fact_id)
@@ -188,7 +188,7 @@ class FactRestore(_FactDecision):
 
 @extend_schema_view(get=extend_schema(responses=FactHistorySerializer))
 class FactHistory(ObjectHistory):
-    """What happened to one of the person's own facts."""
+    """The history of one of the person's own facts."""
 
     object_type = "fact"
 
@@ -207,17 +207,17 @@ class FactHistory(ObjectHistory):
 
 
 class LeaveLegacy(MemberDetail):
-    """One member, whose leaving concerns what they shared."""
+    """A membership, with the member's shared facts."""
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, legacy_id: UUID, member_id: UUID) -> Response:
-        """Leave a legacy, or as an owner remove somebody. Needs a session or a key with the scope admin."""
+        """Leave a legacy, or as an owner remove a member. Needs a session or a key with the scope admin."""
         actions.member_leave(principal_of(request), legacy_id, member_id)
         return Response(status=204)
 
 
 class EndedLegacies(ListAPIView):
-    """List the legacies that the person ended and can bring back."""
+    """List the legacies that the person ended and can restore."""
 
     serializer_class = EndedLegacySerializer
     queryset = LegacyEnding.objects.none()
@@ -233,10 +233,10 @@ class EndLegacy(IdempotentView[Principal]):
 
     @extend_schema(request=None, responses=EndedLegacySerializer)
     def post(self, request: Request, legacy_id: UUID) -> Response:
-        """End a legacy: all memberships end, each keeps their own facts, and what was shared is private again.
+        """End a legacy: all memberships end, members keep their own facts, and shared facts become private.
 
-        Its owners may, with a session or a key with the scope admin. Whoever ended it can bring it back until
-        `until`. 409 `members_changed` when somebody joined meanwhile.
+        Only its owners may, with a session or a key with the scope admin. The person who ended it can restore it until
+        `until`. 409 `members_changed` if somebody joined meanwhile.
         """
         principal = self.caller(request)
         require_empty_body(request)
@@ -250,13 +250,13 @@ class EndLegacy(IdempotentView[Principal]):
 
 
 class RestoreLegacy(IdempotentView[Principal]):
-    """Bringing a legacy back."""
+    """Restoring a legacy."""
 
     @extend_schema(request=None, responses=LegacySerializer)
     def post(self, request: Request, legacy_id: UUID) -> Response:
-        """Bring back a legacy that the person ended: its members, their roles, and what they shared.
+        """Restore a legacy that the person ended: its members, their roles, and the shared facts.
 
-        Who blocked it, or the person, since then stays out, and what its author has changed since stays private.
+        Members who blocked the legacy or the person since then are left out, and facts changed since then stay private.
         Needs a session or a key with the scope admin.
         """
         principal = self.caller(request)

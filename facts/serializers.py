@@ -18,7 +18,7 @@ from .models import FactEvidence, FactVersion, LegacyFact
 
 
 class EvidenceSerializer(serializers.ModelSerializer[FactEvidence]):
-    """Words of the person's own that say a fact, and where they said them."""
+    """A quotation of the person that states a fact, and its source."""
 
     conversation = serializers.UUIDField(source="message.conversation_id")
     index = serializers.IntegerField(source="message.index")
@@ -30,7 +30,7 @@ class EvidenceSerializer(serializers.ModelSerializer[FactEvidence]):
 
 
 class LinkSerializer(serializers.Serializer[Any]):
-    """Another fact that says the same as this one, or contradicts it."""
+    """Another fact that duplicates or contradicts this one."""
 
     kind = serializers.CharField()
     fact = serializers.UUIDField()
@@ -42,9 +42,9 @@ class LinkSerializer(serializers.Serializer[Any]):
 class FactSerializer(serializers.ModelSerializer[LegacyFact]):
     """A fact as the principal in the context sees it.
 
-    ``quote``, ``source_conversation``, ``source_index`` and ``evidence`` lead into the author's own conversations:
-    other members, and agents that may not read turns, get null and an empty list. ``written_by`` names the model, the
-    rules or the agent whose wording it is; it is empty for the author's own.
+    ``quote``, ``source_conversation``, ``source_index`` and ``evidence`` refer to the author's own conversations: other
+    members, and agents that may not read turns, get null and an empty list. ``written_by`` names the model, rules or
+    agent that worded it; it is empty for the author's own words.
     """
 
     legacy = serializers.UUIDField(source="legacy_id")
@@ -87,23 +87,23 @@ class FactSerializer(serializers.ModelSerializer[LegacyFact]):
         return principal
 
     def get_mine(self, fact: LegacyFact) -> bool:
-        """Whether it is the person's own."""
+        """Whether the person is the author."""
         return bool(fact.user_id == self._principal.user_id)
 
     def _shows_source(self, fact: LegacyFact) -> bool:
         return self.get_mine(fact) and may_see_sources(self._principal)
 
     def get_quote(self, fact: LegacyFact) -> str | None:
-        """The first words that say it."""
+        """The first quotation that states it."""
         return next((evidence.quote for evidence in fact.evidence.all()), None)
 
     @extend_schema_field(serializers.UUIDField(allow_null=True))
     def get_source_conversation(self, fact: LegacyFact) -> str | None:
-        """The conversation that it was taken from."""
+        """The conversation it was learned from."""
         return str(fact.source_conversation_id) if fact.source_conversation_id and self._shows_source(fact) else None
 
     def get_source_index(self, fact: LegacyFact) -> int | None:
-        """The message of that conversation."""
+        """The index of its message in that conversation."""
         return fact.source_index if self._shows_source(fact) else None
 
     @extend_schema_field(LinkSerializer(many=True))
@@ -133,7 +133,7 @@ class NewFactSerializer(ExactSerializer):
 
 
 class EditFactSerializer(ExactSerializer):
-    """Another wording, another category or both; ``version`` is the one that the caller saw."""
+    """A new text, category or both; ``version`` is the version that the caller saw."""
 
     content = serializers.CharField(required=False)
     category = serializers.ChoiceField(choices=LegacyFact.Category.choices, required=False)
@@ -147,19 +147,19 @@ class EditFactSerializer(ExactSerializer):
 
 
 class VisibilitySerializer(ExactSerializer):
-    """Who is to see a fact."""
+    """The visibility of a fact."""
 
     visibility = serializers.ChoiceField(choices=LegacyFact.Visibility.choices)
 
 
 class RejectSerializer(ExactSerializer):
-    """Why: it is not true, or it is not to be kept, and then the words behind it are withheld too."""
+    """The reason: it is not true, or it must not be kept; then its source passages are withheld too."""
 
     reason = serializers.ChoiceField(choices=RejectionReason.choices, required=False, default=RejectionReason.NOT_TRUE)
 
 
 class RejectedFactSerializer(FactSerializer):
-    """A fact that was rejected. ``also_said``: where else the person said what is not to be kept."""
+    """A rejected fact. ``also_said``: where else the person said what must not be kept."""
 
     also_said = AlsoSaidSerializer(many=True)
 
@@ -168,7 +168,7 @@ class RejectedFactSerializer(FactSerializer):
 
 
 class FactVersionSerializer(serializers.ModelSerializer[FactVersion]):
-    """How a fact was worded from then on, and by whom: a model, rules or agent; empty for the author's own words."""
+    """A fact's text from a version on, and its author: a model, rules or agent; empty for the person's own words."""
 
     created_at = serializers.DateTimeField(source="recorded_from")
 
@@ -179,7 +179,7 @@ class FactVersionSerializer(serializers.ModelSerializer[FactVersion]):
 
 @extend_schema_serializer(many=False)
 class FactHistorySerializer(serializers.Serializer[Any]):
-    """A page of a fact's history, oldest first, with the wordings that its changes led to."""
+    """A page of a fact's history, oldest first, with the versions its changes created."""
 
     next = serializers.CharField(allow_null=True)
     previous = serializers.CharField(allow_null=True)

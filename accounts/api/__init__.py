@@ -55,7 +55,7 @@ __all__ = ["MemberDetail"]
 
 
 class MyPreferences(APIView):
-    """What the person prefers."""
+    """The person's preferences."""
 
     @extend_schema(responses=PreferencesSerializer, parameters=[IF_NONE_MATCH])
     def get(self, request: Request) -> Response:
@@ -68,9 +68,9 @@ class MyPreferences(APIView):
 
     @extend_schema(request=PreferencesSerializer, responses=PreferencesSerializer, parameters=[IF_MATCH])
     def patch(self, request: Request) -> Response:
-        """Change the person's preferences, those that are named.
+        """Change the given preferences of the person.
 
-        Needs a session, or a key with the scope admin of an agent that sees everything.
+        Needs a session, or an admin key of an agent whose grant is not restricted.
         """
         body = PreferencesSerializer(data=request.data)
         body.is_valid(raise_exception=True)
@@ -95,7 +95,7 @@ class Agents(IdempotentView[Principal], ListAPIView):
 
     @extend_schema(request=AgentSerializer, responses={201: AgentSerializer})
     def post(self, request: Request) -> Response:
-        """Make a personal agent. Needs a session or a key with the scope admin."""
+        """Create a personal agent. Needs a session or a key with the scope admin."""
         principal = self.caller(request)
         body = AgentSerializer(data=request.data)
         body.is_valid(raise_exception=True)
@@ -112,7 +112,7 @@ class AgentKeys(IdempotentView[Principal]):
 
     @extend_schema(request=NewAgentKeySerializer, responses={201: MadeAgentKeySerializer})
     def post(self, request: Request, agent_id: UUID) -> Response:
-        """Make a key for an agent. Its credential is in this answer and never again."""
+        """Create a key for an agent. Its credential is only in this response."""
         body = NewAgentKeySerializer(data=request.data)
         body.is_valid(raise_exception=True)
         key, credential = actions.agent_key_create(self.caller(request), agent_id, **body.validated_data)
@@ -129,17 +129,17 @@ class AgentKeyDetail(APIView):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, agent_id: UUID, key_id: UUID) -> Response:
-        """Revoke a key of an agent. Its next request is refused."""
+        """Revoke a key of an agent. It is rejected from its next request on."""
         actions.agent_key_revoke(principal_of(request), key_id, agent_id=agent_id)
         return Response(status=204)
 
 
 class AgentGrant(APIView):
-    """What the person lets one agent see."""
+    """An agent's grant: what it may see of the person."""
 
     @extend_schema(responses=GrantSerializer)
     def get(self, request: Request, agent_id: UUID) -> Response:
-        """Read what the person lets an agent see."""
+        """Read an agent's grant."""
         principal = principal_of(request)
         agent = get_object_or_404(Agent.objects.visible_to(principal), pk=agent_id)
         user_id = policy.must_act_for(principal)
@@ -150,7 +150,7 @@ class AgentGrant(APIView):
     def patch(self, request: Request, agent_id: UUID) -> Response:
         """Narrow, widen or revoke an agent's grant.
 
-        It holds from the agent's next request on. Needs a session or a key with the scope admin.
+        It applies from the agent's next request on. Needs a session or a key with the scope admin.
         """
         body = GrantSerializer(data=request.data)
         body.is_valid(raise_exception=True)

@@ -44,7 +44,7 @@ from ..serializers import (
 
 
 class Legacies(IdempotentView[Principal], ListAPIView):
-    """List the legacies that the person keeps."""
+    """List the legacies that the person is a member of."""
 
     serializer_class = LegacySerializer
     queryset = Legacy.objects.none()
@@ -55,9 +55,9 @@ class Legacies(IdempotentView[Principal], ListAPIView):
 
     @extend_schema(request=NewLegacySerializer, responses={201: MadeLegacySerializer})
     def post(self, request: Request) -> Response:
-        """Make a legacy, and own it. Who is named is invited, which takes a session or a key with the scope admin.
+        """Create a legacy, owned by the person. Inviting named people needs a session or a key with the scope admin.
 
-        Codes and links are in this answer and never again.
+        Codes and links are only in this response.
         """
         principal = self.caller(request)
         body = NewLegacySerializer(data=request.data)
@@ -77,12 +77,12 @@ class LegacyDetail(APIView):
 
     @extend_schema(responses=LegacySerializer)
     def get(self, request: Request, legacy_id: UUID) -> Response:
-        """Read a legacy: its name, and what the person is in it."""
+        """Read a legacy: its name and the person's role."""
         return Response(_show_legacy(principal_of(request), legacy_id))
 
     @extend_schema(request=LegacySerializer, responses=LegacySerializer)
     def patch(self, request: Request, legacy_id: UUID) -> Response:
-        """Rename a legacy. Its owners may."""
+        """Rename a legacy. Only its owners may."""
         principal = principal_of(request)
         body = LegacySerializer(data=request.data)
         body.is_valid(raise_exception=True)
@@ -97,16 +97,16 @@ class LegacyPictureDetail(APIView):
 
     @extend_schema(responses={(200, "image/webp"): OpenApiResponse(OpenApiTypes.BINARY, "The picture, as WebP.")})
     def get(self, request: Request, legacy_id: UUID) -> HttpResponse:
-        """Fetch the picture. 404 when there is none."""
+        """Fetch the picture. 404 if there is none."""
         picture = get_object_or_404(LegacyPicture.objects.visible_to(principal_of(request)), pk=legacy_id)
         return HttpResponse(bytes(picture.content), content_type="image/webp")
 
     @extend_schema(request={"multipart/form-data": PictureSerializer}, responses={204: None})
     def put(self, request: Request, legacy_id: UUID) -> Response:
-        """Give the legacy a picture, in place of the one before. Its owners may.
+        """Set or replace the legacy's picture. Only its owners may.
 
-        It is drawn anew as WebP and small; nothing else of the file is kept. 400 `bad_picture` for what is no
-        picture, or too large.
+        It is re-encoded as a small WebP; metadata is dropped. 400 `bad_picture` for a file that is not an image or is
+        too large.
         """
         body = PictureSerializer(data=request.data)
         body.is_valid(raise_exception=True)
@@ -116,19 +116,19 @@ class LegacyPictureDetail(APIView):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, legacy_id: UUID) -> Response:
-        """Delete the picture. Its owners may."""
+        """Delete the picture. Only its owners may."""
         actions.legacy_picture_remove(principal_of(request), legacy_id)
         return Response(status=204)
 
 
 class Members(IdempotentView[Principal], ListAPIView):
-    """List the people who keep a legacy."""
+    """List the members of a legacy."""
 
     serializer_class = MemberSerializer
     queryset = Member.objects.none()
 
     def get_queryset(self) -> MemberQuerySet:
-        """Return the members in the order in which they joined."""
+        """Return the members in order of joining."""
         principal = principal_of(self.request)
         get_object_or_404(Legacy.objects.visible_to(principal), pk=self.kwargs["legacy_id"])
         return _members(principal).filter(legacy_id=self.kwargs["legacy_id"]).order_by("joined_at", "id")
@@ -139,10 +139,10 @@ class Members(IdempotentView[Principal], ListAPIView):
 
     @extend_schema(request=NewMemberSerializer, responses={202: InvitedSerializer})
     def post(self, request: Request, legacy_id: UUID) -> Response:
-        """Invite somebody to keep a legacy. Its owners may, with a session or a key with the scope admin.
+        """Invite somebody to a legacy. Only its owners may, with a session or a key with the scope admin.
 
-        The answer is the same whether there is anybody of that name or not. Code and link are in it and never again;
-        another invitation in the same name ends the one before. Without a name it is for whoever uses the link first.
+        The response does not reveal whether the name exists. Code and link are only in it. Inviting the same name again
+        ends the earlier invitation. Without a name, the invitation is for the first person to use the link.
         """
         principal = self.caller(request)
         body = NewMemberSerializer(data=request.data)
@@ -163,7 +163,7 @@ class MemberDetail(APIView):
 
     @extend_schema(request=MemberRoleSerializer, responses=MemberSerializer)
     def patch(self, request: Request, legacy_id: UUID, member_id: UUID) -> Response:
-        """Make a member an owner, or an owner a member. Owners may, with a session or a key with the scope admin."""
+        """Change a member's role. Only owners may, with a session or a key with the scope admin."""
         principal = principal_of(request)
         body = MemberRoleSerializer(data=request.data)
         body.is_valid(raise_exception=True)
@@ -193,19 +193,19 @@ class LegacyInvitationDetail(APIView):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, legacy_id: UUID, invitation_id: UUID) -> Response:
-        """Revoke an invitation: its link works no more. Owners may, with a session or a key with the scope admin."""
+        """Revoke an invitation and its link. Only owners may, with a session or a key with the scope admin."""
         actions.invitation_revoke(principal_of(request), legacy_id, invitation_id)
         return Response(status=204)
 
 
 class Invitations(ListAPIView):
-    """List the invitations that wait for the person."""
+    """List the invitations addressed to the person."""
 
     serializer_class = WaitingInvitationSerializer
     queryset = Invitation.objects.none()
 
     def get_queryset(self) -> InvitationQuerySet:
-        """Return the waiting invitations, the latest first; none for a key without the scope admin."""
+        """Return the outstanding invitations, the latest first; none for a key without the scope admin."""
         waiting = Invitation.objects.waiting_for(principal_of(self.request), timezone.now())
         return waiting.select_related("legacy", "inviter").order_by("-created_at", "id")
 
@@ -215,9 +215,9 @@ class AcceptInvitation(IdempotentView[Principal]):
 
     @extend_schema(request=None, responses=AnsweredSerializer)
     def post(self, request: Request, code: str) -> Response:
-        """Accept an invitation, by its code or, if it is in the person's name, by its id. It works once.
+        """Accept an invitation by its code, or by its id if it is in the person's name. It can be accepted once.
 
-        With a session or a key with the scope admin. From then on the person and their agents see what is shared.
+        Needs a session or a key with the scope admin. From then on the person and their agents see shared facts.
         """
         principal = self.caller(request)
         require_empty_body(request)
@@ -234,7 +234,7 @@ class DeclineInvitation(IdempotentView[Principal]):
 
     @extend_schema(request=None, responses=AnsweredSerializer)
     def post(self, request: Request, code: str) -> Response:
-        """Decline an invitation. The owners are not told; it can be accepted after all, while it lasts."""
+        """Decline an invitation. The owners are not notified, and it can still be accepted until it expires."""
         principal = self.caller(request)
         require_empty_body(request)
         actions.invitation_decline(principal, code)
@@ -246,11 +246,11 @@ class DeclineInvitation(IdempotentView[Principal]):
 
 
 class BlockInvitation(IdempotentView[Principal]):
-    """Declining an invitation, and those that would come after it."""
+    """Declining an invitation and blocking later ones."""
 
     @extend_schema(request=None, responses=AnsweredSerializer)
     def post(self, request: Request, code: str) -> Response:
-        """Decline an invitation and get none to that legacy again, nor any by whoever sent it. They are not told."""
+        """Decline an invitation and block later ones to the legacy and by the sender. The owners are not notified."""
         principal = self.caller(request)
         require_empty_body(request)
         actions.invitation_block(principal, code)
@@ -278,7 +278,7 @@ class InvitationBlockDetail(APIView):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, block_id: int) -> Response:
-        """Let invitations through again. Needs a session or a key with the scope admin."""
+        """Remove a block. Needs a session or a key with the scope admin."""
         actions.invitation_unblock(principal_of(request), block_id)
         return Response(status=204)
 

@@ -609,7 +609,7 @@ ReviewEnum = Literal["after", "before"]
 
 
 class Preferences(TypedDict):
-    """What a person prefers. ``extract_each_message`` null leaves it to what the conversation is for."""
+    """A person's preferences. ``extract_each_message`` null: decided by the conversation's purpose."""
 
     display_name: str
     has_memory: bool
