@@ -1,6 +1,6 @@
-"""Settings. Everything comes from the environment; the table in ``README.md`` lists every variable read here.
+"""Settings, read from the environment; the table in ``README.md`` lists every variable.
 
-A variable that is missing without a default, or that does not parse, stops the start with its name.
+A missing variable without a default, or an invalid value, stops the start with the variable's name.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ BEHIND_PROXY = env.bool("BEHIND_PROXY", default=False)
 
 
 def _database(url: str) -> dict[str, Any]:
-    """Turn a database URL into Django's form, with pooled connections and bounded statements."""
+    """Return Django's settings for a database URL, with timeouts for statements and locks."""
     config: dict[str, Any] = env.db_url_config(url)
     if config.get("ENGINE") != "django.db.backends.postgresql":
         msg = "DATABASE_URL must be a postgresql:// address: Keepsake uses PostgreSQL with pgvector"
         raise ImproperlyConfigured(msg)
-    config["HOST"] = unquote(config.get("HOST") or "")  # A Unix socket's directory comes percent-encoded.
+    config["HOST"] = unquote(config.get("HOST") or "")  # The directory of a Unix socket is percent-encoded.
     config.setdefault("OPTIONS", {})
     config["OPTIONS"]["options"] = "-c statement_timeout=30s -c lock_timeout=10s -c jit=off"
     return config
@@ -55,19 +55,19 @@ def _database(url: str) -> dict[str, Any]:
 
 _database_url = env.str("DATABASE_URL")
 DATABASES = {"default": _database(_database_url), "owner": _database(env.str("DATABASE_OWNER_URL", _database_url))}
-# For a person with few memories PostgreSQL would plan a search anew each time, to save less than that takes.
+# For a person with few memories PostgreSQL would use custom plans, whose planning costs more than they save.
 DATABASES["default"]["OPTIONS"]["options"] += " -c plan_cache_mode=force_generic_plan"
 DATABASES["default"]["OPTIONS"]["pool"] = {
     "min_size": 1,
     "max_size": env.int("DATABASE_POOL_SIZE", default=17 + REPLY_THREADS),
     "timeout": 3,
 }
-# Not behind a pooler that hands a connection to another process between transactions and does not know of them.
+# Switch off behind a transaction pooler that does not support prepared statements.
 DATABASE_PREPARES = env.bool("DATABASE_PREPARES", default=True)
-# A connection that died with a restarted server is found out before it is handed to a request.
+# Detect connections that broke on a restart of the server before a request uses them.
 DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
-# The owner connection exists for migrations only, which may run long, but not wait long: whoever uses a table waits
-# behind a migration that waits for it. The tests migrate through it too.
+# The owner's connection is for migrations only. They may run long, but not wait long for a lock, because other users
+# of the table queue behind them. The tests migrate through it too.
 MIGRATION_LOCK_TIMEOUT_SECONDS = env.float("MIGRATION_LOCK_TIMEOUT_SECONDS", default=5.0)
 DATABASES["owner"]["OPTIONS"]["options"] = f"-c lock_timeout={MIGRATION_LOCK_TIMEOUT_SECONDS * 1000:.0f}ms -c jit=off"
 DATABASES["owner"]["TEST"] = {"MIRROR": "default"}
@@ -87,7 +87,7 @@ CACHES = {
 
 
 def _broker_url(redis_url: str) -> str:
-    """Celery spells a Unix socket differently from redis-py: same server, other scheme."""
+    """Return Celery's URL of the server: its scheme for Unix sockets differs from redis-py's."""
     if not redis_url.startswith("unix://"):
         return redis_url
     address, _, query = redis_url.removeprefix("unix://").partition("?")
@@ -107,7 +107,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "socket_connect_timeout": 0.5,
     "socket_timeout": 5,
     "global_keyprefix": "keepsake-queue:",
-    # A request must not wait for a broker that is away: the sweep finds what could not be queued.
+    # A request must not wait for an unavailable broker: the sweep queues missed tasks later.
     "max_retries": 1,
     "interval_start": 0,
     "interval_step": 0,
@@ -213,7 +213,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
 ]
 REGISTRATION = env.bool("REGISTRATION", default=False)
-# Without a server mails are printed: by make run into the worker's log.
+# Without a mail server, mails are printed; make run writes them to the worker's log.
 vars().update(env.email_url("EMAIL_URL", default="consolemail://"))
 EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = env.str("MAIL_FROM", default="Keepsake <keepsake@localhost>")
@@ -221,7 +221,7 @@ PASSWORD_RESET_TIMEOUT = RESET_MINUTES * 60
 LOGIN_URL = "sign-in"
 LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "sign-in"
-# What programs are answered in; pages speak one of LANGUAGES (desk/translation.py).
+# The language of API responses; pages use one of LANGUAGES (desk/translation.py).
 LANGUAGE_CODE = "en-gb"
 LANGUAGES = [("en", "English"), ("de", "Deutsch")]
 LOCALE_PATHS = [BASE_DIR / "locale"]
@@ -233,7 +233,7 @@ USE_TZ = True
 
 STATIC_URL = "static/"
 STATIC_ROOT = VAR_DIR / "static"
-# The headings' serif is served from where its package lies.
+# The headings' serif font is served from its installed package.
 _FONTS = Path(font_source_serif_pro.__file__).parent / "files"
 STATICFILES_DIRS = [BASE_DIR / "static", ("fonts", _FONTS)]
 STORAGES = {
@@ -256,7 +256,7 @@ CSRF_COOKIE_NAME = f"{SESSION_COOKIE_NAME}_csrf"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
 TRACES = env.bool("TRACES", default=False)
 METRICS_TOKEN = env.str("METRICS_TOKEN", default="")
-SECURE_REDIRECT_EXEMPT = [r"^health/", r"^metrics$"]  # Probes speak plain HTTP to the process itself.
+SECURE_REDIRECT_EXEMPT = [r"^health/", r"^metrics$"]  # Probes call the process directly by plain HTTP.
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if BEHIND_PROXY else None
 CONTENT_SECURITY_POLICY = {
@@ -285,14 +285,14 @@ UNFOLD = {
     "SIDEBAR": {"navigation": "memory_project.staff.sidebar.groups"},
 }
 MAX_BODY_BYTES = 1_048_576
-# As many threads as work at once; each has a connection to the database while it does.
+# The number of requests processed at once; each uses a database connection.
 WEB_THREADS = env.int("WEB_THREADS", default=16)
 DATA_UPLOAD_MAX_MEMORY_SIZE = MAX_BODY_BYTES
 
 # --- REST -----------------------------------------------------------------------------------------------------
 
 if TRACES:
-    # Within the log of requests, which knows their ids.
+    # Inside the request log, which sets the request ids.
     MIDDLEWARE.insert(MIDDLEWARE.index("memory_project.middleware.RequestLog") + 1, "memory_project.tracing.Traced")
 
 REST_FRAMEWORK = {
@@ -382,9 +382,9 @@ KEEPSAKE_RERANKER_TIMEOUT_SECONDS = env.float("KEEPSAKE_RERANKER_TIMEOUT_SECONDS
 RERANKER_API_KEY = env.str("RERANKER_API_KEY", default="").strip()
 KEEPSAKE_CATEGORIES = env.str("KEEPSAKE_CATEGORIES", default="")
 
-# --- Other people's protocols ---------------------------------------------------------------------------------
+# --- Other protocols ------------------------------------------------------------------------------------------
 
-# Without a token there is no webhook.
+# Without a token the webhook does not exist.
 TELEGRAM_SECRET_TOKEN = env.str("TELEGRAM_SECRET_TOKEN", default="")
 TELEGRAM_BOT_NAME = env.str("TELEGRAM_BOT_NAME", default="")
 
@@ -394,6 +394,6 @@ for _fault in faults_in(globals()):
 # --- Logs -----------------------------------------------------------------------------------------------------
 
 LOG_LEVEL = env.str("LOG_LEVEL", default="INFO")
-DJANGO_STRUCTLOG_STATUS_START_LOG_LEVEL = logging.DEBUG  # The line at the end of a request says all of it.
-DJANGO_STRUCTLOG_USER_ID_FIELD = None  # Authentication notes it; asking here would read the session of every request.
+DJANGO_STRUCTLOG_STATUS_START_LOG_LEVEL = logging.DEBUG  # The line at the end of a request is enough.
+DJANGO_STRUCTLOG_USER_ID_FIELD = None  # Authentication logs it; reading it here would load every request's session.
 LOGGING = logging_config(LOG_LEVEL, json_lines=env.bool("LOG_JSON", default=False))

@@ -1,5 +1,5 @@
-// Talking with the assistant. The forms work by themselves; this sends what they send over the API, shows the answer as
-// it comes, and takes the finished messages from the server, which knows what was remembered of them.
+// The chat with the assistant. The forms work without it. It sends messages over the API, shows the streamed answer, and
+// then loads the finished messages from the server, with what was remembered of them.
 (() => {
   const composer = document.getElementById("composer");
   const field = composer?.querySelector("[data-composer]");
@@ -10,14 +10,14 @@
       if (text) sessionStorage.setItem(DRAFT, text);
       else sessionStorage.removeItem(DRAFT);
     } catch {
-      // Without storage a draft lasts as long as the page.
+      // Without storage a draft is lost with the page.
     }
   };
   try {
-    // What is decided about a memory loads the page anew, and so does signing in again.
+    // Deciding about a memory or signing in again reloads the page.
     if (!field.value) field.value = sessionStorage.getItem(DRAFT) ?? "";
   } catch {
-    // As above.
+    // Without storage there is no draft.
   }
   const grow = () => {
     field.style.height = "auto";
@@ -34,7 +34,7 @@
   });
   grow();
 
-  // What one may begin with, of the person or of whom the talk is about: it is put into the field to be gone on with.
+  // Suggested beginnings: a press puts one into the field to be continued.
   const begins = document.getElementById("begins");
   if (begins) {
     const about = composer.querySelector("[name=about]");
@@ -76,7 +76,7 @@
   const tell = (text) => {
     trouble.hidden = !text;
     trouble.textContent = text;
-    // Else it may stand below what is seen, behind the composer.
+    // Otherwise it may be out of view, behind the composer.
     if (text) trouble.scrollIntoView({ block: "center" });
   };
   const tellRefusal = async (answer) => {
@@ -113,7 +113,7 @@
     item.scrollIntoView({ block: "nearest" });
     return words;
   };
-  // Where one model of several answers, above what is made of all their answers.
+  // The label above one model's answer of several, before the combined one.
   const member = (words, model) => {
     const line = document.createElement("p");
     line.className = "said-member soft small";
@@ -123,7 +123,7 @@
   };
   const near = () => innerHeight + scrollY > document.documentElement.scrollHeight - 200;
 
-  // Events as they come: (name, data, id). Returns the last id when the stream ends, however it does.
+  // Call back for each event with (name, data, id). Returns the last id when the stream ends or breaks.
   const events = async (answer, last, each) => {
     const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
     let kept = "";
@@ -145,7 +145,7 @@
     }
   };
 
-  // The messages from a number on, as the reader shows them; again while what was said is still being read.
+  // Show the messages from an index on; repeat while extraction is still running.
   const show = async (from, again = READS_AGAIN) => {
     const answer = await fetch(chat.dataset.latest.replace(/0\/$/, `${from}/`));
     if (!answer.ok) throw new Error("not shown");
@@ -161,7 +161,7 @@
     const reading = now.querySelector("[data-reading]");
     if (reading && again > 1) {
       setTimeout(() => {
-        // Not while somebody decides about something there, or the next answer comes.
+        // Not during a decision there or the next answer.
         if (!reply && !now.contains(document.activeElement)) show(from, again - 1).catch(() => reading.remove());
         else reading.remove();
       }, 2000);
@@ -197,7 +197,7 @@
         }
         if (answer.ok) await events(answer, last, each);
       } catch {
-        // The connection broke off: what is told is kept for a while, and asked for again.
+        // The connection broke: the server keeps events for a while, so resume.
       }
     }
     reply = "";
@@ -208,10 +208,10 @@
       return;
     }
     try {
-      // A yes has what was said before it remembered, so that is taken anew too.
+      // Agreement concerns the message before, so reload that one too.
       const first = Math.max(1, from - 2);
       next = first + (await show(first));
-      // What it took out may have been said before, too, and is shown there as it was.
+      // A refusal may have withheld earlier messages, which are still shown.
       if (document.querySelector(`#m${from} .said-words .tag.gone`)) location.reload();
       scrollTo(0, document.documentElement.scrollHeight);
     } catch {
@@ -228,7 +228,7 @@
       if (Array.isArray(said.content)) return said.content.join(" ");
       if (typeof said.detail === "string") return said.detail;
     } catch {
-      // No JSON: a proxy's page.
+      // Not JSON: an error page of a proxy.
     }
     return inWords("Keepsake could not take it. Please try again in a moment.");
   };

@@ -1,4 +1,4 @@
-// Says so when a decision did not reach the server, or the server could not carry it out: htmx itself stays silent.
+// Show an error if a request failed: htmx itself shows none.
 (() => {
   const say = (text) => {
     const trouble = document.getElementById("trouble");
@@ -10,7 +10,7 @@
   document.addEventListener("htmx:responseError", () => say(inWords("That did not work. Please reload the page and try again.")));
 })();
 
-// A file that is too large is told before it is sent: a server that refuses it half-way can't answer.
+// Reject a file that is too large before sending it: if the server aborts the upload, no response arrives.
 (() => {
   const file = document.querySelector("input[type=file][data-most-bytes]");
   file?.addEventListener("change", () => {
@@ -21,7 +21,7 @@
   });
 })();
 
-// A file may be dropped anywhere on the form that takes it.
+// Accept a file dropped anywhere on its form.
 for (const form of document.querySelectorAll("form[data-drop]")) {
   const field = form.querySelector("input[type=file]");
   const over = (event) => event.dataTransfer?.types.includes("Files");
@@ -40,7 +40,7 @@ for (const form of document.querySelectorAll("form[data-drop]")) {
   });
 }
 
-// Ctrl+Enter, or Cmd+Enter, saves what is being written over several lines.
+// Ctrl+Enter or Cmd+Enter submits a multi-line field.
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.repeat) return;
   if (event.target.matches(".edit-fields textarea")) {
@@ -49,12 +49,12 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-// A part that is asked for again and again waits while nobody sees it.
+// Pause polling while the page is hidden.
 document.addEventListener("htmx:beforeRequest", (event) => {
   if (document.hidden && event.detail.elt.matches("[hx-trigger^=every]")) event.preventDefault();
 });
 
-// Buttons that copy what stands in an element; where the browser keeps scripts from copying, it is selected instead.
+// Buttons that copy an element's text; if the browser forbids it, the text is selected instead.
 for (const button of document.querySelectorAll("[data-copy]")) {
   const source = document.getElementById(button.dataset.copy);
   button.hidden = false;
@@ -69,14 +69,14 @@ for (const button of document.querySelectorAll("[data-copy]")) {
   });
 }
 
-// Who never chose a time zone is offered that of the browser; it holds once they save.
+// Preselect the browser's time zone if none was chosen; it applies once saved.
 {
   const zones = document.querySelector("select[data-guess]");
   const here = zones && [...zones.options].find((each) => each.value === Intl.DateTimeFormat().resolvedOptions().timeZone);
   if (here) here.selected = true;
 }
 
-// Shift and a click ticks all rows from the one that was ticked before.
+// Shift+click ticks all rows from the last ticked one.
 (() => {
   let last = null;
   document.addEventListener("click", (event) => {

@@ -1,19 +1,19 @@
-// The review queue: the next items are loaded ahead, decisions are sent one after another while the next item is shown
-// already, and keys wait for their turn. Without this script each form loads the page again.
+// The review queue: prefetches items, sends decisions one after another while the next item is already shown, and
+// queues key presses. Without this script each form reloads the page.
 document.addEventListener("DOMContentLoaded", () => {
   const AHEAD = 5;
   const DECIDED = "keepsake:decided";
   const person = document.body.dataset.person;
   const TYPING = "input, textarea, select, [contenteditable]";
   const keys = setUpKeys();
-  let ahead = []; // Items that are loaded, in order.
-  let behind = []; // Items that were left for later here, the last one last.
-  let sent = []; // Decisions that have not been answered.
-  let typed = []; // Keys that wait.
-  let refused = ""; // The panel of the first decision that was refused while others were on their way.
-  let busy = false; // Whether the panel itself is asked for: nothing else can be decided meanwhile.
+  let ahead = []; // Prefetched items, in order.
+  let behind = []; // Skipped items, the last one last.
+  let sent = []; // Decisions without a response yet.
+  let typed = []; // Queued key presses.
+  let refused = ""; // The panel of the first decision that was rejected while others were pending.
+  let busy = false; // Whether the panel itself is being loaded; decisions are blocked meanwhile.
   let sending = false;
-  let loading = null; // What loads further items, for whoever has to wait for them.
+  let loading = null; // The promise of the running prefetch.
   let ended = false;
   let leaving = false;
   let signedOut = false;
@@ -22,13 +22,13 @@ document.addEventListener("DOMContentLoaded", () => {
   const item = () => document.getElementById("item");
   const keyOf = (article) => new URL(article.dataset.address, location.href).searchParams.get("item");
 
-  // --- What is sent -----------------------------------------------------------------------------------------------
+  // --- Sending ----------------------------------------------------------------------------------------------------
 
   const ask = async (address, options = {}) => {
     const answer = await fetch(address, { ...options, headers: { "HX-Request": "true", "HX-Current-URL": location.href } });
     const elsewhere = answer.headers.get("HX-Redirect");
     if (elsewhere) {
-      // The session has ended: what was decided is sent again once the same person has signed in.
+      // The session has ended: pending decisions are sent again once the same person has signed in.
       if (options.body && !sent.length) sent = [{ address, body: options.body }];
       signedOut = true;
       location.assign(elsewhere);
@@ -65,12 +65,12 @@ document.addEventListener("DOMContentLoaded", () => {
       .catch(() => {
         if (loading !== asked) return;
         loading = null;
-        ended = true; // Then the server is asked each time.
+        ended = true; // Fall back to asking the server each time.
       });
     loading = asked;
   };
 
-  // The whole panel as the server sees it. What was loaded ahead belonged to the one before.
+  // Replace the panel by the server's. Prefetched items belonged to the old one.
   const swap = (html) => {
     ahead = [];
     behind = [];
@@ -118,7 +118,7 @@ document.addEventListener("DOMContentLoaded", () => {
         }
       } catch {
         if (leaving) return;
-        // None is lost: what was not decided is shown again, the first of it first.
+        // Show undecided items again, in order.
         const again = sent.map((each) => each.article);
         sent = [];
         ahead = [...again.slice(1), item(), ...ahead];
@@ -139,7 +139,7 @@ document.addEventListener("DOMContentLoaded", () => {
     type();
   };
 
-  // Whoever leaves takes back nothing: what waits behind the decision that is on its way is sent beside it.
+  // On leaving the page, send all queued decisions at once.
   addEventListener("pagehide", () => {
     leaving = true;
     if (signedOut) {
@@ -152,7 +152,7 @@ document.addEventListener("DOMContentLoaded", () => {
     }
   });
 
-  // --- What is shown ----------------------------------------------------------------------------------------------
+  // --- Showing ----------------------------------------------------------------------------------------------------
 
   const announce = (text) => {
     document.getElementById("said").textContent = text ? `${text} ${document.getElementById("where").textContent.trim()}.` : "";
@@ -169,7 +169,7 @@ document.addEventListener("DOMContentLoaded", () => {
     scrollTo(0, 0);
   };
 
-  // Going back is offered where there is something to go back to.
+  // Show "back" only if there are skipped items.
   const tidy = () => {
     const back = document.querySelector('#review [data-key="k"]');
     if (back) back.hidden = !back.getAttribute("href") && !behind.length;
@@ -190,9 +190,9 @@ document.addEventListener("DOMContentLoaded", () => {
     }
   };
 
-  // --- What a person does -----------------------------------------------------------------------------------------
+  // --- Actions ----------------------------------------------------------------------------------------------------
 
-  // Go on once the next item is loaded, or it is known that there is none.
+  // Continue once the next item is loaded, or the queue is known to be empty.
   const onceLoaded = (then) => {
     if (ahead.length || !loading) return then();
     busy = true;
@@ -275,7 +275,7 @@ document.addEventListener("DOMContentLoaded", () => {
       }
       const key = typed.shift();
       const target = document.querySelector(`#review [data-key="${key}"]:not([hidden])`);
-      if (key === "e") typed = []; // What is typed after it is meant for the form.
+      if (key === "e") typed = []; // Later keys are meant for the form.
       target?.click();
     }
   };
@@ -300,7 +300,7 @@ document.addEventListener("DOMContentLoaded", () => {
     type();
   });
 
-  // The list of keys, which can be switched off for this browser.
+  // The help of keys; keys can be switched off for this browser.
   function setUpKeys() {
     const STORED = "keepsake-keys";
     const help = document.getElementById("keys");
@@ -310,7 +310,7 @@ document.addEventListener("DOMContentLoaded", () => {
     try {
       on = localStorage.getItem(STORED) !== "off";
     } catch {
-      // Without storage the keys are on.
+      // Without storage, keys are on.
     }
     const apply = () => document.documentElement.classList.toggle("no-keys", !on);
     apply();
@@ -322,7 +322,7 @@ document.addEventListener("DOMContentLoaded", () => {
       try {
         localStorage.setItem(STORED, on ? "on" : "off");
       } catch {
-        // It holds for this page then.
+        // Without storage, it applies to this page only.
       }
     });
     opener.addEventListener("click", () => help.showModal());

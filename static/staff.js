@@ -1,5 +1,5 @@
-// Keys of the staff's queue: each presses the button that shows it. While a decision is on its way nothing is pressed,
-// since nobody has read yet what comes next.
+// Keys of the staff's queue: each clicks the button labelled with it. Ignored while a decision is pending, because the
+// next item has not been seen yet.
 (() => {
   let busy = false;
   document.addEventListener("htmx:beforeRequest", () => { busy = true; });
@@ -9,9 +9,9 @@
   document.addEventListener("htmx:afterSettle", () => {
     const waiting = document.getElementById("waiting");
     if (!waiting) return;
-    // htmx leaves the focus in the field of the reason, where keys are letters; once a text is open they decide.
+    // htmx keeps the focus in the reason's field, where keys are text: move it once a text is open, so that keys decide.
     if (document.activeElement?.id === "reason") waiting.querySelector("h2 ~ .staff-text")?.focus({ preventScroll: true });
-    // The sidebar counts the same, beside the entry of this page.
+    // Update the sidebar's count of this page.
     const badge = document.querySelector("#nav-sidebar-apps a.active > span:nth-child(3)");
     if (badge) badge.textContent = waiting.dataset.total;
   });

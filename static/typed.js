@@ -1,5 +1,5 @@
-// What was typed outlives a session that has ended: it stays in this tab's storage until the server has answered, and
-// comes back when the same person has signed in again.
+// Preserve form input across an expired session: it is kept in this tab's storage until the server has responded, and
+// restored when the same person has signed in again.
 (() => {
   const KEPT = "keepsake:typed";
   const person = document.body.dataset.person;
@@ -22,7 +22,7 @@
 
   const kept = JSON.parse(sessionStorage.getItem(KEPT) ?? "null");
   const cameBack = document.referrer && new URL(document.referrer).pathname === document.body.dataset.signIn;
-  // A page that was answered to a form that did come through is another one, or comes from itself.
+  // Restore only after signing in: otherwise the form was accepted.
   sessionStorage.removeItem(KEPT);
   if (!kept || !cameBack || kept.person !== person) return;
   const form = kept.page === here() && [...document.forms].find((each) => each.method === "post" && addressOf(each) === kept.form);

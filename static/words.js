@@ -1,4 +1,4 @@
-// A text of a script in the language of the page (desk/templatetags/scripts.py), with what stands in braces filled in.
+// Translate a script's text (desk/templatetags/scripts.py) and fill in its placeholders in braces.
 const inWords = (text, filled = {}) => {
   const texts = JSON.parse(document.getElementById("texts")?.textContent ?? "{}");
   return (texts[text] ?? text).replace(/{(\w+)}/g, (_, name) => filled[name]);
