@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from django.db.models import QuerySet
+
 from journal.records import Actor, IdempotencyClaim
+from retrieval.prepared import Shaped
 
 PLACEHOLDER_USER = UUID(int=1)
 PLACEHOLDER_AGENT = UUID(int=2)
@@ -129,3 +134,18 @@ class Principal:
             review=self.review,
             recall_record=self.recall_record,
         )
+
+
+def shape_for(
+    principal: Principal,
+    name: Hashable,
+    build: Callable[[Principal], QuerySet[Any]],
+    values: Mapping[Any, Any] | None = None,
+) -> Shaped:
+    """Return a queryset that is compiled once for all principals with the same rights and the same ``name``.
+
+    ``build`` gets a principal with placeholders. ``values``: further placeholders of this query, with their values.
+    """
+    someone = principal.with_placeholders()
+    who = {PLACEHOLDER_USER: principal.user_id, PLACEHOLDER_AGENT: principal.agent_id}
+    return Shaped((name, someone), lambda: build(someone), who | dict(values or {}))

@@ -20,6 +20,7 @@ from statements.policy import LONGEST, steps_of
 from .diff import Piece, word_diff
 from .labels import in_words, memory_categories, writer_label
 from .outcomes import Done, Refusal, wording_in
+from .page import page_address
 from .quotations import Passage, Quotation
 
 
@@ -172,8 +173,13 @@ class Card:
 
     @property
     def opens(self) -> str:
-        """The URL name of the expanded row."""
-        return f"{self.noun}-opened"
+        """The URL of the expanded row."""
+        return page_address(f"{self.noun}-opened", self.key)
+
+    @property
+    def choosing(self) -> str:
+        """The label of its checkbox on its list."""
+        return _("Choose: %(claim)s") % {"claim": self.claim}
 
     @property
     def marks(self) -> list[Tag]:

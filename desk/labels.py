@@ -6,9 +6,10 @@ The models' own labels stay English, for programs and staff.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
+from django.utils.translation import get_language, gettext_noop
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
 
 from accounts import categories
 from statements.policy import HELD_BACK
@@ -79,6 +80,11 @@ def label(name: object) -> str:
 
 def category_label(name: str) -> str:
     """Return a category's heading; categories added by a deployment keep their name."""
+    return _category_label(name, get_language())
+
+
+@lru_cache(maxsize=1_024)
+def _category_label(name: str, _language: str | None) -> str:
     return _(CATEGORIES[name]) if name in CATEGORIES else name.replace("_", " ").capitalize()
 
 

@@ -12,6 +12,7 @@ from uuid import UUID
 
 from django.db.models import Q
 from django.urls import reverse
+from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 
 from accounts.principals import Principal
@@ -99,6 +100,11 @@ def excerpt(content: str, quote: str, context: int = CONTEXT_CHARACTERS) -> Exce
 def shorten(text: str, length: int) -> str:
     """Shorten a text between words, with an ellipsis."""
     return _head(text.strip(), length)
+
+
+def cut(text: str, length: int) -> str:
+    """Cut a text to so many characters, as the filter ``truncatechars`` does, which goes through those of any text."""
+    return text if len(text) <= length else Truncator(text).chars(length)
 
 
 def _tail(text: str, length: int) -> str:

@@ -90,9 +90,8 @@ class MemoryFilters(FiltersByState):
         return queryset.filter(q_of(memory_condition(principal_of(self.request), sent)))
 
     def in_state(self, queryset: MemoryQuerySet, name: str, value: str) -> MemoryQuerySet:
-        """Filter by state. Expired memories are not active, even if they are not archived yet."""
-        found: MemoryQuerySet = super().in_state(queryset, name, value)
-        return found.unexpired(timezone.now()) if value == Memory.State.ACTIVE else found
+        """Filter by state, unless it is ``all``."""
+        return queryset if value == "all" else queryset.in_state(value, timezone.now())
 
     def unchanged(self, queryset: MemoryQuerySet, _name: str, _value: str) -> MemoryQuerySet:
         """Do nothing here: the order is applied once, at the end."""

@@ -5,18 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Count, Exists, Min, OuterRef, Q
+from django.db.models import Count, Exists, Min, OuterRef, Q, Value
 from django.utils import timezone
 
 from accounts import categories
-from accounts.principals import Principal
+from accounts.principals import Principal, shape_for
 from journal.models import Ledger
+from retrieval.filters import PLACEHOLDER_NOW
+from retrieval.prepared import read
 
 from .models import Memory, MemoryEvidence, MemoryUse
 from .querysets import MemoryQuerySet
+
+_WITHIN = PLACEHOLDER_NOW + timedelta(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +70,18 @@ def _untouched(since: datetime) -> Q:
 
 def leaving_soon(principal: Principal) -> LeavingSoon | None:
     """Return the important evicted memories that will be purged within days, to notify the person."""
-    now = timezone.now()
-    within = now + timedelta(days=settings.ANNOUNCE_DAYS)
-    rows = Memory.objects.visible_to(principal).filter(
-        state="archived", deleted_why="evicted", importance__gte=settings.IMPORTANT, purge_at__range=(now, within)
-    )
-    found = rows.aggregate(count=Count("pk"), first_at=Min("purge_at"))
-    return LeavingSoon(found["count"], found["first_at"]) if found["count"] else None
+
+    def build(someone: Principal) -> Any:
+        rows = Memory.objects.visible_to(someone).filter(
+            state="archived",
+            deleted_why="evicted",
+            importance__gte=important,
+            purge_at__gte=PLACEHOLDER_NOW,
+            purge_at__lte=_WITHIN,
+        )
+        return rows.order_by().values(all=Value(1)).annotate(count=Count("pk"), first_at=Min("purge_at"))
+
+    now, important = timezone.now(), settings.IMPORTANT
+    values = {PLACEHOLDER_NOW: now, _WITHIN: now + timedelta(days=settings.ANNOUNCE_DAYS)}
+    found = read(shape_for(principal, ("leaving soon", important), build, values), ("count", "first_at"))
+    return LeavingSoon(*found[0]) if found else None

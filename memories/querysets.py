@@ -172,6 +172,11 @@ class MemoryQuerySet(StatementQuerySet["Memory"]):
         """Those whose time to be remembered is not over, whether or not the others were archived by now."""
         return self.exclude(expires_at__lte=now)
 
+    def in_state(self, state: str, now: datetime) -> MemoryQuerySet:
+        """Those in a state. Expired ones are not active, even if they are not archived yet."""
+        rows = self.filter(state=state)
+        return rows.unexpired(now) if state == "active" else rows
+
     def next_expiry(self, now: datetime) -> datetime | None:
         """When the next active one will have expired, None when none will."""
         return self.active().filter(expires_at__gt=now).aggregate(soonest=Min("expires_at"))["soonest"]

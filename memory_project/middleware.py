@@ -13,6 +13,8 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.cache import has_vary_header, patch_cache_control
 from django_structlog.middlewares import RequestMiddleware
 
+from web.throttling import address_of
+
 from .errors import too_large
 from .pulse import note_request
 
@@ -92,6 +94,11 @@ class RequestLog(RequestMiddleware):
         note_request(seconds, response.status_code)
         structlog.contextvars.bind_contextvars(ms=round(1000 * seconds))
         super().handle_response(request, response)
+
+    @classmethod
+    def bind_ip(cls, request: HttpRequest) -> None:
+        """Log the address by which attempts are counted, which a client can't forge."""
+        structlog.contextvars.bind_contextvars(ip=address_of(request))
 
     @staticmethod
     def format_request(request: HttpRequest) -> str:

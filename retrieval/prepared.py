@@ -18,7 +18,7 @@ from django.conf import settings
 from django.core.exceptions import EmptyResultSet
 from django.db import connections
 from django.db.backends.utils import CursorWrapper
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 from pgvector import HalfVector
 from pgvector.psycopg.halfvec import HalfVectorBinaryDumper
 from psycopg import Connection, RawCursor, sql
@@ -36,6 +36,7 @@ SHAPES = 256
 Rows = list[tuple[Any, ...]]
 P = ParamSpec("P")
 T = TypeVar("T")
+M = TypeVar("M", bound=Model)
 
 _PART = re.compile(r"\{(\w+)\}")
 _PERCENT = re.compile(r"%(s|%)")
@@ -230,6 +231,15 @@ def read(rows: Shaped, columns: tuple[str, ...], part: slice | None = None) -> S
     if part is None:
         return (yield Call(statement, rows.values))
     return (yield Call(statement, {"first": part.start, "most": part.stop - part.start, **rows.values}))
+
+
+@Stepwise
+def read_objects(
+    model: type[M], rows: Shaped, columns: tuple[str, ...] = (), part: slice | None = None
+) -> Steps[list[M]]:
+    """Return rows as objects of their model, with these columns of its table loaded; all of them by default."""
+    columns = columns or tuple(field.attname for field in model._meta.concrete_fields)
+    return [model.from_db("default", columns, row) for row in (yield from read.steps(rows, columns, part))]
 
 
 @lru_cache(maxsize=SHAPES)

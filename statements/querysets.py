@@ -111,6 +111,9 @@ _IN_ALL_FORMS = 4
 """The length of the prefix that nearly all inflected forms of a word share."""
 _MOST_NAMED = 100
 
+SEARCHED = ("embedding", "search", "search_text")
+"""The columns that only searches use."""
+
 
 class StatementQuerySet(models.QuerySet[Row]):
     """Queries over facts or memories. Their rooms define ``visible_to``."""
@@ -173,7 +176,7 @@ class StatementQuerySet(models.QuerySet[Row]):
 
     def without_vectors(self) -> Self:
         """Defer the columns that only searches use."""
-        return self.defer("embedding", "search", "search_text")
+        return self.defer(*SEARCHED)
 
     def unindexed(self, now: datetime) -> Self:
         """Return those that are due to be embedded or compared."""

@@ -16,11 +16,11 @@ from accounts.principals import Principal
 from language.second_person import second_person
 from memories.models import Kind, Memory, MemoryEvidence, MemoryVersion, Relation
 from memories.policy import writing
-from memories.querysets import MemoryQuerySet
 
 from ..cards import Card, Other, Tag, author, diff_of_memories, last_day, not_quoted, origin
 from ..labels import category_label, label, reason_in_words
 from ..outcomes import Done, Refusal, as_sentence
+from ..page import page_address
 from ..quotations import Quotation, make_passages, messages_behind, quote
 
 State = Memory.State
@@ -57,14 +57,14 @@ def offers_for(memory: Memory) -> list[str]:
 
 
 def make_memory_cards(
-    memories: MemoryQuerySet, principal: Principal, outcomes: Mapping[str, Done | Refusal], *, opened: bool = True
+    memories: Iterable[Memory], principal: Principal, outcomes: Mapping[str, Done | Refusal], *, opened: bool = True
 ) -> list[Card]:
     """Return cards of visible memories, in order and in a constant number of queries.
 
     ``outcomes``: by memory id, what was just done or refused. Evidence is loaded for ``opened`` cards and those with an
     outcome.
     """
-    shown = list(memories.without_vectors())
+    shown = list(memories)
     evidence = _evidence(principal, [memory.pk for memory in shown if opened or memory.pk in outcomes])
     messages = messages_behind(principal, (each for rows in evidence.values() for each in rows))
     return [
@@ -79,7 +79,7 @@ def card_of(
     """Return the card of a loaded memory, with its evidence."""
     until, proposed = last_day(memory.expires_at), memory.state == State.PROPOSED
     came = memory.state in {State.PROPOSED, State.QUARANTINED}
-    writer = reverse("agent-page", args=[memory.agent_id]) if memory.agent_id else ""
+    writer = page_address("agent-page", memory.agent_id) if memory.agent_id else ""
     from_whom = origin(memory.written_by, found=not memory.agent_id, writer=writer)
     return Card(
         noun="memory",
@@ -88,7 +88,7 @@ def card_of(
         version=memory.version,
         content=memory.content,
         memory=memory,
-        address=reverse("memory-page", args=[memory.pk]),
+        address=page_address("memory-page", memory.pk),
         by=author(memory.written_by, found=not memory.agent_id),
         group=Tag(category_label(memory.category)),
         tags=list(_tags(principal, memory, is_news=isinstance(outcome, Done))),
@@ -121,7 +121,7 @@ def make_memory_card(principal: Principal, memory_id: str, outcome: Done | Refus
 
     In a constant number of queries; None for an invisible memory.
     """
-    row = Memory.objects.visible_to(principal).filter(pk=memory_id)
+    row = Memory.objects.visible_to(principal).filter(pk=memory_id).without_vectors()
     cards = make_memory_cards(row, principal, {} if outcome is None else {memory_id: outcome})
     if not cards or (memory := cards[0].memory) is None:
         return None

@@ -9,13 +9,18 @@ from uuid import UUID
 
 from django.db.models import Case, Count, When
 from django.db.models.functions import Lower
+from django.utils import timezone
 from django.utils.translation import gettext_noop
 
 from accounts import categories
+from accounts.principals import Principal, shape_for
 from memories.filters import MemoryFilters
-from memories.models import Kind
+from memories.models import Kind, Memory
 from memories.overview import Overview
 from memories.querysets import MemoryQuerySet
+from retrieval.filters import PLACEHOLDER_NOW
+from retrieval.prepared import read_objects
+from statements.querysets import SEARCHED
 
 from ..listing import PER_PAGE, ListView, as_id, one_of, page_size, words
 
@@ -43,6 +48,8 @@ _ORDERS = {
     "subject": (Lower("subject"), "created_at", "id"),
     "wording": (Lower("content"), "id"),
 }
+
+_COLUMNS = tuple(each.attname for each in Memory._meta.concrete_fields if each.name not in SEARCHED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,18 +157,19 @@ class Counts:
 class Pages:
     """The memories of a view for a paginator, given the numbers by category.
 
-    Only the categories of the page are read, and only their ids are sorted.
+    Only the categories of the page are read. Most lists have no filters: those are compiled once. Of others only the
+    ids are sorted.
     """
 
     view: MemoryView
-    memories: MemoryQuerySet
+    principal: Principal
     counts: Mapping[str, int]
 
     def count(self) -> int:
         """The total number, without a query."""
         return sum(self.counts.values())
 
-    def __getitem__(self, part: slice) -> MemoryQuerySet:
+    def __getitem__(self, part: slice) -> list[Memory]:
         """Return those of a page, in order."""
         ends = list(accumulate(self.counts.values()))
         begins = [0, *ends]
@@ -171,11 +179,22 @@ class Pages:
             if end > part.start and begin < part.stop
         ]
         if not spanned:
-            return self.memories.none()
-        before = spanned[0][1]
-        rows = self.view.select(self.memories.filter(category__in=[name for name, _begin in spanned]))
-        on_page = rows.values("pk")[part.start - before : part.stop - before]
-        return self.view.in_order(self.memories.filter(pk__in=on_page))
+            return []
+        before, names = spanned[0][1], tuple(name for name, _begin in spanned)
+        on_page, view = slice(part.start - before, part.stop - before), self.view
+        if not (view.search or view.narrowing):
+            listed = shape_for(
+                self.principal,
+                ("list", view.state, view.order, names),
+                lambda someone: view.in_order(
+                    Memory.objects.visible_to(someone).filter(category__in=names).in_state(view.state, PLACEHOLDER_NOW)
+                ),
+                {PLACEHOLDER_NOW: timezone.now()},
+            )
+            return read_objects(Memory, listed, _COLUMNS, on_page)
+        memories = Memory.objects.visible_to(self.principal)
+        ids = view.select(memories.filter(category__in=names)).values("pk")[on_page]
+        return list(view.in_order(memories.filter(pk__in=ids)).without_vectors())
 
 
 def in_every_prompt() -> frozenset[str]:

@@ -113,9 +113,9 @@ def show_memories(
     overview = read_overview(principal)
     counts = Counts.of(memories, view, overview)
     totals = counts.shown(view)
-    found = cast(MemoryQuerySet, Pages(view, memories, totals))  # The part of a paginator's interface that is used.
+    found = cast(MemoryQuerySet, Pages(view, principal, totals))  # The part of a paginator's interface that is used.
     page = Paginator(found, view.per_page).get_page(view.page)
-    cards = make_memory_cards(cast(MemoryQuerySet, page.object_list), principal, outcomes, opened=False)
+    cards = make_memory_cards(page.object_list, principal, outcomes, opened=False)
     for memory_id in outcomes.keys() - {card.key for card in cards}:
         messages.error(request, outcomes[memory_id].text)  # It moved to another tab.
     address = reverse("memory-list")
@@ -189,7 +189,7 @@ def _near(principal: Principal, view: MemoryView, memories: MemoryQuerySet, hold
     rows = present_shape(principal, Narrowing())
     found = find_memories(principal, QueryVector(view.search), rows=rows, top_k=PER_PAGE[0]).memories
     ids = [each for each in close_in_meaning(each.hit for each in found) if each not in holding]
-    wanted = view.without_words().narrow(memories.filter(pk__in=ids))
+    wanted = view.without_words().narrow(memories.filter(pk__in=ids)).without_vectors()
     cards = make_memory_cards(wanted, principal, NONE, opened=False)
     return sorted(cards, key=lambda card: ids.index(card.key))
 

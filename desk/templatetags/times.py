@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from django import template
-from django.utils import formats
+from django.utils import dateformat
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
@@ -61,6 +61,7 @@ def clock(at: datetime | None, style: str = "") -> SafeString:
 def _element(at: datetime | None, how: str, style: str) -> SafeString:
     if not at:
         return SafeString()
-    classes = format_html(' class="{}"', style) if style else ""
-    shown = formats.date_format(at, how)
-    return format_html('<time{} datetime="{}">{}</time>', classes, at.isoformat(), shown)
+    shown, exact = dateformat.format(at, how), at.isoformat()
+    if style:
+        return format_html('<time class="{}" datetime="{}">{}</time>', style, exact, shown)
+    return format_html('<time datetime="{}">{}</time>', exact, shown)

@@ -7,13 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import groupby
-from typing import Self
+from typing import NamedTuple, Self
 from urllib.parse import urlencode
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import F, Q
-from django.urls import reverse
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
@@ -23,9 +22,12 @@ from journal.models import ActorKind, Change, ChangeQuerySet, UndoStep
 
 from ..history import BY_ITSELF, agent_names, who_address, who_did
 from ..listing import as_id, one_of
+from ..page import undo_address
+from ..quotations import cut
 from .telling import NAMED, Key, Named, about, names_of, tell, told_of
 
 AT_ONCE = 50
+UNDO_CHARACTERS = 60
 NAMED_AT_ONCE = 3
 """How many of the things that were changed together are named; of the rest the number is."""
 FOLDED_FROM = 3
@@ -124,6 +126,12 @@ class Entry:
     undo: str = ""
     folded: Sequence[Entry] = ()
 
+    @property
+    def told(self) -> str:
+        """What was done, and to which thing first, to name its undo."""
+        first = self.lines[0]
+        return f"{first.what}, {cut(first.named[0].text, UNDO_CHARACTERS)}" if first.named else first.what
+
 
 def read_timeline(principal: Principal, view: TimelineView) -> tuple[list[Entry], int]:
     """Return the entries of a view and the next page's revision (0: none), in a constant number of queries."""
@@ -186,6 +194,16 @@ def _lines(
         yield Line(who, address, what, known[:NAMED_AT_ONCE], max(0, len(known) - NAMED_AT_ONCE), gone, decides)
 
 
+class _Step(NamedTuple):
+    """An undo step; ``undoes``: the first revision that it undid, None if it was no undo."""
+
+    rev: int
+    action: int
+    object_type: str
+    object_id: str
+    undoes: int | None
+
+
 @dataclass(frozen=True, slots=True)
 class _Steps:
     """The undo steps of the shown changes by object, latest first.
@@ -194,7 +212,7 @@ class _Steps:
     ones.
     """
 
-    of_thing: Mapping[Key, Sequence[UndoStep]]
+    of_thing: Mapping[Key, Sequence[_Step]]
     open: frozenset[tuple[Key, int]]
 
     @classmethod
@@ -206,9 +224,9 @@ class _Steps:
         rows = UndoStep.objects.filter(
             ledger_id=user_id, object_id__in=ids, rev__gte=min((each.rev for each in changes), default=0), at__gt=since
         )
-        rows = rows.annotate(undoes=F("before__undoes")).defer("before").order_by("-rev")
-        found: dict[Key, list[UndoStep]] = defaultdict(list)
-        for step in rows:
+        found: dict[Key, list[_Step]] = defaultdict(list)
+        for row in rows.order_by("-rev").values_list(*_Step._fields[:-1], "before__undoes"):
+            step = _Step(*row)
             found[step.object_type, step.object_id].append(step)
         return cls(found, frozenset((key, step.rev) for key, steps in found.items() for step in _open(steps)))
 
@@ -231,20 +249,20 @@ class _Steps:
         )
         if not is_open or kept:
             return ""
-        return reverse("undo", args=[[(steps[0][1].action, max(step.rev for _change, step in steps))]])
+        return undo_address(steps[0][1].action, max(step.rev for _change, step in steps))
 
-    def _step_of(self, change: Change) -> UndoStep | None:
+    def _step_of(self, change: Change) -> _Step | None:
         steps = self.of_thing.get((change.object_type, change.object_id), ())
         return next((step for step in steps if step.action <= change.rev <= step.rev), None)
 
 
-def _open(steps: Sequence[UndoStep]) -> Iterator[UndoStep]:
+def _open(steps: Sequence[_Step]) -> Iterator[_Step]:
     """Return the steps of one object that can be undone, latest first."""
     back_to = 0
     for step in steps:
         if back_to and step.rev >= back_to:
             continue
         yield step
-        back_to = getattr(step, "undoes", None) or 0
+        back_to = step.undoes or 0
         if not back_to:
             return

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
-from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from accounts.models import Agent, Legacy
-from accounts.principals import Principal
+from accounts.principals import Principal, shape_for
 from conversations.models import Conversation
 from facts.models import LegacyFact
 from journal.models import ActorKind, Change, ChangeQuerySet
 from language.second_person import second_person
 from memories.models import Memory, Place
+from retrieval.prepared import together
+from retrieval.search import read_columns
 
 from ..legacies.history import what_happened as what_happened_to_fact
 from ..memories.history import what_happened as what_happened_to_memory
+from ..page import page_address
 
 Key = tuple[str, str]
 """The kind of an object and its id, as the log has them."""
@@ -119,19 +121,28 @@ def about(change: Change) -> Key:
 
 
 def names_of(principal: Principal, keys: Iterable[Key]) -> dict[Key, Named]:
-    """Return the current names of visible objects, in one query per kind."""
-    ids: dict[str, list[str]] = {}
+    """Return the current names of visible objects, in one query per kind and one round trip for all."""
+    ids: dict[str, list[str]] = {kind: [] for kind in NAMED}
     for kind, pk in dict.fromkeys(keys):
-        ids.setdefault(kind, []).append(pk)
+        if kind in ids:
+            ids[kind].append(pk)
+    kinds = [kind for kind, found in ids.items() if found]
+    found = together(
+        *(
+            read_columns.steps(shape_for(principal, f"named {kind}", rows), _as_ids(kind, ids[kind]), (column,))
+            for kind in kinds
+            for rows, column, _route, _say in (NAMED[kind],)
+        )
+    )
     return {
-        (kind, str(pk)): Named(say(text), reverse(route, args=[pk]))
-        for kind, (rows, column, route, say) in NAMED.items()
-        if kind in ids
-        for pk, text in rows(principal).filter(pk__in=_as_ids(kind, ids[kind])).values_list("pk", column)
+        (kind, str(pk)): Named(say(text), page_address(route, pk))
+        for kind, rows in zip(kinds, found, strict=True)
+        for _rows, _column, route, say in (NAMED[kind],)
+        for pk, text in rows
     }
 
 
-def _as_ids(kind: str, ids: Collection[str]) -> Collection[str | UUID]:
+def _as_ids(kind: str, ids: Sequence[str]) -> Sequence[str | UUID]:
     # Erased objects have no name in the log.
     return ids if kind == "memory" else [UUID(pk) for pk in ids if pk]
 

@@ -8,7 +8,8 @@ from django.urls import path, reverse
 from django.views.decorators.http import require_safe
 
 from accounts.models import Agent
-from accounts.principals import Principal
+from accounts.principals import Principal, shape_for
+from retrieval.prepared import read
 
 from ..page import PageRequest, for_person
 from .feed import KINDS, PEOPLE, TimelineView, read_timeline
@@ -38,8 +39,8 @@ def timeline(request: PageRequest, principal: Principal) -> HttpResponse:
 
 def _who(principal: Principal) -> list[tuple[str, object]]:
     """Return the choices of authors: people, Keepsake, and the person's agents by name."""
-    agents = Agent.objects.visible_to(principal).order_by("name", "pk").values_list("pk", "name")
-    return [*PEOPLE.items(), *((str(pk), name) for pk, name in agents)]
+    agents = shape_for(principal, "authors", lambda someone: Agent.objects.visible_to(someone).order_by("name", "pk"))
+    return [*PEOPLE.items(), *((str(pk), name) for pk, name in read(agents, ("pk", "name")))]
 
 
 @require_safe

@@ -1,0 +1,61 @@
+"""Filters that say who did what: ``{{ entry|deed }}``, and on the timeline to which things: ``{{ line|happened }}``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from django import template
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from desk.quotations import cut
+
+if TYPE_CHECKING:
+    from desk.timeline.feed import Line
+
+register = template.Library()
+
+NAME_CHARACTERS = 140
+
+
+class Deed(Protocol):
+    """Who did what, in words, and the URL of who it was, or ''."""
+
+    @property
+    def who(self) -> str: ...  # noqa: D102
+    @property
+    def who_address(self) -> str: ...  # noqa: D102
+    @property
+    def what(self) -> str: ...  # noqa: D102
+
+
+@register.filter
+def deed(by: Deed) -> SafeString:
+    """Return who did what; other languages have another auxiliary verb for "you"."""
+    if by.who_address:
+        return format_html('<strong><a href="{}">{}</a></strong> {}', by.who_address, by.who, _predicate(by))
+    return format_html("<strong>{}</strong> {}", by.who, _predicate(by))
+
+
+def _predicate(by: Deed) -> str:
+    if by.who == _("You"):
+        return _("%(what_you_did)s") % {"what_you_did": by.what}
+    return _("%(what_was_done)s") % {"what_was_done": by.what}
+
+
+@register.filter
+def happened(line: Line) -> SafeString:
+    """Return who did what to which things, as a paragraph."""
+    parts = [deed(line)]
+    if line.named:
+        links = ((each.address, cut(each.text, NAME_CHARACTERS)) for each in line.named)
+        parts += [SafeString(": "), format_html_join(SafeString(" · "), '<a href="{}">{}</a>', links)]
+    if line.more:
+        more = ngettext("and %(counter)s more", "and %(counter)s more", line.more) % {"counter": line.more}
+        parts.append(format_html(' <span class="soft">{}</span>', more))
+    if line.gone:
+        gone = ngettext("(%(counter)s that is gone by now)", "(%(counter)s that are gone by now)", line.gone)
+        parts.append(format_html(' <span class="soft">{}</span>', gone % {"counter": line.gone}))
+    return SafeString(f"<p>{''.join(parts)}</p>")
