@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -15,6 +16,7 @@ from pgvector.django import CosineDistance
 
 from accounts.principals import Principal
 from language.base import Vectors
+from language.reading.refusals import Told
 from language.reading.replying import stock
 from retrieval.text import SIMPLE, detect_config, list_words
 
@@ -62,15 +64,37 @@ class WithheldWords:
     """The stems of withheld texts, to compare other texts with.
 
     Ignored are ``names``, which occur everywhere, and the words of ``kept``, texts that may still be said.
+    ``stays``: sentences of the person in the same conversation that are not withheld: what repeats them is no echo.
     """
 
+    stays: Sequence[str] = ()
+
     def __init__(self, texts: Sequence[str], names: Iterable[str] = (), kept: Iterable[str] = ()) -> None:
+        self.texts = texts
         found = detect_config(" ".join(texts))
         self.config = "english" if found == SIMPLE else found
         *said, named = self.stems([*texts, " ".join([*_OF_ASKING, *names, *kept])])
         self.names = named
-        self.each = [words for words in (each - named for each in said) if words]
+        self.each = [words - named for words in said]
         self.words = frozenset().union(*self.each)
+
+    @cached_property
+    def _told(self) -> list[Told]:
+        return [Told.of(text) for text in self.texts]
+
+    @cached_property
+    def _little(self) -> list[frozenset[str]]:
+        """The stems of each text that tell nothing alone: of whom it is said, and verbs such as "live"."""
+        return self.stems([" ".join(told.subjects | told.verbs) for told in self._told])
+
+    @cached_property
+    def _stays(self) -> list[tuple[str, frozenset[str]]]:
+        """What is not withheld: its words as the assistant would repeat them, and its stems."""
+        return [
+            (text, words)
+            for said, words in zip(self.stays, self.stems(self.stays), strict=True)
+            for text in (_flat(said), _flat(said, to_them=True))
+        ]
 
     def stems(self, texts: Sequence[str]) -> list[frozenset[str]]:
         """Return the stems of each text without stop words. Runs one statement, or none for no texts."""
@@ -97,13 +121,28 @@ class WithheldWords:
         # "simple", since the words are stemmed already and the vectors are of several languages.
         return rows.filter(search=SearchQuery(query, config="simple", search_type="raw")) if query else rows.none()
 
-    def is_echoed_by(self, words: frozenset[str]) -> bool:
-        """Whether a sentence of the assistant, given by its stems, reveals a withheld sentence."""
-        return any(_gives_away(each, words) for each in self.each)
+    def is_echoed_by(self, words: frozenset[str], text: str) -> bool:
+        """Whether a sentence of the assistant, given by its stems and its text, reveals a withheld sentence."""
+        likely = (place for place, each in enumerate(self.each) if _gives_away(each, words))
+        return any(
+            self._is_told_by(place, words) and not self._repeats_what_stays(place, words, text) for place in likely
+        )
 
-    def is_said_by(self, words: frozenset[str]) -> bool:
-        """Whether a sentence, given by its stems, repeats a withheld sentence."""
-        return any(_is_same(each, words) for each in self.each)
+    def _is_told_by(self, place: int, words: frozenset[str]) -> bool:
+        said = self.each[place]
+        return bool(words & ((said - self._little[place]) or said))
+
+    def _repeats_what_stays(self, place: int, words: frozenset[str], text: str) -> bool:
+        said, flat = self.each[place], _flat(text)
+        return any(
+            said & words <= stays and (len(said & words) == 1 or stays & words - said or repeated in flat)
+            for repeated, stays in self._stays
+        )
+
+    def is_said_by(self, words: frozenset[str], text: str = "") -> bool:
+        """Whether a sentence, given by its stems, repeats a withheld sentence; with its text, of the same person."""
+        likely = (place for place, each in enumerate(self.each) if _is_same(each, words))
+        return any(not text or not self._told[place].is_of_others_than(Told.of(text)) for place in likely)
 
     def is_held_by(self, words: frozenset[str]) -> bool:
         """Whether a text, given by its stems, has all words of a withheld sentence of at least two."""
@@ -111,7 +150,7 @@ class WithheldWords:
 
     def is_all_of(self, words: frozenset[str]) -> bool:
         """Whether a statement, given by its stems, equals a withheld sentence."""
-        return words - self.names in self.each
+        return bool(words - self.names) and words - self.names in self.each
 
 
 def _gives_away(said: frozenset[str], words: frozenset[str]) -> bool:
@@ -120,6 +159,14 @@ def _gives_away(said: frozenset[str], words: frozenset[str]) -> bool:
     if shared >= 2:
         return shared >= 0.3 * min(len(said), len(words))
     return shared == 1 and (len(words) <= 3 or len(said) <= 2)
+
+
+_TO_THEM = {"i": "you", "my": "your", "am": "are", "i'm": "you're", "me": "you"}
+
+
+def _flat(text: str, *, to_them: bool = False) -> str:
+    """A text's words between spaces; ``to_them``: as somebody else says them to the speaker."""
+    return f" {' '.join(_TO_THEM.get(word, word) if to_them else word for word in list_words(text))} "
 
 
 def _is_same(said: frozenset[str], words: frozenset[str]) -> bool:

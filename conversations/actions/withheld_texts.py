@@ -17,17 +17,19 @@ from django.utils import timezone
 from journal.actions import LedgerWrite
 from journal.models import Export
 from journal.queue import enqueue
+from language.reading.sentences import split_sentences
 from language.tokens import count_tokens
 from retrieval.text import list_words
 
 from .. import policy
 from ..echoes import WithheldWords
 from ..models import ConversationChunk, Message, Withheld
-from ..passages import Original, Span, find_all
+from ..passages import MARK, Original, Span, find_all
 from ..querysets import ChunkQuerySet
 from .withheld_rows import Cause, Redaction, RewritePlan, Snapshot, of_messages, redactable_columns, take_snapshot
 
 REWRITE_TASK = "assistant.rewrite_chunks"
+_MOST_THAT_STAY = 200
 _NEVER = datetime(9999, 1, 1, tzinfo=UTC)
 
 
@@ -129,13 +131,13 @@ class RedactedTexts:
         return first
 
     def matching_sentences(
-        self, ids: Iterable[UUID], says: Callable[[frozenset[str]], bool], said: WithheldWords
+        self, ids: Iterable[UUID], says: Callable[[frozenset[str], str], bool], said: WithheldWords
     ) -> dict[UUID, list[Span]]:
-        """Return the spans of sentences whose stems satisfy ``says``, by message, without erased parts."""
+        """Return the spans of sentences that satisfy ``says`` (stems, text), by message, without erased parts."""
         texts = {pk: self.originals["message", str(pk)] for pk in ids}
         found: dict[UUID, list[Span]] = defaultdict(list)
         for pk, span, words in said.in_sentences(texts):
-            if says(words):
+            if says(words, texts[pk].words(span)):
                 found[pk] += texts[pk].known(span)
         return found
 
@@ -145,6 +147,23 @@ class RedactedTexts:
         self.sought.append((said, first, ids))
         self.read(ids)
         return self.matching_sentences(ids, said.is_echoed_by, said)
+
+    def what_stays(
+        self, said: WithheldWords, conversations: Collection[UUID], spans: Mapping[UUID, Sequence[Span]]
+    ) -> list[str]:
+        """Return what the person says there, of the latest messages that share a word with it, besides the spans.
+
+        Questions are left out: they say nothing.
+        """
+        rows = Message.objects.filter(user_id=self.user_id, conversation__in=conversations, role="user")
+        found = said.in_part(rows).order_by("-index").values_list("pk", "content")[:_MOST_THAT_STAY]
+        out = defaultdict(list, {pk: list(each) for pk, each in spans.items()})
+        for row in self.rows.values():
+            if row.object_type == "message":
+                out[message_of(row)].append(redaction_of(row).span)
+        left = (self.originals["message", str(pk)].without(out[pk]) if pk in spans else said for pk, said in found)
+        sentences = (each.text.strip() for text in left for part in text.split(MARK) for each in split_sentences(part))
+        return [each for each in sentences if not each.endswith("?")]
 
     def reply_candidates(self, said: WithheldWords, first: Mapping[UUID, Message]) -> set[UUID]:
         """Return the ids of the assistant's later messages that share a word with it or are redacted already."""
@@ -169,7 +188,7 @@ class RedactedTexts:
         return {
             message.pk: str(conversation_id)
             for (conversation_id, message), words in zip(first.items(), stems, strict=True)
-            if said.is_echoed_by(words)
+            if said.is_echoed_by(words, self.originals["title", str(conversation_id)].text)
         }
 
     def redactions_for(

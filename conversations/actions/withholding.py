@@ -149,6 +149,7 @@ def _make_plan(user_id: UUID, cause: Cause, request: _Request, *, tracks_changes
     first = texts.first_in_each(spans)
     for pk, again in texts.matching_sentences(spans, said.is_said_by, said).items():
         spans[pk] += again
+    said.stays = texts.what_stays(said, first, spans)
     spans |= texts.echoes(said, first)
     redactions = texts.redactions
     wanted = {pk: texts.redactions_for(pk, each, cause, redactions[pk]) for pk, each in spans.items()}
@@ -180,6 +181,7 @@ def withhold_in_replies(write: LedgerWrite, conversation: Conversation, ids: Col
     wanted = texts.redactions
     for cause, sentences in said.items():
         each_of = WithheldWords(sentences, texts.names)
+        each_of.stays = texts.what_stays(each_of, [conversation.pk], {})
         for pk, spans in texts.matching_sentences(ids, each_of.is_echoed_by, each_of).items():
             wanted[pk] |= texts.redactions_for(pk, spans, cause, wanted[pk])
     texts.apply(write, wanted)

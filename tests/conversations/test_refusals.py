@@ -177,3 +177,40 @@ def test_a_fact_that_was_learned_of_it_goes_too(owner, legacy):
     FactEvidence.objects.create(fact=fact, message=Message.objects.get(conversation=conversation), quote=DEBTS)
     say(owner, conversation, "Forget what I said about the debts.")
     assert LegacyFact.objects.get(pk=fact.pk).state == "archived"
+
+
+def test_only_what_says_the_same_of_the_same_person_goes(owner, conversation):
+    kept = ["I live in Lisbon too.", "My brother lives in Lisbon.", "My sister has a dog."]
+    say(owner, conversation, f"My sister lives in Lisbon. {kept[0]}")
+    say(owner, conversation, "guide> How is your sister in Lisbon?", *kept[1:])
+    told = [
+        "Where do you live? (“I live in …”)",
+        "Your sister has a dog.",
+        "You live in Lisbon too.",
+        "I live in a box.",
+    ]
+    say(owner, conversation, f"guide> Your sister lives in Lisbon. {' '.join(told)}")
+    say(owner, conversation, "Forget that my sister lives in Lisbon.")
+    say(
+        owner,
+        conversation,
+        "guide> I forget that she is in Lisbon.",
+        "guide> “My brother lives in Lisbon.” You said so.",
+    )
+    assert record(conversation) == [
+        f"{MARK} {kept[0]}",
+        MARK,
+        *kept[1:],
+        f"{MARK} {' '.join(told)}",
+        MARK,
+        MARK,
+        "“My brother lives in Lisbon.” You said so.",
+    ]
+
+
+@pytest.mark.parametrize(
+    "said", ["I live in Porto.", "My brother lives in Lisbon.", "Ana lives with her cat in Lisbon."]
+)
+def test_what_is_so_of_others_is_not_what_they_name(owner, conversation, said):
+    say(owner, conversation, said, "guide> I see.", "Forget that I live in Lisbon.")
+    assert record(conversation)[0] == said

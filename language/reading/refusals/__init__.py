@@ -4,12 +4,14 @@ Patterns find where somebody asks that something be not kept (``wording``, ``req
 for what is said beside the request, and for the words that name what is meant (``meaning``).
 """
 
-from .meaning import Refusal, Turn, beside, content_words, hear, named, tells
+from .meaning import Refusal, Turn, beside, hear, named, tells
 from .requests import may_refuse
+from .subjects import Told, content_words
 from .wording import asks_to_keep, says_yes
 
 __all__ = [
     "Refusal",
+    "Told",
     "Turn",
     "asks_to_keep",
     "beside",

@@ -21,6 +21,7 @@ from ..parse import Parsed, Word, parse
 from .grammar import is_reported
 from .judged import asks, declines
 from .requests import SAYS_THIS, Act, acts_in, flat, judged_acts
+from .subjects import Told, content_words
 from .wording import ASKING, says_no, says_yes, without_soft_words
 
 MOST_LOOKED_AT = 200
@@ -80,32 +81,6 @@ def _acts(text: str) -> Iterator[Act]:
 
 
 # --- Whose words are meant --------------------------------------------------------------------------------------
-
-_NO_CONTENT = frozenset(
-    """be have do will would can could shall should may might must get go say tell mention mean think know want like
-    please thank sorry thing part bit story stuff matter business word sentence remark piece fact note memory record
-    book album file summary message last previous one anything something everything nothing private secret wrong lot
-    now later again really just also anyway obviously okay ok right forget remember keep save store write delete erase
-    remove embarrassing stupid silly hurt upset talk speak shut mouth oh yes no well hmm user never not ago long time
-    whole all bad call need""".split()  # noqa: SIM905 - a list of words reads as a text
-)
-_CALLED = {
-    "father": "dad daddy papa pa", "mother": "mum mom mummy mama ma", "grandfather": "grandpa granddad grandad opa",
-    "grandmother": "grandma gran nan granny oma", "husband": "hubby", "child": "kid", "debt": "owe", "live": "address",
-    "pregnancy": "pregnant", "allergy": "allergic", "divorce": "divorced", "work": "job", "earn": "salary",
-    "take": "medication", "drink": "drunk drinking",
-}  # fmt: skip
-_SAME_WORD = {each: word for word, others in _CALLED.items() for each in others.split()}
-_OPEN = frozenset({"NOUN", "PROPN", "VERB", "ADJ", "NUM", "X", "INTJ"})
-_PRONOUNS = frozenset({"it", "that", "this", "he", "she", "they", "which"})
-
-
-def content_words(words: Iterable[Word]) -> list[str]:
-    """The lemmas of words that say something by themselves, one word for each relative however they are called."""
-    lemmas = (word.lemma.lower() for word in words if word.pos in _OPEN and word.dep not in {"aux", "auxpass", "neg"})
-    return [
-        _SAME_WORD.get(lemma, lemma) for lemma in lemmas if lemma not in _NO_CONTENT and any(map(str.isalnum, lemma))
-    ]
 
 
 class _Talk:
@@ -209,7 +184,9 @@ class _Talk:
         earlier = self._sentences(roles={"user"}, upto=self.last) + [(self.last, each.text) for each in before]
         shares = _shares(words, earlier[-MOST_LOOKED_AT:])
         best = max(shares.values(), default=0.0)
-        meant = [passage for passage, share in shares.items() if share >= max(_LEAST_NAMED, best * _NEAR_THE_BEST)]
+        least = max(_LEAST_NAMED, best * _NEAR_THE_BEST)
+        told = Told.of(act.named)
+        meant = [passage for passage, share in shares.items() if share >= least and told.may_be_said_by(passage[1])]
         subjects = [word for word in parsed.words if word.dep in {"nsubj", "nsubjpass"}] if parsed is not None else []
         just_said = self._before() if not before else []
         if act.unsure and not set(meant) & set(just_said):

@@ -1,0 +1,110 @@
+"""What a sentence says, and of whom: "I live in Lisbon" does not say that a sister lives there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from language.reading.words import KIN, listed
+
+from ..parse import Parsed, Word, parse
+
+_NO_CONTENT = frozenset(
+    """be have do will would can could shall should may might must get go say tell mention mean think know want like
+    please thank sorry thing part bit story stuff matter business word sentence remark piece fact note memory record
+    book album file summary message last previous one anything something everything nothing private secret wrong lot
+    now later again really just also anyway obviously okay ok right forget remember keep save store write delete erase
+    remove embarrassing stupid silly hurt upset talk speak shut mouth oh yes no well hmm user never not ago long time
+    whole all bad call need""".split()  # noqa: SIM905 - a list of words reads as a text
+)
+_CALLED = {
+    "father": "dad daddy papa pa", "mother": "mum mom mummy mama ma", "grandfather": "grandpa granddad grandad opa",
+    "grandmother": "grandma gran nan granny oma", "husband": "hubby", "child": "kid", "debt": "owe", "live": "address",
+    "pregnancy": "pregnant", "allergy": "allergic", "divorce": "divorced", "work": "job", "earn": "salary",
+    "take": "medication", "drink": "drunk drinking",
+}  # fmt: skip
+_SAME_WORD = {each: word for word, others in _CALLED.items() for each in others.split()}
+_OPEN = frozenset({"NOUN", "PROPN", "VERB", "ADJ", "NUM", "X", "INTJ"})
+
+
+def content_words(words: Iterable[Word]) -> list[str]:
+    """The lemmas of words that say something by themselves, one word for each relative however they are called."""
+    lemmas = (word.lemma.lower() for word in words if word.pos in _OPEN and word.dep not in {"aux", "auxpass", "neg"})
+    return [
+        _SAME_WORD.get(lemma, lemma) for lemma in lemmas if lemma not in _NO_CONTENT and any(map(str.isalnum, lemma))
+    ]
+
+
+_SPEAKER = "i"
+_SELF = listed("i me user")
+_POINTING = listed("he she they it we who that this which him her them us")
+_LIGHT = listed("live work go come stay like love enjoy make take give see look find use feel start try")
+_SUBJECTS = frozenset({"nsubj", "nsubjpass"})
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The words of a sentence, by what they are for. All are lemmas as ``content_words`` gives them.
+
+    ``people`` are those of whom it is said: kin, names, and "i" for the speaker; empty where a pronoun may stand for
+    anybody. ``subjects`` are all words of its subjects, ``verbs`` those verbs that tell little without an object,
+    ``matter`` what is left.
+    """
+
+    words: frozenset[str] = frozenset()
+    people: frozenset[str] = frozenset()
+    subjects: frozenset[str] = frozenset()
+    verbs: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, text: str) -> Told:
+        """Read a sentence; of what can't be parsed, and of other languages, nothing is known."""
+        parsed = parse(text)
+        return cls() if parsed is None else cls._read(parsed)
+
+    @classmethod
+    def _read(cls, parsed: Parsed) -> Told:
+        subjects = [word for word in parsed.words if word.dep in _SUBJECTS]
+        subjects += [each for word in subjects for each in parsed.children(word) if each.dep == "conj"]
+        mentioned = frozenset(content_words(parsed.words)) | {_SPEAKER for word in parsed.words if word.low in _SELF}
+        pronouns = (word for word in parsed.words if word.pos == "PRON" and word.dep != "poss")
+        open_to_all = not subjects or any(word.low in _POINTING for word in pronouns)
+        return cls(
+            words=mentioned,
+            people=frozenset() if open_to_all else frozenset(_people(subjects)),
+            subjects=frozenset(content_words(subjects)),
+            verbs=mentioned & _LIGHT,
+        )
+
+    @property
+    def matter(self) -> frozenset[str]:
+        """The words that say what is so: neither of whom nor the verb."""
+        return self.words - self.subjects - self.verbs - {_SPEAKER}
+
+    def is_of_others_than(self, other: Told) -> bool:
+        """Whether both say plainly of whom they speak, and it is somebody else. Kin may be called by any name."""
+        if not self.people or not other.people or self.people & other.words or other.people & self.words:
+            return False
+        one, two = (frozenset(map(_kind, each.people)) for each in (self, other))
+        return {"kin", "name"} != one | two
+
+    def may_be_said_by(self, text: str) -> bool:
+        """Whether a sentence with words of this one may say the same: of nobody else, and more than the verb."""
+        if not self.subjects | self.people:
+            return True
+        other = Told.of(text)
+        shared = self.words & other.words
+        only_verb = bool(shared & self.verbs) and bool(self.matter) and not shared & self.matter
+        return not only_verb and not self.is_of_others_than(other)
+
+
+def _people(subjects: Iterable[Word]) -> Iterable[str]:
+    for word in subjects:
+        if word.low in _SELF:
+            yield _SPEAKER
+        elif word.low in KIN or word.pos == "PROPN":
+            yield from content_words([word])
+
+
+def _kind(person: str) -> str:
+    return _SPEAKER if person == _SPEAKER else "kin" if person in KIN else "name"
