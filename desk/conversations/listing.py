@@ -49,13 +49,14 @@ _PASSAGE_COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class ConversationView(ListView):
-    """Query parameters of the list: words, legacy, agent."""
+    """Query parameters of the list: words, legacy, agent, and ``upload``, the id of an import."""
 
-    FILTERS = ("legacy", "agent")
+    FILTERS = ("legacy", "agent", "upload")
 
     search: str = ""
     legacy: str = ""
     agent: str = ""
+    upload: str = ""
     more: str = ""
     sort: str = ""
     per_page: int = PER_PAGE
@@ -68,6 +69,7 @@ class ConversationView(ListView):
             search=words(query, "search", 200),
             legacy=as_id(query.get("legacy", "")),
             agent=as_id(query.get("agent", "")),
+            upload=as_id(query.get("upload", "")),
             more=one_of(query, "more", ["yes"]),
             page=query.get("page", "1"),
         )
@@ -79,7 +81,7 @@ class ConversationView(ListView):
 
     def narrow(self, conversations: ConversationQuerySet) -> ConversationQuerySet:
         """Apply the filters, without the search."""
-        wanted = {"legacy_id": self.legacy, "agent_id": self.agent}
+        wanted = {"legacy_id": self.legacy, "agent_id": self.agent, "brought_by_id": self.upload}
         return conversations.filter(**{name: value for name, value in wanted.items() if value})
 
 

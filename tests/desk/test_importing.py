@@ -17,9 +17,9 @@ from journal.models import JobRun
 from memories.actions import memory_update
 from memories.models import Memory, MemoryEvidence, MemoryVersion, Proposal
 from tests.conversations.exports import chatgpt_conversation, chatgpt_message, chatgpt_talk, chatgpt_zip, claude_talk
-from tests.factories import LegacyFactFactory, MemoryFactory, PreferencesFactory
+from tests.factories import ConversationFactory, LegacyFactFactory, MemoryFactory, PreferencesFactory
 
-from .conftest import text
+from .conftest import text, words
 
 IMPORT_QUERIES = 10
 IMPORTS_QUERIES = 6
@@ -257,6 +257,13 @@ def test_what_came_of_it_is_counted_and_leads_to_lists_of_it(visit, owner, agent
     ):
         assert f'<a href="{escape(address)}">{there}<' in page
         assert text(client.get(address)).count('<li class="fact line') == there
+    ConversationFactory(user=owner, title="Another talk")
+    address = f"/conversations/?upload={brought.pk}"
+    assert f'<a href="{address}">1<' in page
+    talks = words(client.get(address))
+    assert "1 conversation found." in talks
+    assert "from ChatGPT, 4 messages" in talks
+    assert "Another talk" not in talks
 
 
 class TestMemoriesOfMem0:
