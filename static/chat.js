@@ -233,6 +233,25 @@
     return inWords("Keepsake could not take it. Please try again in a moment.");
   };
 
+  // Await the request that starts a reply. If it fails, show why and return nothing.
+  const startReply = async (request, unreachable) => {
+    try {
+      const answer = await request;
+      if (answer.ok) return answer;
+      await tellRefusal(answer);
+    } catch {
+      tell(unreachable);
+    }
+    busy(false);
+  };
+
+  // Show a placeholder of the reply, which its words replace.
+  const pendingReply = () => {
+    const words = turn(inWords("The assistant"), "…", "said-coming");
+    words.setAttribute("aria-busy", "true");
+    return words;
+  };
+
   const say = async (content) => {
     const most = Number(field.dataset.most);
     if ([...content].length > most) {
@@ -243,26 +262,17 @@
     tell("");
     busy(true);
     once ||= crypto.randomUUID?.() ?? String(Math.random());
-    let answer;
-    try {
-      answer = await post(chat.dataset.chat, { content, ...(how && { mode: how.value }) }, { "Idempotency-Key": once });
-    } catch {
-      tell(inWords("Keepsake could not be reached. What you typed is still here; please try again."));
-      busy(false);
-      return;
-    }
-    if (!answer.ok) {
-      await tellRefusal(answer);
-      busy(false);
-      return;
-    }
+    const answer = await startReply(
+      post(chat.dataset.chat, { content, ...(how && { mode: how.value }) }, { "Idempotency-Key": once }),
+      inWords("Keepsake could not be reached. What you typed is still here; please try again."),
+    );
+    if (!answer) return;
     once = "";
     field.value = "";
     draft("");
     grow();
     turn(inWords("You"), content, "mine");
-    const words = turn(inWords("The assistant"), "…", "said-coming");
-    words.setAttribute("aria-busy", "true");
+    const words = pendingReply();
     await follow(answer, answer.headers.get("Keepsake-Reply"), next, words);
     field.focus({ preventScroll: true });
   };
@@ -286,22 +296,13 @@
     const from = Number(event.target.closest("li").id.slice(1));
     tell("");
     busy(true);
-    let answer;
-    try {
-      answer = await post(`${chat.dataset.chat}${id}/retry/`);
-    } catch {
-      tell(inWords("Keepsake could not be reached. Please try again."));
-      busy(false);
-      return;
-    }
-    if (!answer.ok) {
-      await tellRefusal(answer);
-      busy(false);
-      return;
-    }
+    const answer = await startReply(
+      post(`${chat.dataset.chat}${id}/retry/`),
+      inWords("Keepsake could not be reached. Please try again."),
+    );
+    if (!answer) return;
     event.target.closest(".said-missing").remove();
-    const words = turn(inWords("The assistant"), "…", "said-coming");
-    words.setAttribute("aria-busy", "true");
+    const words = pendingReply();
     await follow(answer, id, from, words);
   });
   if (chat.dataset.running) {

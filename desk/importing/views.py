@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, cast
 from uuid import UUID
 
@@ -168,21 +169,22 @@ def _count(upload: ConversationImport, reason: str) -> int:
 @for_person
 def cancel(request: PageRequest, principal: Principal, import_id: UUID) -> HttpResponse:
     """Cancel an import."""
-    try:
-        import_cancel(principal, import_id)
-    except NotFound:
-        raise
-    except Refused as error:
-        messages.error(request, error.detail)
-    return redirect("import-page", import_id)
+    return _apply(import_cancel, request, principal, import_id)
 
 
 @require_POST
 @for_person
 def undo(request: PageRequest, principal: Principal, import_id: UUID) -> HttpResponse:
     """Undo an import."""
+    return _apply(import_undo, request, principal, import_id)
+
+
+def _apply(
+    action: Callable[[Principal, UUID], object], request: PageRequest, principal: Principal, import_id: UUID
+) -> HttpResponse:
+    """Apply an action to the import, and return to its page with the error if it is refused."""
     try:
-        import_undo(principal, import_id)
+        action(principal, import_id)
     except NotFound:
         raise
     except Refused as error:

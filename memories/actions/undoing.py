@@ -37,11 +37,11 @@ _FILING = ("subject", "topics", "category", "importance", "expires_at", "metadat
 def memories_undo(write: LedgerWrite, principal: Principal, wanted: Sequence[UndoTarget]) -> Mapping[str, str]:
     """Restore memories' states, wordings and fields. Returns an error code by id for those not restored."""
     user_id = accounts_policy.must_remember(principal)
-    return _PuttingBack.of(write, principal, user_id, wanted).run()
+    return _MemoriesUndo.of(write, principal, user_id, wanted).run()
 
 
 @dataclass
-class _PuttingBack:
+class _MemoriesUndo:
     """State of an undo: the current memories, and their earlier wordings."""
 
     write: LedgerWrite
@@ -54,7 +54,7 @@ class _PuttingBack:
     left: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, write: LedgerWrite, principal: Principal, user_id: UUID, wanted: Sequence[UndoTarget]) -> _PuttingBack:
+    def of(cls, write: LedgerWrite, principal: Principal, user_id: UUID, wanted: Sequence[UndoTarget]) -> _MemoriesUndo:
         """Read it, in two statements."""
         rows = narrow(Memory.objects.visible_to(principal).filter(pk__in=[each.object_id for each in wanted]))
         numbers = {each.object_id: each.before["version"] for each in wanted if "version" in each.before}
