@@ -26,7 +26,7 @@ from retrieval.text import prepare
 from .. import policy
 from ..echoes import repeats_withheld
 from ..models import Conversation, ConversationChunk, Message, Withheld
-from .refusals import LIVE_WINDOW, find_refusals, refusals_apply
+from .refusals import LIVE_WINDOW, find_refusals, plan_refusals, refusals_apply
 from .withholding import withhold_in_imported, withhold_in_replies
 
 
@@ -134,7 +134,7 @@ def messages_append(
     heard = find_refusals(principal, conversation_id, new, brought=brought)
     # A refusal may reject facts of a legacy, so the legacy's ledger is locked too.
     legacies = {each.legacy_id for each in heard if each.legacy_id is not None}
-    with ledger_write(principal.actor, user_id, *legacies) as write:
+    with plan_refusals(user_id, heard, new), ledger_write(principal.actor, user_id, *legacies) as write:
         conversation = _lock(principal, conversation_id)
         if after is not None and conversation.message_count != after:
             raise Conflict(

@@ -6,7 +6,8 @@ and a parser, without a model.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -19,7 +20,7 @@ from .. import policy
 from ..models import Conversation, Message, Withheld
 from ..passages import MARK
 from .withheld_rows import Cause
-from .withholding import words_withhold
+from .withholding import plan_withholding, words_withhold
 
 LIVE_WINDOW = timedelta(minutes=5)
 """A message whose ``at`` is further from its arrival is an old record: it changes nothing that is known elsewhere."""
@@ -51,6 +52,11 @@ class HeardRefusal:
     def cause(self) -> Cause:
         """The cause under which the words are withheld."""
         return Cause(Withheld.Cause.MESSAGE, str(self.message_id))
+
+    @property
+    def quotes(self) -> list[tuple[UUID, str]]:
+        """What to withhold of each message, "" for all of it."""
+        return [(pk, "" if pk in self.held else quote) for pk, quote in self.passages]
 
     @property
     def said(self) -> list[str]:
@@ -111,14 +117,30 @@ def _is_held(row: Message, now: datetime) -> bool:
     return row.held_until is not None and row.held_until > now
 
 
+@contextmanager
+def plan_refusals(user_id: UUID, heard: Sequence[HeardRefusal], new: Sequence[Message]) -> Iterator[None]:
+    """Plan ``refusals_apply`` before the lock is taken, for the messages that are about to be appended.
+
+    It sets the conversation and the index that they will have if nobody else appends meanwhile.
+    """
+    talks = Conversation.objects.select_related("legacy").filter(pk__in={each.conversation_id for each in heard})
+    conversation = talks.first() if heard else None
+    if conversation is None:
+        yield
+        return
+    for index, row in enumerate(new, start=conversation.message_count):
+        row.conversation, row.index = conversation, index
+    with plan_withholding(user_id, {each.cause: each.quotes for each in heard}, unstored=new):
+        yield
+
+
 def refusals_apply(write: LedgerWrite, user_id: UUID, heard: Iterable[HeardRefusal]) -> None:
     """Withhold what the refusals refer to, inside the transaction that stores their messages, and call the listeners.
 
     Messages about which the person was being asked are marked as declined.
     """
     for each in heard:
-        said = [(pk, "" if pk in each.held else quote) for pk, quote in each.passages]
-        words_withhold(write, user_id, each.cause, said)
+        words_withhold(write, user_id, each.cause, each.quotes)
         if each.held:
             Message.objects.filter(pk__in=each.held).update(declined=True, held_until=None, reading_due=None)
         for listener in _listeners:

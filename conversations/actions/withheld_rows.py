@@ -65,12 +65,18 @@ Snapshot = set[tuple[Any, ...]]
 def take_snapshot(user_id: UUID, ids: Collection[UUID]) -> Snapshot:
     """Return a snapshot of everything a plan reads of these messages; equal snapshots mean that nothing changed."""
     said = Message.objects.filter(user_id=user_id, pk__in=ids)
-    of_each = ("pk", "content", "search_length", "conversation__title", "conversation__legacy__name")
+    of_each = ("pk", "index", "content", "search_length", "conversation__title", "conversation__legacy__name")
     rows: Snapshot = set(said.values_list(*of_each))
     for model, column in redactable_columns().values():
         if column == "quote":
             rows |= set(model._default_manager.filter(message__in=ids).values_list("pk", "message_id", "quote"))
     return rows | set(Withheld.objects.filter(of_messages(ids)).values_list())
+
+
+def snapshot_of_unstored(row: Message) -> tuple[Any, ...]:
+    """Return what ``take_snapshot`` will hold of a message once it is stored, if nothing else changes meanwhile."""
+    talk = row.conversation
+    return (row.pk, row.index, row.content, row.search_length, talk.title, talk.legacy.name if talk.legacy else None)
 
 
 def of_messages(ids: Collection[UUID]) -> Q:

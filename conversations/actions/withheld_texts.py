@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import reduce
 from operator import or_
+from types import MappingProxyType
 from uuid import UUID
 
 from django.conf import settings
@@ -26,7 +27,16 @@ from ..echoes import WithheldWords
 from ..models import ConversationChunk, Message, Withheld
 from ..passages import MARK, Original, Span, find_all
 from ..querysets import ChunkQuerySet
-from .withheld_rows import Cause, Redaction, RewritePlan, Snapshot, of_messages, redactable_columns, take_snapshot
+from .withheld_rows import (
+    Cause,
+    Redaction,
+    RewritePlan,
+    Snapshot,
+    of_messages,
+    redactable_columns,
+    snapshot_of_unstored,
+    take_snapshot,
+)
 
 REWRITE_TASK = "assistant.rewrite_chunks"
 _MOST_THAT_STAY = 200
@@ -46,10 +56,14 @@ def redaction_of(row: Withheld) -> Redaction:
 
 @dataclass
 class RedactedTexts:
-    """Messages with their titles and quotations: current text, original text and redactions of each."""
+    """Messages with their titles and quotations: current text, original text and redactions of each.
+
+    ``unstored`` are messages that the transaction will store before it rewrites these texts.
+    """
 
     user_id: UUID
     tracks_changes: bool = False
+    unstored: Mapping[UUID, Message] = field(default_factory=dict)
     messages: dict[UUID, Message] = field(default_factory=dict)
     rows: dict[UUID, Withheld] = field(default_factory=dict)
     now: datetime = field(default_factory=timezone.now)
@@ -62,19 +76,27 @@ class RedactedTexts:
     sought: list[tuple[WithheldWords, Mapping[UUID, Message], set[UUID]]] = field(default_factory=list)
 
     @classmethod
-    def load(cls, user_id: UUID, ids: Collection[UUID], *, tracks_changes: bool = False) -> RedactedTexts:
+    def load(
+        cls,
+        user_id: UUID,
+        ids: Collection[UUID],
+        *,
+        tracks_changes: bool = False,
+        unstored: Mapping[UUID, Message] = MappingProxyType({}),
+    ) -> RedactedTexts:
         """Load the texts of these messages. ``tracks_changes`` takes a snapshot for ``is_unchanged``."""
-        texts = cls(user_id, tracks_changes)
+        texts = cls(user_id, tracks_changes, unstored)
         texts.read(ids)
         return texts
 
     def read(self, ids: Collection[UUID]) -> None:
         """Load messages, their conversations' titles, the rows that quote them, and the redactions of all these."""
+        unstored = {pk: self.unstored[pk] for pk in ids if pk in self.unstored}
         if self.tracks_changes:  # Before the reads, so that a write in between makes the snapshot differ.
-            self.snapshot |= take_snapshot(self.user_id, ids)
+            self.snapshot |= take_snapshot(self.user_id, ids) | {snapshot_of_unstored(row) for row in unstored.values()}
             self.snapshot_ids |= set(ids)
         found = Message.objects.filter(user_id=self.user_id, pk__in=ids).select_related("conversation__legacy")
-        messages = {row.pk: row for row in found.defer("embedding", "search", "search_text")}
+        messages = {row.pk: row for row in found.defer("embedding", "search", "search_text")} | unstored
         shown = {("message", str(pk)): row.content for pk, row in messages.items()}
         shown |= {("title", str(row.conversation_id)): row.conversation.title for row in messages.values()}
         for label, (model, column) in redactable_columns().items():

@@ -111,18 +111,23 @@ def plan_withholding(
     user_id: UUID,
     wanted: Mapping[Cause, Collection[tuple[UUID, str]]],
     titled: Mapping[Cause, Collection[UUID]] = MappingProxyType({}),
+    unstored: Collection[Message] = (),
 ) -> Iterator[None]:
     """Plan ``words_withhold`` before the lock is taken: searching echoes is slow for long histories.
 
-    ``wanted``: quotations by cause; ``titled``: messages by cause. Inside the block ``words_withhold`` only checks that
-    the texts are unchanged, and plans again if they are not.
+    ``wanted``: quotations by cause; ``titled``: messages by cause; ``unstored``: messages that will be stored before
+    ``words_withhold`` is called, with the conversation and the index that they will have. Inside the block
+    ``words_withhold`` only checks that the texts are unchanged, and plans again if they are not.
     """
     requests = {
         cause: _Request.of(wanted.get(cause, ()), titled.get(cause, ()))
         for cause in {**wanted, **titled}
         if wanted.get(cause) or titled.get(cause)
     }
-    plans = {cause: _make_plan(user_id, cause, each, tracks_changes=True) for cause, each in requests.items()}
+    new = {row.pk: row for row in unstored}
+    plans = {
+        cause: _make_plan(user_id, cause, each, tracks_changes=True, unstored=new) for cause, each in requests.items()
+    }
     token = _plans_ahead.set(plans)
     try:
         yield
@@ -138,9 +143,10 @@ def _withhold(write: LedgerWrite, user_id: UUID, cause: Cause, request: _Request
     return set(plan.messages)
 
 
-def _make_plan(user_id: UUID, cause: Cause, request: _Request, *, tracks_changes: bool = False) -> _Plan:
+def _make_plan(user_id: UUID, cause: Cause, request: _Request, **how: Any) -> _Plan:
+    """Plan a request; ``how`` as for ``RedactedTexts.load``."""
     by_message = request.by_message
-    texts = RedactedTexts.load(user_id, {*by_message, *request.titled}, tracks_changes=tracks_changes)
+    texts = RedactedTexts.load(user_id, {*by_message, *request.titled}, **how)
     spans = {pk: texts.spans(pk, by_message[pk]) for pk in by_message if pk in texts.messages}
     # A declined message withholds what was learned from it, too, so nothing is exempt.
     exempt = by_message and cause.type != Withheld.Cause.MESSAGE

@@ -32,6 +32,7 @@ from conversations.actions import (
     withheld_restore,
     withholding,
 )
+from conversations.actions import record as record_actions
 from conversations.imports.records import ParsedConversation, ParsedMessage
 from conversations.models import Conversation, ConversationChunk, Message, Withheld
 from conversations.passages import MARK, Original, Span, merged
@@ -258,6 +259,33 @@ def test_echoes_are_looked_for_before_the_lock_and_once_only(owner, monkeypatch)
     dont_keep(owner, memory)
     assert (planned, locked) == ([False], [1])
     assert CELLO not in "".join(record(talk))
+
+
+@pytest.mark.parametrize("alone", [True, False], ids=["quiet", "somebody speaks meanwhile"])
+def test_a_no_in_talk_looks_for_echoes_before_the_lock_and_again_only_if_somebody_spoke(owner, monkeypatch, alone):
+    talk = say(owner, SAID, *[f"You said that you play the cello, {number}." for number in range(9)], title="My cello")
+    planned, locked = [], []
+    plan, lock = withholding._make_plan, record_actions.ledger_write
+
+    def locking(*args, **kwargs):
+        if not (alone or locked):
+            locked.append("meanwhile")
+            messages_append(me(owner), talk.pk, [NewMessage("assistant", "How lovely that you play the cello.")])
+        locked.append(1)
+        return lock(*args, **kwargs)
+
+    monkeypatch.setattr(
+        withholding, "_make_plan", lambda *args, **kwargs: planned.append(bool(locked)) or plan(*args, **kwargs)
+    )
+    monkeypatch.setattr(record_actions, "ledger_write", locking)
+    (no,) = messages_append(me(owner), talk.pk, [NewMessage("user", "Please forget that I play the cello.")])
+    assert planned == ([False] if alone else [False, True])
+    assert "cello" not in "".join(record(talk))
+    assert "cello" not in no.content
+    assert Conversation.objects.get(pk=talk.pk).title == MARK
+    last = Change.objects.filter(ledger_id=owner.pk).latest("rev").rev
+    undo(me(owner), last, last)
+    assert CELLO in record(talk)[0]
 
 
 @pytest.mark.parametrize("late", ["How lovely that you play the cello.", "It is raining."], ids=["an echo", "no echo"])
