@@ -23,7 +23,7 @@ from retrieval.text import list_query_words
 from retrieval.vectors import decode_halfvec
 
 from .policy import fingerprints
-from .policy.resembling import LEAST_SIMILARITY, RESEMBLES, contains_all_words, may_resemble, resembles
+from .policy.resembling import LEAST_SIMILARITY, RESEMBLES, contains_all_words, matching
 
 if TYPE_CHECKING:
     from accounts.principals import Principal
@@ -74,11 +74,13 @@ class SuppressionMatches:
             self.words.append(suppression)
         elif text.verbatim:
             self.near = self.near or contains_all_words(text.content, rejected)
-        elif resembles(text.saying, rejected, similarity):
-            self.meaning.append(suppression)
-        elif text.meaning is not None and stood is not None and not self.near:
-            alike = likeness(text.meaning.vector, decode_halfvec(stood))
-            self.near = may_resemble(text.content, rejected, similarity, alike)
+        else:
+            meaning = text.meaning
+            alike = likeness(meaning.vector, decode_halfvec(stood)) if meaning is not None and stood else None
+            match = matching(text.saying, rejected, similarity, alike)
+            if match == "meaning":
+                self.meaning.append(suppression)
+            self.near = self.near or match == "near"
 
 
 def least_similarity(texts: Iterable[Embedded]) -> float:
@@ -223,7 +225,7 @@ class SuppressionQuerySet(models.QuerySet["Suppression"]):
     ) -> list[SuppressionMatches]:
         """Return the matching suppressions of each text, in one SQL statement with an exact vector search.
 
-        A suppression matches by the same words, or by vectors of the same model (``resembles``, ``may_resemble``).
+        A suppression matches by the same words, or by vectors of the same model (``policy.resembling.matching``).
         A memory is compared with all that the person rejected, a fact with rejected memories and facts of its legacy.
         """
         found = [SuppressionMatches() for _ in texts]

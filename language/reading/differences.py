@@ -83,7 +83,7 @@ def differ(pair: Alignment) -> bool:
         or _differ_in_polarity(pair)
         or _differ_in_sense(pair)
         or _has_substituted_word(pair)
-        or _are_roles_swapped(pair)
+        or are_roles_swapped(pair)
     )
 
 
@@ -347,7 +347,7 @@ def _has_substituted_verb(pair: Alignment) -> bool:
     )
 
 
-def _are_roles_swapped(pair: Alignment) -> bool:
+def are_roles_swapped(pair: Alignment) -> bool:
     """Whether agent and patient, or the two sides of a comparison, are swapped."""
     one, other = pair.one, pair.other
     verbs = {word.lemma for word in one.words if word.part == "verb"}

@@ -21,7 +21,7 @@ from language.likeness import likeness
 
 from .alignment import Alignment, figures_of
 from .content import Content
-from .differences import differ, doubts, may_differ
+from .differences import are_roles_swapped, differ, doubts, may_differ
 
 WEIGHTS = Path(__file__).with_name("sameness.npz")
 
@@ -40,6 +40,12 @@ class Statement(Content):
         except EmbedderUnavailable:
             return None
         return vectors[0], traits[0]
+
+
+class Worded(Statement):
+    """A statement that is compared by its words alone, without calling the embedder."""
+
+    vectors = None
 
 
 @dataclass(frozen=True)
@@ -70,6 +76,11 @@ class Pair:
     def differs(self) -> bool:
         """Whether an exact difference keeps them apart, whatever a model says."""
         return differ(self._alignment)
+
+    @property
+    def has_swapped_roles(self) -> bool:
+        """Whether the same words stand in each other's roles: "prefers dogs to cats", "prefers cats to dogs"."""
+        return are_roles_swapped(self._alignment)
 
     @property
     def may_be_one(self) -> bool:

@@ -7,12 +7,14 @@ close as two wordings of one statement. So the more words two texts share, the h
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 from django.conf import settings
 
 from language.gates.passages import spoken
 from language.likeness import sameness
 from language.reading.compare import Saying, contains_words_of, shared_words
+from language.reading.sameness import Pair, Worded
 from retrieval.text import list_words
 
 RESEMBLES = "This resembles something that was rejected before."
@@ -22,11 +24,51 @@ LEAST_SIMILARITY = 0.83
 """Below this cosine similarity of the bundled embedder's vectors, two texts don't mean the same."""
 NEAR_SIMILARITY, NEAR_LIKENESS, NEAR_SHARED_WORDS = 0.915, 0.28, 0.2
 NEAR_SAMENESS = -1.75
+SAME_SAMENESS, UNLIKELY_SAMENESS = 0.5, 1.0
+"""The least sameness of two texts that consolidation tells apart, and of two that are unlikely to be one to it."""
+_UNLIKELY = 0.5
+_FEW_SHARED, _FEWER_SHARED = 0.25, 0.2
+"""Texts that share no more of their words are told apart by their vectors only; the second where something differs."""
 _SHARED_UNKNOWN, _SHARED_AT_LEAST = 0.5, 0.1
 _OF_THE_USER = re.compile(r"\buser\b(?!['’]s)", re.IGNORECASE)
 _FIGURES = re.compile(r"\d+")
 # Capitalised words that don't begin a sentence, since those need not be names.
 _INSIDE = re.compile(r"(?<![.!?:;] )(?<!^)\b[^\W\d_]\w*")
+
+
+Match = Literal["meaning", "near", ""]
+
+
+def matching(said: Saying, rejected: str | None, similarity: float, alike: float | None) -> Match:
+    """How a text matches a rejected one: by "meaning" (``resembles``), "near" (``may_resemble``), or not at all.
+
+    ``similarity`` is the cosine of their vectors, ``alike`` their ``language.likeness``; None with another embedder
+    than the bundled one.
+    """
+    if resembles(said, rejected, similarity):
+        found: Match = "meaning"
+    elif alike is not None and may_resemble(said.content, rejected, similarity, alike):
+        found = "near"
+    else:
+        return ""
+    # Parsed last, since few texts come this far.
+    apart = rejected is not None and alike is not None and are_apart(said.content, rejected, similarity, alike)
+    return "" if apart else found
+
+
+def are_apart(said: str, rejected: str, similarity: float, alike: float) -> bool:
+    """Whether two texts that share words say different things, as consolidation compares them: whose roles, whom, what.
+
+    Where consolidation keeps two apart to lose neither, what vectors say still counts here, to miss no paraphrase.
+    """
+    pair = Pair(Worded(rejected), Worded(said))
+    if pair.has_swapped_roles:
+        return True
+    few = _FEWER_SHARED if pair.differs else _FEW_SHARED
+    if shared_words(rejected, said) <= few or (contains_words_of(said, rejected) and not pair.differs):
+        return False
+    least = SAME_SAMENESS if pair.differs else UNLIKELY_SAMENESS if pair.chance < _UNLIKELY else NEAR_SAMENESS
+    return sameness(rejected, said, similarity, alike) < least
 
 
 def resembles(said: Saying, rejected: str | None, similarity: float) -> bool:

@@ -23,7 +23,7 @@ BOAT, OWN_BOAT, OTHER = (
     "The user has their own little boat.",
     "The user bakes bread on Saturdays.",
 )
-LESSONS = "The user wants to take sailing lessons."
+YACHT = "The user sails their own yacht."
 ROWING, OWN_ROWING = "Henry kept a small rowing boat at the lake.", "At the lake Henry had his own little rowboat."
 SAID = "I drink green tea on my own little boat."
 
@@ -99,10 +99,10 @@ def test_fields_of_the_person_wait_whichever_way_they_come_in(ways, way, content
 
 
 def test_what_only_comes_near_waits_too_and_approving_it_lifts_nothing(api, agent, boat, me):
-    answer = api(agent).post(URL, {"content": LESSONS, "category": "context"}).json()
+    answer = api(agent).post(URL, {"content": YACHT, "category": "context"}).json()
     assert (answer["state"], answer["state_reason"]) == ("proposed", RESEMBLES)
     memories.memory_approve(me, answer["id"])
-    assert Memory.objects.get(content=LESSONS).state == "active"
+    assert Memory.objects.get(content=YACHT).state == "active"
     assert Suppression.objects.get().object_id == boat.pk
 
 

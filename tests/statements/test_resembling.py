@@ -7,7 +7,7 @@ from django.conf import settings
 from language.embedders.e5.embedder import BundledEmbedder
 from language.likeness import likeness
 from language.reading.compare import Saying
-from statements.policy.resembling import LEAST_SIMILARITY, may_resemble, resembles
+from statements.policy.resembling import LEAST_SIMILARITY, matching, may_resemble, resembles
 
 from . import resembling
 
@@ -65,9 +65,32 @@ def waiting():
 
 def _waits(text, rejected, vector, stood):
     cosine = float(vector @ stood)
-    return cosine >= LEAST_SIMILARITY and (
-        resembles(Saying(text), rejected, cosine) or may_resemble(text, rejected, cosine, likeness(vector, stood))
-    )
+    return cosine >= LEAST_SIMILARITY and bool(matching(Saying(text), rejected, cosine, likeness(vector, stood)))
+
+
+def test_near_but_different_statements_do_not_wait_and_paraphrases_still_do(waiting):
+    """Before, 19 of these 40 near ones waited. Once the text is purged, 33 wait: the vector alone can't tell."""
+    found = [waiting([said], [old], known=True) for old, said in resembling.TOLD_APART_PARAPHRASES]
+    falsely = [waiting([said], [old], known=True) for old, said in resembling.TOLD_APART_NEAR]
+    assert sum(found) >= 38
+    assert sum(falsely) <= 4
+
+
+@pytest.mark.parametrize(
+    ("rejected", "said", "waits"),
+    [
+        ("The user prefers cats to dogs.", "The user prefers dogs to cats.", False),
+        ("The user owes his brother money.", "The user's brother owes him money.", False),
+        ("The user dropped out of medical school.", "The user's brother dropped out of medical school.", False),
+        ("The user smokes.", "The user doesn't smoke.", False),
+        ("Walter never learned to write.", "Walter never learned to drive.", False),
+        ("The user owes 8,000 euros.", "The user owes 800 euros.", False),
+        ("The user smokes a pipe.", "The user smokes a pipe in the garden every evening.", True),
+        ("The user is afraid of dogs.", "Dogs frighten the user.", True),
+    ],
+)
+def test_another_role_person_denial_thing_or_number_is_another_statement(waiting, rejected, said, waits):
+    assert waiting([said], [rejected], known=True) == waits
 
 
 @pytest.mark.parametrize("known", [True, False], ids=["with the text", "once it is purged"])
