@@ -10,6 +10,7 @@ from django.db import connection
 from accounts.models import Grant
 from conversations.models import Message
 from facts.models import LegacyFact
+from interop.mem0.api import urlpatterns as mem0_patterns
 from memories.models import Memory
 from tests import factories
 from tests.conftest import taken_back, with_key
@@ -135,3 +136,58 @@ def test_no_call_takes_a_field_that_it_does_not_declare(api, owner, stranger, ro
                 taken.append((call, answer.status_code, answer.content[:200]))
     assert not taken, "\n".join(map(str, taken))
     assert digest() == before
+
+
+def mem0_tries(rows, service_name):
+    """Each mem0 route with the owner's ids and names, by every method: the method, the address and what is sent."""
+    memory, named = str(rows["memory_id"]), {"user_id": service_name}
+    bodies = [
+        {"memory_id": memory, "text": "Mine now.", "feedback": "POSITIVE", "query": "hens"},
+        {"memories": [{"memory_id": memory, "text": "Mine now."}], "filters": named, "query": "hens"},
+        {"messages": "Mine now.", "infer": False, "agent_id": str(rows["agent_id"]), "query": "hens"},
+    ]
+    values = {"memory_id": memory, "event_id": rows["job_id"]}
+    for route in mem0_patterns:
+        for kind, name in [("user", service_name), ("agent", rows["agent_id"]), ("run", "r1")]:
+            parts = {**values, "kind": kind, "name": name}
+            address = re.sub(r"<(?:\w+:)?(\w+)>", lambda match: str(parts[match[1]]), f"/mem0/{route.pattern}")  # noqa: B023
+            for method in methods(route):
+                asks = [None] if method in {"get", "delete"} and "batch" not in address else bodies
+                for body in asks:
+                    yield method, address + (f"?user_id={service_name}" if body is None else ""), body
+            if not route.pattern.converters:
+                break
+
+
+def test_the_routes_of_mem0_tell_the_owner_s_agent_what_nobody_else_is_told(api, agent, rows, told, owner):
+    said = [api(agent).get(address).content.decode() for method, address, _ in mem0_tries(rows, owner.username)
+            if method == "get"]  # fmt: skip
+    assert any(text in each for each in said for text in told)
+
+
+@pytest.mark.parametrize("caller", ["other agent", "service", "narrowed"])
+def test_nobody_reads_or_changes_what_is_somebody_else_s_by_the_routes_of_mem0(caller, callers, rows, told, owner):
+    """A caller writes for its own person; of the owner's nothing is told and nothing changes, whatever is named."""
+    client, tried = callers[caller], 0
+    name = owner.username
+    before = digest_of(owner)
+    for method, address, body in mem0_tries(rows, name):
+        answer = getattr(client, method)(address, body, format="json") if body else getattr(client, method)(address)
+        tried += answer.status_code != 405
+        said = answer.content.decode()
+        assert answer.status_code < 500, (method, address, body)
+        assert not [text for text in told if text in said], (method, address, body, said[:300])
+    assert {table for table, stood in digest_of(owner).items() if stood != before[table]} == set()
+    assert tried > 30
+
+
+def digest_of(person):
+    """What stands of a person in every table that says whose a row is, by its name."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT table_name FROM information_schema.columns WHERE column_name = 'user_id'"
+                       " AND table_schema = 'public'")  # fmt: skip
+        names = sorted({name for (name,) in cursor.fetchall()} - NOTED)
+        parts = [f"SELECT '{name}', md5(string_agg(t::text, '|' ORDER BY t::text)) FROM \"{name}\" AS t"
+                 f" WHERE user_id = %(person)s" for name in names]  # fmt: skip
+        cursor.execute(" UNION ALL ".join(parts), {"person": person.pk})
+        return dict(cursor.fetchall())
