@@ -17,6 +17,8 @@ from .compare import Saying, compare
 from .condensing import join_sentences
 from .corrections import Correction, corrections_in
 from .filters import is_prompt_injection
+from .kinds import is_health
+from .outdated import after, outdated
 from .refusals import Refusal, Turn, hear, may_refuse, named
 from .revising import find_rescheduling, in_third_person, with_rest
 from .sentences import own_words
@@ -93,6 +95,7 @@ def _first_round(request: ToolRequest) -> list[_PlannedCall]:
         if wish.arguments["memory_id"] not in changed:
             changed.add(wish.arguments["memory_id"])
             wishes.append(wish)
+    wishes += _outdated_by_meaning(request, reading, wishes)
     return sorted(wishes, key=lambda wish: (wish.index, wish.at))
 
 
@@ -228,6 +231,32 @@ def _outdated(
         if verdict in _INCOMPATIBLE or same_field:
             over.append(memory)
     return max(over, key=lambda memory: memory.date, default=None), False
+
+
+def _outdated_by_meaning(
+    request: ToolRequest, reading: Reading, wishes: Sequence[_PlannedCall]
+) -> Iterator[_PlannedCall]:
+    """Yield updates of memories that a message makes outdated in words that the grammar can't compare.
+
+    None in conversations about a legacy, which are mostly about somebody else and the past. Health is left to the
+    grammar, which is more reliable.
+    """
+    changed = {wish.arguments.get("memory_id") for wish in wishes}
+    told = {wish.index for wish in wishes if wish.name != ADD}
+    for message in request.messages if request.legacy_name is None else ():
+        if message.role != "user" or message.index in told or reading.withheld(message.index):
+            continue
+        left = [each for each in request.memories if each.id not in changed and not is_health(each.content)]
+        found = outdated(own_words(message.content), [in_third_person(memory.content) for memory in left])
+        if found is None or is_prompt_injection(message.content) or found.quote not in message.content:
+            continue
+        memory = left[found.place]
+        content = after(in_third_person(memory.content), found.quote)
+        if content is not None:
+            changed.add(memory.id)
+            evidence = {"index": message.index, "quote": found.quote}
+            arguments: dict[str, object] = {"memory_id": memory.id, "content": content, "evidence": evidence}
+            yield _PlannedCall(UPDATE, arguments, message.index, message.content.find(found.quote))
 
 
 def _negation_in_message(

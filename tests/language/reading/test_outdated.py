@@ -1,0 +1,107 @@
+"""What a message puts out of date without saying so in the memory's grammar, and how the memory then reads."""
+
+from datetime import date
+
+import pytest
+
+from language.backends import embedder_replaced
+from language.base import KnownMemory, ToolRequest
+from language.embedders.e5.embedder import BundledEmbedder
+from language.embedders.hashing import HashingEmbedder
+from language.embedders.http import EmbedderFailed
+from language.reading.choosing import UPDATE, choose
+from language.reading.outdated import after, outdated
+from tests.language.offline_talk import MEMORY_CATEGORIES, conversation
+from tests.language.test_offline_choosing import TOOLS
+
+OTHERS = ["The user's sister Ines is a vet.", "The user likes crime novels.", "The user has a red kayak."]
+CHANGED = [
+    ("The user has a stall at the flea market.", "I've given up the stall at the flea market, my knees are done."),
+    ("The user's lodger is called Piet.", "Piet the lodger left on Sunday."),
+    ("The user drives a van.", "Sold the van. It's the bike from now on."),
+    ("The user's son plays the trumpet.", "He gave the trumpet back to the school, it's the drums now."),
+    ("The user's dog Otto is six years old.", "Otto turned seven on Monday and ate the cake."),
+]
+UNCHANGED = [
+    ("The user has a stall at the flea market.", "The stall next to mine sold nothing all day."),
+    ("The user drives a van.", "My brother sold his van, the fool."),
+    ("The user's son plays the trumpet.", "Would he be happier with another instrument than the trumpet?"),
+    ("The user's dog Otto is six years old.", "Otto slept through the storm."),
+]
+
+
+@pytest.fixture(autouse=True)
+def _bundled():
+    with embedder_replaced(BundledEmbedder()):
+        yield
+
+
+def test_most_changes_are_noticed_and_what_changes_nothing_is_left():
+    found = [outdated(said, [*OTHERS, memory]) for memory, said in CHANGED]
+    assert sum(each is not None and each.place == len(OTHERS) for each in found) >= len(CHANGED) - 1
+    assert not any(outdated(said, [*OTHERS, memory]) for memory, said in UNCHANGED)
+
+
+def test_a_memory_that_shares_no_word_is_never_meant():
+    assert outdated("Sold the van. It's the bike from now on.", OTHERS) is None
+
+
+def test_the_words_that_say_so_are_quoted():
+    said = "Hello there. How are you today? Nice weather, isn't it? I've given up the stall at the flea market."
+    found = outdated(said, ["The user has a stall at the flea market."])
+    assert found is not None
+    assert found.quote == "I've given up the stall at the flea market."
+
+
+def test_another_embedder_or_one_that_fails_leaves_it_to_the_grammar(monkeypatch):
+    memory, said = CHANGED[2]
+    with embedder_replaced(HashingEmbedder()):
+        assert outdated(said, [memory]) is None
+    monkeypatch.setattr(BundledEmbedder, "read_passages", _fail)
+    assert outdated(said, [memory]) is None
+
+
+def _fail(self, texts):
+    raise EmbedderFailed("broken")
+
+
+@pytest.mark.parametrize(("memory", "said", "then"), [
+    ("The user has a landline.", "Had the landline taken out.", "The user no longer has a landline."),
+    ("The user's son is at college.", "He left college.", "The user's son is no longer at college."),
+    ("The user is looking for a flat.", "We got the keys!", "The user is no longer looking for a flat."),
+    ("The user's dog Otto is six years old.", "Otto turned seven.", "The user's dog Otto is seven years old."),
+    ("The user's aunt died in 1985.", "It was 1987 she died.", "The user's aunt died in 1987."),
+    # What was cannot end, a denial has no "no longer", a name does not end, and two clauses need not both.
+    ("The user's uncle was a pilot.", "He never flew a plane.", None),
+    ("The user does not drink.", "I drink a beer now and then.", None),
+    ("The user's cat is named Momo.", "Momo died.", None),
+    ("The user has a cold and stays in bed.", "The cold is gone.", None),
+    # How it came to be, and the same figure again.
+    ("The user is vegan.", "I turned vegan last spring.", None),
+    ("The user plays the viola.", "I swapped the cello for a viola.", None),
+    ("The user lives in York.", "We moved from Hull to York.", None),
+    ("The user's dog Otto is seven years old.", "Otto turned seven.", None),
+])  # fmt: skip
+def test_how_a_memory_reads_then(memory, said, then):
+    assert after(memory, said) == then
+
+
+def _calls(said, memory, legacy=None):
+    known = [KnownMemory("AAAAAAAA", "other", "", memory, "", date(2023, 1, 1))]
+    messages = conversation(said).messages
+    return choose(ToolRequest(messages, "Ana", known, TOOLS, MEMORY_CATEGORIES, 20, legacy_name=legacy))
+
+
+LODGER = "The user has a lodger.", "Rattling around by myself again, the lodger left on the 1st."
+
+
+def test_a_change_in_free_words_rewords_the_memory_and_quotes_them():
+    (call,) = [each for each in _calls(LODGER[1], LODGER[0]) if each.name == UPDATE]
+    assert call.arguments["content"] == "The user no longer has a lodger."
+    assert call.arguments["evidence"] == {"index": 0, "quote": LODGER[1]}
+
+
+def test_not_in_talk_about_a_legacy_nor_for_health(monkeypatch):
+    assert not any(each.name == UPDATE for each in _calls(LODGER[1], LODGER[0], legacy="Rosa"))
+    monkeypatch.setattr("language.reading.choosing.is_health", lambda content: content == LODGER[0])
+    assert not any(each.name == UPDATE for each in _calls(LODGER[1], LODGER[0]))
