@@ -26,8 +26,7 @@ from .jobs import Job, OperationsSummary, latest_job
 from .learn import api as extraction
 from .learn import summarizing as actions
 from .recall.query import api as querying
-from .recall.turn import Turn as PreparedTurn
-from .recall.turn import prepare_turn
+from .recall.turn import PreparedTurn, prepare_turn
 from .reply import api as replies
 from .serializers import (
     CommandAnswerSerializer,

@@ -70,7 +70,7 @@ _TOKENS: dict[str, Combinable] = {
 
 
 @dataclass(slots=True)
-class Waiting:
+class PendingVectors:
     """Numbers of rows with vectors of other models: by source and by model, and their approximate tokens.
 
     ``suppressions``: those that keep their old vector, since their text is gone.
@@ -88,12 +88,12 @@ class Moved:
 
     rows: Counter[str] = field(default_factory=Counter)
     tokens: int = 0
-    left: Waiting = field(default_factory=Waiting)
+    left: PendingVectors = field(default_factory=PendingVectors)
 
 
-def waiting_for(embedding_model: str, user_ids: Sequence[UUID] | None = None) -> Waiting:
+def waiting_for(embedding_model: str, user_ids: Sequence[UUID] | None = None) -> PendingVectors:
     """Count rows without a vector of ``embedding_model``, of everybody or of these people."""
-    found = Waiting()
+    found = PendingVectors()
     for people in _people(user_ids):
         for source in SOURCES:
             rows = stale(source.rows.filter(user_id__in=people), embedding_model).order_by()

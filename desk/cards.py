@@ -17,11 +17,11 @@ from language.second_person import second_person
 from memories.models import Kind, Memory
 from statements.policy import LONGEST, steps_of
 
-from .diff import Piece, word_diff
+from .diff import DiffPiece, word_diff
 from .labels import in_words, memory_categories, writer_label
 from .outcomes import Done, Refusal, wording_in
 from .page import page_address
-from .quotations import Passage, Quotation
+from .quotations import Quotation, QuotationContext
 
 
 class Tag(NamedTuple):
@@ -68,7 +68,7 @@ class Other:
     what: str = ""
     note: str = ""
     state: str = ""
-    pieces: Sequence[Piece] = ()
+    pieces: Sequence[DiffPiece] = ()
     diffed: str = gettext_noop("From that to this")
 
 
@@ -148,14 +148,14 @@ class Card:
     edit_approves: bool = False
     outcome: Done | Refusal | None = None
     quotations: Sequence[Quotation] = ()
-    passages: Sequence[Passage] = ()
+    passages: Sequence[QuotationContext] = ()
     unquoted: str = ""
     related: Sequence[Other] = ()
     nearest: Sequence[Other] = ()
     readers: str = ""
     notes: str = ""
     notices: Sequence[str] = ()
-    pieces: Sequence[Piece] = ()
+    pieces: Sequence[DiffPiece] = ()
     changes: Sequence[FieldChange] = field(default_factory=list)
     removes: bool = False
     link: Link | None = None
@@ -227,7 +227,7 @@ class Card:
         return self.outcome if isinstance(self.outcome, Refusal) else None
 
     @property
-    def changed_meanwhile(self) -> list[Piece]:
+    def changed_meanwhile(self) -> list[DiffPiece]:
         """The diff from the wording of a refused decision to the current one."""
         if not (self.refusal and self.refusal.seen):
             return []
@@ -235,7 +235,7 @@ class Card:
         return compare(self.refusal.seen, self.content)
 
     @property
-    def typed_instead(self) -> list[Piece]:
+    def typed_instead(self) -> list[DiffPiece]:
         """The diff from the current wording to the typed one."""
         typed = wording_in(self.refusal.typed) if self.refusal and self.refusal.seen else ""
         return word_diff(self.claim, typed) if typed else []
@@ -264,7 +264,7 @@ def last_day(expires_at: datetime | None) -> date | None:
     return None if expires_at is None else (timezone.localtime(expires_at) - timedelta(microseconds=1)).date()
 
 
-def diff_of_memories(old: str, new: str) -> list[Piece]:
+def diff_of_memories(old: str, new: str) -> list[DiffPiece]:
     """Return the diff of two displayed wordings, in the second person if both can be."""
     told = second_person(old), second_person(new)
     return word_diff(*told) if told[0] != old and told[1] != new else word_diff(old, new)

@@ -41,7 +41,7 @@ from .memories.listing import MemoryView
 from .memories.views import around_memories, show_memories
 from .outcomes import Done, Refusal, Typed, attempt, with_undo
 from .page import PageRequest, came_from, for_person, origin_of
-from .review.queue import Item
+from .review.queue import QueueItem
 from .review.session import ReviewSession
 from .review.views import answer_decision, answer_gone, queue_of
 from .withheld.views import with_also_said
@@ -53,7 +53,7 @@ GONE = {
 }
 
 
-class Listed(NamedTuple):
+class ListOrigin(NamedTuple):
     """The list that a form was sent from: its query, and its legacy, if any."""
 
     query: QueryDict
@@ -61,7 +61,7 @@ class Listed(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class DecisionKind:
     """Functions for decisions about facts or about memories. ``lists``: URL names of their lists.
 
     ``default``: the URL to return to if the form does not name one. ``show_list`` renders a list with refusals;
@@ -76,13 +76,13 @@ class Kind:
     restore_wording: Callable[[Principal, Any, int, Typed], Done]
     default: Callable[[Any], str]
     show_page: Callable[[PageRequest, Principal, Any, Outcome], HttpResponse]
-    show_list: Callable[[PageRequest, Principal, Listed, Any, Refusal], HttpResponse]
+    show_list: Callable[[PageRequest, Principal, ListOrigin, Any, Refusal], HttpResponse]
     card: Callable[[Principal, Any, Outcome | None], Card | None]
-    around: Callable[[Principal, Listed], dict[str, Any]]
+    around: Callable[[Principal, ListOrigin], dict[str, Any]]
 
 
 def _list_of_facts(
-    request: PageRequest, principal: Principal, at: Listed, fact: LegacyFact, outcome: Refusal
+    request: PageRequest, principal: Principal, at: ListOrigin, fact: LegacyFact, outcome: Refusal
 ) -> HttpResponse:
     return show_list(request, principal, FactView.of(at.query), at.legacy_id, {fact.pk: outcome})
 
@@ -93,7 +93,7 @@ def _card_of_fact(principal: Principal, fact: LegacyFact, outcome: Outcome | Non
     return next(iter(make_cards(rows, principal, members_of(principal, [fact.legacy_id]), outcomes)), None)
 
 
-def _around_facts(principal: Principal, at: Listed) -> dict[str, Any]:
+def _around_facts(principal: Principal, at: ListOrigin) -> dict[str, Any]:
     facts, legacy_id = LegacyFact.objects.visible_to(principal), at.legacy_id
     listed = facts.filter(legacy_id=legacy_id) if legacy_id else facts
     view = FactView.of(at.query)
@@ -107,7 +107,7 @@ def _around_facts(principal: Principal, at: Listed) -> dict[str, Any]:
 
 
 def _list_of_memories(
-    request: PageRequest, principal: Principal, at: Listed, memory: Memory, outcome: Refusal
+    request: PageRequest, principal: Principal, at: ListOrigin, memory: Memory, outcome: Refusal
 ) -> HttpResponse:
     return show_memories(request, principal, MemoryView.of(at.query), {memory.pk: outcome})
 
@@ -117,7 +117,7 @@ def _card_of_memory(principal: Principal, memory: Memory, outcome: Outcome | Non
     return next(iter(make_memory_cards(rows, principal, {memory.pk: outcome} if outcome else {})), None)
 
 
-def _around_memories(principal: Principal, at: Listed) -> dict[str, Any]:
+def _around_memories(principal: Principal, at: ListOrigin) -> dict[str, Any]:
     memories, view = Memory.objects.visible_to(principal), MemoryView.of(at.query)
     return {
         "address": reverse("memory-list"),
@@ -126,7 +126,7 @@ def _around_memories(principal: Principal, at: Listed) -> dict[str, Any]:
 
 
 KINDS = {
-    "fact": Kind(
+    "fact": DecisionKind(
         noun="fact",
         lists=frozenset({"fact-list", "legacy-page"}),
         rows=LegacyFact.objects.visible_to,
@@ -139,7 +139,7 @@ KINDS = {
         card=_card_of_fact,
         around=_around_facts,
     ),
-    "memory": Kind(
+    "memory": DecisionKind(
         noun="memory",
         lists=frozenset({"memory-list"}),
         rows=lambda principal: Memory.objects.visible_to(principal).without_vectors(),
@@ -172,7 +172,7 @@ def restore_wording(
 
 
 def _change(
-    request: PageRequest, principal: Principal, kind: Kind, pk: str, *, decision: str = "", wording: int = 0
+    request: PageRequest, principal: Principal, kind: DecisionKind, pk: str, *, decision: str = "", wording: int = 0
 ) -> HttpResponseBase:
     """Execute a change, and answer with the updated page or the reason of a refusal."""
     typed = request.POST.dict()
@@ -189,7 +189,7 @@ def _change(
         done = with_undo(principal, change)
         if decision == "dont_keep":
             done = with_also_said(principal, done, kind.noun, pk)
-        ReviewSession(request.session).note(done, item=Item(kind.noun, pk), queue=queue_of(request))
+        ReviewSession(request.session).note(done, item=QueueItem(kind.noun, pk), queue=queue_of(request))
         return done
 
     try:
@@ -198,16 +198,18 @@ def _change(
         return _gone(request, principal, kind)
 
 
-def answer(request: PageRequest, principal: Principal, kind: Kind, row: Any, outcome: Outcome) -> HttpResponseBase:
+def answer(
+    request: PageRequest, principal: Principal, kind: DecisionKind, row: Any, outcome: Outcome
+) -> HttpResponseBase:
     """Return the page that a form was sent from, with the outcome. Raises NotFound if its object is gone."""
     default = kind.default(row)
     back = came_from(request, default)
     origin = origin_of(back, default)
     if origin.url_name == "review":
-        return answer_decision(request, principal, Item(kind.noun, str(row.pk)), outcome)
+        return answer_decision(request, principal, QueueItem(kind.noun, str(row.pk)), outcome)
     listed = None
     if origin.url_name in kind.lists:
-        listed = Listed(QueryDict(urlsplit(back).query), origin.kwargs.get("legacy_id"))
+        listed = ListOrigin(QueryDict(urlsplit(back).query), origin.kwargs.get("legacy_id"))
     if request.htmx and listed:
         card = kind.card(principal, row, outcome)
         if card is None:
@@ -252,7 +254,7 @@ def opened(request: PageRequest, principal: Principal, pk: str | UUID, noun: str
     return render(request, "desk/_opened.html", context)
 
 
-def _gone(request: PageRequest, principal: Principal, kind: Kind) -> HttpResponseBase:
+def _gone(request: PageRequest, principal: Principal, kind: DecisionKind) -> HttpResponseBase:
     if request.htmx and origin_of(came_from(request, "/"), "/").url_name == "review":
         return answer_gone(request, principal, _(GONE[kind.noun]))
     if request.htmx:

@@ -23,7 +23,7 @@ from retrieval.prepared import Shaped, read
 from statements.models import Doubt
 
 from .cards import Other, diff_of_memories
-from .diff import Piece, word_diff
+from .diff import DiffPiece, word_diff
 
 MOST_ENTRIES = 200
 _OBJECT_ID = "\0object"
@@ -44,7 +44,7 @@ class Entry:
     who: str
     what: str
     reason: str = ""
-    pieces: list[Piece] = field(default_factory=list)
+    pieces: list[DiffPiece] = field(default_factory=list)
     category: str = ""
     wording: int | None = None
     current: bool = False
@@ -56,7 +56,7 @@ def make_history(
     noun: str,
     versions: QuerySet[Version],
     tell: Callable[[Change, Mapping[str, str], Version | None, Version | None], tuple[str, str]],
-    compare: Callable[[Version, Version], tuple[list[Piece], str]],
+    compare: Callable[[Version, Version], tuple[list[DiffPiece], str]],
 ) -> Iterator[Entry]:
     """Return the latest entries, newest first.
 

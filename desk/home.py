@@ -146,7 +146,7 @@ def _show(
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class WaitingCounts:
     """Numbers of waiting proposals (the first expires at ``lapses``), memories and facts."""
 
     proposals: int
@@ -181,9 +181,9 @@ class Waiting:
         return bool(self.memories or self.facts)
 
 
-def _waiting(principal: Principal, facts: int) -> Waiting:
+def _waiting(principal: Principal, facts: int) -> WaitingCounts:
     proposed = waiting_proposals(principal).aggregate(count=Count("pk"), lapses=Min("expires_at"))
-    return Waiting(proposed["count"], count_waiting_memories(principal), facts, proposed["lapses"])
+    return WaitingCounts(proposed["count"], count_waiting_memories(principal), facts, proposed["lapses"])
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ QUOTED_TURNS = 3
 TURN_CHARACTERS = 280
 
 
-class Evidence(Protocol):
+class Quoting(Protocol):
     """Protocol of evidence: a message id and a quote."""
 
     @property
@@ -57,14 +57,14 @@ def message_address(conversation_id: UUID, number: int) -> str:
     return f"{reverse('conversation-page', args=[conversation_id])}?at={number}#m{number}"
 
 
-def messages_behind(principal: Principal, evidence: Iterable[Evidence]) -> dict[UUID, Message]:
+def messages_behind(principal: Principal, evidence: Iterable[Quoting]) -> dict[UUID, Message]:
     """Return the visible messages of evidence with their conversations, in one query."""
     wanted = {each.message_id for each in evidence}
     rows = Message.objects.visible_to(principal).filter(pk__in=wanted).select_related("conversation")
     return {row.pk: row for row in rows.only("index", "at", "content", "conversation__title")}
 
 
-def quote(evidence: Iterable[Evidence], messages: Mapping[UUID, Message]) -> Iterator[Quotation]:
+def quote(evidence: Iterable[Quoting], messages: Mapping[UUID, Message]) -> Iterator[Quotation]:
     """Return a quotation for each evidence whose message was loaded."""
     for each in evidence:
         message = messages.get(each.message_id)
@@ -127,7 +127,7 @@ TURNS_BEFORE, TURNS_AFTER = 2, 1
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class NearbyMessage:
     """A shortened message near a quoted one."""
 
     speaker: str
@@ -135,15 +135,15 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class QuotationContext:
     """A quotation with the messages before and after it."""
 
     quotation: Quotation
-    before: list[Turn]
-    after: list[Turn]
+    before: list[NearbyMessage]
+    after: list[NearbyMessage]
 
 
-def make_passages(principal: Principal, quotations: Sequence[Quotation]) -> Iterator[Passage]:
+def make_passages(principal: Principal, quotations: Sequence[Quotation]) -> Iterator[QuotationContext]:
     """Return the quotations, the first few with surrounding messages, in one query."""
     closely = quotations[:QUOTED_TURNS]
     around = _turns_around(principal, closely)
@@ -152,10 +152,10 @@ def make_passages(principal: Principal, quotations: Sequence[Quotation]) -> Iter
         turns = around.get(quotation.conversation_id, {}) if quotation in closely else {}
         before = [turns[index] for index in range(here - TURNS_BEFORE, here) if index in turns]
         after = [turns[index] for index in range(here + 1, here + 1 + TURNS_AFTER) if index in turns]
-        yield Passage(quotation, before, after)
+        yield QuotationContext(quotation, before, after)
 
 
-def _turns_around(principal: Principal, quotations: Iterable[Quotation]) -> dict[UUID, dict[int, Turn]]:
+def _turns_around(principal: Principal, quotations: Iterable[Quotation]) -> dict[UUID, dict[int, NearbyMessage]]:
     """Return messages by conversation and index, in one query."""
     near = [
         Q(conversation_id=each.conversation_id)
@@ -166,10 +166,10 @@ def _turns_around(principal: Principal, quotations: Iterable[Quotation]) -> dict
         return {}
     rows = Message.objects.visible_to(principal).filter(reduce(or_, near)).select_related("conversation__agent")
     columns = ("conversation_id", "index", "role", "speaker", "content", "conversation__agent__name")
-    found: dict[UUID, dict[int, Turn]] = {}
+    found: dict[UUID, dict[int, NearbyMessage]] = {}
     for row in rows.only(*columns):
         agent = row.conversation.agent
-        turn = Turn(
+        turn = NearbyMessage(
             speaker_of(row.role, row.speaker, agent.name if agent else ""), shorten(row.content, TURN_CHARACTERS)
         )
         found.setdefault(row.conversation_id, {})[row.index] = turn

@@ -25,7 +25,7 @@ from journal.undo import undo as undo_revisions
 from . import decisions
 from .outcomes import Done, Refusal
 from .page import PageRequest, came_from, for_person, origin_of
-from .review.queue import Item
+from .review.queue import QueueItem
 from .review.session import ReviewSession
 from .review.views import answer_decision, answer_gone, queue_of
 
@@ -119,19 +119,19 @@ def _counted(count: int, kind: str) -> str:
     return text % {"count": intcomma(count)}
 
 
-def _about(principal: Principal, first: int) -> Item | None:
+def _about(principal: Principal, first: int) -> QueueItem | None:
     """Return the object of the first revision as a queue item, or None."""
     log = Change.objects.of_owner(must_act_for(principal)).filter(rev=first)
     change = log.only("object_type", "object_id", "meta").first()
     if change is None:
         return None
     if "proposal" in change.meta:
-        return Item("proposal", str(change.meta["proposal"]))
-    return Item.of(f"{change.object_type}-{change.object_id}")
+        return QueueItem("proposal", str(change.meta["proposal"]))
+    return QueueItem.of(f"{change.object_type}-{change.object_id}")
 
 
 def _answer(
-    request: PageRequest, principal: Principal, about: Item | None, outcome: Done | Refusal
+    request: PageRequest, principal: Principal, about: QueueItem | None, outcome: Done | Refusal
 ) -> HttpResponseBase:
     """Return the page that the form was sent from, or only the changed fragment for ``about``."""
     back = came_from(request, reverse("home"))

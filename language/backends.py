@@ -12,7 +12,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.utils.module_loading import import_string
 
 from language.base import Embedder, EmbedderUnavailable, LanguageModel
-from language.embedders.choice import LOCAL, Choice, read_choice
+from language.embedders.choice import LOCAL, EmbedderChoice, read_choice
 
 MODELS = {"offline": "language.offline.model.OfflineModel"}
 MESSAGES_API = "language.anthropic_model.from_settings"
@@ -92,16 +92,16 @@ def embedder_replaced(embedder: Embedder) -> Iterator[None]:
         _replacement = None
 
 
-def _choice() -> Choice:
+def _choice() -> EmbedderChoice:
     return read_choice("KEEPSAKE_EMBEDDER", getattr(settings, "KEEPSAKE_EMBEDDER", None))
 
 
-def _choice_before() -> Choice | None:
+def _choice_before() -> EmbedderChoice | None:
     before = settings.KEEPSAKE_EMBEDDER_BEFORE
     return read_choice("KEEPSAKE_EMBEDDER_BEFORE", before) if before else None
 
 
-def _embedder(choice: Choice) -> Embedder:
+def _embedder(choice: EmbedderChoice) -> Embedder:
     if choice.kind in LOCAL:
         return cast(Embedder, _shared(EMBEDDERS[choice.kind]))
     return cast(Embedder, import_string(EMBEDDINGS_API)(choice))

@@ -209,7 +209,7 @@ class ToolRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class ToolAnswer:
+class ChosenCalls:
     """The calls of one round; none if the model is done."""
 
     calls: tuple[ToolCall, ...]
@@ -335,7 +335,7 @@ class LanguageModel(Protocol):
         """Classify for each (existing, new) pair of statements the new one relative to the existing one."""
         ...
 
-    def choose_tools(self, request: ToolRequest) -> ToolAnswer:
+    def choose_tools(self, request: ToolRequest) -> ChosenCalls:
         """Choose tool calls, given the messages, existing memories and results of earlier calls.
 
         At most ``request.calls_left`` calls, with new ids. The caller validates arguments and tool names.

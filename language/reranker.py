@@ -39,7 +39,7 @@ _rests_until = 0.0
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class RerankerChoice:
     """API, model and URL."""
 
     kind: str
@@ -47,7 +47,7 @@ class Choice:
     base_url: str
 
 
-def read_choice(value: str, base_url: str = "") -> Choice | None:
+def read_choice(value: str, base_url: str = "") -> RerankerChoice | None:
     """Read ``cohere[:model]`` or ``jina[:model]``; None for nothing. Raises ImproperlyConfigured for anything else."""
     if not value:
         return None
@@ -56,7 +56,7 @@ def read_choice(value: str, base_url: str = "") -> Choice | None:
         choices = ", ".join(f"{each}[:model]" for each in _SERVERS)
         raise ImproperlyConfigured(f"KEEPSAKE_RERANKER is {value!r}; choose one of {choices}, or nothing.")
     usual_url, usual_model = _SERVERS[kind]
-    return Choice(kind, model or usual_model, base_url or usual_url)
+    return RerankerChoice(kind, model or usual_model, base_url or usual_url)
 
 
 def is_reranking() -> bool:
@@ -86,7 +86,7 @@ def reranked(question: str, found: Sequence[T], text_of: Callable[[T], str]) -> 
     return [*(first[place] for place in order), *rest]
 
 
-def _ask(choice: Choice, question: str, texts: Sequence[str]) -> list[int]:
+def _ask(choice: RerankerChoice, question: str, texts: Sequence[str]) -> list[int]:
     """Return the indices of the texts, best first. Raises EmbedderUnavailable."""
     body: dict[str, Any] = {
         "model": choice.model,

@@ -23,7 +23,7 @@ from language.fencing import MEMORY_FENCE, as_data, fenced
 from language.tokens import count_tokens
 from retrieval.prepared import Shaped, read
 
-from .cache import Family, Reading, read_through
+from .cache import CachedValue, Family, read_through
 from .lines import line_tokens, memory_line, place_line
 from .models import Memory, Place
 from .querysets import MemoryQuerySet, PlaceQuerySet
@@ -135,7 +135,7 @@ _REV = 9_007_199_254_740_881
 """Stands for a revision where a statement is put together for all of them."""
 
 
-def _read(principal: Principal, rev: int) -> Reading[tuple[str, int, tuple[str, ...], tuple[str, ...]]]:
+def _read(principal: Principal, rev: int) -> CachedValue[tuple[str, int, tuple[str, ...], tuple[str, ...]]]:
     now = timezone.now()
     rows = [row for row in _memories(principal, rev) if row.holds(now)]
     shown = [row for row in rows if row.valid_from is None or row.valid_from <= now]
@@ -150,7 +150,7 @@ def _read(principal: Principal, rev: int) -> Reading[tuple[str, int, tuple[str, 
     changes = [moment for row in rows for moment in (row.valid_to, row.expires_at, row.valid_from) if moment]
     expendable = sorted(shown, key=lambda row: (row.pinned, row.created_at, row.id))
     value = _text(sections), tokens, tuple(row.id for row in shown), tuple(row.id for row in expendable)
-    return Reading(value, min((moment for moment in changes if moment > now), default=None))
+    return CachedValue(value, min((moment for moment in changes if moment > now), default=None))
 
 
 def _memories(principal: Principal, rev: int) -> list[_Row]:

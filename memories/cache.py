@@ -43,7 +43,7 @@ class Family(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Reading(Generic[T]):
+class CachedValue(Generic[T]):
     """A value, and the time until which it is valid without a write (None: unlimited)."""
 
     value: T
@@ -51,7 +51,7 @@ class Reading(Generic[T]):
 
 
 def read_through(
-    principal: Principal, family: Family, read: Callable[[], Reading[T]], *, of: Sequence[object] = ()
+    principal: Principal, family: Family, read: Callable[[], CachedValue[T]], *, of: Sequence[object] = ()
 ) -> T:
     """Return the cached value for the principal's revision, else call ``read`` and cache its value.
 

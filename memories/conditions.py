@@ -84,7 +84,7 @@ def read_condition(
     Raises Refused (400 ``bad_filter``) for an unknown field, operator or value, for more than ``MOST_TESTS`` tests or
     ``DEEPEST`` levels, and what ``canonical`` raises.
     """
-    return _Reading(fields, canonical or {}).read(sent, 1)
+    return _ConditionParser(fields, canonical or {}).read(sent, 1)
 
 
 def as_q(condition: Condition, kinds: Mapping[str, Kind], columns: Mapping[str, tuple[str, ...]]) -> Q:
@@ -107,7 +107,7 @@ def _refused(detail: str) -> Refused:
 
 
 @dataclass
-class _Reading:
+class _ConditionParser:
     """State of parsing a condition; ``tests`` counts the parsed tests."""
 
     fields: Mapping[str, Kind]

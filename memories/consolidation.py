@@ -15,7 +15,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from accounts.principals import Principal
-from language.reading.sameness import Statement
+from language.reading.sameness import EmbeddedStatement
 
 from .models import ComparedPair, Memory, MemoryPlanItem, MemoryPlanSource
 from .policy import writing
@@ -32,7 +32,7 @@ _BEST_PAIRS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class DuplicatePair:
     """Two possible duplicates, and their cosine similarity. ``kept`` is the one to keep."""
 
     kept: Memory
@@ -52,7 +52,7 @@ def pairs_left_today(user_id: UUID) -> int:
     return max(0, settings.CONSOLIDATE_PAIRS_PER_DAY - done)
 
 
-def candidate_pairs(principal: Principal, user_id: UUID, most: int) -> list[Pair]:
+def candidate_pairs(principal: Principal, user_id: UUID, most: int) -> list[DuplicatePair]:
     """Return at most ``most`` pairs not compared recently, in three statements, without a model.
 
     Likely duplicates come first, then by similarity. One of the two was changed recently, is important or used most.
@@ -64,8 +64,8 @@ def candidate_pairs(principal: Principal, user_id: UUID, most: int) -> list[Pair
     memories = list(_mergeable(principal))
     pool = {memory.pk for memory in _pool(memories, timezone.now())}
     done = _compared(user_id)
-    read = cache(Statement)
-    found: list[tuple[float, Pair]] = []
+    read = cache(EmbeddedStatement)
+    found: list[tuple[float, DuplicatePair]] = []
     nearest = sorted(_near_pairs(memories, pool), key=lambda pair: (-pair[0], pair[1].pk, pair[2].pk))
     for similarity, one, other in nearest[:_BEST_PAIRS]:
         kept, dropped = _in_order(one, other)
@@ -73,7 +73,7 @@ def candidate_pairs(principal: Principal, user_id: UUID, most: int) -> list[Pair
             continue
         likely = how_likely_one(read(kept.content), read(dropped.content))
         if likely or may_be_at_odds(kept.content, dropped.content):
-            found.append((likely, Pair(kept, dropped, similarity)))
+            found.append((likely, DuplicatePair(kept, dropped, similarity)))
     # The sort is stable.
     return [pair for _, pair in sorted(found, key=lambda each: -each[0])][:most]
 

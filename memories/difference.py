@@ -23,7 +23,7 @@ from language.fencing import DIFFERENCE_FENCE, fenced
 from language.tokens import count_tokens
 
 from .block import Block, memory_block
-from .cache import Family, Reading, read_through
+from .cache import CachedValue, Family, read_through
 from .lines import changed_line, changed_place_line, new_line, new_place_line
 from .models import Memory, Place
 
@@ -121,7 +121,7 @@ def memory_difference(principal: Principal, since: int) -> Difference:
     return Difference(tuple(lines), tuple(ids), complete)
 
 
-def _read(principal: Principal, since: int) -> Reading[tuple[Sequence[str], Sequence[str], bool]]:
+def _read(principal: Principal, since: int) -> CachedValue[tuple[Sequence[str], Sequence[str], bool]]:
     now = timezone.now()
     rows = Memory.objects.visible_to(principal).in_use(principal).filter(in_block=True).changed_since(since)
     rows = rows.unexpired(now).exclude(valid_to__lte=now)
@@ -146,7 +146,7 @@ def _read(principal: Principal, since: int) -> Reading[tuple[Sequence[str], Sequ
             lines.append(changed_line(pk, worded_at, subject, content))
         ids.append(pk)
     lines += _places(principal, since)
-    return Reading((lines, ids, complete), min(moments, default=None))
+    return CachedValue((lines, ids, complete), min(moments, default=None))
 
 
 def _places(principal: Principal, since: int) -> list[str]:

@@ -16,7 +16,7 @@ from accounts.models import User
 from accounts.policy import may_see_sources, must_act_for, must_read
 from accounts.principals import Principal
 
-from .cache import Family, Reading, read_through
+from .cache import CachedValue, Family, read_through
 from .models import Memory, MemoryEvidence, Place, PlaceMention
 from .policy import writing
 
@@ -39,7 +39,7 @@ def memory_document(principal: Principal) -> dict[str, Any]:
     )
 
 
-def _read(principal: Principal, user_id: UUID) -> Reading[dict[str, Any]]:
+def _read(principal: Principal, user_id: UUID) -> CachedValue[dict[str, Any]]:
     now = timezone.now()
     first = MemoryEvidence.objects.filter(version__memory=OuterRef("pk")).order_by("version__number", "id")
     memories = (
@@ -105,7 +105,7 @@ def _read(principal: Principal, user_id: UUID) -> Reading[dict[str, Any]]:
         "schema_version": SCHEMA_VERSION,
     }
     document = {"facts": facts, "placer_user_datapoints": points, "metadata": metadata}
-    return Reading(document, Memory.objects.visible_to(principal).next_expiry(now))
+    return CachedValue(document, Memory.objects.visible_to(principal).next_expiry(now))
 
 
 def _joined(user_id: UUID) -> datetime | None:

@@ -14,7 +14,7 @@ from accounts.policy import must_act_for
 from accounts.principals import Principal
 from retrieval.prepared import read
 
-from .cache import Family, Reading, read_through
+from .cache import CachedValue, Family, read_through
 from .models import Memory
 from .queries import ledger_of
 from .querysets import MemoryQuerySet
@@ -62,7 +62,7 @@ def _remembered(memories: MemoryQuerySet) -> MemoryQuerySet:
     return memories.exclude(state="active", expires_at__lte=timezone.now()).order_by()
 
 
-def _read(principal: Principal) -> Reading[dict[str, Any]]:
+def _read(principal: Principal) -> CachedValue[dict[str, Any]]:
     memories = Memory.objects.visible_to(principal).order_by()
     counted = _remembered(memories).values_list("state", "category")
     ends = Min("expires_at", filter=Q(state="active"))
@@ -79,4 +79,4 @@ def _read(principal: Principal) -> Reading[dict[str, Any]]:
         "subjects": list(named[:MOST_SUBJECTS]),
         "agents": [str(pk) for pk in wrote],
     }
-    return Reading(found, min(soonest, default=None))
+    return CachedValue(found, min(soonest, default=None))

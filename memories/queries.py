@@ -39,7 +39,7 @@ from .surroundings import read_surroundings
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class EvidenceSource:
     """Where something was said: the conversation, and the message with the words that are kept as evidence."""
 
     conversation_id: UUID | None = None
@@ -124,7 +124,7 @@ def block_fill(principal: Principal) -> BlockFill:
     return BlockFill(tokens, settings.MEMORY_BLOCK_TOKENS, off=not principal.has_memory)
 
 
-def read_source(principal: Principal, conversation_id: UUID | None, message_id: UUID | None) -> Source:
+def read_source(principal: Principal, conversation_id: UUID | None, message_id: UUID | None) -> EvidenceSource:
     """The conversation and the message that a caller names.
 
     Raises NotFound when they are not the person's or not together, NotAllowed (403 ``memory_off``) when an agent would
@@ -138,7 +138,7 @@ def read_source(principal: Principal, conversation_id: UUID | None, message_id: 
 
 def read_sources(
     principal: Principal, named: Sequence[tuple[UUID | None, UUID | None]]
-) -> list[Source | NotFound | NotAllowed]:
+) -> list[EvidenceSource | NotFound | NotAllowed]:
     """The same for many pairs of a conversation and a message, in at most two statements. Errors take their place."""
     places = {place for place, message in named if place is not None and message is None}
     said = {message for _, message in named if message is not None}
@@ -160,18 +160,18 @@ def _source(
     message: UUID | None,
     talks: Mapping[UUID, bool],
     quotes: Mapping[UUID, tuple[UUID, bool, str, datetime]],
-) -> Source | NotFound | NotAllowed:
+) -> EvidenceSource | NotFound | NotAllowed:
     if message is not None:
         if message not in quotes or place not in {None, quotes[message][0]}:
             return NotFound("There is no such message.")
         conversation_id, private, quote, at = quotes[message]
-        source = Source(conversation_id, (Said(message, quote, at),))
+        source = EvidenceSource(conversation_id, (Said(message, quote, at),))
     elif place is not None:
         if place not in talks:
             return NotFound("There is no such conversation.")
-        private, source = talks[place], Source(place)
+        private, source = talks[place], EvidenceSource(place)
     else:
-        return Source()
+        return EvidenceSource()
     if private and not principal.speaks_as_person:
         return NotAllowed("Nothing is remembered out of a private conversation.", code="memory_off")
     return source

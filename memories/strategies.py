@@ -24,7 +24,7 @@ BATCH = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class MergeGroup:
     """One memory that says what several say. ``sources`` are the ids of those, at least two of the batch."""
 
     content: str
@@ -48,7 +48,7 @@ class Strategy(Protocol):
         """Whether it answers at once, so that a request may wait for it."""
         ...
 
-    def condense(self, memories: Sequence[Memory]) -> Sequence[Group]:
+    def condense(self, memories: Sequence[Memory]) -> Sequence[MergeGroup]:
         """Say in fewer what can be; memories of one kind and category come, and what is in no group is left alone.
 
         No memory is in two groups. Raises LanguageError: nothing was changed, and it may be tried again.
@@ -69,7 +69,7 @@ class Summarise:
         """Rules are; a model that is reached over a network is not."""
         return get_model().offline
 
-    def condense(self, memories: Sequence[Memory]) -> Sequence[Group]:
+    def condense(self, memories: Sequence[Memory]) -> Sequence[MergeGroup]:
         """Ask the model. A group has the topics of all its sources, and weighs no less than the weightiest of them."""
         by_id = {memory.pk: memory for memory in memories}
         groups = []
@@ -79,7 +79,7 @@ class Summarise:
             sources = [by_id[each] for each in condensed.sources]
             topics = dict.fromkeys(topic for memory in sources for topic in memory.topics)
             groups.append(
-                Group(
+                MergeGroup(
                     content=condensed.content,
                     category=condensed.category,
                     subject=condensed.subject,

@@ -54,7 +54,7 @@ class Surroundings:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class AllSurroundings:
     """What is around each of some statements, in their order, as of a revision ``rev`` of the person's ledger."""
 
     rev: int
@@ -63,7 +63,7 @@ class Reading:
 
 def read_surroundings(
     principal: Principal, user_id: UUID, statements: Sequence[tuple[NewMemory, Embedded]], *, but: str = ""
-) -> Reading:
+) -> AllSurroundings:
     """Read what is around each of the statements. One database statement for any number of them.
 
     ``but`` is a memory that is no neighbour. Before a write, call it under the person's ledger lock, or look there
@@ -97,10 +97,12 @@ def read_surroundings(
             here.same_subject = _later(here.same_subject, memory)
     for here in around:
         here.neighbours.sort(key=nearest_first)
-    return Reading(rev, around)
+    return AllSurroundings(rev, around)
 
 
-def compare_ahead(principal: Principal, user_id: UUID, statements: Sequence[tuple[NewMemory, Embedded]]) -> Reading:
+def compare_ahead(
+    principal: Principal, user_id: UUID, statements: Sequence[tuple[NewMemory, Embedded]]
+) -> AllSurroundings:
     """Compare statements with what is near them now, so that under the lock only what came in between is read.
 
     Each is compared with those before it too, which will be there by then. Parsing them takes milliseconds a statement.

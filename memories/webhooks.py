@@ -133,14 +133,14 @@ def _is_public(address: Address) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class DeliveryResult:
     """How an attempt ended: the status, if there was one, and what went wrong, empty when nothing did."""
 
     status_code: int | None
     error: str = ""
 
 
-def send(url: str, headers: dict[str, str], body: bytes) -> Answer:
+def send(url: str, headers: dict[str, str], body: bytes) -> DeliveryResult:
     """POST a message and say how that ended, within ``WEBHOOK_SECONDS``. What is answered is not read.
 
     The name is looked up once, each address that it has is checked, and the connection goes to that address: a name
@@ -150,21 +150,21 @@ def send(url: str, headers: dict[str, str], body: bytes) -> Answer:
     return async_to_sync(_send)(httpx2.URL(url), headers, body)
 
 
-async def _send(url: httpx2.URL, headers: dict[str, str], body: bytes) -> Answer:
+async def _send(url: httpx2.URL, headers: dict[str, str], body: bytes) -> DeliveryResult:
     try:
         async with asyncio.timeout(settings.WEBHOOK_SECONDS):
             addresses = await _addresses(url)
             if not addresses:
-                return Answer(None, Error.PRIVATE_ADDRESS)
+                return DeliveryResult(None, Error.PRIVATE_ADDRESS)
             for address in addresses[:_MOST_TRIED]:
                 status = await _post(url, address, headers, body)
                 if status is not None:
-                    return Answer(status, "" if 200 <= status < 300 else Error.STATUS)
+                    return DeliveryResult(status, "" if 200 <= status < 300 else Error.STATUS)
     except (TimeoutError, httpx2.TimeoutException):
-        return Answer(None, Error.TIMED_OUT)
+        return DeliveryResult(None, Error.TIMED_OUT)
     except (httpx2.HTTPError, OSError, ValueError):
         pass  # It did not take the request: no such name, no trusted certificate, cut off.
-    return Answer(None, Error.UNREACHABLE)
+    return DeliveryResult(None, Error.UNREACHABLE)
 
 
 async def _addresses(url: httpx2.URL) -> list[Address]:

@@ -38,7 +38,7 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ResponseDoc:
     """A response: status, description and type of the body ('' without one)."""
 
     status: str
@@ -47,7 +47,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class ComponentDoc:
     """A schema component: an object with fields, or an enumeration with values."""
 
     name: str
@@ -106,15 +106,15 @@ class Operation:
         return kind_of(self.body) if self.body else ""
 
     @property
-    def answers(self) -> list[Answer]:
+    def answers(self) -> list[ResponseDoc]:
         """The responses by status."""
         return [
-            Answer(status, prose(each.get("description", "")), kind_of(_content(each)) if _content(each) else "")
+            ResponseDoc(status, prose(each.get("description", "")), kind_of(_content(each)) if _content(each) else "")
             for status, each in sorted(self._node["responses"].items())
         ]
 
     @property
-    def shapes(self) -> list[Shape]:
+    def shapes(self) -> list[ComponentDoc]:
         """The components used by the request and the responses, nested ones included, each once."""
         found: dict[str, None] = {}
         waiting = [self.body, *(_content(each) for each in self._node["responses"].values())]
@@ -179,13 +179,13 @@ def _refs(node: Any) -> Iterator[str]:
             yield from _refs(each)
 
 
-def _shape(name: str, node: Node) -> Shape:
+def _shape(name: str, node: Node) -> ComponentDoc:
     required = node.get("required", ())
     fields = [
         Field(each, kind_of(inner), prose(inner.get("description", "")), each in required)
         for each, inner in node.get("properties", {}).items()
     ]
-    return Shape(name, prose(node.get("description", "")), fields, [str(each) for each in node.get("enum", ())])
+    return ComponentDoc(name, prose(node.get("description", "")), fields, [str(each) for each in node.get("enum", ())])
 
 
 def kind_of(node: Node) -> str:

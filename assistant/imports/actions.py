@@ -21,7 +21,7 @@ from accounts.policy import must_decide
 from accounts.principals import Principal
 from conversations.imports.forms import EXPORTS, FORMS, KEEPSAKE, detect_form
 from conversations.imports.records import ImportFileError
-from conversations.imports.sources import Member, members_of
+from conversations.imports.sources import ArchiveMember, members_of
 from conversations.models import Conversation, ConversationImport, ImportPart
 from conversations.policy import is_storable
 from journal.actions import ledger_write
@@ -241,7 +241,7 @@ def _clean_name(name: str) -> str:
     return "".join(character for character in name if unicodedata.category(character)[0] != "C")[:255]
 
 
-def _store(upload: ConversationImport, members: list[Member]) -> None:
+def _store(upload: ConversationImport, members: list[ArchiveMember]) -> None:
     for file, member in enumerate(members):
         with member.open() as stream:
             for number, piece in enumerate(compressed(stream)):

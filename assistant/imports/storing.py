@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 
-from conversations.imports.sources import Member
+from conversations.imports.sources import ArchiveMember
 from conversations.imports.streams import Readable
 from conversations.models import ConversationImport, ImportPart
 
@@ -30,10 +30,11 @@ def compressed(stream: Readable) -> Iterator[bytes]:
     yield piece.getvalue()
 
 
-def stored_members(upload: ConversationImport) -> list[Member]:
+def stored_members(upload: ConversationImport) -> list[ArchiveMember]:
     """Return the files of an upload, each read in parts from the database."""
     return [
-        Member(file["name"], file["size"], partial(_open, upload, number)) for number, file in enumerate(upload.files)
+        ArchiveMember(file["name"], file["size"], partial(_open, upload, number))
+        for number, file in enumerate(upload.files)
     ]
 
 

@@ -109,7 +109,7 @@ def _due(conversation: Conversation) -> list[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
+class _SingleMessages:
     """Single messages being read, by index, and their part of the conversation."""
 
     due: Sequence[int]
@@ -124,7 +124,7 @@ def _read(lease: Lease, principal: Principal, conversation: Conversation, due: l
     )
     messages = [message for message in around.without_vectors().order_by("index") if message.is_open(now, asked=True)]
     part = Part.of(conversation, messages, lambda message: message.index in due and message.is_open(now))
-    reading = _Reading(due, part)
+    reading = _SingleMessages(due, part)
     if not part.said or not learns_memories(principal, conversation):
         _write(lease, principal, conversation, reading, Found(""))
         return
@@ -178,7 +178,7 @@ def _candidates(principal: Principal, model: LanguageModel, part: Part) -> Seque
 
 
 def _write(
-    lease: Lease, principal: Principal, conversation: Conversation, reading: _Reading, found: Found
+    lease: Lease, principal: Principal, conversation: Conversation, reading: _SingleMessages, found: Found
 ) -> Counter[str]:
     """Store the findings and mark the messages as read. Returns the counts."""
     due, part = reading.due, reading.part

@@ -28,7 +28,7 @@ from language.base import ToolSpec, Usage
 from ..learn.actions import message_hold, message_release
 from ..models import Reply
 from ..querysets import ReplyQuerySet
-from ..recall.turn import Turn, prepare_turn
+from ..recall.turn import PreparedTurn, prepare_turn
 from ..tools import list_tools, read_guidance
 from .council import council_of
 from .hearing import asked_about
@@ -64,7 +64,7 @@ class Begun:
     message_id: UUID
     message_index: int
     question: str
-    turn: Turn
+    turn: PreparedTurn
     tools: tuple[ToolSpec, ...]
     is_first: bool
     learns: bool
@@ -73,7 +73,7 @@ class Begun:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ReplyOutcome:
     """The result of a reply. Its text is saved unless it ``failed``; ``error_code``: why it failed or was stopped.
 
     It is ``CUT`` for a finished reply that used the most tokens. ``asks``: it asks for consent to remember something.
@@ -172,7 +172,7 @@ def reply_retry(principal: Principal, conversation_id: UUID, reply_id: UUID) -> 
     return _begun(principal, reply, message, turn, tools)
 
 
-def reply_end(principal: Principal, begun: Begun, outcome: Outcome) -> int | None:
+def reply_end(principal: Principal, begun: Begun, outcome: ReplyOutcome) -> int | None:
     """End a reply and save its text as a message. Returns its index.
 
     If it asks for consent, the answered message is held until the person answers.
@@ -188,7 +188,7 @@ def reply_end(principal: Principal, begun: Begun, outcome: Outcome) -> int | Non
     return answer.index
 
 
-def reply_fail(begun: Begun, outcome: Outcome) -> None:
+def reply_fail(begun: Begun, outcome: ReplyOutcome) -> None:
     """End a reply without saving text. Raises NotFound if it was marked as lost meanwhile."""
     with transaction.atomic():
         _end(_running(begun), outcome, None)
@@ -258,7 +258,9 @@ def _prompt() -> str:
     return (Path(__file__).parent / "instructions.md").read_text(encoding="utf-8")
 
 
-def _begun(principal: Principal, reply: Reply, message: Message, turn: Turn, tools: tuple[ToolSpec, ...]) -> Begun:
+def _begun(
+    principal: Principal, reply: Reply, message: Message, turn: PreparedTurn, tools: tuple[ToolSpec, ...]
+) -> Begun:
     said = Message.objects.filter(conversation_id=message.conversation_id, role=Message.Role.ASSISTANT)
     return Begun(
         reply_id=reply.pk,
@@ -332,7 +334,7 @@ def _running(begun: Begun) -> Reply:
     return reply
 
 
-def _end(reply: Reply, outcome: Outcome, answer_index: int | None) -> None:
+def _end(reply: Reply, outcome: ReplyOutcome, answer_index: int | None) -> None:
     Reply.objects.filter(pk=reply.pk).update(
         state=outcome.state,
         error_code=outcome.error_code[:60],

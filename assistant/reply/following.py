@@ -18,7 +18,7 @@ from web.streaming import FIRST_ID, StreamEvent, events_after, stored_events_aft
 from web.threads import in_thread
 
 from ..models import Reply
-from .actions import Begun, Outcome, reply_lost
+from .actions import Begun, ReplyOutcome, reply_lost
 from .told import CUT, events_key, longest_stream
 
 T = TypeVar("T")
@@ -66,11 +66,11 @@ async def _told_of_old(reply: Reply, after: str) -> AsyncGenerator[StreamEvent |
         for told in await stored_events_after(client, events_key(reply.pk, reply.attempt), after):
             yield told
     usage = Usage(reply.input_tokens, reply.output_tokens, reply.cached_tokens)
-    outcome = Outcome(reply.state, "", usage, reply.rounds, reply.error_code)
+    outcome = ReplyOutcome(reply.state, "", usage, reply.rounds, reply.error_code)
     yield StreamEvent(after, "done", as_told(outcome, reply.answer_index))
 
 
-def as_told(outcome: Outcome, answer: int | None) -> dict[str, Any]:
+def as_told(outcome: ReplyOutcome, answer: int | None) -> dict[str, Any]:
     """Return the ``done`` event of a reply. ``answer``: its saved message."""
     cut = outcome.error_code == CUT
     return {

@@ -44,7 +44,7 @@ from web.threads import end_tasks, in_thread
 from ..learn.updates import COMPLETED, last_update, updates
 from ..models import Reply
 from ..tools import run_tool
-from .actions import Begun, Outcome, reply_end, reply_fail, reply_read, reply_renew
+from .actions import Begun, ReplyOutcome, reply_end, reply_fail, reply_read, reply_renew
 from .council import merging
 from .following import SIGNS, as_told, in_job, reply_events
 from .recalling import read_for
@@ -128,7 +128,7 @@ class _Talk:
             text = text.replace("\x00", "").encode("utf-8", "replace").decode("utf-8")
         return text.strip()
 
-    async def outcome(self) -> Outcome:
+    async def outcome(self) -> ReplyOutcome:
         """Run it, and return its outcome: finished, timed out, without clients, or failed."""
         talking = asyncio.create_task(self._speak())
         alone = asyncio.create_task(self._until_alone())
@@ -147,10 +147,10 @@ class _Talk:
             return self._ended(*_as_ending(error))
         return self._ended(Reply.State.STOPPED, alone.result() if left else "out_of_time")
 
-    def _ended(self, state: str, code: str) -> Outcome:
-        return Outcome(state, self.text, self.usage, self.rounds, code, self.asks)
+    def _ended(self, state: str, code: str) -> ReplyOutcome:
+        return ReplyOutcome(state, self.text, self.usage, self.rounds, code, self.asks)
 
-    async def end(self, outcome: Outcome) -> None:
+    async def end(self, outcome: ReplyOutcome) -> None:
         """Save the text, publish extraction events, and the end."""
         answer = None
         learning = False

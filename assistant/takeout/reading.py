@@ -12,7 +12,7 @@ from django.db import models
 from pgvector.django import HalfVectorField
 
 from conversations.imports import KEEPSAKE, ImportFileError
-from conversations.imports.sources import OWN_MANIFEST, Member
+from conversations.imports.sources import OWN_MANIFEST, ArchiveMember
 from conversations.imports.streams import read_lines
 from conversations.policy import is_storable
 from journal.holdings import Holding, holdings
@@ -23,7 +23,7 @@ from .archive import FORM_VERSION, decode_halfvec, member_of
 Row = dict[str, Any]
 
 
-def check_manifest(members: Sequence[Member]) -> int:
+def check_manifest(members: Sequence[ArchiveMember]) -> int:
     """Return the row counts of the manifest. Raises ImportFileError for an invalid or newer one."""
     manifest = next(member for member in members if member.name == OWN_MANIFEST)
     with manifest.open() as stream:
@@ -38,14 +38,14 @@ def check_manifest(members: Sequence[Member]) -> int:
     return rows
 
 
-def tables_of(members: Sequence[Member]) -> list[tuple[Holding, Member]]:
+def tables_of(members: Sequence[ArchiveMember]) -> list[tuple[Holding, ArchiveMember]]:
     """Return the imported tables with their files, referenced tables first."""
     files = {member.name: member for member in members}
     kept = [each for each in holdings() if each.kind and each.restored]
     return [(each, files[member_of(each.kind)]) for each in kept if member_of(each.kind) in files]
 
 
-def read_rows(holding: Holding, member: Member, embedder: Embedder) -> Iterator[Row]:
+def read_rows(holding: Holding, member: ArchiveMember, embedder: Embedder) -> Iterator[Row]:
     """Yield the validated rows of one table. Raises ImportFileError."""
     columns = {column.attname: column for column in holding.written}
     with member.open() as stream:
@@ -61,7 +61,7 @@ def read_rows(holding: Holding, member: Member, embedder: Embedder) -> Iterator[
             yield row
 
 
-def read_raw(member: Member) -> Iterator[Row]:
+def read_raw(member: ArchiveMember) -> Iterator[Row]:
     """Yield the raw rows of a table of a checked file."""
     with member.open() as stream:
         for _, line in read_lines(stream):

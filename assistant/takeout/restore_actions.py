@@ -20,7 +20,7 @@ from accounts.models import Agent, Grant, Legacy, Member, Preferences, User
 from accounts.policy import clean_shown_name
 from accounts.principals import Principal
 from conversations.imports import ImportFileError
-from conversations.imports.sources import Member as File
+from conversations.imports.sources import ArchiveMember
 from conversations.models import Conversation
 from facts.models import FactVersion, LegacyFact
 from journal.actions import LedgerWrite
@@ -67,7 +67,7 @@ def holds_something(user_id: UUID) -> bool:
     return any(model._base_manager.filter(user_id=user_id).exists() for model in tables)
 
 
-def export_check(members: Sequence[File], progress: Callable[[int], object]) -> dict[str, int]:
+def export_check(members: Sequence[ArchiveMember], progress: Callable[[int], object]) -> dict[str, int]:
     """Validate a whole export, and return the row counts. Raises ImportFileError."""
     check_manifest(members)
     embedder, counts = get_embedder(), dict[str, int]()
@@ -79,7 +79,7 @@ def export_check(members: Sequence[File], progress: Callable[[int], object]) -> 
     return counts
 
 
-def statements_to_hold_back(members: Sequence[File]) -> dict[str, str]:
+def statements_to_hold_back(members: Sequence[ArchiveMember]) -> dict[str, str]:
     """Return by id why a gate stops statements: their wordings, earlier versions, subjects and topics.
 
     A file proves neither authorship nor review. Takes about a millisecond per text: call it before the lock, on a
@@ -98,7 +98,7 @@ def statements_to_hold_back(members: Sequence[File]) -> dict[str, str]:
 
 
 def export_restore(
-    write: LedgerWrite, principal: Principal, members: Sequence[File], reasons: Mapping[str, str]
+    write: LedgerWrite, principal: Principal, members: Sequence[ArchiveMember], reasons: Mapping[str, str]
 ) -> dict[str, int]:
     """Import a checked export, in a transaction that holds the person's ledger lock.
 
@@ -136,7 +136,7 @@ class _Restoring:
         self.held_back = 0
         self.known_agents = dict(Agent.objects.filter(owner_id=user_id).values_list("name", "pk"))
 
-    def run(self, members: Sequence[File]) -> dict[str, int]:
+    def run(self, members: Sequence[ArchiveMember]) -> dict[str, int]:
         """Store all tables. Returns the row counts."""
         counts, embedder, tables = dict[str, int](), get_embedder(), tables_of(members)
         for holding, member in tables:  # All ids first, since rows can reference any other row.

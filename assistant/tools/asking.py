@@ -12,7 +12,7 @@ from journal.models import IdempotencyRecord
 from ..recall.query import (
     LONGEST_QUERY,
     SOURCES,
-    Answer,
+    QueryAnswer,
     Question,
     as_plain,
     memory_query,
@@ -53,7 +53,7 @@ def look_up(caller: Caller, sent: MemoryQuery) -> ToolAnswer:
     return ToolAnswer(True, _tell(answer), as_plain(answer))
 
 
-def _tell(answer: Answer) -> str:
+def _tell(answer: QueryAnswer) -> str:
     lines = []
     for result in answer.results:
         handle = f"[id:{result.id}] " if result.source == "memories" else ""

@@ -19,7 +19,7 @@ from django.conf import settings
 
 from conversations.imports.records import Node, parse_json
 from language.base import Embedder
-from language.reading.sameness import Statement
+from language.reading.sameness import EmbeddedStatement
 from memories.policy.alike import may_be_at_odds, may_be_one, says_the_same
 
 Pair = tuple[str, str]
@@ -83,7 +83,7 @@ def observed(text: str) -> Iterator[Told]:
 
 def consolidated(told: Told, embedder: Embedder) -> Found:
     """Compare all pairs of statements and merge duplicates. Raises EmbedderUnavailable."""
-    read = cache(Statement)
+    read = cache(EmbeddedStatement)
     near = [pair for pair in _near(told.statements, embedder) if _is_near_enough(read, pair)]
     same = [pair for pair in near if says_the_same(*map(read, pair))]
     gone: set[str] = set()
@@ -123,7 +123,7 @@ def scored(path: Path, embedder: Embedder) -> Scored:
     began, merged, asked = time.process_time(), set(), set()
     for pair in [*same, *apart]:
         one, other = embedder.embed_passages(pair)
-        kept, dropped = (Statement(text) for text in sorted(pair, key=len, reverse=True))
+        kept, dropped = (EmbeddedStatement(text) for text in sorted(pair, key=len, reverse=True))
         if float(one @ other) < settings.MEMORY_FALLBACK_LOW_SIMILARITY:
             continue
         if says_the_same(kept, dropped):
@@ -134,7 +134,7 @@ def scored(path: Path, embedder: Embedder) -> Scored:
     return Scored(same, apart, frozenset(merged), frozenset(asked), took)
 
 
-def _is_near_enough(read: Callable[[str], Statement], pair: Pair) -> bool:
+def _is_near_enough(read: Callable[[str], EmbeddedStatement], pair: Pair) -> bool:
     return may_be_at_odds(*pair) or may_be_one(*map(read, pair))
 
 

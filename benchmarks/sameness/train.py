@@ -21,7 +21,7 @@ from language.base import Vectors
 from language.likeness import seen
 from language.reading.alignment import Alignment
 from language.reading.lexicon import siblings
-from language.reading.sameness import WEIGHTS, Pair, Statement
+from language.reading.sameness import WEIGHTS, EmbeddedStatement, StatementPair
 from tests.memories import developed, duplicates, last_pairs, later_pairs, other_pairs
 
 STEPS, RATE, DECAY = 3000, 0.05, 2e-3
@@ -37,18 +37,18 @@ TEXTS, WRITTEN = (Path(__file__).with_name(name) for name in ("pairs.tsv", "writ
 class Case(NamedTuple):
     """A pair, its label (same or not) and its weight."""
 
-    pair: Pair
+    pair: StatementPair
     is_same: bool
     weight: float
 
 
 def cases() -> list[Case]:
     """Return all training pairs."""
-    read: dict[str, Statement] = {}
+    read: dict[str, EmbeddedStatement] = {}
 
     def case(texts: Sequence[str], *, same: bool, weight: float = 1.0) -> Case:
-        one, other = (read.setdefault(text, Statement(text)) for text in texts)
-        return Case(Pair(one, other), same, weight)
+        one, other = (read.setdefault(text, EmbeddedStatement(text)) for text in texts)
+        return Case(StatementPair(one, other), same, weight)
 
     made = []
     sets = [_set(module) for module in (duplicates, later_pairs, last_pairs, other_pairs, developed)]
@@ -80,7 +80,7 @@ def _crossed(same: Iterable[tuple[str, str]], apart: Iterable[tuple[str, str]]) 
         yield from ((its, one) for its in others.get(other, ()) if its != one)
 
 
-def _exchanged(same: Iterable[tuple[str, str]], read: dict[str, Statement]) -> Iterator[tuple[str, str]]:
+def _exchanged(same: Iterable[tuple[str, str]], read: dict[str, EmbeddedStatement]) -> Iterator[tuple[str, str]]:
     """Yield negative pairs: duplicates with a noun of one half replaced by another of its kind."""
     draw = random.Random(0)
     for one, other in same:
@@ -96,7 +96,7 @@ def _exchanged(same: Iterable[tuple[str, str]], read: dict[str, Statement]) -> I
 
 
 def _near(
-    own: tuple[list[tuple[str, str]], list[tuple[str, str]]], read: dict[str, Statement]
+    own: tuple[list[tuple[str, str]], list[tuple[str, str]]], read: dict[str, EmbeddedStatement]
 ) -> Iterator[tuple[str, str]]:
     """Yield negative pairs: each statement of this folder with its two nearest that no pair connects it to."""
     groups = _groups([*own[0], *own[1]])

@@ -34,7 +34,7 @@ from .refusals import LIVE_WINDOW, HeardRefusal, on_refusal, refusals_of
 from .withheld_rows import Cause
 from .withheld_texts import chunks_hide
 from .withholding import (
-    Place,
+    PassagePlace,
     on_withheld,
     original_quotes,
     passages_withhold,
@@ -54,8 +54,8 @@ __all__ = [
     "GraphWrite",
     "HeardRefusal",
     "NewMessage",
+    "PassagePlace",
     "Pin",
-    "Place",
     "check_messages",
     "checkpoint_save",
     "chunk_open",

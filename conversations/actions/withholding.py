@@ -236,7 +236,7 @@ def words_restore(write: LedgerWrite, user_id: UUID, cause_type: str, ids: Itera
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PassagePlace:
     """A quotation in a message, or with index None the conversation's title."""
 
     conversation_id: UUID
@@ -244,7 +244,7 @@ class Place:
     quote: str
 
 
-def passages_withhold(principal: Principal, places: Sequence[Place], cause: Cause | None = None) -> list[UUID]:
+def passages_withhold(principal: Principal, places: Sequence[PassagePlace], cause: Cause | None = None) -> list[UUID]:
     """Withhold passages that the person chose. Returns the ids of their messages.
 
     With a ``cause`` they are restored when that cause is undone. Raises NotYoursToDecide, NotFound when a message does
@@ -266,7 +266,7 @@ def passages_withhold(principal: Principal, places: Sequence[Place], cause: Caus
 
 
 def _resolve_places(
-    principal: Principal, places: Sequence[Place], cause: Cause | None
+    principal: Principal, places: Sequence[PassagePlace], cause: Cause | None
 ) -> tuple[dict[Cause, list[tuple[UUID, str]]], dict[Cause, list[UUID]], list[UUID]]:
     """Resolve places to quotations by cause, messages with titles by cause, and all message ids. Raises NotFound."""
     # A title is withheld through the first message of its conversation.

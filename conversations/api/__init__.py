@@ -137,7 +137,7 @@ class WithheldList(IdempotentView[Principal], ListAPIView):
         principal = self.caller(request)
         body = WithholdSerializer(data=request.data)
         body.is_valid(raise_exception=True)
-        places = [actions.Place(**each) for each in body.validated_data["passages"]]
+        places = [actions.PassagePlace(**each) for each in body.validated_data["passages"]]
         ids = actions.passages_withhold(principal, places)
         return Response(self.render_result(principal, [str(pk) for pk in ids]), status=201)
 

@@ -3,15 +3,15 @@
 from .datasets import parse_beam, parse_locomo
 from .forms import EXPORTS, FORMS, KEEPSAKE, Form, Survey, detect_form, get_form, iter_importable, survey_file
 from .records import ImportFileError, ParsedConversation, ParsedFile, ParsedMessage, read_text
-from .sources import Member, members_of
+from .sources import ArchiveMember, members_of
 
 __all__ = [
     "EXPORTS",
     "FORMS",
     "KEEPSAKE",
+    "ArchiveMember",
     "Form",
     "ImportFileError",
-    "Member",
     "ParsedConversation",
     "ParsedFile",
     "ParsedMessage",

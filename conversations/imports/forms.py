@@ -15,7 +15,7 @@ import orjson
 from . import chatgpt, claude, jsonl
 from .datasets import parse_beam, parse_locomo
 from .records import ImportFileError, Node, ParsedConversation, ParsedFile, decode
-from .sources import OWN_MANIFEST, Member
+from .sources import OWN_MANIFEST, ArchiveMember
 from .streams import BOM, Readable, read_lines, read_list
 
 NOTES = 50
@@ -25,7 +25,7 @@ _PEEKED_BYTES = 65_536
 class Read(Protocol):
     """A reader: yields the conversations of files in order, without the first ``skip``."""
 
-    def __call__(self, members: Sequence[Member], skip: int = 0) -> Iterator[ParsedConversation]:
+    def __call__(self, members: Sequence[ArchiveMember], skip: int = 0) -> Iterator[ParsedConversation]:
         """Yield the conversations. Raises ImportFileError."""
         ...
 
@@ -42,7 +42,7 @@ class Form:
 def _each(conversation: Callable[[Node], ParsedConversation]) -> Read:
     """Return a reader for JSON lists of conversations."""
 
-    def read_all(members: Sequence[Member], skip: int = 0) -> Iterator[ParsedConversation]:
+    def read_all(members: Sequence[ArchiveMember], skip: int = 0) -> Iterator[ParsedConversation]:
         number = 0
         for member in members:
             with member.open() as stream:
@@ -57,7 +57,7 @@ def _each(conversation: Callable[[Node], ParsedConversation]) -> Read:
 def _whole(parse: Callable[[str], ParsedFile]) -> Read:
     """Return a reader for datasets, each of which is one document."""
 
-    def read_all(members: Sequence[Member], skip: int = 0) -> Iterator[ParsedConversation]:
+    def read_all(members: Sequence[ArchiveMember], skip: int = 0) -> Iterator[ParsedConversation]:
         for member in members:
             with member.open() as stream:
                 parsed = parse(decode(stream.read(), member.name))
@@ -66,11 +66,11 @@ def _whole(parse: Callable[[str], ParsedFile]) -> Read:
     return read_all
 
 
-def _no_conversations(members: Sequence[Member], skip: int = 0) -> Iterator[ParsedConversation]:
+def _no_conversations(members: Sequence[ArchiveMember], skip: int = 0) -> Iterator[ParsedConversation]:
     raise ImportFileError(members[0].name, "holds rows, not conversations: import it on the page or over REST")
 
 
-def _lines(members: Sequence[Member], skip: int = 0) -> Iterator[ParsedConversation]:
+def _lines(members: Sequence[ArchiveMember], skip: int = 0) -> Iterator[ParsedConversation]:
     return islice(jsonl.read_jsonl(members), skip, None)
 
 
@@ -103,7 +103,7 @@ def get_form(name: str, *, user_speaker: str = "") -> Form:
     )
 
 
-def detect_form(members: Sequence[Member]) -> Form:
+def detect_form(members: Sequence[ArchiveMember]) -> Form:
     """Detect the format of files from the beginning of the first. Raises ImportFileError when it is unknown."""
     member = members[0]
     if member.name == OWN_MANIFEST:
@@ -191,7 +191,7 @@ def iter_importable(
         yield number, conversation
 
 
-def survey_file(form: Form, members: Sequence[Member], progress: Callable[[Survey], object]) -> Survey:
+def survey_file(form: Form, members: Sequence[ArchiveMember], progress: Callable[[Survey], object]) -> Survey:
     """Read the whole file and count what it holds. ``progress`` is called after each conversation.
 
     Raises ImportFileError with the place of the first error, or when there is nothing to import.

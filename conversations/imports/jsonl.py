@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from .gathering import iso_time
 from .records import ImportFileError, Node, ParsedConversation, ParsedMessage, checked, checked_name, parse_json
-from .sources import Member
+from .sources import ArchiveMember
 from .streams import read_lines
 
 CHANNEL = "jsonl"
@@ -14,7 +14,7 @@ REQUIRED = ("conversation", "role", "content")
 OPTIONAL = ("speaker", "at", "title")
 
 
-def read_jsonl(members: Sequence[Member]) -> Iterator[ParsedConversation]:
+def read_jsonl(members: Sequence[ArchiveMember]) -> Iterator[ParsedConversation]:
     """Yield the conversations of JSON lines. The lines of one conversation need not be adjacent; their order counts.
 
     A conversation is yielded after its last line, so only unfinished ones are in memory. The title is the first one
@@ -35,7 +35,7 @@ def read_jsonl(members: Sequence[Member]) -> Iterator[ParsedConversation]:
                 yield ParsedConversation(name, titles.pop(name, ""), tuple(said.pop(name)), place=f"line {number}")
 
 
-def _messages(member: Member) -> Iterator[tuple[int, str, str, ParsedMessage]]:
+def _messages(member: ArchiveMember) -> Iterator[tuple[int, str, str, ParsedMessage]]:
     """Yield each line's number, conversation, title and message."""
     with member.open() as stream:
         for number, line in read_lines(stream):

@@ -34,7 +34,7 @@ _METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class ArchiveMember:
     """One file to read: its name, unpacked size in bytes, and a function that opens it at its beginning."""
 
     name: str
@@ -42,7 +42,7 @@ class Member:
     open: Callable[[], AbstractContextManager[Readable]]
 
 
-def members_of(file: BinaryIO, name: str) -> list[Member]:
+def members_of(file: BinaryIO, name: str) -> list[ArchiveMember]:
     """Return the files with conversations in an upload called ``name``: itself, or members of a zip archive.
 
     Nothing is unpacked to disk, and other members are not read. ``file`` must stay open. Raises ImportFileError for an
@@ -63,13 +63,13 @@ def members_of(file: BinaryIO, name: str) -> list[Member]:
         file.seek(0)
         yield file
 
-    return [Member(name, size, opened)]
+    return [ArchiveMember(name, size, opened)]
 
 
-def counted(members: Sequence[Member], on_read: Callable[[int], object]) -> list[Member]:
+def counted(members: Sequence[ArchiveMember], on_read: Callable[[int], object]) -> list[ArchiveMember]:
     """Return the same files; ``on_read`` is called with the number of bytes of each read."""
 
-    def counting(member: Member) -> Member:
+    def counting(member: ArchiveMember) -> ArchiveMember:
         @contextmanager
         def opened() -> Iterator[Readable]:
             with member.open() as stream:
@@ -92,7 +92,7 @@ class _Counted:
         return read
 
 
-def _archived(file: BinaryIO) -> list[Member]:
+def _archived(file: BinaryIO) -> list[ArchiveMember]:
     _check_directory(file)
     try:
         archive = zipfile.ZipFile(file)
@@ -102,7 +102,7 @@ def _archived(file: BinaryIO) -> list[Member]:
     for info in chosen:
         _check_member(info)
     _check_size(sum(info.file_size for info in chosen))
-    return [Member(info.filename, info.file_size, partial(_open, archive, info)) for info in chosen]
+    return [ArchiveMember(info.filename, info.file_size, partial(_open, archive, info)) for info in chosen]
 
 
 def _check_directory(file: BinaryIO) -> None:

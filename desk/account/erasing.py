@@ -70,7 +70,7 @@ _Noun = Literal["memory", "fact", "place"]
 
 
 @dataclass(frozen=True, slots=True)
-class Receipt:
+class ReceiptLine:
     """An erasure, and the name of what it erases."""
 
     erasure: Erasure
@@ -89,10 +89,10 @@ class Erasable:
     messages: list[Message]
 
 
-def receipts(principal: Principal) -> list[Receipt]:
+def receipts(principal: Principal) -> list[ReceiptLine]:
     """Return the person's latest erasures, newest first."""
     rows = Erasure.objects.filter(user_id=must_act_for(principal)).order_by("-at")[:LATEST]
-    return [Receipt(each, _(NAMES.get(each.scope, each.scope))) for each in rows]
+    return [ReceiptLine(each, _(NAMES.get(each.scope, each.scope))) for each in rows]
 
 
 def erasure_of_everything(principal: Principal) -> Erasure | None:

@@ -40,7 +40,7 @@ HOW_SEVERAL = {
 }
 
 
-class Choice(NamedTuple):
+class GrantChoice(NamedTuple):
     """A category or source that can be granted."""
 
     name: str
@@ -69,8 +69,8 @@ class AgentCard:
     revoked: bool
     last_call: datetime | None
     shown: int
-    categories: Sequence[Choice]
-    sources: Sequence[Choice]
+    categories: Sequence[GrantChoice]
+    sources: Sequence[GrantChoice]
     keys: Sequence[KeyLine] = ()
 
     @property
@@ -130,9 +130,11 @@ def _card(
         last_call=agent.used_at if mine else last,  # type: ignore[attr-defined]  # annotated above
         shown=shown,
         categories=[
-            Choice(name, category_label(name), name in seen) for name in categories.load().by_name if name in offered
+            GrantChoice(name, category_label(name), name in seen)
+            for name in categories.load().by_name
+            if name in offered
         ],
-        sources=[Choice(name, _(label), name in sources) for name, label in SOURCE_LABELS.items()],
+        sources=[GrantChoice(name, _(label), name in sources) for name, label in SOURCE_LABELS.items()],
         keys=keys,
     )
 

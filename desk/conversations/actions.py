@@ -15,14 +15,13 @@ from accounts.principals import Principal
 from assistant.erasure.actions import erasure_request
 from assistant.erasure.extent import extent_of
 from assistant.learn.actions import message_decline
-from conversations.actions import Place, passages_withhold
+from conversations.actions import PassagePlace, passages_withhold
 from conversations.actions.withholding import MOST_PASSAGES
 from conversations.models import Conversation, ConversationChunk, Message
 from facts.models import LegacyFact
 from journal.models import Erasure
 from language.second_person import second_person
-from memories.models import Memory
-from memories.models import Place as PlaceCaredAbout
+from memories.models import Memory, Place
 
 from ..cards import Link
 from ..outcomes import Done
@@ -91,7 +90,7 @@ def goes_with(principal: Principal, scope: str, object_id: str, *, summaries: in
     with_facts = {pk for pk in extent.facts if str(pk) != object_id}
     memories = Memory.objects.visible_to(principal).filter(pk__in=with_memories, state__in=["active", "proposed"])
     facts = LegacyFact.objects.mine(principal).filter(pk__in=with_facts, state__in=["active", "proposed"])
-    places = PlaceCaredAbout.objects.visible_to(principal).present().filter(pk__in=extent.places)
+    places = Place.objects.visible_to(principal).present().filter(pk__in=extent.places)
     named = (
         [
             Link(reverse("memory-page", args=[pk]), second_person(content))
@@ -125,7 +124,7 @@ def dont_keep(principal: Principal, removal: Removal) -> Done:
         if role == Message.Role.USER:
             message_decline(principal, where, index)
         else:
-            others.append(Place(where, index, ""))
+            others.append(PassagePlace(where, index, ""))
     for first in range(0, len(others), MOST_PASSAGES):
         passages_withhold(principal, others[first : first + MOST_PASSAGES])
     if removal.message:

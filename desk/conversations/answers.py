@@ -64,7 +64,7 @@ _OTHERWISE = gettext_noop("Something went wrong.")
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class AnswerUsage:
     """Usage of an answer: ``tokens`` in and out, the part from the prompt cache, and the statements in its prompt.
 
     ``shown``: number of statements; ``address``: their page. ``ended``: why it was cut short, or ''.
@@ -90,14 +90,14 @@ class NoAnswer:
 class Answers:
     """Details of a page's answers, by message index."""
 
-    given: dict[int, Answer]
+    given: dict[int, AnswerUsage]
     missing: dict[int, NoAnswer]
 
 
 def answers_on(principal: Principal, conversation: Conversation, indices: Sequence[int]) -> Answers:
     """Return the details of the answers among messages, in one statement."""
     replies = Reply.objects.visible_to(principal).filter(conversation=conversation)
-    given: dict[int, Answer] = {}
+    given: dict[int, AnswerUsage] = {}
     missing: dict[int, NoAnswer] = {}
     now = timezone.now()
     for reply in replies.filter(Q(message_index__in=indices) | Q(answer_index__in=indices)):
@@ -150,9 +150,9 @@ def _told_why(reply: Reply) -> str:
     return _(why) if why else ""
 
 
-def _told(reply: Reply) -> Answer:
+def _told(reply: Reply) -> AnswerUsage:
     assert reply.answer_index is not None
-    return Answer(
+    return AnswerUsage(
         model=reply.model,
         tokens=reply.input_tokens + reply.output_tokens,
         cached_percent=reply.cached_percent,

@@ -27,7 +27,7 @@ from language.second_person import second_person
 from memories.models import Memory, MemoryEvidence
 
 from ..quotations import message_address, shorten, speaker_of
-from .answers import Answer, Answers, NoAnswer, answers_on
+from .answers import Answers, AnswerUsage, NoAnswer, answers_on
 
 PER_PAGE = 30
 ORPHANS = 9
@@ -48,7 +48,7 @@ class Words(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Learned:
+class LearnedStatement:
     """A memory or fact with evidence in a message (``quote``); ``key`` and ``version`` as in forms.
 
     ``fresh``: learned recently; ``undo``: then the URL that undoes it, unless it changed since.
@@ -66,7 +66,7 @@ class Learned:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class ReaderMessage:
     """A message: its ``number`` from 1; ``whole``: the URL of the full text if it is shortened.
 
     ``can_go``: something of it can be withheld. ``answer``: usage of an answer; ``missing``: why there is none.
@@ -79,28 +79,28 @@ class Turn:
     at: datetime
     words: Sequence[Words]
     whole: str
-    learned: Sequence[Learned]
+    learned: Sequence[LearnedStatement]
     memory_off: bool
     declined: bool
     can_go: bool
-    answer: Answer | None
+    answer: AnswerUsage | None
     missing: NoAnswer | None
     again: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Day:
+class ReaderDay:
     """The messages of a day, in the person's time zone."""
 
     day: date
-    turns: list[Turn]
+    turns: list[ReaderMessage]
 
 
 @dataclass(slots=True)
 class _Around:
     """Data about messages by id; ``taken``: whether withheld words can be restored."""
 
-    learned: dict[UUID, list[Learned]] = field(default_factory=lambda: defaultdict(list))
+    learned: dict[UUID, list[LearnedStatement]] = field(default_factory=lambda: defaultdict(list))
     taken: dict[UUID, bool] = field(default_factory=dict)
     answers: Answers = field(default_factory=lambda: Answers({}, {}))
 
@@ -114,19 +114,19 @@ def page_at(conversation: Conversation, page: str, at: str) -> Page[int]:
     return pages.get_page(page or pages.num_pages)
 
 
-def read_page(principal: Principal, conversation: Conversation, page: Page[int], at: str = "") -> list[Day]:
+def read_page(principal: Principal, conversation: Conversation, page: Page[int], at: str = "") -> list[ReaderDay]:
     """Return a page's messages by day, with message ``at`` in full, in five statements."""
     places = page.object_list
     if not places:
         return []
     turns = read_turns(principal, conversation, places[0], places[-1], whole=_number(at, conversation.message_count))
     by_day = groupby(turns, key=lambda each: timezone.localtime(each.at).date())
-    return [Day(day, list(those)) for day, those in by_day]
+    return [ReaderDay(day, list(those)) for day, those in by_day]
 
 
 def read_turns(
     principal: Principal, conversation: Conversation, first: int, last: int, *, whole: int = 0
-) -> list[Turn]:
+) -> list[ReaderMessage]:
     """Return messages ``first`` to ``last``, with message ``whole`` in full."""
     rows = Message.objects.visible_to(principal).filter(conversation=conversation, index__gte=first, index__lte=last)
     shown = ("conversation_id", "index", "role", "speaker", "content", "at", "memory_off", "declined")
@@ -138,7 +138,7 @@ def read_turns(
     return [*turns[:-1], replace(turns[-1], again=_asked_before(messages, turns[-1], conversation))] if turns else []
 
 
-def _asked_before(messages: Sequence[Message], last: Turn, conversation: Conversation) -> str:
+def _asked_before(messages: Sequence[Message], last: ReaderMessage, conversation: Conversation) -> str:
     """Return the message before a stopped last answer, if it is complete."""
     if len(messages) < 2 or last.number != conversation.message_count or last.answer is None or not last.answer.ended:
         return ""
@@ -175,7 +175,7 @@ def _around(principal: Principal, ids: Sequence[UUID]) -> _Around:
             rev = version.recorded_from_rev
             fresh = version.recorded_from > lately
             around.learned[row.message_id].append(
-                Learned(
+                LearnedStatement(
                     noun="memory",
                     key=memory.pk,
                     version=memory.version,
@@ -192,7 +192,7 @@ def _around(principal: Principal, ids: Sequence[UUID]) -> _Around:
     for each in behind.only("message_id", "quote", *(f"fact__{name}" for name in columns)).order_by("id"):
         fact = each.fact
         around.learned[each.message_id].append(
-            Learned(
+            LearnedStatement(
                 noun="fact",
                 key=str(fact.pk),
                 version=fact.version,
@@ -211,11 +211,11 @@ def _around(principal: Principal, ids: Sequence[UUID]) -> _Around:
     return around
 
 
-def _turn(message: Message, agent: str, around: _Around, *, whole: bool) -> Turn:
+def _turn(message: Message, agent: str, around: _Around, *, whole: bool) -> ReaderMessage:
     content = message.content if whole else shorten(message.content, SHOWN_CHARACTERS)
     number, learned = message.index + 1, around.learned.get(message.pk, [])
     left = message.content.replace(MARK, "").strip() if message.pk in around.taken else message.content
-    return Turn(
+    return ReaderMessage(
         number=number,
         speaker=speaker_of(message.role, message.speaker, agent),
         mine=message.role == Message.Role.USER,
@@ -233,7 +233,7 @@ def _turn(message: Message, agent: str, around: _Around, *, whole: bool) -> Turn
     )
 
 
-def _words(content: str, learned: Iterable[Learned], taken: bool | None) -> Iterator[Words]:
+def _words(content: str, learned: Iterable[LearnedStatement], taken: bool | None) -> Iterator[Words]:
     """Split a text into pieces; ``taken``: None without withheld words, else whether they can be restored."""
     marked: list[tuple[Span, Words]] = []
     if taken is not None:

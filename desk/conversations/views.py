@@ -28,7 +28,7 @@ from ..quotations import message_address, shorten, speaker_of
 from .actions import MOST_WITHHELD, Removal, dont_keep, erase, goes_along
 from .answers import running_reply, unread, ways_of_answering
 from .listing import ConversationView, choices, find_passages, page_of_conversations, titled
-from .reader import Day, page_at, read_page
+from .reader import ReaderDay, page_at, read_page
 
 GLIMPSE_CHARACTERS = 400
 
@@ -92,7 +92,7 @@ def show_conversation(
     return render(request, "desk/conversation.html", context, status=refused.status if refused else 200)
 
 
-def _waits_for_an_answer(days: Sequence[Day]) -> bool:
+def _waits_for_an_answer(days: Sequence[ReaderDay]) -> bool:
     last = days[-1].turns[-1] if days else None
     return last is not None and last.mine and last.missing is None
 

@@ -11,7 +11,7 @@ from accounts.principals import Principal
 from facts.models import FactLink, FactVersion, LegacyFact
 from journal.models import ActorKind, Change
 
-from ..diff import Piece, word_diff
+from ..diff import DiffPiece, word_diff
 from ..history import Entry, make_history, who_did
 from ..labels import label
 
@@ -44,7 +44,7 @@ def make_fact_history(principal: Principal, fact: LegacyFact) -> list[Entry]:
     return list(make_history(fact, "fact", FactVersion.objects.filter(fact=fact), tell, _compare))
 
 
-def _compare(old: FactVersion, new: FactVersion) -> tuple[list[Piece], str]:
+def _compare(old: FactVersion, new: FactVersion) -> tuple[list[DiffPiece], str]:
     moved = f"{_category(old)} → {_category(new)}" if old.category != new.category else ""
     return word_diff(old.content, new.content), moved
 

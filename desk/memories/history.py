@@ -12,7 +12,7 @@ from journal.models import ActorKind, Change
 from memories.models import Memory, MemoryVersion
 
 from ..cards import diff_of_memories
-from ..diff import Piece
+from ..diff import DiffPiece
 from ..history import Entry, make_history, who_did
 
 _SAID = {
@@ -52,7 +52,7 @@ def make_memory_history(principal: Principal, memory: Memory) -> list[Entry]:
     return list(make_history(memory, "memory", versions, tell, _compare))
 
 
-def _compare(old: MemoryVersion, new: MemoryVersion) -> tuple[list[Piece], str]:
+def _compare(old: MemoryVersion, new: MemoryVersion) -> tuple[list[DiffPiece], str]:
     return diff_of_memories(old.content, new.content), ""
 
 

@@ -17,7 +17,7 @@ from memories.models import Kind, Memory, MemoryPlan, MemoryPlanItem, MemoryPlan
 from memories.plans import job_of
 from memories.policy import writing
 
-from ..diff import Piece, merge_diff
+from ..diff import DiffPiece, merge_diff
 from ..labels import category_label, label, writer_label
 
 Item = MemoryPlanItem.State
@@ -45,7 +45,7 @@ class Line:
     memory_id: str
     subject: str
     at: datetime | None
-    pieces: list[Piece]
+    pieces: list[DiffPiece]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Merge:
 
     item: MemoryPlanItem
     lines: list[Line]
-    pieces: list[Piece]
+    pieces: list[DiffPiece]
     category: str
     kind: str
     why: str

@@ -62,7 +62,7 @@ BULK = {
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class CategoryGroup:
     """The memories of a category on a page; ``continued`` from the previous page."""
 
     name: str
@@ -194,14 +194,14 @@ def _near(principal: Principal, view: MemoryView, memories: MemoryQuerySet, hold
     return sorted(cards, key=lambda card: ids.index(card.key))
 
 
-def _groups(page: Page[Any], cards: Iterable[Card], totals: Mapping[str, int]) -> list[Group]:
+def _groups(page: Page[Any], cards: Iterable[Card], totals: Mapping[str, int]) -> list[CategoryGroup]:
     by_category: dict[str, list[Card]] = {}
     for card in cards:
         by_category.setdefault(card.stored["category"], []).append(card)
     first = next(iter(by_category), "")
     earlier = sum(total for _name, total in takewhile(lambda each: each[0] != first, totals.items()))
     return [
-        Group(
+        CategoryGroup(
             name=name,
             label=category_label(name),
             continued=name == first and page.start_index() - 1 > earlier,

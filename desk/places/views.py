@@ -32,7 +32,7 @@ from ..memories.audience import who_sees
 from ..outcomes import Done, seen_version, with_undo
 from ..page import PageRequest, came_from, for_person, neighbours_of
 from ..quotations import make_passages, messages_behind, quote
-from ..review.queue import Item, waiting_proposals
+from ..review.queue import QueueItem, waiting_proposals
 
 PER_PAGE = 24
 MENTIONS_PER_PAGE = 20
@@ -235,7 +235,7 @@ def _show_place(
         "passages": list(make_passages(principal, quotations)),
         "audience": who_sees(principal, PLACES_CATEGORY),
         "waiting": [
-            Item("proposal", str(pk)).key for pk in waiting.order_by("expires_at").values_list("pk", flat=True)
+            QueueItem("proposal", str(pk)).key for pk in waiting.order_by("expires_at").values_list("pk", flat=True)
         ],
         "next": reverse("place-page", args=[place_id]),
         **neighbours_of(page, lambda number: f"?page={number}"),

@@ -20,7 +20,7 @@ from statements.models import RejectionReason
 
 from ..memories import actions as memory_actions
 from ..outcomes import CHOSEN, KEPT_OUT, Done, Typed, as_version, seen_version
-from .queue import Item
+from .queue import QueueItem
 
 State = Memory.State
 Kind = Proposal.Kind
@@ -45,7 +45,7 @@ _TOO_LATE = {
 }
 
 
-def decide_item(principal: Principal, item: Item, decision: str, typed: Typed) -> Done:
+def decide_item(principal: Principal, item: QueueItem, decision: str, typed: Typed) -> Done:
     """Execute a button's decision about an item; ``typed``: the form's fields.
 
     Raises NotFound for an unknown decision or item, Refused like the actions; nothing is changed then.
@@ -66,7 +66,7 @@ def explain(error: Conflict) -> str:
     return _(_TOO_LATE[state]) % {"days": settings.PROPOSAL_DAYS} if state in _TOO_LATE else error.detail
 
 
-def _memory(principal: Principal, item: Item) -> Memory:
+def _memory(principal: Principal, item: QueueItem) -> Memory:
     memory = Memory.objects.visible_to(principal).without_vectors().filter(pk=item.pk).first()
     if memory is None:
         raise NotFound("There is no such memory.")
@@ -121,7 +121,7 @@ def _as_proposed(principal: Principal, proposal: Proposal) -> dict[str, str]:
         place = Place.objects.visible_to(principal).filter(place_id=values.get("place_id")).first()
         notes = values.get("notes") or (place.notes if place else "")
         return {"name": str(values.get("name", "")), "notes": str(notes)}
-    memory = _memory(principal, Item("memory", str(proposal.memory_id)))
+    memory = _memory(principal, QueueItem("memory", str(proposal.memory_id)))
     names = ("content", "category") if memory.field else ("content", "category", "subject")
     return {name: str(values.get(name, getattr(memory, name))) for name in names}
 

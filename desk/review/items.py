@@ -30,15 +30,15 @@ from memories.querysets import PLACES_CATEGORY
 from statements.wording import Embedded
 
 from ..cards import Card, FieldChange, Link, Other, Rival, Tag, diff_of_memories, not_quoted
-from ..diff import Piece, word_diff
+from ..diff import DiffPiece, word_diff
 from ..history import what_changed
 from ..labels import category_label, writer_label
 from ..legacies.cards import make_fact_card
 from ..memories.audience import who_sees
 from ..memories.cards import card_of
 from ..outcomes import Done, Refusal
-from ..quotations import Passage, make_passages, messages_behind, quote
-from .queue import Item
+from ..quotations import QuotationContext, make_passages, messages_behind, quote
+from .queue import QueueItem
 
 State = Memory.State
 Kind = Proposal.Kind
@@ -63,7 +63,7 @@ _MAY_BE_OUTDATED = gettext_noop(
 _MAY_CONTRADICT = gettext_noop("They may say the same, or contradict each other.")
 
 
-def make_item(principal: Principal, item: Item, outcome: Done | Refusal | None = None) -> Card | None:
+def make_item(principal: Principal, item: QueueItem, outcome: Done | Refusal | None = None) -> Card | None:
     """Return an item's card, in a constant number of queries, or None if it is gone."""
     if item.kind == "fact":
         return _fact(principal, item, outcome)
@@ -80,7 +80,7 @@ def make_item(principal: Principal, item: Item, outcome: Done | Refusal | None =
     return _change(principal, item, memory, proposal, outcome) if memory else None
 
 
-def _fact(principal: Principal, item: Item, outcome: Done | Refusal | None) -> Card | None:
+def _fact(principal: Principal, item: QueueItem, outcome: Done | Refusal | None) -> Card | None:
     card = make_fact_card(principal, item.uuid, outcome)
     if card is None:
         return None
@@ -119,7 +119,7 @@ def _between(offers: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(chosen))
 
 
-def _memory(principal: Principal, item: Item, memory: Memory, outcome: Done | Refusal | None) -> Card:
+def _memory(principal: Principal, item: QueueItem, memory: Memory, outcome: Done | Refusal | None) -> Card:
     """Return the card of a proposed or unreviewed memory."""
     proposed = memory.state == State.PROPOSED
     creates = memory.proposals.filter(kind=Kind.CREATE, state=Proposal.State.WAITING)
@@ -175,7 +175,7 @@ def _memory(principal: Principal, item: Item, memory: Memory, outcome: Done | Re
 
 
 def _change(
-    principal: Principal, item: Item, memory: Memory, proposal: Proposal, outcome: Done | Refusal | None
+    principal: Principal, item: QueueItem, memory: Memory, proposal: Proposal, outcome: Done | Refusal | None
 ) -> Card:
     """Return the card of a proposal to change or archive a memory."""
     values, update, lost = proposal.values, proposal.kind == Kind.UPDATE, memory.state != State.ACTIVE
@@ -213,7 +213,7 @@ def _change(
     )
 
 
-def _place(principal: Principal, item: Item, proposal: Proposal, outcome: Done | Refusal | None) -> Card:
+def _place(principal: Principal, item: QueueItem, proposal: Proposal, outcome: Done | Refusal | None) -> Card:
     """Return the card of a proposal about a place."""
     values, removed = proposal.values, bool(proposal.values.get("removed"))
     place = Place.objects.visible_to(principal).filter(place_id=values.get("place_id")).first()
@@ -221,7 +221,7 @@ def _place(principal: Principal, item: Item, proposal: Proposal, outcome: Done |
     lost = removed and not present
     name = str(values.get("name") or (place.name if place else values["place_id"]))
     notes = str(values.get("notes") or (place.notes if place else ""))
-    pieces: list[Piece] = []
+    pieces: list[DiffPiece] = []
     if place is not None and present and not removed:
         pieces = word_diff(_line(place.name, place.notes), _line(str(values["name"]), values.get("notes")))
     decisions = ["approve", "reject"] if removed else ["approve", "edit", "reject"]
@@ -249,7 +249,7 @@ def _place(principal: Principal, item: Item, proposal: Proposal, outcome: Done |
     )
 
 
-def _item(principal: Principal, item: Item, memory: Memory, outcome: Done | Refusal | None) -> Card:
+def _item(principal: Principal, item: QueueItem, memory: Memory, outcome: Done | Refusal | None) -> Card:
     """Return the common fields of cards about memories."""
     return replace(
         card_of(principal, memory, [], outcome),
@@ -303,7 +303,7 @@ def _lapses(proposal: Proposal) -> Tag:
     return Tag(_("Expires in %(days)s days") % {"days": days}, "waits")
 
 
-def _passages(principal: Principal, evidence: list[Any]) -> list[Passage]:
+def _passages(principal: Principal, evidence: list[Any]) -> list[QuotationContext]:
     return list(make_passages(principal, list(quote(evidence, messages_behind(principal, evidence)))))
 
 

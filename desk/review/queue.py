@@ -44,14 +44,14 @@ _Row = tuple[int, datetime, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class QueueItem:
     """A queue item: a fact, a memory (active or proposed), or another proposal."""
 
     kind: Literal["fact", "memory", "proposal"]
     pk: str
 
     @classmethod
-    def of(cls, key: str) -> Item | None:
+    def of(cls, key: str) -> QueueItem | None:
         """Parse a key; None for an invalid one."""
         kind, _dash, pk = key.partition("-")
         if kind == "memory":
@@ -75,21 +75,21 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class QueuePosition:
     """A position in the queue: the item, the number before it, the total, and its neighbours.
 
     Without an ``item`` the queue is empty or finished. Counts stop at ``MOST_COUNTED``.
     """
 
-    item: Item | None
+    item: QueueItem | None
     before: int
     total: int
-    earlier: Item | None = None
-    later: Item | None = None
+    earlier: QueueItem | None = None
+    later: QueueItem | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Queue:
+class QueueQuery:
     """Query parameters of the queue: kind, legacy, category, and the current item or the end.
 
     A legacy restricts it to facts. A category applies to the kinds that have it.
@@ -101,12 +101,12 @@ class Queue:
     item: str = ""
 
     @classmethod
-    def of(cls, query: Mapping[str, str]) -> Queue:
+    def of(cls, query: Mapping[str, str]) -> QueueQuery:
         """Parse a query string, ignoring invalid values."""
         view, kind, item = FactView.of(query), query.get("kind", ""), query.get("item", "")
         category = view.category or categories.load().canonical(query.get("category", "")) or ""
         legacy = view.legacy if kind != "memories" else ""
-        known = Item.of(item)
+        known = QueueItem.of(item)
         item = item if item == END else known.key if known else ""
         return cls(kind if kind in KINDS else "", legacy, category, item)
 
@@ -122,36 +122,36 @@ class Queue:
         """The filters, without the position."""
         return replace(self, item="").query
 
-    def at(self, item: Item | None) -> Queue:
+    def at(self, item: QueueItem | None) -> QueueQuery:
         """The same queue at another item; None is its end."""
         return replace(self, item=END if item is None else item.key)
 
     @property
-    def from_the_start(self) -> Queue:
+    def from_the_start(self) -> QueueQuery:
         """The same queue from its first item on."""
         return replace(self, item="")
 
-    def place(self, principal: Principal) -> Place:
+    def place(self, principal: Principal) -> QueuePosition:
         """Return the position of the item, or of the next one if it does not wait any more."""
         rows = self._first(principal)
-        item = Item.of(self.item)
+        item = QueueItem.of(self.item)
         at = _position(principal, item) if item else None
         if len(rows) < MOST_COUNTED or (at is None and self.item != END):
             before = len(rows) if self.item == END else bisect_left(rows, at) if at else 0
             first, second, *_ = [*_items(rows[before : before + 2]), None, None]
             earlier, *_ = [*_items(rows[max(0, before - 1) : before]), None]
-            return Place(first, before, len(rows), earlier=earlier, later=second)
+            return QueuePosition(first, before, len(rows), earlier=earlier, later=second)
         sources = self._sources(principal)
         if at is None:
-            return Place(None, len(rows), len(rows), earlier=_last(sources))
+            return QueuePosition(None, len(rows), len(rows), earlier=_last(sources))
         ahead = [each.filter(_before(at)) for each in sources]
         after = _together([each.exclude(_before(at)) for each in sources])
         first, second, *_ = [*_items(after.order_by("rank", "since", "key")[:2]), None, None]
-        return Place(first, _count(ahead), len(rows), earlier=_last(ahead), later=second)
+        return QueuePosition(first, _count(ahead), len(rows), earlier=_last(ahead), later=second)
 
-    def ahead(self, principal: Principal, most: int) -> list[Item]:
+    def ahead(self, principal: Principal, most: int) -> list[QueueItem]:
         """Return the items after the current one, in order; none if it is gone."""
-        item = Item.of(self.item)
+        item = QueueItem.of(self.item)
         at = _position(principal, item) if item else None
         if at is None:
             return []
@@ -252,7 +252,7 @@ def _facts(principal: Principal, view: FactView) -> QuerySet[Any]:
     return rows.annotate(rank=Value(_STAYS), since=F("extracted_at"), key=key)
 
 
-def _position(principal: Principal, item: Item) -> _Row | None:
+def _position(principal: Principal, item: QueueItem) -> _Row | None:
     """Return the sort key of an item, also of a decided one; None if it does not exist."""
     if item.kind == "fact":
         facts = LegacyFact.objects.mine(principal).filter(pk=item.pk)
@@ -288,9 +288,9 @@ def _count(sources: list[QuerySet[Any]]) -> int:
     return _together(sources)[:MOST_COUNTED].count()
 
 
-def _last(sources: list[QuerySet[Any]]) -> Item | None:
+def _last(sources: list[QuerySet[Any]]) -> QueueItem | None:
     return next(iter(_items(_together(sources).order_by("-rank", "-since", "-key")[:1])), None)
 
 
-def _items(rows: Iterable[_Row]) -> list[Item]:
-    return [item for _, _, key in rows if (item := Item.of(key))]
+def _items(rows: Iterable[_Row]) -> list[QueueItem]:
+    return [item for _, _, key in rows if (item := QueueItem.of(key))]

@@ -18,7 +18,7 @@ from language.second_person import second_person
 from memories.models import Memory, Proposal
 
 from ..outcomes import Done
-from .queue import Item
+from .queue import QueueItem
 
 REMEMBERED = 10
 _KEY = "decided"
@@ -52,7 +52,7 @@ class ReviewSession:
         return int(self._kept["done"]) if self._kept["queue"] == queue else 0
 
     def note(
-        self, done: Done, *, item: Item | None = None, count: int = 0, noun: str = "fact", queue: str | None = None
+        self, done: Done, *, item: QueueItem | None = None, count: int = 0, noun: str = "fact", queue: str | None = None
     ) -> None:
         """Store a decision. ``queue``: the queue in which it was made, if any."""
         if queue is not None:
@@ -63,9 +63,9 @@ class ReviewSession:
             self._kept["log"] = [asdict(entry), *self._kept["log"]][:REMEMBERED]
         self._save()
 
-    def about(self, undo: str) -> Item | None:
+    def about(self, undo: str) -> QueueItem | None:
         """Return the item of the decision with this undo URL."""
-        return next((Item.of(each["item"]) for each in self._kept["log"] if each["undo"] == undo), None)
+        return next((QueueItem.of(each["item"]) for each in self._kept["log"] if each["undo"] == undo), None)
 
     def forget(self, undo: str, *, queue: str | None = None) -> None:
         """Drop an undone decision, and later ones about the same item."""
@@ -92,7 +92,7 @@ class ReviewSession:
     def decided(self, principal: Principal) -> list[Decided]:
         """Return the latest decisions with the current state of their objects, without deleted ones."""
         entries = [Decided(**each) for each in self._kept["log"]]
-        known = _items_now(principal, [item for each in entries if (item := Item.of(each.item))])
+        known = _items_now(principal, [item for each in entries if (item := QueueItem.of(each.item))])
         return [
             Decided(each.word, each.undo, each.item, each.count, each.noun, *known.get(each.item, ("", "")))
             for each in entries
@@ -103,7 +103,7 @@ class ReviewSession:
         self._session[_KEY] = self._kept
 
 
-def _items_now(principal: Principal, items: Iterable[Item]) -> Mapping[str, tuple[str, str]]:
+def _items_now(principal: Principal, items: Iterable[QueueItem]) -> Mapping[str, tuple[str, str]]:
     """Return wordings and URLs of items by key, in one query per kind."""
     by_kind: dict[str, list[str]] = {}
     for item in items:

@@ -27,7 +27,7 @@ from ..page import PageRequest, came_from, for_person
 from ..withheld.views import with_also_said
 from . import actions
 from .items import make_item
-from .queue import KINDS, MOST_COUNTED, Item, Queue
+from .queue import KINDS, MOST_COUNTED, QueueItem, QueueQuery
 from .session import ReviewSession
 
 AHEAD = 5
@@ -38,7 +38,7 @@ AHEAD = 5
 @for_person
 def review(request: PageRequest, principal: Principal) -> HttpResponse:
     """Show the queue at an item, or from its start."""
-    queue = Queue.of(request.GET)
+    queue = QueueQuery.of(request.GET)
     return show_queue(request, principal, queue, said="" if request.htmx else None)
 
 
@@ -48,7 +48,7 @@ def queue_of(request: PageRequest) -> str | None:
 
 
 def answer_decision(
-    request: PageRequest, principal: Principal, item: Item, outcome: Done | Refusal
+    request: PageRequest, principal: Principal, item: QueueItem, outcome: Done | Refusal
 ) -> HttpResponseBase:
     """Answer a decision with the next item; after an undo or a refusal with the same one."""
     at = _queue(request).at(item)
@@ -77,7 +77,7 @@ def answer_gone(request: PageRequest, principal: Principal, why: str) -> HttpRes
 def show_queue(
     request: PageRequest,
     principal: Principal,
-    queue: Queue,
+    queue: QueueQuery,
     *,
     said: str | None,
     refusal: Refusal | None = None,
@@ -129,7 +129,7 @@ def show_queue(
 @for_person
 def ahead(request: PageRequest, principal: Principal) -> HttpResponse:
     """Return the items after the current one, for prefetching."""
-    queue, most = Queue.of(request.GET), request.GET.get("most", "")
+    queue, most = QueueQuery.of(request.GET), request.GET.get("most", "")
     items = queue.ahead(principal, min(int(most), AHEAD) if most.isdecimal() and len(most) < 4 else AHEAD)
     cards = [(make_item(principal, item), reverse("review") + queue.at(item).query) for item in items]
     context = {
@@ -159,9 +159,9 @@ def _show_after(request: PageRequest, principal: Principal, outcome: Done | Refu
     return render(request, "desk/_after.html", context, status=outcome.status if isinstance(outcome, Refusal) else 200)
 
 
-def _queue(request: PageRequest) -> Queue:
+def _queue(request: PageRequest) -> QueueQuery:
     """Return the queue that a form came from."""
-    return Queue.of(QueryDict(urlsplit(came_from(request, "/")).query))
+    return QueueQuery.of(QueryDict(urlsplit(came_from(request, "/")).query))
 
 
 def _categories(kind: str) -> list[tuple[str, str]]:
@@ -178,7 +178,7 @@ def _categories(kind: str) -> list[tuple[str, str]]:
 def decide(request: PageRequest, principal: Principal, key: str, decision: str) -> HttpResponseBase:
     """Execute a decision about an item."""
 
-    def change(item: Item) -> Done:
+    def change(item: QueueItem) -> Done:
         typed = request.POST.dict()
         done = with_undo(principal, lambda: actions.decide_item(principal, item, decision, typed))
         if decision == "dont_keep" and item.kind == "memory":
@@ -190,9 +190,9 @@ def decide(request: PageRequest, principal: Principal, key: str, decision: str) 
 
 
 def _decided(
-    request: PageRequest, principal: Principal, key: str, decision: str, change: Callable[[Item], Done]
+    request: PageRequest, principal: Principal, key: str, decision: str, change: Callable[[QueueItem], Done]
 ) -> HttpResponseBase:
-    item = Item.of(key)
+    item = QueueItem.of(key)
     try:
         if item is None or item.kind == "fact":
             raise NotFound("There is no such item.")
@@ -205,7 +205,7 @@ def _decided(
     return answer_decision(request, principal, item, outcome)
 
 
-def _in_words(change: Callable[[Item], Done], item: Item) -> Done:
+def _in_words(change: Callable[[QueueItem], Done], item: QueueItem) -> Done:
     """Execute a decision, with the page's message if it comes too late."""
     try:
         return change(item)

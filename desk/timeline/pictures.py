@@ -37,7 +37,7 @@ ARCS = 120
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ChartPart:
     """A rectangle of a chart; ``series``: number of its colour, from 1."""
 
     series: int
@@ -54,7 +54,7 @@ class TokensPicture:
     """Tokens of the memory block's budget by category, as a bar of ``WIDTH``, largest first."""
 
     fill: BlockFill
-    parts: list[Part]
+    parts: list[ChartPart]
     rows: list[tuple[str, int]]
 
 
@@ -69,7 +69,7 @@ def picture_tokens(principal: Principal) -> TokensPicture:
     whole = max(fill.budget, sum(tokens for _name, tokens in measured), 1)
     for series, label, tokens in _in_series(measured):
         width = WIDTH * tokens / whole
-        parts.append(Part(series, label, tokens, round(x, 1), 0, round(width, 1), 28))
+        parts.append(ChartPart(series, label, tokens, round(x, 1), 0, round(width, 1), 28))
         x += width
     return TokensPicture(fill, parts, measured)
 
@@ -82,7 +82,7 @@ class MonthsPicture:
     month and for each month. ``legend``: labels of the series in the order of colours.
     """
 
-    columns: list[tuple[date, float, list[Part]]]
+    columns: list[tuple[date, float, list[ChartPart]]]
     legend: list[tuple[int, str]]
     rows: list[tuple[str, list[int]]]
     most: int
@@ -115,13 +115,13 @@ def picture_months(principal: Principal, beside: TokensPicture) -> MonthsPicture
     return MonthsPicture(columns, sorted((number, label) for label, number in series.items()), numbers, most)
 
 
-def _column(place: int, stacked: Mapping[str, int], series: Mapping[str, int], most: int) -> Iterator[Part]:
+def _column(place: int, stacked: Mapping[str, int], series: Mapping[str, int], most: int) -> Iterator[ChartPart]:
     y = float(HEIGHT)
     for label, number in series.items():
         if count := stacked.get(label, 0):
             height = HEIGHT * count / most
             y -= height
-            yield Part(number, label, count, place * COLUMN + 8, round(y, 1), COLUMN - 16, round(height, 1))
+            yield ChartPart(number, label, count, place * COLUMN + 8, round(y, 1), COLUMN - 16, round(height, 1))
 
 
 def _month(day: date, back: int) -> date:
@@ -133,7 +133,7 @@ def _others() -> str:
     return _("Other categories")
 
 
-def _in_series(measured: Sequence[tuple[str, int]], beside: Sequence[Part] = ()) -> list[tuple[int, str, int]]:
+def _in_series(measured: Sequence[tuple[str, int]], beside: Sequence[ChartPart] = ()) -> list[tuple[int, str, int]]:
     """Assign colours: the largest categories their own, the others share the last; as in ``beside``."""
     shown = {label for label, _count in measured[:SERIES]}
     given = {part.label: part.series for part in beside if part.label in shown and part.series <= SERIES}
@@ -146,7 +146,7 @@ def _in_series(measured: Sequence[tuple[str, int]], beside: Sequence[Part] = ())
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class GraphNode:
     """A memory in the graph, with its relations to other nodes by number."""
 
     number: int
@@ -163,7 +163,7 @@ class GraphPicture:
     ``arcs``: SVG paths with the type of the relation. ``count``: total number of visible relations.
     """
 
-    nodes: list[Node]
+    nodes: list[GraphNode]
     arcs: list[tuple[str, str]]
     height: int
 
@@ -199,7 +199,7 @@ def picture_relations(principal: Principal) -> GraphPicture:
         related[row.from_memory_id].append((there, order[row.to_memory_id] + 1))
         related[row.to_memory_id].append((back, order[row.from_memory_id] + 1))
     nodes = [
-        Node(
+        GraphNode(
             place + 1,
             second_person(contents[pk]),
             reverse("memory-page", args=[pk]),

@@ -17,7 +17,7 @@ from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.principals import Principal
-from conversations.actions import Cause, Place, passages_withhold, withheld_restore
+from conversations.actions import Cause, PassagePlace, passages_withhold, withheld_restore
 from conversations.echoes import Repetition
 from conversations.models import Conversation, Withheld
 from facts import queries as facts
@@ -88,7 +88,7 @@ def withhold_also(request: PageRequest, principal: Principal, noun: str, pk: str
         return redirect(back)
 
     def change() -> Done:
-        places = [Place(each.conversation_id, each.index, each.quote) for each in found if each.conversation_id]
+        places = [PassagePlace(each.conversation_id, each.index, each.quote) for each in found if each.conversation_id]
         if places:
             passages_withhold(principal, places, Cause(noun, pk))
         for each in found:

@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Caller:
+class McpCaller:
     """A connection's caller.
 
     ``again`` authenticates anew and returns the principal; ``hop`` runs a function in a thread with the database.

@@ -31,7 +31,7 @@ from web.json import OrjsonRenderer
 from web.streaming import EventStreamRenderer, Stream, valkey_client
 from web.threads import AsgiResponse, Receive, Scope, Send, ThreadRunner, in_thread
 
-from .caller import Caller
+from .caller import McpCaller
 from .server import Handlers, subscriptions_key
 
 _SESSION = "HTTP_" + MCP_SESSION_ID_HEADER.upper().replace("-", "_")
@@ -120,10 +120,10 @@ class Metadata(APIView):
         )
 
 
-def _caller(request: Request, session: str, hop: ThreadRunner) -> Caller:
+def _caller(request: Request, session: str, hop: ThreadRunner) -> McpCaller:
     principal = principal_of(request)
     assert principal.user_id is not None
-    return Caller(principal_factory(request), principal.user_id, principal.caller_key, hop, session)
+    return McpCaller(principal_factory(request), principal.user_id, principal.caller_key, hop, session)
 
 
 def _session(request: Request) -> str:

@@ -31,7 +31,7 @@ from web.streaming import StreamSlot, valkey_client
 from web.threads import end_tasks
 
 from . import memory
-from .caller import Caller
+from .caller import McpCaller
 
 VERSION = "1"
 MOST_SUBSCRIPTIONS = 100
@@ -58,7 +58,7 @@ class MemoryServer(Server[Any]):
 class Handlers:
     """The handlers of one caller. The only state between requests are subscriptions."""
 
-    def __init__(self, caller: Caller) -> None:
+    def __init__(self, caller: McpCaller) -> None:
         self.caller = caller
         self.uris: set[str] = set()
 
@@ -221,7 +221,7 @@ class Handlers:
         return bool(valkey_client().sismember(subscriptions_key(self.caller), event.uri))
 
 
-def subscriptions_key(caller: Caller) -> str:
+def subscriptions_key(caller: McpCaller) -> str:
     """Return the Valkey key of a session's subscriptions. It includes the caller, so ids of others don't collide."""
     return f"keepsake:mcp:{caller.caller_key}:{caller.session}"
 

@@ -23,13 +23,13 @@ from language.anthropic_model.guessing import MOST_INSIGHT_TOKENS, insights_sche
 from language.anthropic_model.talking import choice_of, read_reply, talk_of
 from language.anthropic_model.tools import messages_of, read_calls, tools_of
 from language.base import (
+    ChosenCalls,
     Extraction,
     ExtractionRequest,
     KnownMemory,
     Passage,
     ReplyAnswer,
     ReplyRequest,
-    ToolAnswer,
     ToolRequest,
 )
 from language.consolidating import Compared, Condensing
@@ -103,14 +103,14 @@ class AnthropicModel:
         )
         return Compared(tuple(read_verdicts(text, len(pairs))), usage)
 
-    def choose_tools(self, request: ToolRequest) -> ToolAnswer:
+    def choose_tools(self, request: ToolRequest) -> ChosenCalls:
         """Ask for the calls of one round; without words of the user's, tools or calls left there is none, and no call.
 
         Raises ModelUnavailable when there is no answer in time, ModelAnswerInvalid when it is refused, cut off or holds
         nothing but broken calls. Single broken calls are dropped, and so are those beyond the most that there may be.
         """
         if not (request.tools and request.calls_left and any(message.role == "user" for message in request.messages)):
-            return ToolAnswer((), self.name)
+            return ChosenCalls((), self.name)
         instructions = prompts.load("choose_tools").substitute(
             memory_categories=", ".join(request.memory_categories),
             fields=", ".join(FIELDS),
@@ -126,7 +126,7 @@ class AnthropicModel:
         calls, dropped = read_calls(blocks, request)
         if dropped:
             log.info("model_calls_dropped", model=self.name, dropped=dropped)
-        return ToolAnswer(calls, self.name, usage)
+        return ChosenCalls(calls, self.name, usage)
 
     async def reply(self, request: ReplyRequest) -> AsyncIterator[str | ReplyAnswer]:
         """Stream the next message of a talk.

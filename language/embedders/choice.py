@@ -19,7 +19,7 @@ _CAN_BE_SHORTENED = ("text-embedding-3-", "voyage-")
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class EmbedderChoice:
     """Which embedder: its kind and, for one that is called by HTTP, the model and the dimensions of its vectors."""
 
     kind: str
@@ -37,7 +37,7 @@ class Choice:
         return self.model.startswith(_CAN_BE_SHORTENED)
 
 
-def read_choice(setting: str, value: object) -> Choice:
+def read_choice(setting: str, value: object) -> EmbedderChoice:
     """Read ``bundled``, ``hashing``, or ``kind[:model[:dimensions]]`` with a kind of ``REMOTE``.
 
     A model's own name may hold colons; a number after the last one is the dimensions. Raises ImproperlyConfigured with
@@ -45,17 +45,17 @@ def read_choice(setting: str, value: object) -> Choice:
     """
     kind, _, rest = value.partition(":") if isinstance(value, str) else ("", "", "")
     if kind in LOCAL and not rest:
-        return Choice(kind)
+        return EmbedderChoice(kind)
     if kind not in REMOTE:
         choices = ", ".join(sorted([*LOCAL, *(f"{remote}[:model[:dimensions]]" for remote in REMOTE)]))
         raise ImproperlyConfigured(f"{setting} is {value!r}; choose one of {choices}.")
     model, _, digits = rest.rpartition(":")
     if not digits.isdecimal():
         model, digits = rest, ""
-    choice = Choice(kind, model or REMOTE[kind])
+    choice = EmbedderChoice(kind, model or REMOTE[kind])
     if not digits and not choice.can_be_shortened:
         raise ImproperlyConfigured(f"{setting} has to say how many dimensions {model} gives: {kind}:{model}:1024.")
-    choice = Choice(kind, choice.model, int(digits or USUAL_DIMENSIONS))
+    choice = EmbedderChoice(kind, choice.model, int(digits or USUAL_DIMENSIONS))
     if not 1 <= choice.dimensions <= MOST_DIMENSIONS:
         raise ImproperlyConfigured(f"{setting} asks for {digits} dimensions; 1 to {MOST_DIMENSIONS:,} can be searched.")
     if len(choice.name) > MOST_NAME_CHARACTERS or any(map(str.isspace, choice.name)):

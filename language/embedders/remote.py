@@ -15,7 +15,7 @@ import structlog
 from django.conf import settings
 
 from language.base import EmbedderUnavailable, Vectors
-from language.embedders.choice import Choice
+from language.embedders.choice import EmbedderChoice
 from language.embedders.http import EmbedderAnswerInvalid, EmbedderCallRejected, EmbedderTimedOut, Endpoint, post
 from language.tokens import count_tokens, cut_to_tokens
 
@@ -63,7 +63,7 @@ class RemoteEmbedder:
 
     def __init__(
         self,
-        choice: Choice,
+        choice: EmbedderChoice,
         endpoint: Endpoint,
         limits: Limits,
         *,
@@ -204,7 +204,7 @@ def _numbers(embedding: Any) -> Vectors:
     raise EmbedderAnswerInvalid("A vector is neither a list of numbers nor base64 of them.")
 
 
-def from_settings(choice: Choice) -> RemoteEmbedder:
+def from_settings(choice: EmbedderChoice) -> RemoteEmbedder:
     """The embedder that a setting names, with its address, key and limits."""
     openai = choice.kind == "openai"
     send = settings.OPENAI_SEND_DIMENSIONS if openai else None

@@ -49,7 +49,7 @@ class _Table(dict[int, str]):
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class GateText:
     """A normalised text with its original."""
 
     text: str
@@ -63,9 +63,9 @@ class Reading:
         return places[start], places[end - 1] + 1
 
 
-def plain(text: str) -> Reading:
+def plain(text: str) -> GateText:
     """Normalise compatibility forms, blanks, dashes and digits, and remove invisible characters."""
-    return Reading(text if text.isascii() else text.translate(_PLAIN), text)
+    return GateText(text if text.isascii() else text.translate(_PLAIN), text)
 
 
 def _read(character: str) -> str:

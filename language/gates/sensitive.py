@@ -10,7 +10,7 @@ from django.utils.translation import gettext_noop
 
 from .numbers import find_accounts, find_cards, find_ids
 from .passwords import find_passwords
-from .reading import Reading, plain
+from .reading import GateText, plain
 from .secrets import find_private_keys, find_tokens
 
 _FINDERS: list[tuple[str, Callable[[str], Iterator[tuple[int, int]]]]] = [
@@ -70,7 +70,7 @@ def is_masked(text: str) -> bool:
     return text == _WITHHELD or _MASK.search(text) is not None
 
 
-def _found(reading: Reading) -> Iterator[Sensitive]:
+def _found(reading: GateText) -> Iterator[Sensitive]:
     ids = [each.span() for each in _UUID.finditer(reading.text)]
     for kind, find in _FINDERS:
         for start, end in find(reading.text):

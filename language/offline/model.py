@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 
 from language.base import (
+    ChosenCalls,
     Extraction,
     ExtractionRequest,
     KnownMemory,
     Passage,
     ReplyAnswer,
     ReplyRequest,
-    ToolAnswer,
     ToolRequest,
 )
 from language.consolidating import Compared, Condensing
@@ -66,9 +66,9 @@ class OfflineModel:
         """Compare statements pairwise by their grammar; in doubt they are different. Never raises."""
         return Compared(tuple(compare(existing, new) for existing, new in pairs))
 
-    def choose_tools(self, request: ToolRequest) -> ToolAnswer:
+    def choose_tools(self, request: ToolRequest) -> ChosenCalls:
         """Choose by fixed rules what to add, change or forget; never raises."""
-        return ToolAnswer(choose(request), self.name)
+        return ChosenCalls(choose(request), self.name)
 
     async def reply(self, request: ReplyRequest) -> AsyncIterator[str | ReplyAnswer]:
         """Tell what was found for a question, and what is remembered of what was said, or ask; never raises."""

@@ -56,7 +56,7 @@ _UNSAID = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RememberRequest:
     """The part of a sentence to be remembered, from character ``start`` to ``end``.
 
     ``form`` "order" is a standing instruction to the assistant, with ``order`` as a statement; "before" refers to the
@@ -69,27 +69,27 @@ class Asked:
     order: str = ""
 
 
-def find_asked(sentence: str) -> Asked | None:
+def find_asked(sentence: str) -> RememberRequest | None:
     """The explicit request of a sentence; None if there is none."""
     if _POINTING.match(sentence):
-        return Asked("before")
+        return RememberRequest("before")
     if (match := _CALL_ME.match(sentence)) and _is_name(match["name"]):
         name = match["name"].title() if match["name"].islower() else match["name"]
-        return Asked("order", *match.span("what"), _order(f"call me {name}"))
+        return RememberRequest("order", *match.span("what"), _order(f"call me {name}"))
     for pattern in (_HENCEFORTH, _HENCEFORTH_LAST):
         match = pattern.match(sentence)
         if match:
             order = _order(match["what"])
             if order:
-                return Asked("order", *match.span("what"), order)
-            return Asked("what", *match.span("what")) if pattern is _HENCEFORTH else None
+                return RememberRequest("order", *match.span("what"), order)
+            return RememberRequest("what", *match.span("what")) if pattern is _HENCEFORTH else None
     if _REQUEST.match(sentence):
         sentence = sentence.rstrip("?!. ")
     for pattern in (_FUTURE, _ASKED, _POINTING_LAST):
         match = pattern.match(sentence)
         if match and not match["what"].endswith("?"):
             order = _order(match["what"]) if pattern is not _POINTING_LAST else ""
-            return Asked("order" if order else "what", *match.span("what"), order)
+            return RememberRequest("order" if order else "what", *match.span("what"), order)
     return None
 
 

@@ -7,13 +7,13 @@ from collections.abc import Iterable
 
 from language.base import ExtractionRequest, FactCandidate, MemoryCandidate
 from language.reading.kinds import fact_category, field_of, importance_of, memory_category, subject_of
-from language.reading.statement_builder import Statement
-from language.reading.statements import Reading
+from language.reading.statement_builder import ReadStatement
+from language.reading.statements import BatchReading
 
 EXPLICIT_IMPORTANCE = 4
 
 
-def fact_candidates(reading: Reading, request: ExtractionRequest) -> tuple[FactCandidate, ...]:
+def fact_candidates(reading: BatchReading, request: ExtractionRequest) -> tuple[FactCandidate, ...]:
     """The facts about the legacy, deduplicated, with all source messages."""
     facts = []
     for group in _merged(one for one in reading.statements if one.person.role == "legacy"):
@@ -24,7 +24,7 @@ def fact_candidates(reading: Reading, request: ExtractionRequest) -> tuple[FactC
     return tuple(facts)
 
 
-def memory_candidates(reading: Reading, request: ExtractionRequest) -> tuple[MemoryCandidate, ...]:
+def memory_candidates(reading: BatchReading, request: ExtractionRequest) -> tuple[MemoryCandidate, ...]:
     """The memories about the user and their people, deduplicated."""
     memories = []
     for group in _merged(one for one in reading.statements if one.person.role != "legacy"):
@@ -50,13 +50,13 @@ def memory_candidates(reading: Reading, request: ExtractionRequest) -> tuple[Mem
     return tuple(memories)
 
 
-def _merged(statements: Iterable[Statement]) -> list[list[Statement]]:
+def _merged(statements: Iterable[ReadStatement]) -> list[list[ReadStatement]]:
     """Statements grouped by their words, in order of first mention."""
-    groups: dict[str, list[Statement]] = {}
+    groups: dict[str, list[ReadStatement]] = {}
     for one in statements:
         groups.setdefault(" ".join(re.findall(r"\w+", one.content.lower())), []).append(one)
     return list(groups.values())
 
 
-def _indices(group: Iterable[Statement]) -> tuple[int, ...]:
+def _indices(group: Iterable[ReadStatement]) -> tuple[int, ...]:
     return tuple(sorted({one.index for one in group}))

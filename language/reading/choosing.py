@@ -22,7 +22,7 @@ from .outdated import after, outdated
 from .refusals import Refusal, Turn, hear, may_refuse, named
 from .revising import find_rescheduling, in_third_person, with_rest
 from .sentences import own_words
-from .statements import Reading, read
+from .statements import BatchReading, read
 
 ADD, UPDATE, DELETE = "add_to_memory", "update_memory", "delete_memory"
 
@@ -234,7 +234,7 @@ def _outdated(
 
 
 def _outdated_by_meaning(
-    request: ToolRequest, reading: Reading, wishes: Sequence[_PlannedCall]
+    request: ToolRequest, reading: BatchReading, wishes: Sequence[_PlannedCall]
 ) -> Iterator[_PlannedCall]:
     """Yield updates of memories that a message makes outdated in words that the grammar can't compare.
 
@@ -274,7 +274,7 @@ def _negation_in_message(
 
 
 def _deletions(
-    request: ToolRequest, reading: Reading, known: Sequence[tuple[KnownMemory, Saying]]
+    request: ToolRequest, reading: BatchReading, known: Sequence[tuple[KnownMemory, Saying]]
 ) -> Iterator[_PlannedCall]:
     """Deletions for refusals: the memories they name, and those equal to the refused passages."""
     turns = [Turn(message.role, own_words(message.content)) for message in request.messages]

@@ -85,10 +85,10 @@ class Claim:
 
 def claims_of(parsed: Parsed) -> tuple[Claim, ...]:
     """The claims of a statement, one for each clause."""
-    return tuple(_normalise_naming(claim) for claim in _Reader(parsed).claims())
+    return tuple(_normalise_naming(claim) for claim in _ClaimExtractor(parsed).claims())
 
 
-class _Reader:
+class _ClaimExtractor:
     """Extracts the claims of one parse."""
 
     def __init__(self, parsed: Parsed) -> None:

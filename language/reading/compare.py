@@ -17,7 +17,7 @@ from language.base import Comparison
 from .claims import Claim, Role, claims_of
 from .cues import ChangeCues
 from .kinds import is_health
-from .pairs import Pair
+from .pairs import ClaimPair
 from .parse import Parsed, parse, parse_each
 from .stems import LIGHT, stem_of, words_of
 from .words import listed
@@ -143,7 +143,7 @@ def _compared(old: Saying, new: Saying) -> Comparison:
     }:
         return "different"  # "Is vegetarian" and "is a cook now" are compatible.
     cues, names = ChangeCues(old.content, new.content, new.said), old.names | new.names
-    found = {Pair(*_of_job(one, late), cues, names).compare() for one in old.claims for late in new.claims}
+    found = {ClaimPair(*_of_job(one, late), cues, names).compare() for one in old.claims for late in new.claims}
     return "replaces" if "replaces" in found else "contradicts" if "contradicts" in found else "different"
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from .asked import Asked
+from .asked import RememberRequest
 from .clauses import SAY, Clause, clauses, is_verb, trimmed, unwrapped
 from .dates import resolve_dates
 from .filters import announces_topic, is_imperative, is_permanent, is_transient, says_too_little, unasserted_reason
@@ -16,8 +16,8 @@ from .normalise import MASK, Normalised
 from .parse import Parsed, Word, parse
 from .people import PRONOUNS, Person, is_personal_predicate, name_gender
 from .soundness import malformed_reason
-from .statement_builder import Statement, StatementBuilder
-from .wording import Unclear, Wording
+from .statement_builder import ReadStatement, StatementBuilder
+from .wording import ClauseWording, Unclear
 from .words import ENGLISH, KIN, listed
 
 _CONTENT = frozenset({"NOUN", "PROPN", "ADJ", "VERB", "NUM", "X"})
@@ -39,7 +39,7 @@ class _Dropped(Exception):
 class _Context:
     """A statement with its clause, as context for the following clauses of the message."""
 
-    statement: Statement
+    statement: ReadStatement
     clause: Clause
     person: Person
     loose: bool = False
@@ -49,7 +49,7 @@ class _Context:
 class MessageReader(StatementBuilder):
     """Reads one message, clause by clause."""
 
-    def sentence(self, parsed: Parsed, first: int, last: int, asked: Asked | None) -> Iterator[Statement]:
+    def sentence(self, parsed: Parsed, first: int, last: int, asked: RememberRequest | None) -> Iterator[ReadStatement]:
         """The statements of a sentence."""
         words = parsed.words[first:last]
         offset = words[0].start
@@ -80,7 +80,7 @@ class MessageReader(StatementBuilder):
             return
         yield from self.clauses(parsed, first, last)
 
-    def clauses(self, parsed: Parsed, first: int, last: int, *, explicit: bool = False) -> Iterator[Statement]:
+    def clauses(self, parsed: Parsed, first: int, last: int, *, explicit: bool = False) -> Iterator[ReadStatement]:
         """The statements of a sentence's clauses, and the kinship relations it mentions."""
         told: list[_Context] = []
         previous: Word | None = None
@@ -122,7 +122,7 @@ class MessageReader(StatementBuilder):
             previous = clause.head
         yield from self._well_formed(told)
 
-    def _well_formed(self, told: Sequence[_Context]) -> Iterator[Statement]:
+    def _well_formed(self, told: Sequence[_Context]) -> Iterator[ReadStatement]:
         """Those that parse as one sentence. Well written statements of a whole clause are not parsed again."""
         for each in told:
             wrong = malformed_reason(each.statement.content) if self.mended.casual or each.loose else ""
@@ -177,7 +177,7 @@ class MessageReader(StatementBuilder):
 
     # --- a clause -----------------------------------------------------------------------------------------------
 
-    def _clause(self, clause: Clause, person: Person | None, *, elided: bool, explicit: bool) -> Statement:
+    def _clause(self, clause: Clause, person: Person | None, *, elided: bool, explicit: bool) -> ReadStatement:
         """The statement of a clause. Raises _Dropped or Unclear."""
         if not is_verb(clause.head):
             raise _Dropped("no statement")
@@ -247,7 +247,7 @@ class MessageReader(StatementBuilder):
         if age and "when" not in clause.lows() and not died:
             raise _Dropped("an age without its time")
         while True:
-            wording = Wording(self.cast, self.mended, self.who, of_legacy=about.role == "legacy")
+            wording = ClauseWording(self.cast, self.mended, self.who, of_legacy=about.role == "legacy")
             try:
                 text = wording.say(clause, person, elided=elided)
                 break
@@ -343,7 +343,7 @@ class MessageReader(StatementBuilder):
             self.cast.spoken_of(self.cast.other(name=name.text.capitalize()), None)
             raise _Dropped("unclear pronoun")
 
-    def _loss(self, clause: Clause) -> Statement | None:
+    def _loss(self, clause: Clause) -> ReadStatement | None:
         """A death stated as a loss: "we lost him to a stroke"."""
         legacy, head = self.cast.legacy, clause.head
         if legacy is None or head.low != "lost" or clause.subject is None or clause.subject.low not in {"we", "i"}:

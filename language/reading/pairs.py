@@ -36,7 +36,7 @@ _WITHOUT = {"with": "without", "without": "with"}
 
 
 @dataclass(frozen=True)
-class Pair:
+class ClaimPair:
     """An existing claim and a new one, with the names of both statements."""
 
     old: Claim

@@ -26,7 +26,7 @@ from .differences import are_roles_swapped, differ, doubts, may_differ
 WEIGHTS = Path(__file__).with_name("sameness.npz")
 
 
-class Statement(Content):
+class EmbeddedStatement(Content):
     """A statement with its vectors, computed once on demand."""
 
     @cached_property
@@ -42,18 +42,18 @@ class Statement(Content):
         return vectors[0], traits[0]
 
 
-class Worded(Statement):
+class Worded(EmbeddedStatement):
     """A statement that is compared by its words alone, without calling the embedder."""
 
     vectors = None
 
 
 @dataclass(frozen=True)
-class Pair:
+class StatementPair:
     """Two statements that may say the same."""
 
-    one: Statement
-    other: Statement
+    one: EmbeddedStatement
+    other: EmbeddedStatement
 
     @cached_property
     def _alignment(self) -> Alignment:

@@ -16,7 +16,7 @@ from language.reading.people import PRONOUNS, Cast, Person
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class ReadStatement:
     """A sentence about ``person``. ``quote`` is a verbatim part of message ``index``.
 
     ``passing``: it holds only at this moment and is not to be kept.
@@ -52,7 +52,7 @@ class StatementBuilder:
 
     # --- kin ----------------------------------------------------------------------------------------------------
 
-    def _kin(self, clause: Clause) -> Iterator[Statement]:
+    def _kin(self, clause: Clause) -> Iterator[ReadStatement]:
         """State each relative's name and relation once, and the legacy's relation to the user."""
         cast, legacy = self.cast, self.cast.legacy
         for word in clause.words():
@@ -82,7 +82,7 @@ class StatementBuilder:
             ):
                 yield from self._named_kin(clause, word, person, person.owner)
 
-    def _named_kin(self, clause: Clause, word: Word, person: Person, owner: Person) -> Iterator[Statement]:
+    def _named_kin(self, clause: Clause, word: Word, person: Person, owner: Person) -> Iterator[ReadStatement]:
         cast = self.cast
         if owner.role == "other" or not word.text.islower() or word.dep == "attr":
             return
@@ -115,5 +115,5 @@ class StatementBuilder:
 
     def _statement(
         self, person: Person, content: str, kind: str, start: int, end: int, *, explicit: bool = False
-    ) -> Statement:
-        return Statement(person, content, kind, self.message.index, self.message.content[start:end], explicit)
+    ) -> ReadStatement:
+        return ReadStatement(person, content, kind, self.message.index, self.message.content[start:end], explicit)

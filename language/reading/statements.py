@@ -20,7 +20,7 @@ from language.reading.parse import parse
 from language.reading.people import Cast
 from language.reading.refusals import Turn, hear, may_refuse
 from language.reading.sentences import own_words
-from language.reading.statement_builder import Statement
+from language.reading.statement_builder import ReadStatement
 from language.reading.words import ENGLISH, KIN
 
 _NAME = re.compile(r"(?<![.!?] )(?<!^)\b[A-Z][a-zà-ÿ]{2,}\b")
@@ -37,17 +37,17 @@ _MOST_RETRACTION_WORDS = 8
 
 
 @dataclass(slots=True)
-class Reading:
+class BatchReading:
     """The statements of a batch in order, and the number of dropped clauses by reason.
 
     ``passing`` holds only at the moment: usable in the conversation, not to be learned. ``refused`` is what the user
     asked anywhere in the batch not to keep, and ``passages`` the refused passages of each message by its index.
     """
 
-    statements: list[Statement] = field(default_factory=list)
+    statements: list[ReadStatement] = field(default_factory=list)
     dropped: Counter[str] = field(default_factory=Counter)
-    passing: list[Statement] = field(default_factory=list)
-    refused: list[Statement] = field(default_factory=list)
+    passing: list[ReadStatement] = field(default_factory=list)
+    refused: list[ReadStatement] = field(default_factory=list)
     passages: dict[int, list[str]] = field(default_factory=dict)
 
     def withheld(self, index: int) -> list[str]:
@@ -55,12 +55,12 @@ class Reading:
         return self.passages.get(index, [])
 
 
-def read(request: ExtractionRequest) -> Reading:
+def read(request: ExtractionRequest) -> BatchReading:
     """Extract the statements of the user's messages of a batch; never raises."""
-    return _Reader(request).read()
+    return _BatchReader(request).read()
 
 
-class _Reader:
+class _BatchReader:
     def __init__(self, request: ExtractionRequest) -> None:
         self.request = request
         own = [own_words(message.content) for message in request.messages if message.role == "user"]
@@ -78,8 +78,8 @@ class _Reader:
             for place, passage in refusal.passages if refusal is not None else ():
                 self.refused.setdefault(request.messages[place].index, []).append(passage)
 
-    def read(self) -> Reading:
-        batches: list[list[Statement]] = []
+    def read(self) -> BatchReading:
+        batches: list[list[ReadStatement]] = []
         for message in self.request.messages:
             if message.role == "assistant":
                 self.reply = message.content
@@ -98,16 +98,16 @@ class _Reader:
         kept = [one for one in said if not self._refused(one)] if refused else said
         passing = [one for one in kept if one.passing]
         self.dropped.update(["refused"] * len(refused) + ["of the moment"] * len(passing))
-        return Reading([one for one in kept if not one.passing], self.dropped, passing, refused, self.refused)
+        return BatchReading([one for one in kept if not one.passing], self.dropped, passing, refused, self.refused)
 
-    def _refused(self, statement: Statement) -> bool:
+    def _refused(self, statement: ReadStatement) -> bool:
         """Whether the user refused anywhere in the batch that this statement be kept."""
         said = statement.quote
         return any(said in passage or passage in said for passage in self.refused.get(statement.index, ()))
 
     # --- a message ----------------------------------------------------------------------------------------------
 
-    def _message(self, message: Utterance) -> list[Statement] | None:
+    def _message(self, message: Utterance) -> list[ReadStatement] | None:
         """The statements of a message; None if it only retracts the message before."""
         if is_prompt_injection(message.content):
             self.dropped["order"] += 1
@@ -127,7 +127,7 @@ class _Reader:
             self.dropped["not parsed"] += 1
             return []
         reader = MessageReader(self.cast, message, mended, self.reply, self.dropped, own=own)
-        done: list[list[Statement]] = []
+        done: list[list[ReadStatement]] = []
         for first, last in parsed.sentences:
             words = parsed.words[first:last]
             sentence = parsed.text[words[0].start : words[-1].end].strip()
@@ -142,7 +142,7 @@ class _Reader:
         return _without_repeated_names([one for each in done for one in each])
 
 
-def _without_repeated_names(statements: list[Statement]) -> list[Statement]:
+def _without_repeated_names(statements: list[ReadStatement]) -> list[ReadStatement]:
     """Without statements that only name a relative whom another statement of the message names too."""
     kept = []
     for one in statements:

@@ -16,8 +16,8 @@ from .parse import parse
 from .past import in_the_past
 from .refusals import content_words
 from .sentences import own_words, split_sentences
-from .statement_builder import Statement
-from .statements import Reading
+from .statement_builder import ReadStatement
+from .statements import BatchReading
 
 LEAST, MOST = 3, 6
 """The number of statements in a summary, if there are enough."""
@@ -52,7 +52,7 @@ class _Point:
     importance: int
 
 
-def summarise(request: ExtractionRequest, reading: Reading) -> str:
+def summarise(request: ExtractionRequest, reading: BatchReading) -> str:
     """Summarise in three to six sentences in the past tense, fewer if there is less, with the tone the person names.
 
     Retracted and refused statements are left out. If nothing could be read, as in other languages, sentences are
@@ -67,18 +67,18 @@ def summarise(request: ExtractionRequest, reading: Reading) -> str:
     return " ".join([*told, *([f"The tone was {tone}."] if tone else [])])
 
 
-def episodes(reading: Reading) -> tuple[EpisodeCandidate, ...]:
+def episodes(reading: BatchReading) -> tuple[EpisodeCandidate, ...]:
     """Up to two decisions, agreements or appointments of the person, in the past tense."""
     decided = (one for one in _in_order(reading) if _DECISION.match(one.content))
     told = ((*_in_past_tense(one), one.index) for one in decided)
     return tuple(EpisodeCandidate(text, (index,)) for text, words, index in told if len(words) > 1)[:2]
 
 
-def _in_order(reading: Reading) -> list[Statement]:
+def _in_order(reading: BatchReading) -> list[ReadStatement]:
     return sorted((*reading.statements, *reading.passing), key=lambda one: one.index)
 
 
-def _in_past_tense(statement: Statement) -> tuple[str, frozenset[str]]:
+def _in_past_tense(statement: ReadStatement) -> tuple[str, frozenset[str]]:
     """A statement in the past tense, and its content words."""
     parsed = parse(statement.content)
     if parsed is None:
@@ -86,7 +86,7 @@ def _in_past_tense(statement: Statement) -> tuple[str, frozenset[str]]:
     return in_the_past(parsed), frozenset(content_words(parsed.words))
 
 
-def _points(request: ExtractionRequest, reading: Reading) -> Iterator[_Point]:
+def _points(request: ExtractionRequest, reading: BatchReading) -> Iterator[_Point]:
     """The statements, deduplicated, with the person's name."""
     name = request.user_name.strip() or "The user"
     once = {one.content: one for one in reversed(_in_order(reading))}
@@ -118,7 +118,7 @@ def _most_central(points: Sequence[_Point], most: int) -> list[_Point]:
     return chosen
 
 
-def _kept(messages: Sequence[Utterance], reading: Reading, role: str) -> Iterator[str]:
+def _kept(messages: Sequence[Utterance], reading: BatchReading, role: str) -> Iterator[str]:
     """The sentences of one side's messages, without refused ones."""
     for message in messages:
         if message.role == role and not is_prompt_injection(message.content):
@@ -127,7 +127,7 @@ def _kept(messages: Sequence[Utterance], reading: Reading, role: str) -> Iterato
                     yield each.text
 
 
-def _tone(request: ExtractionRequest, reading: Reading) -> str:
+def _tone(request: ExtractionRequest, reading: BatchReading) -> str:
     """The emotion the person most often names in the first person; empty if none."""
     counts: Counter[str] = Counter()
     for sentence in _kept(request.messages, reading, "user"):
@@ -139,7 +139,7 @@ def _tone(request: ExtractionRequest, reading: Reading) -> str:
     return max(counts, key=lambda tone: counts[tone], default="")
 
 
-def _quoted(request: ExtractionRequest, reading: Reading) -> str:
+def _quoted(request: ExtractionRequest, reading: BatchReading) -> str:
     """Quotations, the person's before others'."""
     name = request.user_name.strip() or "The user"
     for role in ("user", "assistant"):

@@ -36,7 +36,7 @@ class Unclear(Exception):
         self.word, self.reason = word, reason
 
 
-class Wording:
+class ClauseWording:
     """Words clauses of one text in the third person, about the legacy (``of_legacy``) or about the user."""
 
     def __init__(self, cast: Cast, mended: Normalised, who: Mapping[int, Person | None], *, of_legacy: bool) -> None:

@@ -20,7 +20,7 @@ from statements.wording import Embedded
 from .. import queries
 from ..policy import writing
 from ..records import Addition, Candidate, NewMemory, Outcome, PreparedMemory, Said, WritePolicy
-from ..surroundings import Reading, compare_ahead
+from ..surroundings import AllSurroundings, compare_ahead
 from .candidates import candidates_record
 from .inserting import IdTaken
 from .single import author
@@ -55,7 +55,7 @@ def memory_add(
     if isinstance(candidate, Refused):
         raise candidate
 
-    def record(write: LedgerWrite, ahead: Reading | None) -> Outcome:
+    def record(write: LedgerWrite, ahead: AllSurroundings | None) -> Outcome:
         outcome = _only(candidates_record(write, principal, [candidate], ahead))
         write.result("memory", outcome.memory.pk, status_code=outcome.status)
         return outcome
@@ -72,7 +72,7 @@ def memories_add(principal: Principal, additions: Sequence[Addition]) -> list[Ou
     user_id = accounts_policy.must_remember(principal)
     candidates, ahead = _prepare(principal, user_id, additions)
 
-    def record(write: LedgerWrite, ahead: Reading | None) -> list[Outcome | Refused]:
+    def record(write: LedgerWrite, ahead: AllSurroundings | None) -> list[Outcome | Refused]:
         passed = [each for each in candidates if isinstance(each, Candidate)]
         recorded = iter(candidates_record(write, principal, passed, ahead))
         outcomes = [next(recorded) if isinstance(each, Candidate) else each for each in candidates]
@@ -93,13 +93,16 @@ def _noted(outcome: Outcome | Refused) -> str:
 
 
 def _write(
-    principal: Principal, user_id: UUID, record: Callable[[LedgerWrite, Reading | None], _T], ahead: Reading
+    principal: Principal,
+    user_id: UUID,
+    record: Callable[[LedgerWrite, AllSurroundings | None], _T],
+    ahead: AllSurroundings,
 ) -> _T:
     """Call ``record`` under the person's ledger lock, and retry if a generated memory id is taken.
 
     Retries don't use ``ahead``, since the first try has changed it.
     """
-    reading: Reading | None = ahead
+    reading: AllSurroundings | None = ahead
     for tries_left in reversed(range(_TRIES)):
         try:
             with ledger_write(principal.actor, user_id) as write:
@@ -113,7 +116,7 @@ def _write(
 
 def _prepare(
     principal: Principal, user_id: UUID, additions: Sequence[Addition]
-) -> tuple[list[Candidate | Refused], Reading]:
+) -> tuple[list[Candidate | Refused], AllSurroundings]:
     """Do the work that needs no lock: gates without database, sources, vectors.
 
     Returns a candidate or an error for each addition, and the surroundings of the candidates.
@@ -137,7 +140,7 @@ def _prepare(
         if isinstance(passed, Refused):
             candidates.append(passed)
             continue
-        assert isinstance(source, queries.Source)
+        assert isinstance(source, queries.EvidenceSource)
         new, held_back = passed
         text = replace(next(texts), said=" ".join(said.quote for said in source.said))
         text = text.as_document(len(additions) - 1) if new.verbatim and not own_word else text

@@ -22,7 +22,7 @@ from statements.wording import Embedded
 from ..models import Memory
 from ..policy.writing import State
 from ..records import Candidate, Outcome
-from ..surroundings import Reading, Surroundings, most_similar, read_surroundings
+from ..surroundings import AllSurroundings, Surroundings, most_similar, read_surroundings
 from .budget import evictable_tokens, over_budget
 from .deciding import CandidateDecision
 from .inserting import NewRow, memories_insert
@@ -30,7 +30,7 @@ from .proposing import propose_creates, signal_agrees
 
 
 def candidates_record(
-    write: LedgerWrite, principal: Principal, candidates: Sequence[Candidate], ahead: Reading | None = None
+    write: LedgerWrite, principal: Principal, candidates: Sequence[Candidate], ahead: AllSurroundings | None = None
 ) -> list[Outcome | Refused]:
     """Store candidates in order, or reinforce their duplicates. Returns an outcome or an error for each.
 
@@ -68,7 +68,7 @@ class Recording:
         self.vectors = np.zeros((len(self.candidates), dimensions))
         self.kinds = np.zeros(len(self.candidates), dtype=object)
 
-    def run(self, ahead: Reading | None) -> list[Outcome | Refused]:
+    def run(self, ahead: AllSurroundings | None) -> list[Outcome | Refused]:
         """Decide about each candidate, reading the surroundings again after a change of stored rows."""
         if ahead is not None and ahead.rev != self.write.ledgers[self.user_id].rev:
             ahead = None

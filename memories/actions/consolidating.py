@@ -28,7 +28,7 @@ from language.backends import get_model
 from language.base import Comparison
 from statements.wording import Embedded
 
-from ..consolidation import JOB, STRATEGY, Pair, candidate_pairs, mergeable_by_id, pairs_left_today
+from ..consolidation import JOB, STRATEGY, DuplicatePair, candidate_pairs, mergeable_by_id, pairs_left_today
 from ..lines import line_tokens, memory_line
 from ..models import ComparedPair, Memory, MemoryPlan, MemoryPlanItem, MemoryPlanSource
 from ..policy.alike import may_be_one, verdict_of_rules
@@ -121,7 +121,7 @@ def _compare_all(lease: Lease, principal: Principal, user_id: UUID) -> str:
     return ""
 
 
-def _verdicts(pairs: Sequence[Pair]) -> list[tuple[Comparison, bool]] | None:
+def _verdicts(pairs: Sequence[DuplicatePair]) -> list[tuple[Comparison, bool]] | None:
     """Return the verdict for each pair, and whether a model gave it. None if the token budget is used up.
 
     A model is asked only where the rules let it say "same", or where figures are all that differs; and whatever it
@@ -148,11 +148,11 @@ def _verdicts(pairs: Sequence[Pair]) -> list[tuple[Comparison, bool]] | None:
     return found
 
 
-def _texts(pair: Pair) -> tuple[str, str]:
+def _texts(pair: DuplicatePair) -> tuple[str, str]:
     return pair.kept.content, pair.dropped.content
 
 
-def _store(user_id: UUID, pairs: Sequence[Pair], verdicts: Sequence[tuple[Comparison, bool]]) -> None:
+def _store(user_id: UUID, pairs: Sequence[DuplicatePair], verdicts: Sequence[tuple[Comparison, bool]]) -> None:
     """Store the verdicts. Pairs that a model finds contradictory are marked for the person to check."""
     ComparedPair.objects.bulk_create(
         (

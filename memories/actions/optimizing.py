@@ -46,7 +46,7 @@ from ..models import Memory, MemoryPlan, MemoryPlanItem, MemoryPlanSource
 from ..plans import JOB, find_plan, job_of, mergeable_memories, open_plan
 from ..policy import writing
 from ..policy.fields import field_of
-from ..strategies import Group, Strategy, batches, find_strategy
+from ..strategies import MergeGroup, Strategy, batches, find_strategy
 
 log = structlog.get_logger(__name__)
 
@@ -60,7 +60,7 @@ _ANY_ID = "xxxxxxxx"
 class _Draft:
     """A merge group that passed every check, with its memories."""
 
-    group: Group
+    group: MergeGroup
     sources: Sequence[Memory]
     tokens_before: int
     tokens_after: int
@@ -271,7 +271,7 @@ def _drafts(user_id: UUID, batch: Sequence[Memory], way: Strategy) -> list[_Draf
     ]
 
 
-def _draft(group: Group, sources: Sequence[Memory]) -> _Draft | None:
+def _draft(group: MergeGroup, sources: Sequence[Memory]) -> _Draft | None:
     """Return a group in stored form, or None if it violates a rule for generated text or saves nothing.
 
     The wording of one of its sources is always allowed.

@@ -293,7 +293,7 @@ def _clean_notes(notes: str, *, own_word: bool) -> str:
     return writing.clean_label("notes", notes, LONGEST_NOTES, own_word=own_word)
 
 
-def _source(principal: Principal, conversation_id: UUID | None, message_id: UUID | None) -> queries.Source:
+def _source(principal: Principal, conversation_id: UUID | None, message_id: UUID | None) -> queries.EvidenceSource:
     """Return the source of a mention: the given message, or the newest of the conversation."""
     source = queries.read_source(principal, conversation_id, message_id)
     if source.conversation_id is None or source.said:

@@ -20,7 +20,7 @@ from ..models import FieldSignal, Memory, Proposal, ProposalEvidence
 from ..policy import writing
 from ..policy.bands import AGREED, value_of
 from ..policy.writing import State
-from ..queries import Source
+from ..queries import EvidenceSource
 from ..querysets import ProposalQuerySet
 from ..records import Candidate, Said
 from .single import MemoryWrite, author
@@ -88,7 +88,7 @@ def propose_instead(
     principal: Principal,
     kind: str,
     values: Mapping[str, Any],
-    source: Source | None = None,
+    source: EvidenceSource | None = None,
     *,
     text: Embedded | None = None,
     reason: str = "",
@@ -97,7 +97,7 @@ def propose_instead(
 
     With a ``reason`` the person must always decide. ``text`` is the content in ``values``.
     """
-    memory, said_at = change.memory, source or Source()
+    memory, said_at = change.memory, source or EvidenceSource()
     field = memory.field
     if text is not None and not field:
         field = writing.said_field(principal, text.content, memory.kind, memory.subject, text.statement)

@@ -28,7 +28,7 @@ from journal.queue import enqueue
 
 from ..feed import changes_after, changes_between
 from ..models import Webhook, WebhookDelivery
-from ..webhooks import Answer, check_url, message_body, send, signed_headers
+from ..webhooks import DeliveryResult, check_url, message_body, send, signed_headers
 
 JOB, TASK = "webhook", "memories.deliver_webhook"
 _PICKED_UP_SECONDS = 60
@@ -190,7 +190,7 @@ def _deliver_next(lease: Lease, webhook_id: UUID) -> bool:
         if delivery is None:
             return False
         body = _body(principal, webhook, delivery)
-    answer = Answer(None)
+    answer = DeliveryResult(None)
     if body is not None:
         at = int(timezone.now().timestamp())
         answer = send(webhook.url, signed_headers(webhook, delivery.pk, at, body), body)
@@ -225,7 +225,7 @@ def _body(principal: Principal, webhook: Webhook, delivery: WebhookDelivery) -> 
     return message_body(webhook, delivery, list(shown))
 
 
-def _note(lease: Lease, webhook: Webhook, delivery: WebhookDelivery, answer: Answer) -> bool:
+def _note(lease: Lease, webhook: Webhook, delivery: WebhookDelivery, answer: DeliveryResult) -> bool:
     """Store the result of an attempt. Returns whether it succeeded."""
     now = timezone.now()
     came_through = not answer.error

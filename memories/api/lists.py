@@ -20,7 +20,7 @@ from web.idempotency import IdempotentView
 from web.pagination import PER_PAGE, ByTime, NumberedPages
 
 from .. import actions, queries
-from ..cache import Family, Reading, read_through
+from ..cache import CachedValue, Family, read_through
 from ..filters import MemoryFilters, RelationFilters
 from ..models import Disclosure, Memory, Relation
 from ..querysets import DisclosureQuerySet, MemoryQuerySet, RelationQuerySet
@@ -55,7 +55,7 @@ class Memories(IdempotentView[Principal], ListAPIView):
         principal = principal_of(request)
         must_act_for(principal)
 
-        def read() -> Reading[dict[str, Any]]:
+        def read() -> CachedValue[dict[str, Any]]:
             if request.query_params.keys() <= {"page", PER_PAGE}:
                 first = (
                     0
@@ -64,10 +64,10 @@ class Memories(IdempotentView[Principal], ListAPIView):
                 )
                 usual = queries.UsualList(principal, MEMORY_COLUMNS, first)
                 # The time of the first expiry is known after counting.
-                return Reading(self._page(principal, usual), usual.until)
+                return CachedValue(self._page(principal, usual), usual.until)
             until = Memory.objects.visible_to(principal).next_expiry(timezone.now())
             rows = self.filter_queryset(self.get_queryset()).values_list(*MEMORY_COLUMNS)
-            return Reading(self._page(principal, rows), until)
+            return CachedValue(self._page(principal, rows), until)
 
         asked = [request.build_absolute_uri(), may_see_sources(principal)]
         page = read_through(principal, Family.PAGE, read, of=asked)
@@ -126,10 +126,10 @@ class Topics(APIView):
         principal = principal_of(request)
         must_act_for(principal)
 
-        def read() -> Reading[list[str]]:
+        def read() -> CachedValue[list[str]]:
             now = timezone.now()
             memories = Memory.objects.visible_to(principal)
-            return Reading(memories.active().unexpired(now).topics(), memories.next_expiry(now))
+            return CachedValue(memories.active().unexpired(now).topics(), memories.next_expiry(now))
 
         return Response({"topics": read_through(principal, Family.TOPICS, read)})
 

@@ -10,20 +10,20 @@ import re
 
 from language.base import Comparison
 from language.reading.compare import compare, shared_words
-from language.reading.sameness import Pair, Statement
+from language.reading.sameness import EmbeddedStatement, StatementPair
 
 _WORDS = re.compile(r"\w+")
 ENOUGH_SHARED = 0.2
 """Which part of their words two memories share, of those that matter, where a model may find them at odds."""
 
 
-Read = str | Statement
+Read = str | EmbeddedStatement
 """A text, or what was read of it before: whoever compares many with each other reads each once."""
 
 
-def _pair(one: Read, other: Read) -> Pair:
-    first, second = (Statement(each) if isinstance(each, str) else each for each in (one, other))
-    return Pair(first, second)
+def _pair(one: Read, other: Read) -> StatementPair:
+    first, second = (EmbeddedStatement(each) if isinstance(each, str) else each for each in (one, other))
+    return StatementPair(first, second)
 
 
 def may_be_one(kept: Read, dropped: Read) -> bool:

@@ -263,7 +263,7 @@ def _compiled(patterns: Iterable[str]) -> regex.Pattern[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Reader:
+class _FieldPattern:
     """How a field is said: what a sentence has to hold at least, what follows the user, and what stands anywhere."""
 
     hint: regex.Pattern[str]
@@ -278,7 +278,7 @@ class _Reader:
 
 
 _READERS = {
-    field: _Reader(
+    field: _FieldPattern(
         _compiled([_HINTS[field]]),
         _compiled(each.removeprefix("{subject}") for each in said if each.startswith("{subject}")),
         _compiled(each for each in said if not each.startswith("{subject}")),

@@ -14,7 +14,7 @@ from django.conf import settings
 from language.gates.passages import spoken
 from language.likeness import sameness
 from language.reading.compare import Saying, contains_words_of, shared_words
-from language.reading.sameness import Pair, Worded
+from language.reading.sameness import StatementPair, Worded
 from retrieval.text import list_words
 
 RESEMBLES = "This resembles something that was rejected before."
@@ -61,7 +61,7 @@ def are_apart(said: str, rejected: str, similarity: float, alike: float) -> bool
 
     Where consolidation keeps two apart to lose neither, what vectors say still counts here, to miss no paraphrase.
     """
-    pair = Pair(Worded(rejected), Worded(said))
+    pair = StatementPair(Worded(rejected), Worded(said))
     if pair.has_swapped_roles:
         return True
     few = _FEWER_SHARED if pair.differs else _FEW_SHARED

@@ -8,7 +8,7 @@ import pytest
 from accounts.queries import principal_for_person
 from assistant.recall.turn import preparing
 from conversations.actions import NewMessage, conversation_create, messages_append
-from language.base import Extraction, FactCandidate, ToolAnswer, ToolCall
+from language.base import ChosenCalls, Extraction, FactCandidate, ToolCall
 from language.consolidating import Compared, Condensing
 
 
@@ -45,7 +45,7 @@ class ScriptedModel:
         wanted = self.rounds[number] if number < len(self.rounds) else []
         wanted = wanted(request) if callable(wanted) else wanted
         calls = [ToolCall(f"call-{number}-{place}", *call) for place, call in enumerate(wanted)]
-        return ToolAnswer(tuple(calls), self.name)
+        return ChosenCalls(tuple(calls), self.name)
 
     def calls(self, *rounds):
         """Let every part of a conversation lead to these rounds of calls: (name, arguments), or what makes them."""

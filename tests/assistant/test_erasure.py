@@ -29,7 +29,7 @@ from journal.exceptions import Conflict, Gated
 from journal.holdings import ERASED_TEXT, holdings
 from journal.models import Change, Erased, Erasure, ExportPart, JobRun, Ledger, UndoStep
 from memories.actions import memory_reject, memory_update, place_add, place_edit
-from memories.cache import Family, Reading, read_through
+from memories.cache import CachedValue, Family, read_through
 from memories.models import Memory, MemoryEvidence, MemoryVersion, Place, Relation
 from statements.models import Suppression
 from tests.factories import (
@@ -126,13 +126,13 @@ def test_a_read_that_an_erasure_overtakes_is_kept_nowhere(owner):
 
     def read():
         erase(owner, "memory", hens.pk)
-        return Reading("seven hens")
+        return CachedValue("seven hens")
 
     assert read_through(before, Family.LIST, read) == "seven hens"
-    assert read_through(before, Family.LIST, lambda: Reading("none")) == "none"
+    assert read_through(before, Family.LIST, lambda: CachedValue("none")) == "none"
     after = principal_for_person(owner.pk)
-    assert read_through(after, Family.LIST, lambda: Reading("nothing")) == "nothing"
-    assert read_through(after, Family.LIST, lambda: Reading("read anew")) == "nothing"
+    assert read_through(after, Family.LIST, lambda: CachedValue("nothing")) == "nothing"
+    assert read_through(after, Family.LIST, lambda: CachedValue("read anew")) == "nothing"
 
 
 def test_other_members_keep_what_is_theirs(owner, member, legacy):

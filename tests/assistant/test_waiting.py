@@ -11,7 +11,7 @@ from assistant.learn import actions as extraction
 from assistant.learn import summarizing
 from assistant.learn.waiting import candidates_write
 from assistant.recall.turn import prepare_turn
-from conversations.actions import Place, passages_withhold
+from conversations.actions import PassagePlace, passages_withhold
 from facts.models import LegacyFact
 from language.base import ModelUnavailable
 from language.offline.model import OfflineModel
@@ -153,7 +153,7 @@ def test_what_broke_off_is_written_by_the_next_run_and_once(learn, owner, model,
 
 def test_what_is_withheld_or_refused_waits_no_more(learn, owner, conversation):
     learn()
-    passages_withhold(me(owner), [Place(conversation.pk, 0, "I play the harp.")])
+    passages_withhold(me(owner), [PassagePlace(conversation.pk, 0, "I play the harp.")])
     assert not Candidate.objects.exists()
 
 

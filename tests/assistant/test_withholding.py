@@ -22,7 +22,7 @@ from assistant.recall.turn import prepare_turn
 from assistant.takeout.export_actions import export_begin, run_export
 from conversations.actions import (
     NewMessage,
-    Place,
+    PassagePlace,
     chunk_write,
     conversation_remove,
     messages_append,
@@ -231,7 +231,7 @@ def test_another_sentence_of_the_message_that_says_it_goes_too(owner):
 
 def test_words_are_found_whatever_their_case(owner):
     conversation = say(owner, "I AM BANKRUPT. I like tea. I am bankrupt since May.")
-    passages_withhold(me(owner), [Place(conversation.pk, 0, "I am bankrupt")])
+    passages_withhold(me(owner), [PassagePlace(conversation.pk, 0, "I am bankrupt")])
     assert record(conversation) == [f"{MARK} I like tea. {MARK}"]
 
 
@@ -310,7 +310,7 @@ def test_an_echo_that_was_rewritten_after_the_look_for_echoes_is_read_again(owne
     memory, lock = learned(owner, talk), transitions.memory_write
 
     def after_another_no(*args, **kwargs):
-        passages_withhold(me(owner), [Place(talk.pk, 1, "Bring tea.")])
+        passages_withhold(me(owner), [PassagePlace(talk.pk, 1, "Bring tea.")])
         return lock(*args, **kwargs)
 
     monkeypatch.setattr(transitions, "memory_write", after_another_no)
@@ -668,7 +668,7 @@ def test_a_sentence_beside_erased_words_is_withheld_and_given_back(owner):
     dont_keep(owner, learned(owner, conversation))
     Withheld.objects.update(erase_at=timezone.now())
     withheld_erase()
-    (message,) = passages_withhold(me(owner), [Place(conversation.pk, 0, "Good morning")])
+    (message,) = passages_withhold(me(owner), [PassagePlace(conversation.pk, 0, "Good morning")])
     assert record(conversation) == [f"{MARK} {MARK} Shall we begin?"]
     row = Withheld.objects.get(message=message, cause_type="message", object_type="message")
     withheld_restore(me(owner), row.pk)

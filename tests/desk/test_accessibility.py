@@ -10,7 +10,7 @@ from accounts.actions import agent_key_create, member_invite
 from accounts.models import AgentKey, InvitationBlock
 from accounts.queries import principal_for_person, principal_for_staff
 from assistant.erasure.actions import erasure_request, run_erasure
-from conversations.actions import NewMessage, Place, conversation_create, messages_append, passages_withhold
+from conversations.actions import NewMessage, PassagePlace, conversation_create, messages_append, passages_withhold
 from facts import actions
 from facts.models import LegacyFact
 from journal.models import Erasure
@@ -203,7 +203,7 @@ def talk(owner, agent):
     messages_append(bot, kept.pk, [NewMessage("assistant", "I see.", at=timezone.now() + timedelta(days=1))])
     rowing = NewMemory("Olga rows on Tuesdays.", "interests")
     memory_actions.memory_add(bot, rowing, conversation_id=kept.pk, message_id=first.pk)
-    passages_withhold(me, [Place(kept.pk, 1, "")])
+    passages_withhold(me, [PassagePlace(kept.pk, 1, "")])
     erasure_request(me, "conversation", str(kept.pk), grace_hours=24)
     return kept
 

@@ -9,7 +9,7 @@ from accounts.queries import principal_for_person
 from assistant.erasure.actions import run_erasure
 from conversations.actions import (
     NewMessage,
-    Place,
+    PassagePlace,
     conversation_create,
     messages_append,
     messages_index,
@@ -67,7 +67,7 @@ def test_the_list_says_whom_with_how_much_and_when(visit, owner, agent, legacy, 
     held = conversation_create(mine, title="With a helper")
     talk("We begin on Monday.", title="", at=datetime(2020, 5, 3, 10, 30, tzinfo=UTC))
     taken = talk("My PIN is secret. Never mind.", title="", at=datetime(2020, 5, 2, 10, 30, tzinfo=UTC))
-    passages_withhold(principal_for_person(owner.pk), [Place(taken.pk, 0, "My PIN is secret.")])
+    passages_withhold(principal_for_person(owner.pk), [PassagePlace(taken.pk, 0, "My PIN is secret.")])
     said = words(visit(owner).get("/conversations/"))
     assert "On Rosa" in said
     assert "We begin on Monday." in said, "what has no title is known by its beginning"
@@ -231,7 +231,7 @@ def test_two_that_rest_on_words_that_overlap_are_both_named(visit, owner, me, ta
 
 def test_withheld_words_are_shown_as_what_they_are(visit, owner, me, talk):
     kept = talk("I row. My sister is ill.", "I wrote [withheld] myself.")
-    passages_withhold(me, [Place(kept.pk, 0, "My sister is ill.")])
+    passages_withhold(me, [PassagePlace(kept.pk, 0, "My sister is ill.")])
     shown = text(visit(owner).get(page(kept)))
     assert 'I row. <a class="tag gone" href="/withheld/">withheld</a>' in shown
     assert "I wrote [withheld] myself." in shown

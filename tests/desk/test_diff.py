@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desk.diff import Piece, merge_diff, word_diff
+from desk.diff import DiffPiece, merge_diff, word_diff
 
 WORDS = st.lists(st.sampled_from(["Rosa", "kept", "two", "bees", ",", "in", "Basel", "ẞ", " "]), max_size=9).map(
     " ".join
@@ -49,27 +49,27 @@ class TestSeveralToOne:
         olds, new = merge_diff(
             ["The user keeps bees.", "The user keeps two hens."], "The user keeps bees and two hens, gladly."
         )
-        assert olds[0] == [Piece("same", "The user keeps bees.")]
-        assert olds[1] == [Piece("same", "The user keeps two hens.")]
+        assert olds[0] == [DiffPiece("same", "The user keeps bees.")]
+        assert olds[1] == [DiffPiece("same", "The user keeps two hens.")]
         assert new == [
-            Piece("same", "The user keeps bees "),
-            Piece("new", "and"),
-            Piece("same", " two hens"),
-            Piece("new", ", gladly"),
-            Piece("same", "."),
+            DiffPiece("same", "The user keeps bees "),
+            DiffPiece("new", "and"),
+            DiffPiece("same", " two hens"),
+            DiffPiece("new", ", gladly"),
+            DiffPiece("same", "."),
         ]
 
     def test_what_nobody_says_any_more_is_gone(self):
         (old, other), new = merge_diff(["Ana runs slowly.", "Ana runs."], "Ana runs.")
-        assert old == [Piece("same", "Ana runs "), Piece("gone", "slowly"), Piece("same", ".")]
-        assert other == new == [Piece("same", "Ana runs.")]
+        assert old == [DiffPiece("same", "Ana runs "), DiffPiece("gone", "slowly"), DiffPiece("same", ".")]
+        assert other == new == [DiffPiece("same", "Ana runs.")]
 
     def test_nothing_in_common(self):
-        assert merge_diff(["abc"], "xyz") == ([[Piece("gone", "abc")]], [Piece("new", "xyz")])
+        assert merge_diff(["abc"], "xyz") == ([[DiffPiece("gone", "abc")]], [DiffPiece("new", "xyz")])
 
     def test_nothing_at_all(self):
-        assert merge_diff(["", "a"], "") == ([[], [Piece("gone", "a")]], [])
-        assert merge_diff([], "a") == ([], [Piece("new", "a")])
+        assert merge_diff(["", "a"], "") == ([[], [DiffPiece("gone", "a")]], [])
+        assert merge_diff([], "a") == ([], [DiffPiece("new", "a")])
 
     @given(st.lists(st.text(alphabet="ab c.,", max_size=30), max_size=4), st.text(alphabet="ab c.,", max_size=30))
     def test_joined_they_give_every_wording(self, olds, new):

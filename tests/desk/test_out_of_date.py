@@ -6,7 +6,7 @@ from accounts.queries import principal_for_person
 from assistant.erasure.actions import erasure_request, run_erasure
 from conversations.models import Message
 from desk.history import what_changed
-from desk.review.queue import Queue
+from desk.review.queue import QueueQuery
 from facts.actions import facts_decide
 from facts.models import FactEvidence, LegacyFact
 from journal.models import Change
@@ -43,7 +43,7 @@ def resting(owner, legacy):
 def waiting(owner, resting):
     principal = principal_for_person(owner.pk)
     keys = {f"memory-{row.pk}" if name != "fact" else f"fact-{row.pk}": name for name, row in resting.items()}
-    found, at = [], Queue()
+    found, at = [], QueueQuery()
     while (place := at.place(principal)).item is not None:
         found.append(keys[place.item.key])
         at = at.at(place.later)

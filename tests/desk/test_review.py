@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from accounts.queries import principal_for_person, principal_for_staff
-from desk.review.queue import END, Queue
+from desk.review.queue import END, QueueQuery
 from facts import actions
 from facts.models import LegacyFact
 from journal.models import Change
@@ -102,13 +102,13 @@ def test_facts_of_one_moment_are_each_shown_once(owner, waiting, monkeypatch, mo
     monkeypatch.setattr("desk.review.queue.MOST_COUNTED", most)
     LegacyFact.objects.update(extracted_at=timezone.now())
     principal, seen = principal_for_person(owner.pk), []
-    place = Queue().place(principal)
+    place = QueueQuery().place(principal)
     while place.item:
         seen.append(place.item)
         assert place.before == min(len(seen) - 1, most)
         assert place.earlier == (seen[-2] if len(seen) > 1 else None)
-        after = Queue(item=seen[0].key).ahead(principal, 5)
-        place = Queue(item=place.later.key if place.later else END).place(principal)
+        after = QueueQuery(item=seen[0].key).ahead(principal, 5)
+        place = QueueQuery(item=place.later.key if place.later else END).place(principal)
     assert sorted(item.pk for item in seen) == sorted(str(fact.pk) for fact in waiting)
     assert after == seen[1:]
     assert (place.before, place.total, place.earlier) == (min(3, most), min(3, most), seen[-1])

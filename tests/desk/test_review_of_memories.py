@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from accounts.queries import principal_for_person
 from conversations.models import Conversation
-from desk.review.queue import END, MOST_COUNTED, Item, Queue
+from desk.review.queue import END, MOST_COUNTED, QueueItem, QueueQuery
 from language.second_person import second_person
 from memories import actions
 from memories.models import Memory, Place, Proposal
@@ -80,7 +80,7 @@ def update(me, cautious, add, said):
 
 
 def item_of(thing):
-    return Item("memory" if isinstance(thing, Memory) else "proposal", str(thing.pk))
+    return QueueItem("memory" if isinstance(thing, Memory) else "proposal", str(thing.pk))
 
 
 def decide(client, thing, decision, query="", **typed):
@@ -108,14 +108,14 @@ def test_what_lapses_first_comes_first_then_what_came_first(visit, owner, me, bo
     place = actions.place_add(cautious, "home", "Home").proposal
     Proposal.objects.filter(pk=place.pk).update(expires_at=timezone.now() + timedelta(days=1))
     Memory.objects.filter(pk=old.pk).update(created_at=fact.extracted_at - timedelta(days=1))
-    expected = [item_of(place), item_of(create), item_of(old), Item("fact", str(fact.pk)), item_of(young)]
-    queue, seen = Queue(), []
+    expected = [item_of(place), item_of(create), item_of(old), QueueItem("fact", str(fact.pk)), item_of(young)]
+    queue, seen = QueueQuery(), []
     found = queue.place(me)
     while found.item:
         assert found.before == len(seen)
         assert found.earlier == (seen[-1] if seen else None)
         seen.append(found.item)
-        found = Queue(item=found.later.key if found.later else END).place(me)
+        found = QueueQuery(item=found.later.key if found.later else END).place(me)
     assert seen == expected
     assert (found.before, found.total, found.earlier) == (5, 5, expected[-1])
     client = visit(owner)
@@ -130,10 +130,10 @@ def test_things_of_one_moment_are_each_shown_once(me, bot, add):
     for number in range(4):
         add(bot, f"The user has {number + 2} sisters.")
     Memory.objects.update(created_at=timezone.now())
-    seen, found = [], Queue().place(me)
+    seen, found = [], QueueQuery().place(me)
     while found.item:
         seen.append(found.item)
-        found = Queue(item=found.later.key if found.later else END).place(me)
+        found = QueueQuery(item=found.later.key if found.later else END).place(me)
     assert len(set(seen)) == len(seen) == 4
 
 
@@ -143,9 +143,9 @@ def test_a_category_narrows_whatever_knows_it(visit, owner, me, cautious, bot, a
     add(cautious, "The user is called Olga.", category="profile")
     actions.place_add(cautious, "home", "Home")
     for category, count in (("preference", 1), ("profile", 1), ("context", 1), ("occupation", 1), ("hobby", 0)):
-        assert Queue(category=category).place(me).total == count
-    assert Queue.of({"category": "gossip", "kind": "people", "item": "x"}) == Queue()
-    assert Queue.of({"category": "preferences"}).place(me).total == 1
+        assert QueueQuery(category=category).place(me).total == count
+    assert QueueQuery.of({"category": "gossip", "kind": "people", "item": "x"}) == QueueQuery()
+    assert QueueQuery.of({"category": "preferences"}).place(me).total == 1
     client = visit(owner)
     page = text(client.get("/review/?kind=memories&category=profile"))
     assert '<option value="profile" selected>' in page
@@ -158,7 +158,7 @@ def test_counting_stops_somewhere(visit, owner, me, bot, add, monkeypatch):
         add(bot, f"The user has {number + 2} sisters.")
     monkeypatch.setattr("desk.review.queue.MOST_COUNTED", 2)
     monkeypatch.setattr("desk.review.views.MOST_COUNTED", 2)
-    assert Queue().place(me).total == 2
+    assert QueueQuery().place(me).total == 2
     assert "1 of 2+" in words(visit(owner).get("/review/"))
     assert MOST_COUNTED == 1_000
 
@@ -169,11 +169,11 @@ def test_what_does_not_wait_is_not_there(me, cautious, bot, add, create, update)
     actions.memory_approve(me, reviewed.pk)
     expired = add(bot, "The user sings in a choir.")
     Memory.objects.filter(pk=expired.pk).update(expires_at=timezone.now() - timedelta(minutes=1))
-    assert Queue().place(me).total == 2
+    assert QueueQuery().place(me).total == 2
     with time_machine.travel(timezone.now() + timedelta(days=7, seconds=1)):
-        assert Queue().place(me).total == 0
+        assert QueueQuery().place(me).total == 0
     Memory.objects.filter(pk=reviewed.pk).update(needs_check=True)
-    assert Queue().place(me).total == 3
+    assert QueueQuery().place(me).total == 3
 
 
 @pytest.mark.parametrize("who", ["stranger", "member", "staff"])

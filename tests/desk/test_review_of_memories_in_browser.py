@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from accounts.queries import principal_for_person
-from desk.review.queue import END, Queue
+from desk.review.queue import END, QueueQuery
 from memories import actions
 from memories.models import Memory, MemoryEvidence, MemoryVersion, Place, Proposal
 from memories.records import NewMemory
@@ -44,10 +44,10 @@ def waiting(owner, agent):
     actions.place_remove(cautious, work.pk)
     rival = add(bot, "The user has a sister in Porto.")
     Memory.objects.filter(pk=rival.pk).update(needs_check=True)
-    items, place = [], Queue().place(me)
+    items, place = [], QueueQuery().place(me)
     while place.item:
         items.append(place.item)
-        place = Queue(item=place.later.key if place.later else END).place(me)
+        place = QueueQuery(item=place.later.key if place.later else END).place(me)
     assert len(items) == 8
     return items
 

@@ -9,7 +9,7 @@ from facts import actions
 from facts.models import LegacyFact
 from journal.actions import ledger_write
 from journal.models import Ledger
-from language.base import FactCandidate, ToolAnswer
+from language.base import ChosenCalls, FactCandidate
 from language.consolidating import Compared, Condensing
 
 EMBEDDING = ("statements.wording", "statements.actions.upkeep")
@@ -38,7 +38,7 @@ class ComparingModel:
         return Compared(tuple(self.says.get((a, b)) or self.says.get((b, a)) or "different" for a, b in pairs))
 
     def choose_tools(self, request):
-        return ToolAnswer((), self.name)
+        return ChosenCalls((), self.name)
 
     def select(self, question, passages, most):
         return tuple(passage.id for passage in passages[:most])

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from language.backends import embedder_replaced, get_embedder, get_embedder_before
 from language.base import Embedder, EmbedderUnavailable
 from language.embedders import http
-from language.embedders.choice import MOST_DIMENSIONS, Choice, read_choice
+from language.embedders.choice import MOST_DIMENSIONS, EmbedderChoice, read_choice
 from language.embedders.hashing import HashingEmbedder
 from language.embedders.http import Endpoint, _retry_after
 from language.embedders.remote import REQUEST_TOKENS, Limits, RemoteEmbedder
@@ -37,9 +37,9 @@ from tests.language.embeddings_api import (
 )
 
 TEXTS = ["She kept bees.", "He mended clocks.", "They swam in the river."]
-OPENAI = Choice("openai", "text-embedding-3-small", DIMENSIONS)
-BGE = Choice("openai", "bge-m3", DIMENSIONS)
-VOYAGE = Choice("voyage", "voyage-4", DIMENSIONS)
+OPENAI = EmbedderChoice("openai", "text-embedding-3-small", DIMENSIONS)
+BGE = EmbedderChoice("openai", "bge-m3", DIMENSIONS)
+VOYAGE = EmbedderChoice("voyage", "voyage-4", DIMENSIONS)
 LIMITS = Limits(texts=64, text_tokens=8_000, passage_seconds=20, query_seconds=10)
 
 
@@ -384,15 +384,15 @@ def test_every_error_is_an_embedder_away_and_fits_a_job():
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
-        ("bundled", Choice("bundled")),
-        ("hashing", Choice("hashing")),
-        ("openai", Choice("openai", "text-embedding-3-small", 1_024)),
-        ("openai:text-embedding-3-large", Choice("openai", "text-embedding-3-large", 1_024)),
-        ("openai:text-embedding-3-large:512", Choice("openai", "text-embedding-3-large", 512)),
-        ("openai:BAAI/bge-m3:1024", Choice("openai", "BAAI/bge-m3", 1_024)),
-        ("openai:nomic-embed-text:latest:768", Choice("openai", "nomic-embed-text:latest", 768)),
-        ("voyage", Choice("voyage", "voyage-4", 1_024)),
-        ("voyage:voyage-4-large:256", Choice("voyage", "voyage-4-large", 256)),
+        ("bundled", EmbedderChoice("bundled")),
+        ("hashing", EmbedderChoice("hashing")),
+        ("openai", EmbedderChoice("openai", "text-embedding-3-small", 1_024)),
+        ("openai:text-embedding-3-large", EmbedderChoice("openai", "text-embedding-3-large", 1_024)),
+        ("openai:text-embedding-3-large:512", EmbedderChoice("openai", "text-embedding-3-large", 512)),
+        ("openai:BAAI/bge-m3:1024", EmbedderChoice("openai", "BAAI/bge-m3", 1_024)),
+        ("openai:nomic-embed-text:latest:768", EmbedderChoice("openai", "nomic-embed-text:latest", 768)),
+        ("voyage", EmbedderChoice("voyage", "voyage-4", 1_024)),
+        ("voyage:voyage-4-large:256", EmbedderChoice("voyage", "voyage-4-large", 256)),
     ],
 )
 def test_a_choice_is_read(value, expected):

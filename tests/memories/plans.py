@@ -2,7 +2,7 @@
 
 from language.base import ModelUnavailable
 from memories.models import Memory, MemoryEvidence, Relation
-from memories.strategies import Group
+from memories.strategies import MergeGroup
 
 from .rows import counted
 
@@ -29,7 +29,7 @@ class Scripted:
 
     def say(self, content, *sources, category="context", subject="", importance=2, topics=()):
         ids = tuple(getattr(source, "pk", source) for source in sources)
-        self.groups.append(Group(content, category, subject, importance, tuple(topics), ids))
+        self.groups.append(MergeGroup(content, category, subject, importance, tuple(topics), ids))
 
     def select(self, question, passages, most):
         return tuple(passage.id for passage in passages[:most])

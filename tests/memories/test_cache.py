@@ -21,7 +21,7 @@ from accounts.queries import principal_for_person, principal_for_staff
 from journal.exceptions import NotFound
 from memories import block as block_module
 from memories.block import Block, memory_block
-from memories.cache import Family, Reading, read_through
+from memories.cache import CachedValue, Family, read_through
 from memories.models import Memory
 from memory_project.embedded import EmbeddedServers
 from tests import factories
@@ -89,10 +89,10 @@ def test_what_depends_on_the_viewer_is_kept_apart(owner, agent):
     seen_by = principal_for_key(*agent.credential.removeprefix("ks_").split("."))
     assert seen_by.rev == principal.rev
     for family in (Family.LIST, Family.TOPICS, Family.PAGE, Family.CONTEXT):
-        assert read_through(principal, family, lambda: Reading("mine"), of=[1]) == "mine"
-        assert read_through(seen_by, family, lambda: Reading("the agent's"), of=[1]) == "the agent's"
-        assert read_through(principal, family, lambda: Reading("other"), of=[2]) == "other"
-        assert read_through(principal, family, lambda: Reading("again"), of=[1]) == "mine"
+        assert read_through(principal, family, lambda: CachedValue("mine"), of=[1]) == "mine"
+        assert read_through(seen_by, family, lambda: CachedValue("the agent's"), of=[1]) == "the agent's"
+        assert read_through(principal, family, lambda: CachedValue("other"), of=[2]) == "other"
+        assert read_through(principal, family, lambda: CachedValue("again"), of=[1]) == "mine"
     assert grant.agent_id == seen_by.agent_id
 
 
@@ -125,7 +125,7 @@ def test_nothing_is_kept_of_what_a_transaction_took_back(owner):
 
 def test_who_acts_for_nobody_has_nothing_kept(staff):
     with pytest.raises(NotFound):
-        read_through(principal_for_staff(staff), Family.LIST, lambda: Reading([]))
+        read_through(principal_for_staff(staff), Family.LIST, lambda: CachedValue([]))
 
 
 # --- How long -------------------------------------------------------------------------------------------------------
@@ -133,7 +133,7 @@ def test_who_acts_for_nobody_has_nothing_kept(staff):
 
 @pytest.mark.parametrize(("family", "seconds"), [("list", 600), ("topics", 600), ("page", 300), ("context", 600)])
 def test_each_is_kept_for_its_time(owner, family, seconds):
-    read_through(principal_for_person(owner.pk), Family(family), lambda: Reading([]))
+    read_through(principal_for_person(owner.pk), Family(family), lambda: CachedValue([]))
     ((key, left),) = kept(owner).items()
     assert re.fullmatch(f"0:{family}:[0-9a-f]{{32}}", key)
     assert seconds - 5 <= left <= seconds
@@ -196,7 +196,7 @@ class KeyedByRevision:
 
     @staticmethod
     def read(person, read):
-        return read_through(principal_for_person(person.pk), Family.LIST, lambda: Reading(read()))
+        return read_through(principal_for_person(person.pk), Family.LIST, lambda: CachedValue(read()))
 
     @staticmethod
     def wrote(person):
@@ -305,7 +305,7 @@ def test_with_valkey_killed_every_call_answers_from_the_database(api, owner, age
     wait_for(lambda: not own_valkey.running(), lambda: "Valkey is still there")
     for _ in range(2):
         assert of(owner) == warm
-        assert read_through(principal, Family.LIST, lambda: Reading(["read"])) == ["read"]
+        assert read_through(principal, Family.LIST, lambda: CachedValue(["read"])) == ["read"]
         for caller in (owner, agent):
             turn = api(caller).post(f"{talk}turn/", {"content": "Hello.", "save": True}, format="json")
             assert (turn.status_code, "Likes trains." in turn.json()["system"][0]["text"]) == (200, True)

@@ -27,9 +27,9 @@ from assistant.learn.summarizing import conversation_finish, maybe_summarize
 from conversations.actions import messages_index
 from conversations.imports import (
     FORMS,
+    ArchiveMember,
     Form,
     ImportFileError,
-    Member,
     detect_form,
     get_form,
     iter_importable,
@@ -93,7 +93,7 @@ class Command(BaseCommand):
         except KeyboardInterrupt:
             raise CommandError("Stopped. Run the same command again to go on.", returncode=130) from None
 
-    def _check(self, form: Form, members: Sequence[Member]) -> None:
+    def _check(self, form: Form, members: Sequence[ArchiveMember]) -> None:
         """Read the whole file and tell what of it is left out."""
         size = sum(member.size for member in members)
         with Progress("Checking the file, in bytes", size, self.stderr) as progress:
@@ -109,7 +109,7 @@ class Command(BaseCommand):
             self.stderr.write(f"Not imported: {told} (docs/imports.md says what that is).")
         self._survey = survey
 
-    def _go_through(self, form: Form, members: Sequence[Member], options: dict[str, Any]) -> None:
+    def _go_through(self, form: Form, members: Sequence[ArchiveMember], options: dict[str, Any]) -> None:
         username = policy.normal_name(options["user"])
         if options["dry_run"]:
             principal, legacy_id, is_new = self._as_it_is(username, options["legacy"])

@@ -12,7 +12,7 @@ from django.db import OperationalError
 from psycopg_pool import PoolTimeout
 
 from accounts.models import User
-from assistant.reembedding import BATCH, SOURCES, Moved, Waiting, reembed, waiting_for
+from assistant.reembedding import BATCH, SOURCES, Moved, PendingVectors, reembed, waiting_for
 from journal.exceptions import Conflict
 from journal.leases import LeaseLost
 from journal.progress import Progress
@@ -63,7 +63,7 @@ class Command(BaseCommand):
 
             return reembed(user_ids, batch=batch, started=start, progress=progress.advance)
 
-    def _tell_waiting(self, waiting: Waiting) -> None:
+    def _tell_waiting(self, waiting: PendingVectors) -> None:
         name, before = get_embedder().name, get_embedder_before()
         self.stdout.write(f"To be moved to {name}: {_listed(waiting.rows)}; about {waiting.tokens:,} tokens.")
         for model, count in waiting.models.most_common():
@@ -78,7 +78,7 @@ class Command(BaseCommand):
         if left := sum(moved.left.rows.values()):
             raise CommandError(f"{left:,} rows were being written all the time. {AGAIN}")
 
-    def _tell_suppressions(self, waiting: Waiting) -> None:
+    def _tell_suppressions(self, waiting: PendingVectors) -> None:
         if waiting.suppressions:
             self.stdout.write(
                 f"{waiting.suppressions:,} suppressions of rejected or deleted texts keep their vectors, since the "

@@ -1,13 +1,13 @@
 """``memory.query``: search in memories, facts, summaries and messages."""
 
-from .answering import Answer, Result, answer_question, memory_query
+from .answering import QueryAnswer, Result, answer_question, memory_query
 from .api import LONGEST_QUERY, as_plain
 from .question import SOURCES, Question
 
 __all__ = [
     "LONGEST_QUERY",
     "SOURCES",
-    "Answer",
+    "QueryAnswer",
     "Question",
     "Result",
     "answer_question",

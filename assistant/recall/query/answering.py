@@ -29,7 +29,7 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Related:
+class RelatedResult:
     """A memory related to a result, with the relation."""
 
     result: Result
@@ -37,14 +37,14 @@ class Related:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class QueryAnswer:
     """Results, best first; ``related`` by the id of the memory they are related to.
 
     ``tokens`` are those of all lines. ``delta``: changes since the conversation's last query.
     """
 
     results: list[Result]
-    related: dict[str, list[Related]] = field(default_factory=dict)
+    related: dict[str, list[RelatedResult]] = field(default_factory=dict)
     delta: str | None = None
     tokens: int = 0
     revision: int = 0
@@ -56,7 +56,7 @@ class Answer:
         return found + [each.result.id for related in self.related.values() for each in related]
 
 
-def memory_query(principal: Principal, question: Question) -> Answer:
+def memory_query(principal: Principal, question: Question) -> QueryAnswer:
     """Answer a query, and log disclosures and uses in the background.
 
     With a conversation the answer contains the delta. Raises what ``scope_of`` raises.
@@ -71,19 +71,19 @@ def memory_query(principal: Principal, question: Question) -> Answer:
     return answer
 
 
-def answer_question(principal: Principal, question: Question) -> Answer:
+def answer_question(principal: Principal, question: Question) -> QueryAnswer:
     """Answer a query without logging, for evaluation. Changes nothing."""
     return _answer(scope_of(principal, question))
 
 
-def _answer(scope: Scope) -> Answer:
+def _answer(scope: Scope) -> QueryAnswer:
     revision = scope.principal.rev
     if not scope.is_open:
-        return Answer([], revision=revision)
+        return QueryAnswer([], revision=revision)
     delta = memory_delta(scope.principal, scope.conversation.seen_rev) if scope.conversation else None
     asked = scope.question
     if not asked.query.strip():
-        return Answer([], delta=delta, revision=revision)
+        return QueryAnswer([], delta=delta, revision=revision)
     most = max(asked.top_k, settings.QUERY_CHOSEN_AMONG) if asked.agentic else asked.top_k
     most = max(most, RERANKED) if is_reranking() else most
     found = find_everywhere(scope, QueryVector(asked.query), most)
@@ -95,7 +95,7 @@ def _answer(scope: Scope) -> Answer:
         results = _chosen(asked, results[: settings.QUERY_CHOSEN_AMONG])
     packed = pack(results[: asked.top_k], asked.budget_tokens, _cost)
     related, tokens = _related(scope, found, packed.kept, asked.budget_tokens - packed.tokens)
-    return Answer(packed.kept, related, delta, packed.tokens + tokens, revision)
+    return QueryAnswer(packed.kept, related, delta, packed.tokens + tokens, revision)
 
 
 def _chosen(question: Question, results: list[Result]) -> list[Result]:
@@ -111,7 +111,7 @@ def _chosen(question: Question, results: list[Result]) -> list[Result]:
 
 def _related(
     scope: Scope, found: FoundEverywhere, kept: Sequence[Result], left: int
-) -> tuple[dict[str, list[Related]], int]:
+) -> tuple[dict[str, list[RelatedResult]], int]:
     """Return memories related to the results and not among them, within the budget, and their tokens.
 
     Strongest relations first, each memory once, with the same filters as the results.
@@ -122,7 +122,7 @@ def _related(
         return {}, 0
     known = read_memories(found.rows, [edge.beyond(ids) for edge in beyond])
     longest = longest_text(scope.question)
-    related: dict[str, list[Related]] = {}
+    related: dict[str, list[RelatedResult]] = {}
     told: set[str] = set()
     tokens = 0
     for edge in beyond:
@@ -135,7 +135,7 @@ def _related(
         cost = _cost(result)
         if tokens + cost <= left:
             near = edge.one if far == edge.other else edge.other
-            related.setdefault(near, []).append(Related(result, edge.type))
+            related.setdefault(near, []).append(RelatedResult(result, edge.type))
             told.add(far)
             tokens += cost
     return related, tokens

@@ -21,7 +21,7 @@ from memories.models import Kind
 from retrieval.filters import Filters, declared
 from web.json import ExactSerializer
 
-from .answering import Answer, memory_query
+from .answering import QueryAnswer, memory_query
 from .question import SOURCES, Question
 
 MODES = ("ranked", "agentic")
@@ -239,7 +239,7 @@ class MemoryQuery(APIView):
         return Response(as_plain(memory_query(principal_of(request), question), full=full))
 
 
-def as_plain(answer: Answer, *, full: bool = False) -> dict[str, Any]:
+def as_plain(answer: QueryAnswer, *, full: bool = False) -> dict[str, Any]:
     """An answer as JSON can hold it. Plain rows: a serializer would take longer than the search."""
     results = []
     for found in answer.results:

@@ -51,7 +51,7 @@ _append: Append = partial(messages_append, in_turn=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class PreparedTurn:
     """A prepared prompt: ``system`` as Anthropic blocks, ``text`` as plain text, ``messages`` in the requested format.
 
     ``used``: ids by kind. ``dropped``: what the budget excluded. ``tokens``: of the whole prompt. ``revision``: the
@@ -89,7 +89,7 @@ def prepare_turn(
     before_index: int | None = None,
     again: bool = False,
     append: Append = _append,
-) -> Turn:
+) -> PreparedTurn:
     """Prepare the next model call of a conversation for the message ``content``.
 
     ``save`` saves the message (needs the scope write); without it the call is repeatable. The first call pins the
@@ -140,7 +140,7 @@ def prepare_turn(
     return turn
 
 
-def _render(principal: Principal, draft: Draft, format_name: str, tokens: int) -> Turn:
+def _render(principal: Principal, draft: Draft, format_name: str, tokens: int) -> PreparedTurn:
     stable = draft.stable
     if draft.memory.text:
         stable += "\n\n" + draft.memory.text
@@ -158,7 +158,7 @@ def _render(principal: Principal, draft: Draft, format_name: str, tokens: int) -
     if pieces:
         below.append(noted(RECALL_FENCE, RECALL_NOTE, pieces))
     rendered = rendering.render(format_name, stable, "\n\n".join(below), draft.window, draft.incoming)
-    return Turn(
+    return PreparedTurn(
         format=format_name,
         system=rendered.system,
         text=rendered.text,

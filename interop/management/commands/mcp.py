@@ -16,7 +16,7 @@ from accounts.authentication import principal_factory_for_key
 from journal.exceptions import Refused
 from web.threads import in_thread
 
-from ...mcp.caller import Caller
+from ...mcp.caller import McpCaller
 from ...mcp.server import Context, Handlers
 
 
@@ -40,10 +40,10 @@ class Command(BaseCommand):
         except (Refused, APIException) as error:
             raise CommandError(str(error.detail)) from error
         assert principal.user_id is not None
-        asyncio.run(_serve(Caller(again, principal.user_id, principal.caller_key, in_thread)))
+        asyncio.run(_serve(McpCaller(again, principal.user_id, principal.caller_key, in_thread)))
 
 
-async def _serve(caller: Caller) -> None:
+async def _serve(caller: McpCaller) -> None:
     handlers = Handlers(caller)
     server = handlers.server()
     telling: set[asyncio.Task[None]] = set()

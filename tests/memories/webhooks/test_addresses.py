@@ -11,7 +11,7 @@ from asgiref.sync import async_to_sync
 
 from journal.exceptions import Refused
 from memories import webhooks
-from memories.webhooks import Answer, check_url, is_allowed, send
+from memories.webhooks import DeliveryResult, check_url, is_allowed, send
 
 from .receiver import certificate_for, receiving
 
@@ -69,7 +69,7 @@ def test_an_address_that_is_not_public_is_not_called(address, settings):
     with pytest.raises(Refused) as error:
         check_url(f"https://{host}/")
     assert error.value.code == "private_address"
-    assert send(f"https://{host}/", {}, b"") == Answer(None, "private_address")
+    assert send(f"https://{host}/", {}, b"") == DeliveryResult(None, "private_address")
     settings.WEBHOOKS_PRIVATE = True
     check_url(f"http://{host}/")
 
@@ -98,7 +98,7 @@ def test_a_name_that_leads_to_a_private_address_is_not_called(names):
     with receiving() as receiver:
         names("agent.example", ["127.0.0.1", "::1"])
         answer = send(f"https://agent.example:{receiver.port}/", {}, b"{}")
-    assert answer == Answer(None, "private_address")
+    assert answer == DeliveryResult(None, "private_address")
     assert receiver.took == []
 
 
@@ -115,7 +115,7 @@ def test_the_address_that_was_checked_is_the_one_connected_to(names, settings, m
 
     client = httpx2.AsyncClient
     monkeypatch.setattr(httpx2, "AsyncClient", lambda **more: client(transport=Transport(), **more))
-    assert send("https://agent.example:8443/hook?a=1", {}, b"{}") == Answer(204)
+    assert send("https://agent.example:8443/hook?a=1", {}, b"{}") == DeliveryResult(204)
     assert called == [("203.0.113.9", "agent.example:8443", "agent.example")]
     assert asked == ["agent.example"]
 
@@ -132,7 +132,9 @@ class TestOverTls:
     def test_the_certificate_is_that_of_the_name(self, trusted, names):
         with receiving(trusted) as receiver:
             names("agent.example", ["127.0.0.1"])
-            assert send(f"https://agent.example:{receiver.port}/hook", {"webhook-id": "1"}, b"{}") == Answer(204)
+            assert send(f"https://agent.example:{receiver.port}/hook", {"webhook-id": "1"}, b"{}") == DeliveryResult(
+                204
+            )
         ((path, headers, body),) = receiver.took
         assert (path, headers["host"], headers["webhook-id"], body) == (
             "/hook",
@@ -144,7 +146,7 @@ class TestOverTls:
     def test_another_s_is_not_accepted(self, trusted, names):
         with receiving(trusted) as receiver:
             names("other.example", ["127.0.0.1"])
-            assert send(f"https://other.example:{receiver.port}/hook", {}, b"{}") == Answer(None, "unreachable")
+            assert send(f"https://other.example:{receiver.port}/hook", {}, b"{}") == DeliveryResult(None, "unreachable")
         assert receiver.took == []
 
 
@@ -157,26 +159,26 @@ class TestTimeAndTrouble:
         settings.WEBHOOK_SECONDS = 0.3
         with receiving() as receiver:
             receiver.silent = threading.Event()
-            assert send(receiver.url, {}, b"{}") == Answer(None, "timed_out")
+            assert send(receiver.url, {}, b"{}") == DeliveryResult(None, "timed_out")
 
     def test_one_that_is_not_there(self):
         with receiving() as receiver:
             pass
-        assert send(receiver.url, {}, b"{}") == Answer(None, "unreachable")
+        assert send(receiver.url, {}, b"{}") == DeliveryResult(None, "unreachable")
 
     def test_a_name_that_leads_nowhere(self, names):
         names("agent.example")
-        assert send("https://nowhere.example/", {}, b"{}") == Answer(None, "unreachable")
+        assert send("https://nowhere.example/", {}, b"{}") == DeliveryResult(None, "unreachable")
 
     def test_the_next_address_is_tried_where_nobody_takes_the_first(self, names):
         with receiving() as receiver:
             names("agent.example", ["::1", "127.0.0.1"])
-            assert send(f"http://agent.example:{receiver.port}/hook", {}, b"{}") == Answer(204)
+            assert send(f"http://agent.example:{receiver.port}/hook", {}, b"{}") == DeliveryResult(204)
 
     def test_no_proxy_of_the_environment_is_used(self, monkeypatch):
         monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
         with receiving() as receiver:
-            assert send(receiver.url, {}, b"{}") == Answer(204)
+            assert send(receiver.url, {}, b"{}") == DeliveryResult(204)
 
     def test_it_is_called_from_code_without_an_event_loop(self):
         async def inside():

@@ -20,7 +20,7 @@ from memories.actions import (
     webhooks_sweep,
 )
 from memories.models import Webhook, WebhookDelivery
-from memories.webhooks import Answer, secret_of
+from memories.webhooks import DeliveryResult, secret_of
 from tests import factories
 from tests.conftest import with_key
 
@@ -174,7 +174,7 @@ def test_a_rotated_secret_signs_beside_the_one_before_for_a_day(api, owner, agen
 def test_one_that_is_resumed_while_it_is_being_sent_to_stays_on(owner, hook, queued, monkeypatch):
     def send(*_):
         webhook_resume(principal_for_person(owner.pk), hook.pk)
-        return Answer(500, "status")
+        return DeliveryResult(500, "status")
 
     monkeypatch.setattr("memories.actions.webhooks.send", send)
     archived(owner)
@@ -197,7 +197,7 @@ def test_what_is_tried_the_last_time_while_it_is_resumed_is_not_given_up(
 
     def send(*_):
         webhook_resume(principal_for_person(owner.pk), hook.pk)
-        return Answer(500, "status")
+        return DeliveryResult(500, "status")
 
     monkeypatch.setattr("memories.actions.webhooks.send", send)
     run()
@@ -207,7 +207,7 @@ def test_what_is_tried_the_last_time_while_it_is_resumed_is_not_given_up(
 def test_it_may_be_removed_while_it_is_being_sent_to(owner, hook, queued, monkeypatch):
     def send(*_):
         webhook_remove(principal_for_person(owner.pk), hook.pk)
-        return Answer(204)
+        return DeliveryResult(204)
 
     monkeypatch.setattr("memories.actions.webhooks.send", send)
     archived(owner)
