@@ -1,4 +1,4 @@
-"""What a message of talk puts right in so many words: whether it does, and what holds instead of what. No parse."""
+"""Corrections in chat messages, by patterns without a parse: whether there is one, and the old and new value."""
 
 from __future__ import annotations
 
@@ -31,24 +31,24 @@ _LAST_WORDS = [
 
 
 def puts_right(said: str) -> bool:
-    """Whether a message says that something is otherwise than was said before, or no longer so; a question does not."""
+    """Whether a message corrects or ends something said before; a question does not."""
     return "?" not in said and _PUTS_RIGHT.search(said) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """A sentence that says what holds, not what was said: ``body`` before the *not*, ``was`` the words after it."""
+    """A sentence with a new value and a negated old one: ``body`` before the *not*, ``was`` after it."""
 
     sentence: str
     body: str
     was: str
 
     def denies(self, statement: str) -> bool:
-        """Whether a statement says what holds no longer, in the same words."""
+        """Whether a statement contains the negated words."""
         return self._in(statement) is not None
 
     def of(self, statement: str) -> str | None:
-        """A statement put right; None where it says nothing of it, or the sentence tells too little."""
+        """The corrected statement; None if the correction does not apply to it, or is incomplete."""
         found = self._in(statement)
         now = self._instead(found["before"] or "") if found else None
         if found is None or now is None:
@@ -59,7 +59,7 @@ class Correction:
         return f"{statement[: found.start('article')]}{article}{now}{statement[found.end('was') :]}"
 
     def without(self, statement: str) -> str:
-        """A statement without its end that only says what it denies."""
+        """A statement without its ending that only negates the old value."""
         return re.sub(rf",? not {_ARTICLE}{re.escape(self.was)}(?=\.?$)", "", statement, flags=re.IGNORECASE)
 
     def _in(self, statement: str) -> re.Match[str] | None:
@@ -78,7 +78,7 @@ class Correction:
 
 
 def corrections_in(said: str) -> Iterator[Correction]:
-    """The sentences of a message that name both what holds and what does not."""
+    """Yield the sentences of a message with both a new and an old value."""
     for sentence in _SENTENCE.findall(said) if puts_right(said) else ():
         found = _INSTEAD.fullmatch(sentence.strip())
         if found is not None and (found["apart"] or _NAMED_ONLY.fullmatch(found["body"])):

@@ -1,7 +1,7 @@
-"""A person's no in talk: "don't write that down", "no, it's just for this task", "forget what I said about …".
+"""Refusals in chat: "don't write that down", "no, it's just for this task", "forget what I said about …".
 
-Patterns find where somebody asks that something be not kept (``wording``, ``requests``); only then is anything parsed,
-for what is said beside the request, and for the words that name what is meant (``meaning``).
+Patterns find the request (``wording``, ``requests``). Only then is anything parsed, to find other content of the
+message and the words that name what is refused (``meaning``).
 """
 
 from .meaning import Refusal, Turn, beside, hear, named, tells

@@ -1,4 +1,4 @@
-"""Whether words that ask for something are a request of the person's, by the grammar of their sentence."""
+"""Whether a refusal found by a pattern is the person's own, by the grammar of its sentence."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _YOU = frozenset({"you", "u"})
 
 
 def is_reported(parsed: Parsed, act: Act) -> bool:
-    """Whether somebody else says it, or said it then: the clause depends on "he said", or that on the clause."""
+    """Whether the request is reported speech: its clause depends on "he said", or the other way round."""
     words = [word for word in parsed.words if act.start <= word.start < act.end]
     inside = {word.index for word in words}
     linked = {"ccomp", "xcomp", "acl", "advcl", "parataxis", "nsubj"}

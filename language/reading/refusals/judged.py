@@ -1,7 +1,7 @@
-"""Requests not to keep something that no pattern has, judged by a small network over the bundled embedder.
+"""Recognise refusals that no pattern covers, with a small network over the bundled embedder.
 
-``benchmarks.gates.train`` makes the network. A linear model of words chooses what is embedded, some 7 ms a part; with
-another embedder nothing is judged and the patterns stand alone.
+``benchmarks.gates.train`` trains it. A linear model of words preselects what is embedded, which takes some 7 ms a part.
+With another embedder nothing is judged, and only the patterns apply.
 """
 
 from __future__ import annotations
@@ -28,28 +28,28 @@ NEITHER, POINTS, NO, ASKS = range(len(CLASSES))
 LEAST_THAT_POINTS, LEAST_THAT_DECLINES, LEAST_THAT_ASKS = 2.5, 0.0, 1.0
 """At these, 1 to 3 of 229 messages of people who refuse nothing (LoCoMo) are heard as a no."""
 _CERTAIN = 4.0
-"""A part of a sentence goes before the whole, but for one that is not so clear."""
+"""From this margin on, a whole sentence counts as clearly as a part of it."""
 _LEAST_OF_A_SENTENCE = -4.0
-"""What a sentence must have for its parts to be judged as well."""
+"""The margin a whole sentence needs for its parts to be judged too."""
 _MOST_WORDS = 16
 _MOST_PIECES = 12
 _MOST_CHARACTERS = 160
 
 FEATURES = 4096
 _LEAST_WORTH = -1.5
-"""What a part must have by its words to be embedded: two in five ordinary ones have it, 99 of 100 requests."""
+"""The linear score a part needs to be embedded: two in five ordinary parts have it, 99 of 100 requests."""
 _LEAST_OF_A_QUESTION = -3.5
 
 _PARTS = re.compile(r"(?:[,;:–—(]\s*|\s-+\s|\s(?=(?:but|and|so)\s))")
 
 
 def has_cue(line: str) -> bool:
-    """Whether a text has a short part that may refuse by its words and pairs of words, so that it is worth judging."""
+    """Whether a text has a short part that may refuse, by the linear model."""
     return any(_worth(line[start:end]) for each in split_sentences(line) for start, end in pieces(each))
 
 
 def judged_spans(line: str) -> list[tuple[int, int]]:
-    """Where a text asks that something be not kept, as characters from and to; of one sentence only one part."""
+    """The character ranges in which a text refuses; at most one for each sentence."""
     found: list[tuple[int, int]] = []
     left = _MOST_PIECES
     for sentence in split_sentences(line):
@@ -72,7 +72,7 @@ def judged_spans(line: str) -> list[tuple[int, int]]:
 
 
 def declines(answer: str) -> bool:
-    """Whether an answer to the question if something may be kept says no."""
+    """Whether the answer to a request to keep something is no."""
     if len(answer) > _MOST_CHARACTERS:
         return False
     said = [answer, *(each.text for each in split_sentences(answer) if each.text != answer)]
@@ -81,7 +81,7 @@ def declines(answer: str) -> bool:
 
 
 def asks(said: str) -> bool:
-    """Whether the last sentence of the other side asks or tells to keep something."""
+    """Whether the assistant's last sentence asks or announces to keep something."""
     last = [each.text for each in split_sentences(said)][-1:]
     likely = [
         text for text in last if len(text.split()) <= _MOST_WORDS and _worth(text, _LEAST_OF_A_QUESTION, column=1)
@@ -90,18 +90,18 @@ def asks(said: str) -> bool:
 
 
 def pieces(sentence: Sentence) -> Iterator[tuple[int, int]]:
-    """The parts of a text that may ask: a sentence as a whole, then what commas and the like part of it."""
+    """The parts of a sentence to judge: the whole, then the parts between commas and similar marks."""
     cuts = [match.end() for match in _PARTS.finditer(sentence.text)]
     parts = zip([0, *cuts], [*cuts, len(sentence.text)], strict=True) if cuts else ()
     for start, end in [(0, len(sentence.text)), *parts]:
         text = sentence.text[start:end].strip()
-        # A label before a colon, or one endless word, asks for nothing.
+        # Not a label before a colon, or an overlong word.
         if 1 <= len(text.split()) <= _MOST_WORDS and len(text) <= _MOST_CHARACTERS and not text.endswith(":"):
             yield sentence.start + start, sentence.start + end
 
 
 def features(text: str) -> list[int]:
-    """The words, neighbouring words and runs of four letters of a text, as places in a row of ``FEATURES``."""
+    """Hashed features of a text: words, word bigrams and 4-grams of letters, as indices below ``FEATURES``."""
     low = " ".join(text.lower().replace("’", "'").split())
     words = re.findall(r"[\w']+", low)
     found = {*words, *(f"{one} {two}" for one, two in pairwise(["^", *words, "$"]))}
@@ -116,7 +116,7 @@ def _worth(text: str, least: float = _LEAST_WORTH, *, column: int = 0) -> bool:
 
 
 def _margins(texts: Sequence[str]) -> Vectors:
-    """How much speaks for each of the classes, a row a text; no rows where the bundled embedder is not in use."""
+    """The scores of each class, one row per text; no rows without the bundled embedder."""
     embedder = get_embedder()
     if not texts or not isinstance(embedder, BundledEmbedder):
         return np.empty((0, len(CLASSES)), dtype=np.float32)

@@ -1,8 +1,7 @@
-"""A person's no in talk: "don't write that down", "no, it's just for this task", "forget what I said about …".
+"""What a refusal refers to: sentences of this message or earlier ones, and words that name known memories.
 
-Two readings, so that no message waits for a parser that has nothing to do: patterns find where somebody asks that
-something be not kept, and what that points to; only then is anything parsed, for what is said in its own right beside
-the request, for who asks, and for the words that name what is meant.
+Patterns find the request first, so that ordinary messages are not parsed. Only then is the message parsed, to find
+other content beside the request, who makes it, and the words that name what is refused.
 """
 
 from __future__ import annotations
@@ -25,14 +24,14 @@ from .subjects import Told, content_words
 from .wording import ASKING, says_no, says_yes, without_soft_words
 
 MOST_LOOKED_AT = 200
-"""Sentences, the latest, among which those are looked for that a refusal names."""
+"""The number of latest sentences that are searched for what a refusal names."""
 _LEAST_NAMED = 0.5
 _NEAR_THE_BEST = 0.8
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A message of a conversation; ``held``: the person is being asked whether it may be remembered."""
+    """A message of a conversation. ``held``: the person is being asked whether it may be remembered."""
 
     role: str
     content: str
@@ -41,11 +40,11 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """What a message asks not to be kept: sentences, each with the position of its turn, and what it names it by.
+    """What a message refuses: sentences with the positions of their turns, and the words that name it.
 
-    ``named`` are lemmas, for what is known from elsewhere; empty where the message only points. ``whole``: all about
-    it is meant. ``denied``: whether what it names is a denial, where it is a clause. ``asked``: it answers a question
-    whether something may be kept.
+    ``named`` are lemmas, matched against known memories; empty if the message only refers to sentences. ``whole``:
+    everything about it is meant. ``denied``: the polarity of a named clause. ``asked``: it answers a request to keep
+    something.
     """
 
     passages: tuple[tuple[int, str], ...]
@@ -56,7 +55,7 @@ class Refusal:
 
 
 def hear(turns: Sequence[Turn], last: int) -> Refusal | None:
-    """What the turn at position ``last`` asks not to be kept of itself and of those before it; None if nothing."""
+    """Find what the turn at position ``last`` refuses to have kept; None if nothing."""
     said = turns[last].content
     talk = _Talk(turns, last)
     found = [act for act in _acts(said) if not (act.judged and talk.is_about_else(act))]
@@ -73,27 +72,27 @@ def hear(turns: Sequence[Turn], last: int) -> Refusal | None:
 
 
 def _acts(text: str) -> Iterator[Act]:
-    """Where a text asks that something be not kept, in order; what somebody else asks in it is none."""
+    """The requests in a text, in order, without reported ones."""
     line = flat(text)
     found = acts_in(line) or judged_acts(line)
     parsed = parse(line) if found else None
     return (act for act in found if parsed is None or not is_reported(parsed, act))
 
 
-# --- Whose words are meant --------------------------------------------------------------------------------------
+# --- What is referred to ----------------------------------------------------------------------------------------
 
 
 class _Talk:
-    """The turns up to one that refuses something, with their sentences."""
+    """The turns up to a refusal, with its sentences."""
 
     def __init__(self, turns: Sequence[Turn], last: int) -> None:
         self.turns, self.last = turns, last
         self.own = list(split_sentences(turns[last].content))
 
     def is_about_else(self, act: Act) -> bool:
-        """Whether what reads like a request orders something else: "please fail now", "abort the build".
+        """Whether a judged request is about something else: "please fail now", "abort the build".
 
-        It points to nothing that was said, and says in words that nobody has said what is to be done.
+        It has no word that refers to what was said, and its own words were not mentioned before.
         """
         parsed = parse(self.turns[self.last].content[act.start : act.end])
         root = next((word for word in parsed.words if word.head == word.index), None) if parsed is not None else None
@@ -105,7 +104,7 @@ class _Talk:
         return not points and self._spoken_of(inside, before) is None
 
     def meant_by(self, act: Act) -> Refusal | None:
-        """What a request means. The sentence that makes it goes along where it says what is meant."""
+        """What a request refers to. Its own sentence is included where it names the content."""
         inside = [each for each in self.own if each.start < act.end and act.start < each.end]
         before = [each for each in self.own if inside and each.end <= inside[0].start]
         after = [each for each in self.own if inside and each.start >= inside[-1].end]
@@ -136,7 +135,7 @@ class _Talk:
         return _PART.search(self.turns[self.last].content[act.start : act.end]) is not None
 
     def meant_by_no(self) -> Refusal | None:
-        """What a plain no means: what the other side wanted to keep; None where nobody asked."""
+        """What a plain no refers to: what the assistant wanted to keep; None without such a request."""
         question = self._asked()
         if question is None:
             return None
@@ -156,7 +155,7 @@ class _Talk:
         return Refusal(tuple(chosen or near), asked=True)
 
     def _asked(self) -> str | None:
-        """What the other side said that asks or tells to keep something; empty where only a mark says so."""
+        """The assistant's message that asks or announces to keep something; empty if only a held message shows it."""
         previous = self.turns[self.last - 1] if self.last else None
         if previous is not None and previous.role == "assistant":
             text = previous.content.replace("’", "'")
@@ -167,7 +166,7 @@ class _Talk:
         return "" if before is not None and before.held else None
 
     def _before(self, *, last_only: bool = False) -> list[tuple[int, str]]:
-        """The sentences of the person's message before; of several only the last, where that is asked for."""
+        """The sentences of the person's previous message, or only its last one."""
         earlier = self._sentences(roles={"user"}, upto=self.last)
         latest = max((position for position, _ in earlier), default=None)
         near = [each for each in earlier if each[0] == latest]
@@ -191,7 +190,7 @@ class _Talk:
         just_said = self._before() if not before else []
         if act.unsure and not set(meant) & set(just_said):
             return None
-        # A thing by another name: "my address". What a clause says has its words, and a question tells nothing.
+        # A noun phrase for something just said: "my address". A clause repeats words, and a question states nothing.
         by_name = not subjects and not act.whole and _OWN_THING.match(act.named)
         if not meant and len(just_said) == 1 and by_name and not just_said[0][1].rstrip().endswith("?"):
             meant = just_said
@@ -199,7 +198,7 @@ class _Talk:
         return Refusal((*meant, *((self.last, each.text) for each in inside)), words, act.whole, denied)
 
     def _spoken_of(self, inside: Sequence[Sentence], before: Sequence[Sentence]) -> Refusal | None:
-        """What a request means by words of its own that were said before: "leave mum's drinking out"."""
+        """What a request refers to by words mentioned before: "leave mum's drinking out"."""
         words = _lemmas(" ".join(each.text for each in inside))
         earlier = self._sentences(roles={"user"}, upto=self.last) + [(self.last, each.text) for each in before]
         shares = _shares(words, earlier[-MOST_LOOKED_AT:])
@@ -220,7 +219,7 @@ class _Talk:
         return Refusal(tuple((self.last, each.text) for each in sentences))
 
     def _tells(self, sentence: Sentence, act: Act) -> bool:
-        """Whether a sentence says something beside what it asks: before that, and after it where that points ahead."""
+        """Whether a sentence has content besides the request: before it, and after it if it refers ahead."""
         text = self.turns[self.last].content
         rest = text[sentence.start : max(sentence.start, act.start)]
         if act.judged and _is_fragment(rest):
@@ -230,14 +229,14 @@ class _Talk:
         return _says_something(rest) and _REACTS.match(rest.strip().replace("’", "'")) is None
 
     def _is_talk_of_it(self, sentence: Sentence) -> bool:
-        """Whether a sentence only speaks of what was said: "I shouldn't have told you that"."""
+        """Whether a sentence only comments on what was said: "I shouldn't have told you that"."""
         if any(map(str.isdigit, sentence.text)):
             return False
         return not _says_something(sentence.text) or _REACTS.match(sentence.text.replace("’", "'")) is not None
 
 
 def _is_order(parsed: Parsed, root: Word) -> bool:
-    """Whether a sentence orders something to be done that is not to keep quiet."""
+    """Whether a sentence is an imperative for something other than keeping quiet."""
     subject = parsed.child(root, "nsubj", "nsubjpass", "neg", "aux")
     return (
         root.tag in {"VB", "VBP", "NN"}
@@ -256,11 +255,11 @@ _OF_WORDS = re.compile(
     r"memor(?:y|ies)|record|book|album|summary|message|last|previous|above|entry|one|private|secret|sealed|mum|names?)\b",
     re.IGNORECASE,
 )
-"""Words that point to what was said, or name it, or where it is kept."""
+"""Words that refer to what was said, or to where it is stored."""
 
 
 def _asks_last(text: str) -> bool:
-    """Whether the last thing that is said is the question whether to keep something."""
+    """Whether the last sentence is the question whether to keep something."""
     last = list(split_sentences(text))[-1:]
     return (
         bool(last) and last[0].text.rstrip().endswith("?") and ASKING.search(last[0].text.replace("’", "'")) is not None
@@ -268,7 +267,7 @@ def _asks_last(text: str) -> bool:
 
 
 def beside(content: str, named: frozenset[str]) -> int | None:
-    """How many words a statement has beside those that name it, or None where it has not all of them."""
+    """The number of content words of a statement besides the naming ones; None unless it has all of those."""
     words = _lemmas(content)
     return len(words - named) if named and named <= words else None
 
@@ -278,22 +277,22 @@ _REACTS = re.compile(
     r"|(?:he|she|they) (?:asked|told|begged|made) (?:me|us) (?:not|never)\b)",
     re.IGNORECASE,
 )
-"""What somebody would say of it: "She'd be mortified." """
+"""Comments on what was said: "She'd be mortified"."""
 _PART = re.compile(r"\b(?:bit|part|one|last)\b", re.IGNORECASE)
 _ANNOUNCES = re.compile(r"\b(?:something|one thing|a secret|a thing)\b", re.IGNORECASE)
 _OWN_THING = re.compile(r"(?:my|our|his|her|their|where|what|who) ", re.IGNORECASE)
 _DENIES = re.compile(r"\b(?:not|never|no)\b|n['’]t\b", re.IGNORECASE)
 _SEVERAL = re.compile(r"\b(?:and|or)\b")
 _MOST_BESIDE = 1
-"""So many words a statement may have beside those by which the person names it: "tea" is not "tea and coffee"."""
+"""The most additional words of a named statement: "tea" does not name "tea and coffee"."""
 
 
 def named(
     words: frozenset[str], told: Sequence[tuple[str, str]], *, whole: bool = False, denied: bool | None = None
 ) -> list[int]:
-    """Which statements a refusal names, by their places; of several that it may mean none, unless it means all.
+    """The indices of the statements that a refusal names; none if ambiguous, unless it refers to all.
 
-    ``told`` are the statements with whom or what they are about. ``denied``: see ``Refusal``.
+    ``told`` are statements with their subjects. ``denied``: see ``Refusal``.
     """
     found = []
     for place, (content, subject) in enumerate(told):
@@ -309,7 +308,7 @@ def named(
 
 
 def _named_in(part: str, subject: str, words: frozenset[str], *, whole: bool, denied: bool | None) -> int | None:
-    """How many words a statement or a part of it has beside those that name it, None where they don't name it."""
+    """The number of additional words of a statement or part of it; None if it is not named."""
     if denied is not None and denied != (_DENIES.search(part) is not None):
         return None
     more = 0 if words and words == _lemmas(subject) else beside(part, words)
@@ -318,7 +317,7 @@ def _named_in(part: str, subject: str, words: frozenset[str], *, whole: bool, de
 
 
 def _predicates(content: str) -> Iterator[str]:
-    """What a statement says with each of its verbs, where it has several: "can't eat fish", "learns Portuguese"."""
+    """The clauses of a statement with coordinated verbs: "can't eat fish", "learns Portuguese"."""
     parsed = parse(content)
     if parsed is None:
         return
@@ -330,7 +329,7 @@ def _predicates(content: str) -> Iterator[str]:
 
 
 def tells(content: str, said: Iterable[str]) -> bool:
-    """Whether a statement says what one of these sentences says: at least two words of it, and most of its own."""
+    """Whether a statement repeats one of these sentences: at least two common words, and most of its own."""
     words = _lemmas(content)
     shared = (len(words & _lemmas(each)) for each in said)
     return any(each >= 2 and each >= 0.6 * len(words) for each in shared)
@@ -358,7 +357,7 @@ def _is_fragment(text: str) -> bool:
 
 
 def _shares(words: frozenset[str], passages: Sequence[tuple[int, str]]) -> dict[tuple[int, str], float]:
-    """How much of what words name each passage says, from 0 to 1; a word counts the more the fewer of them have it."""
+    """The weighted share of the words in each passage, from 0 to 1; rarer words weigh more."""
     said = {passage: _lemmas(passage[1]) for passage in passages}
     counts = Counter(word for each in said.values() for word in each & words)
     weight = {word: 1 / math.log2(2 + counts[word]) if counts[word] else 0.6 for word in words}

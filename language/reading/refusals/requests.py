@@ -1,4 +1,4 @@
-"""Where a message asks that something be not kept, and how it points to that or names it."""
+"""Find requests not to keep something, and whether they name their content or refer to it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from .wording import ENDING, FORGOTTEN, FORMS, LAST, ORDERED, PLACE, POINTED, SO
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """Where a message asks: characters ``start`` to ``end`` of it, and the characters that name what is meant.
+    """A request: characters ``start`` to ``end`` of a message, and the words that name what is meant.
 
-    Without a name it points: to what follows (``ahead``), to the last sentence (``last``), else to what stands before.
+    Without a name it refers to what follows (``ahead``), to the last sentence (``last``), or to what precedes it.
     """
 
     start: int
@@ -25,9 +25,9 @@ class Act:
     ahead: bool = False
     last: bool = False
     unsure: bool = False
-    """Means something only where what it names was just said: "don't remember the rent" may leave out an "I"."""
+    """Applies only if what it names was just said: "don't remember the rent" may lack an "I"."""
     judged: bool = False
-    """Found by what it means: what it names, if anything, is among its own words."""
+    """Found by the network; what it names, if anything, is among its own words."""
 
 
 _MAY = any_case(
@@ -84,23 +84,23 @@ _THAT = any_case(r"\b(?:that|it)\b")
 _OPENING = any_case(r"[^.]*\b(?:record|between)\b|.{0,12}\bnot\b")
 _LONGEST_OBJECT = 200
 _MOST = 10
-"""In a longer text of such words nobody asks for anything."""
+"""The most matches per kind that are examined."""
 SAYS_THIS = any_case(r"\b(?:this|these|following|next)\b")
 
 
 def flat(text: str) -> str:
-    """A text on one line, character by character."""
+    """The text on one line, with the same length."""
     return text.replace("’", "'").replace("\n", " ")
 
 
 def may_refuse(text: str) -> bool:
-    """Whether a text may ask that something be not kept; most have no word of it. Nothing is parsed for that."""
+    """Whether a text may contain a refusal, without parsing; most texts have no such word."""
     line = flat(text)
     return bool(acts_in(line)) or says_no(line, goes_on=True) or has_cue(line)
 
 
 def acts_in(line: str) -> list[Act]:
-    """Where a text has the words of asking, the longest of those that overlap; not what is in quotation marks."""
+    """The requests found by patterns, without overlaps and quotations."""
     if _MAY.search(line) is None:
         return []
     taken: list[Act] = []
@@ -112,12 +112,12 @@ def acts_in(line: str) -> list[Act]:
 
 
 def judged_acts(line: str) -> list[Act]:
-    """Where a text asks in words that no pattern has."""
+    """The requests found by the network."""
     return [_ahead(line, Act(*span, judged=True)) for span in judged_spans(line) if not _is_quoted(line, span[0])]
 
 
 def _ordered(text: str) -> Iterator[Act]:
-    """Not to keep something: "please don't write down …"."""
+    """Requests not to keep something: "please don't write down …"."""
     for match in ORDERED.finditer(text):
         what, end = _object(text, match.end("act"))
         placed = _PLACED.search(what) is not None
@@ -137,7 +137,7 @@ def _ordered(text: str) -> Iterator[Act]:
 
 
 def _forgotten(text: str) -> Iterator[Act]:
-    """To forget something: "forget what I said about …". Who puts right what they said asks for nothing."""
+    """Requests to forget something: "forget what I said about …". A self-correction is none."""
     for match in FORGOTTEN.finditer(text):
         verb, (what, end) = match["verb"].lower(), _object(text, match.end("act"))
         placed, goes_on = _PLACED.search(what) is not None, bool(text[end:].strip(" .!,"))
@@ -162,7 +162,7 @@ def _forgotten(text: str) -> Iterator[Act]:
 
 
 def _formed(text: str) -> Iterator[Act]:
-    """In other forms: "that stays between us"."""
+    """Other forms: "that stays between us"."""
     for form in FORMS:
         for match in form.finditer(text):
             what = re.sub(r"^(?:about|of)\s+", "", (match.groupdict().get("what") or "").strip())
@@ -173,21 +173,21 @@ def _formed(text: str) -> Iterator[Act]:
 
 
 def _object(text: str, start: int) -> tuple[str, int]:
-    """What stands after a verb up to the end of its clause, and where that is."""
+    """The object of a verb up to the end of its clause, and its end."""
     stop = _OBJECT_END.search(text, start)
     end = min(stop.start() if stop else len(text), start + _LONGEST_OBJECT)
     return text[start:end].strip(), end
 
 
 def _pointing(start: int, end: int, what: str) -> Act | None:
-    """An act that only points; None where it says what it means."""
+    """An act that only refers; None where the content is named."""
     if _POINTS_LAST.fullmatch(what):
         return Act(start, end, last=re.search("last|previous", what, re.IGNORECASE) is not None)
     return Act(start, end) if _POINTS.fullmatch(what) else None
 
 
 def _named(what: str, *, the: bool, owned: bool = True) -> tuple[str, bool] | None:
-    """What words name, and whether they mean all about it; None where they mean things rather than what was said."""
+    """What words name, and whether everything about it is meant; None if they name a thing, not a statement."""
     while (shorter := _TAIL.sub("", what)) != what:
         what = shorter
     for form in _NAMING:
@@ -200,7 +200,7 @@ def _named(what: str, *, the: bool, owned: bool = True) -> tuple[str, bool] | No
 
 
 def _ahead(text: str, act: Act, *, opens: bool = False) -> Act:
-    """The same, pointing to what follows where a colon does, or "this" at the beginning of what is told."""
+    """The act, with ``ahead`` set if a colon follows or "this" introduces what follows."""
     before, after = text[: act.start].strip(), text[act.end :]
     follows = _AHEAD.match(after) is not None and bool(after.strip(" :,.!?"))
     says_this = SAYS_THIS.search(text[act.start : act.end]) is not None
@@ -210,6 +210,6 @@ def _ahead(text: str, act: Act, *, opens: bool = False) -> Act:
 
 
 def _is_quoted(text: str, start: int) -> bool:
-    """Whether a place stands between quotation marks."""
+    """Whether a position is inside quotation marks."""
     before = text[:start]
     return before.count('"') % 2 == 1 or before.count("“") > before.count("”") or before.count("«") > before.count("»")

@@ -1,7 +1,7 @@
-"""How people say no: the words by which they ask that something be not kept, found without a parser.
+"""Patterns of refusals, without a parser.
 
-Each pattern begins where a clause does, so that what is told of others ("she told him not to write that down") is not
-taken for it.
+Each pattern starts at a clause boundary, so that reports about others ("she told him not to write that down") don't
+match.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ import re
 
 
 def any_case(pattern: str) -> re.Pattern[str]:
-    """A pattern that takes small letters and capitals alike."""
+    """Compile a case-insensitive pattern."""
     return re.compile(pattern, re.IGNORECASE)
 
 
-# --- How it is said ---------------------------------------------------------------------------------------------
+# --- Patterns ---------------------------------------------------------------------------------------------------
 
 _SOFT_WORD = (
     r"(?:please|pls|plz|oh|ok|okay|actually|no|nah|nope|wait|sorry|and|but|so|well|just|lol|ha+|haha|hey|h+m+|then|now"
@@ -145,7 +145,7 @@ FORMS = [
         r"no word (?:about|of) (?P<what>(?:[\w']+ ?){1,4})",
     )
 ]
-# --- No to being asked ------------------------------------------------------------------------------------------
+# --- Answering no -----------------------------------------------------------------------------------------------
 
 _KEEPS = (
     r"\b(?:remember|note|noted|save|saved|keep|store|record|write|hold on to|add|put|memori[sz]e|log|bear in mind"
@@ -178,7 +178,7 @@ _ASKS_TO_KEEP = any_case(
 
 
 def asks_to_keep(text: str) -> bool:
-    """Whether an assistant asks in a text if it may remember what the person said."""
+    """Whether an assistant's text asks for permission to remember something."""
     return _ASKS_TO_KEEP.search(text.replace("’", "'")) is not None
 
 
@@ -230,14 +230,14 @@ _NO_AND_ONLY = any_case(rf"(?:{_NO})?\s*(?:{_ONLY}|{_POLITE})*|{_NO}\s+{_REASON}
 
 
 def without_soft_words(text: str) -> str:
-    """A text without the words that only make it polite or begin it."""
+    """The text without politeness and discourse markers."""
     return _SOFT_WORDS.sub(" ", text)
 
 
 def says_no(text: str, *, goes_on: bool = False) -> bool:
-    """Whether a message is a plain no, with thanks and a reason at most. One that says something else is not.
+    """Whether a message is a plain no, at most with thanks and a reason.
 
-    ``goes_on``: also one that goes on about somebody or something: "no, she reads this".
+    ``goes_on``: also if it continues about somebody or something: "no, she reads this".
     """
     text = text.strip().replace("’", "'")
     if len(text) > _LONGEST_ANSWER or "?" in text:
@@ -249,7 +249,7 @@ def says_no(text: str, *, goes_on: bool = False) -> bool:
     return refused and all(no or other for no, other in zip(noes, others, strict=True))
 
 
-# --- Yes to being asked -----------------------------------------------------------------------------------------
+# --- Answering yes ----------------------------------------------------------------------------------------------
 
 _YES = any_case(
     r"\W*(?:yes|yeah|yea|yep|yup|sure|ok|okay|please do|please|of course|absolutely|certainly|definitely|go ahead"
@@ -262,6 +262,6 @@ _YES_BUT = any_case(
 
 
 def says_yes(text: str) -> bool:
-    """Whether an answer is a plain yes. One that goes on to something else, or to a question, is not."""
+    """Whether an answer is a plain yes, without a reservation or question."""
     text = text.strip().replace("’", "'")
     return len(text) <= _LONGEST_ANSWER and _YES.match(text) is not None and _YES_BUT.search(text) is None
