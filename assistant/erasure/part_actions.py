@@ -194,12 +194,16 @@ class _Erasing:
     def _conversations(self) -> None:
         talks = Conversation.objects.filter(pk__in=self.extent.conversations)
         # Notes of imports name the conversation.
-        ConversationImport.objects.filter(conversations__in=talks).update(notes=[])
+        brought = ConversationImport.objects.filter(pk__in=list(talks.values_list("brought_by", flat=True).distinct()))
+        brought.update(notes=[])
         for talk in talks.order_by("pk"):
             self.removed["messages"] += talk.messages.count()
             self.removed["chunks"] += talk.chunks.count()
             conversation_remove(self.write, talk)
             self.removed["conversations"] += 1
+        # A file's name may tell what it is about; an import that failed or still runs may be about other conversations.
+        ended = brought.filter(state__in=[ConversationImport.State.DONE, ConversationImport.State.UNDONE])
+        ended.filter(conversations=None).update(title="", file_name="", files=[], error="")
         self._forget("conversation", self.extent.conversations)
         self._tell("conversation", self.extent.conversations)
 

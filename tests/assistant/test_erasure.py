@@ -20,7 +20,7 @@ from assistant.erasure.actions import erasure_request, erasures_sweep, run_erasu
 from assistant.erasure.extent import SCOPES
 from assistant.learn.rewriting import rewrite_chunks
 from conversations.actions import withholding
-from conversations.models import Conversation, ConversationChunk, Message
+from conversations.models import Conversation, ConversationChunk, ConversationImport, Message
 from facts.actions import fact_set_visibility
 from facts.models import LegacyFact
 from journal.actions import trim
@@ -372,6 +372,18 @@ def test_a_conversation_goes_with_all_that_was_learned_from_it():
     assert (erasure.removed["conversations"], erasure.removed["messages"]) == (1, 2)
     assert verified(erasure).startswith("Gone since ")
     check(person)
+
+
+def test_the_name_of_an_imported_file_goes_with_the_last_conversation_that_it_brought(owner):
+    told = {"form": "chatgpt", "size": 9, "digest": "0" * 64, "state": "done", "title": "About the quagga"}
+    files = [{"name": "quagga.json", "size": 9}]
+    upload = ConversationImport.objects.create(user=owner, file_name="quagga.json", files=files, **told)
+    talks = [ConversationFactory(user=owner, brought_by=upload) for _ in range(2)]
+    erase(owner, "conversation", talks[0].pk)
+    upload.refresh_from_db()
+    assert (upload.file_name, upload.files) == ("quagga.json", files)
+    erase(owner, "conversation", talks[1].pk)
+    assert holding("quagga") == set()
 
 
 def test_a_membership_goes_with_all_that_was_said_about_the_legacy(owner, member, legacy):
