@@ -84,4 +84,5 @@ def leaving_soon(principal: Principal) -> LeavingSoon | None:
     now, important = timezone.now(), settings.IMPORTANT
     values = {PLACEHOLDER_NOW: now, _WITHIN: now + timedelta(days=settings.ANNOUNCE_DAYS)}
     found = read(shape_for(principal, ("leaving soon", important), build, values), ("count", "first_at"))
-    return LeavingSoon(*found[0]) if found else None
+    # Grouped by a constant it is one row, of 0 where there are none.
+    return LeavingSoon(*found[0]) if found and found[0][0] else None

@@ -97,6 +97,7 @@ def test_how_much_is_remembered(visit, owner, me):
     actions.place_add(me, "home", "Home")
     page = words(visit(owner).get("/"))
     assert "memory 1 memory" in page
+    assert "made room in your prompts" not in page
     assert "place 1 place" in page
     assert "Every prompt carries" in page
     assert "of at most 10,000 tokens of memory" in page
