@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import Case, CharField, Exists, F, OuterRef, Q, QuerySet, Value, When
+from django.db.models.functions import Cast
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -19,6 +20,7 @@ from language.second_person import second_person
 from memories.models import Memory, Place
 from retrieval.prepared import together
 from retrieval.search import read_columns
+from statements.models import RejectionReason, Suppression
 
 from ..legacies.history import what_happened as what_happened_to_fact
 from ..memories.history import what_happened as what_happened_to_memory
@@ -151,10 +153,27 @@ def _title(text: str) -> str:
     return text or _("A conversation")
 
 
+def _statements(model: type[Memory | LegacyFact]) -> _Rows:
+    """Return the visible statements, with their content as ``told``: '' for those that are not to be kept."""
+    suppressions = Suppression.objects.filter(user_id=OuterRef("user_id"), object_id=Cast(OuterRef("pk"), CharField()))
+    not_kept = Exists(suppressions) & Q(state__in=["archived", "rejected"])
+    not_kept &= ~Q(state_reason=RejectionReason.NOT_TRUE.label)
+    told = Case(When(not_kept, then=Value("")), default=F("content"))
+    return lambda principal: model.objects.visible_to(principal).annotate(told=told)
+
+
+def _of_memory(text: str) -> str:
+    return second_person(text) if text else _("what is not to be kept")
+
+
+def _of_fact(text: str) -> str:
+    return text or _("what is not to be kept")
+
+
 _Rows = Callable[[Principal], QuerySet[Any]]
 NAMED: Mapping[str, tuple[_Rows, str, str, Callable[[str], str]]] = {
-    "memory": (Memory.objects.visible_to, "content", "memory-page", second_person),
-    "fact": (LegacyFact.objects.visible_to, "content", "fact-page", str),
+    "memory": (_statements(Memory), "told", "memory-page", _of_memory),
+    "fact": (_statements(LegacyFact), "told", "fact-page", _of_fact),
     "place": (Place.objects.visible_to, "name", "place-page", str),
     "conversation": (Conversation.objects.visible_to, "title", "conversation-page", _title),
     "legacy": (Legacy.objects.visible_to, "name", "legacy-page", str),
