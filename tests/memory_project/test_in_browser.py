@@ -60,7 +60,11 @@ def test_staff_pages_keep_nobody_out_fit_and_load_from_this_server_alone(tab, st
             assert tab.evaluate("document.documentElement.scrollWidth") == size["width"], tab.url
         return broken
 
-    for path in [*STAFF_PAGES, "/admin/accounts/user/", change]:
+    talk = factories.ConversationFactory(user=owner)
+    memory, bot = factories.MemoryFactory(user=owner), factories.AgentFactory(owner=owner)
+    rows = [talk, factories.MessageFactory(conversation=talk), memory, bot, owner, legacy, factories.JobRunFactory()]
+    pages = [f"/admin/{row._meta.app_label}/{row._meta.model_name}/{row.pk}/change/" for row in rows]
+    for path in [*STAFF_PAGES, "/admin/accounts/user/", *pages, change]:
         tab.goto(path)
         tab.get_by_role("heading", level=1).wait_for()
         assert found() == set(), path
