@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from django.db.models import QuerySet
 
 from journal.records import Actor, IdempotencyClaim
-from retrieval.prepared import Shaped
+from retrieval.prepared import Shaped, read
+
+Q = TypeVar("Q", bound=QuerySet[Any])
 
 PLACEHOLDER_USER = UUID(int=1)
 PLACEHOLDER_AGENT = UUID(int=2)
@@ -149,3 +151,9 @@ def shape_for(
     someone = principal.with_placeholders()
     who = {PLACEHOLDER_USER: principal.user_id, PLACEHOLDER_AGENT: principal.agent_id}
     return Shaped((name, someone), lambda: build(someone), who | dict(values or {}))
+
+
+def rare(principal: Principal, name: Hashable, build: Callable[[Principal], Q]) -> Q | None:
+    """Return ``build(principal)``, or None if it has no rows, as mostly: a query compiled once finds that out."""
+    found = read(shape_for(principal, ("rare", name), build), ("pk",), slice(0, 1))
+    return build(principal) if found else None

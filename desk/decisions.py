@@ -29,7 +29,7 @@ from memories.models import Memory, MemoryVersion
 from .cards import Card
 from .labels import in_words
 from .legacies import actions as fact_actions
-from .legacies.cards import make_cards
+from .legacies.cards import load_facts, make_cards
 from .legacies.listing import FactView
 from .legacies.members import members_of
 from .legacies.views import make_tabs, show_fact, show_list
@@ -90,14 +90,13 @@ def _list_of_facts(
 def _card_of_fact(principal: Principal, fact: LegacyFact, outcome: Outcome | None) -> Card | None:
     rows = LegacyFact.objects.visible_to(principal).filter(pk=fact.pk)
     outcomes = {fact.pk: outcome} if outcome else {}
-    return next(iter(make_cards(rows, principal, members_of(principal, [fact.legacy_id]), outcomes)), None)
+    members = members_of(principal, [fact.legacy_id])
+    return next(iter(make_cards(load_facts(rows, principal), principal, members, outcomes)), None)
 
 
 def _around_facts(principal: Principal, at: ListOrigin) -> dict[str, Any]:
-    facts, legacy_id = LegacyFact.objects.visible_to(principal), at.legacy_id
-    listed = facts.filter(legacy_id=legacy_id) if legacy_id else facts
-    view = FactView.of(at.query)
-    counts = view.counts(listed, principal)
+    legacy_id, view = at.legacy_id, FactView.of(at.query)
+    counts = view.counts(principal, legacy_id)
     return {
         "rail": make_rail(view, dict(in_words(LegacyFact.Category.choices)), counts.categories),
         "address": reverse("legacy-page", args=[legacy_id]) if legacy_id else reverse("fact-list"),

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django import forms
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import Count, Min, OuterRef, Subquery
+from django.db.models import Count, Min, QuerySet, Value
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods, require_POST
@@ -20,19 +22,20 @@ from django.views.generic import RedirectView
 from accounts.actions import legacy_create
 from accounts.models import Agent, Legacy
 from accounts.policy import must_act_for
-from accounts.principals import Principal
+from accounts.principals import Principal, shape_for
 from assistant.demo import demo_sign_ins
-from conversations.models import Conversation, Message
 from journal.exceptions import Refused
-from journal.models import Change, Ledger
+from journal.models import Change
 from memories.lifecycle import leaving_soon
 from memories.models import MemoryPlan, Place
 from memories.plans import open_plan
-from memories.queries import block_fill
+from memories.queries import block_fill, ledger_of
+from retrieval.filters import PLACEHOLDER_NOW
+from retrieval.prepared import count, read, read_objects, together
 
 from .account.erasing import erasure_of_everything
 from .agents.webhooks import stopped_webhooks
-from .conversations.listing import openings
+from .conversations.listing import openings, read_talks, with_time
 from .first_run import TellForm
 from .history import agent_names, who_address, who_did
 from .legacies.invitations import waiting_invitations
@@ -49,6 +52,8 @@ LATEST_CONVERSATIONS = 5
 MOST = 6
 LOOKED_AT = 200
 """How many of the person's last revisions are looked through: what changed long ago is no news."""
+_SINCE = 9_000_000_000_000_000_001
+"""A revision that nobody has, which stands for one in compiled statements."""
 
 
 class RememberForm(forms.Form):
@@ -107,15 +112,16 @@ def _show(
     legacies = Paginator(Legacy.objects.visible_to(principal).with_picture().order_by("name", "pk"), LEGACIES_PER_PAGE)
     page = legacies.get_page(request.GET.get("page"))
     numbers = numbers_by_legacy(principal)
-    last_said = Message.objects.visible_to(principal).filter(conversation=OuterRef("pk")).order_by("-index")
-    conversations = Conversation.objects.visible_to(principal).annotate(said_at=Subquery(last_said.values("at")[:1]))
-    latest = conversations.select_related("legacy").order_by("-created_at")
-    talks = list(latest[:LATEST_CONVERSATIONS])
+    latest = shape_for(principal, "latest talks", lambda who: with_time(who).order_by("-created_at"))
+    talks = read_talks(latest, slice(0, LATEST_CONVERSATIONS))
     begins = openings(principal, talks)
     guests = [] if legacies.count else demo_sign_ins()
     waiting = _waiting(principal, sum(each.waiting for each in numbers.values()))
-    remembered = Ledger.objects.values_list("memories", flat=True).get(pk=must_act_for(principal))
-    places = Place.objects.visible_to(principal).present().count()
+    ((remembered, tokens),), places, agents = together(
+        read.steps(ledger_of(must_act_for(principal)), ("memories", "block_tokens")),
+        count.steps(shape_for(principal, "places", lambda who: Place.objects.visible_to(who).present())),
+        count.steps(shape_for(principal, "agents", Agent.objects.visible_to)),
+    )
     if tell is None and not (legacies.count or remembered or places or waiting):
         tell = TellForm(label_suffix="")
     plan = open_plan(principal)
@@ -135,8 +141,8 @@ def _show(
         "next": reverse("home"),
         "remembered": remembered,
         "places": places,
-        "agents": Agent.objects.visible_to(principal).count(),
-        "fill": block_fill(principal),
+        "agents": agents,
+        "fill": block_fill(principal, tokens),
         "latest": latest_changes(principal),
         "conversations": [(talk, begins.get(talk.pk, "")) for talk in talks],
         "demo": [each for each in guests if each.name != request.user.get_username()],
@@ -182,8 +188,14 @@ class WaitingCounts:
 
 
 def _waiting(principal: Principal, facts: int) -> WaitingCounts:
-    proposed = waiting_proposals(principal).aggregate(count=Count("pk"), lapses=Min("expires_at"))
-    return WaitingCounts(proposed["count"], count_waiting_memories(principal), facts, proposed["lapses"])
+
+    def build(who: Principal) -> QuerySet[Any, Any]:
+        rows = waiting_proposals(who, PLACEHOLDER_NOW).order_by().values(all=Value(1))
+        return rows.annotate(number=Count("pk"), lapses=Min("expires_at"))
+
+    proposed = shape_for(principal, "waiting proposals", build, {PLACEHOLDER_NOW: timezone.now()})
+    ((number, lapses),) = read(proposed, ("number", "lapses"))
+    return WaitingCounts(number, count_waiting_memories(principal), facts, lapses)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,10 +218,15 @@ def latest_changes(principal: Principal) -> list[Latest]:
     user_id = principal.user_id
     if user_id is None:
         return []
-    log = Change.objects.of_owner(user_id).filter(rev__gt=principal.rev - LOOKED_AT)
-    told = told_of(log).filter(object_type__in=["memory", "place"]).exclude(event="OPEN")
+
+    def build(who: Principal) -> QuerySet[Change]:
+        log = Change.objects.of_owner(must_act_for(who)).filter(rev__gt=_SINCE)
+        told = told_of(log).filter(object_type__in=["memory", "place"]).exclude(event="OPEN")
+        return told.order_by("-rev")
+
+    recent = shape_for(principal, "latest changes", build, {_SINCE: principal.rev - LOOKED_AT})
     last: dict[tuple[str, str], Change] = {}
-    for change in told.order_by("-rev"):
+    for change in read_objects(Change, recent):
         last.setdefault((change.object_type, change.object_id), change)
     shown = names_of(principal, list(last)[: 2 * MOST])
     found = [(change, shown[key]) for key, change in last.items() if key in shown][:MOST]

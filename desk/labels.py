@@ -75,7 +75,12 @@ def in_words(choices: Iterable[tuple[str, object]]) -> list[tuple[str, str]]:
 
 def label(name: object) -> str:
     """Return the translated label of a column's value."""
-    return _("Put away") if name == "Archived" else _(str(name))
+    return _label(str(name), get_language())
+
+
+@lru_cache(maxsize=1_024)
+def _label(name: str, _language: str | None) -> str:
+    return _("Put away") if name == "Archived" else _(name)
 
 
 def category_label(name: str) -> str:

@@ -11,13 +11,14 @@ from typing import Protocol
 from uuid import UUID
 
 from django.db.models import Q
-from django.urls import reverse
 from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 
 from accounts.principals import Principal
 from conversations.models import Message
 from conversations.passages import find_all
+
+from .page import page_address
 
 CONTEXT_CHARACTERS = 180
 QUOTED_TURNS = 3
@@ -54,12 +55,14 @@ class Quotation:
 
 def message_address(conversation_id: UUID, number: int) -> str:
     """Return the URL of a conversation at its ``number``-th message (from 1)."""
-    return f"{reverse('conversation-page', args=[conversation_id])}?at={number}#m{number}"
+    return f"{page_address('conversation-page', conversation_id)}?at={number}#m{number}"
 
 
 def messages_behind(principal: Principal, evidence: Iterable[Quoting]) -> dict[UUID, Message]:
     """Return the visible messages of evidence with their conversations, in one query."""
     wanted = {each.message_id for each in evidence}
+    if not wanted:
+        return {}
     rows = Message.objects.visible_to(principal).filter(pk__in=wanted).select_related("conversation")
     return {row.pk: row for row in rows.only("index", "at", "content", "conversation__title")}
 

@@ -9,11 +9,14 @@ from django.conf import settings
 from django.db.models import OuterRef, Prefetch, Subquery, prefetch_related_objects
 from django.utils import timezone
 
-from accounts.principals import Principal
+from accounts.principals import Principal, shape_for
 from journal.exceptions import NotFound
 from journal.models import JobRun
+from retrieval.filters import PLACEHOLDER_NOW
+from retrieval.prepared import read_objects
 
 from .models import Memory, MemoryPlan, MemoryPlanItem, MemoryPlanSource, MemoryVersion
+from .querysets import PlanQuerySet
 
 JOB = "optimize"
 
@@ -66,9 +69,13 @@ def show_plan(principal: Principal, plan_id: UUID) -> MemoryPlan:
 
 def open_plan(principal: Principal) -> MemoryPlan | None:
     """Return the person's open plan."""
-    now = timezone.now()
-    mine = MemoryPlan.objects.visible_to(principal).filter(agent=principal.agent_id)
-    return mine.open().filter(expires_at__gt=now).first()
+
+    def build(who: Principal) -> PlanQuerySet:
+        plans = MemoryPlan.objects.visible_to(who).filter(agent=who.agent_id)
+        return plans.open().filter(expires_at__gt=PLACEHOLDER_NOW).order_by("pk")
+
+    plans = shape_for(principal, "open plan", build, {PLACEHOLDER_NOW: timezone.now()})
+    return next(iter(read_objects(MemoryPlan, plans, part=slice(0, 1))), None)
 
 
 def job_of(plan: MemoryPlan) -> JobRun | None:

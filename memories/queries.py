@@ -117,10 +117,13 @@ def ledger_of(user_id: UUID) -> Shaped:
     return Shaped("ledger of a person", lambda: Ledger.objects.filter(pk=PLACEHOLDER_USER), {PLACEHOLDER_USER: user_id})
 
 
-def block_fill(principal: Principal) -> BlockFill:
-    """How full the memory block of the person is. Raises NotFound for a principal that acts for nobody."""
-    user_id = must_act_for(principal)
-    ((tokens,),) = read(ledger_of(user_id), ("block_tokens",))
+def block_fill(principal: Principal, tokens: int | None = None) -> BlockFill:
+    """How full the memory block of the person is. Raises NotFound for a principal that acts for nobody.
+
+    Without its ``tokens``, the ledger's, it runs one statement.
+    """
+    if tokens is None:
+        ((tokens,),) = read(ledger_of(must_act_for(principal)), ("block_tokens",))
     return BlockFill(tokens, settings.MEMORY_BLOCK_TOKENS, off=not principal.has_memory)
 
 

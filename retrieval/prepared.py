@@ -18,7 +18,7 @@ from django.conf import settings
 from django.core.exceptions import EmptyResultSet
 from django.db import connections
 from django.db.backends.utils import CursorWrapper
-from django.db.models import Model, QuerySet
+from django.db.models import Count, Model, QuerySet, Value
 from pgvector import HalfVector
 from pgvector.psycopg.halfvec import HalfVectorBinaryDumper
 from psycopg import Connection, RawCursor, sql
@@ -237,9 +237,23 @@ def read(rows: Shaped, columns: tuple[str, ...], part: slice | None = None) -> S
 def read_objects(
     model: type[M], rows: Shaped, columns: tuple[str, ...] = (), part: slice | None = None
 ) -> Steps[list[M]]:
-    """Return rows as objects of their model, with these columns of its table loaded; all of them by default."""
+    """Return rows as objects of their model, with these columns of its table loaded; all of them by default.
+
+    ``columns`` must be in the order of the model's fields.
+    """
     columns = columns or tuple(field.attname for field in model._meta.concrete_fields)
     return [model.from_db("default", columns, row) for row in (yield from read.steps(rows, columns, part))]
+
+
+@Stepwise
+def count(rows: Shaped) -> Steps[int]:
+    """Return the number of rows, in one statement."""
+
+    def build() -> QuerySet[Any]:
+        return rows.build().order_by().values(all=Value(1)).annotate(number=Count("pk"))
+
+    found = yield from read.steps(Shaped(("count", rows.key), build, rows.values), ("number",))
+    return found[0][0] if found else 0
 
 
 @lru_cache(maxsize=SHAPES)

@@ -22,7 +22,6 @@ from assistant.erasure.serializers import NOT_REACHED
 from assistant.takeout.api import export_file
 from assistant.takeout.export_actions import JOB, export_begin
 from conversations.models import Withheld
-from facts.models import LegacyFact
 from journal.exceptions import Conflict
 from journal.models import Erasure, Export, JobRun
 from memories.models import Memory
@@ -61,7 +60,7 @@ def my_data(request: PageRequest, principal: Principal) -> HttpResponse:
         "grace_hours": settings.ERASE_GRACE_HOURS,
         "receipts": receipts(principal),
         "counts": counts_by_state(Memory.objects.visible_to(principal)),
-        "facts_gone": sum(tab_counts(LegacyFact.objects.visible_to(principal), principal)["gone"].values()),
+        "facts_gone": sum(tab_counts(principal)["gone"].values()),
         "withheld": withheld.count(),
         "record": dict(RECORD)[AS_SHOWN[principal.recall_record]],
         "language": language_name(principal.language),

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.contrib import messages
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
@@ -16,7 +17,7 @@ from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_http_methods
 
 from accounts.policy import must_act_for
-from accounts.principals import Principal
+from accounts.principals import Principal, shape_for
 from assistant.erasure.actions import erasure_request
 from conversations.models import Message
 from facts.models import FactEvidence, LegacyFact
@@ -24,6 +25,7 @@ from journal.exceptions import NotFound, Refused
 from journal.models import Erasure
 from language.second_person import second_person
 from memories.models import Memory, MemoryEvidence, Place
+from retrieval.prepared import read_objects
 
 from ..conversations.actions import goes_with
 from ..page import PageRequest, for_person
@@ -97,8 +99,12 @@ def receipts(principal: Principal) -> list[ReceiptLine]:
 
 def erasure_of_everything(principal: Principal) -> Erasure | None:
     """Return the waiting erasure of everything, which can be cancelled."""
-    waiting = Erasure.objects.filter(user_id=must_act_for(principal), scope="everything", state=Erasure.State.WAITING)
-    return waiting.first()
+
+    def build(who: Principal) -> QuerySet[Erasure]:
+        return Erasure.objects.filter(user_id=must_act_for(who), scope="everything", state=Erasure.State.WAITING)
+
+    waiting = read_objects(Erasure, shape_for(principal, "erasure", build), part=slice(0, 1))
+    return waiting[0] if waiting else None
 
 
 def removed_in_words(erasure: Erasure) -> dict[str, int]:

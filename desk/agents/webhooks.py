@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from accounts.models import Agent
-from accounts.principals import Principal
+from accounts.principals import Principal, rare
 from journal.exceptions import NotFound, Refused
 from memories.actions import delivery_resend, webhook_remove, webhook_resume, webhook_rotate
 from memories.models import Webhook, WebhookDelivery
@@ -46,8 +46,10 @@ def webhooks_of(principal: Principal, agent_id: UUID) -> list[Webhook]:
 
 def stopped_webhooks(principal: Principal) -> list[Webhook]:
     """Return webhooks disabled after failures, for the notice on the home page."""
-    rows = Webhook.objects.visible_to(principal).filter(disabled_at__isnull=False)
-    return list(rows.select_related("agent").order_by("-disabled_at")[:MOST_LISTED])
+    rows = rare(
+        principal, "stopped webhooks", lambda who: Webhook.objects.visible_to(who).filter(disabled_at__isnull=False)
+    )
+    return [] if rows is None else list(rows.select_related("agent").order_by("-disabled_at")[:MOST_LISTED])
 
 
 def show_secret(request: PageRequest, principal: Principal, agent: Agent, webhook: Webhook) -> HttpResponse:

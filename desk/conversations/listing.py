@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from django.conf import settings
 from django.core.paginator import Page, Paginator
-from django.db.models import OuterRef, Subquery
+from django.db.models import OuterRef, QuerySet, Subquery
 from django.utils.translation import gettext as _
 
 from accounts.models import Agent, Legacy
 from accounts.policy import must_act_for
-from accounts.principals import PLACEHOLDER_USER, Principal
+from accounts.principals import Principal, shape_for
 from assistant.recall.search import QueryVector, centre_of_turns
 from conversations.models import Conversation, Message
 from conversations.passages import MARK
 from conversations.policy import ASSISTANT_CHANNEL
 from conversations.querysets import ConversationQuerySet
 from conversations.searching import said_shape
-from retrieval.prepared import Shaped, read, together
+from retrieval.prepared import Shaped, count, read, together
 from retrieval.search import Hit, hybrid_search
 from retrieval.text import list_query_words
 
@@ -35,6 +35,13 @@ NAMED_IN_WORDS = 2
 """So many words name something, and who names it means messages with the words; more of them ask."""
 MOST_TITLES = 5
 PASSAGE_CHARACTERS = 140
+_LEGACY, _AGENT = UUID(int=7), UUID(int=8)
+"""Ids that nothing has, which stand for a legacy and an agent in compiled statements."""
+_TALK_COLUMNS = tuple(
+    each.attname
+    for each in Conversation._meta.concrete_fields
+    if each.name in {"id", "title", "channel", "private", "legacy", "agent", "message_count", "summarized_upto"}
+)
 _PASSAGE_COLUMNS = (
     "role",
     "speaker",
@@ -117,16 +124,59 @@ class FoundPassage:
 
 def page_of_conversations(principal: Principal, view: ConversationView) -> tuple[Page[Any], list[Row]]:
     """Return a page of the list, latest message first, in a constant number of queries."""
-    last = Message.objects.visible_to(principal).filter(conversation=OuterRef("pk")).order_by("-index")
-    rows = view.narrow(Conversation.objects.visible_to(principal)).select_related("legacy", "agent")
-    # Not by last_message_at, because of imported conversations.
-    rows = rows.annotate(said_at=Subquery(last.values("at")[:1])).order_by("-said_at", "-created_at", "pk")
-    page = Paginator(rows, PER_PAGE).get_page(view.page)
+    page = Paginator(cast("QuerySet[Any]", _Talks(principal, view)), PER_PAGE).get_page(view.page)
     shown: list[Any] = list(page.object_list)
     off = Message.objects.visible_to(principal).filter(memory_off=True, conversation__in=[each.pk for each in shown])
     ids = set(off.values_list("conversation_id", flat=True).distinct())
     begins = openings(principal, shown)
     return page, [Row(each, each.said_at, each.pk in ids, begins.get(each.pk, "")) for each in shown]
+
+
+@dataclass(frozen=True, slots=True)
+class _Talks:
+    """The conversations of a view for a paginator, latest message first."""
+
+    principal: Principal
+    view: ConversationView
+
+    def count(self) -> int:
+        """Return their number. One statement."""
+        return count(self._rows())
+
+    def __getitem__(self, part: slice) -> list[Conversation]:
+        """Return those of a page. One statement."""
+        # Not by last_message_at, because of imported conversations.
+        return read_talks(self._rows("-said_at", "-created_at", "pk"), part)
+
+    def _rows(self, *order: str) -> Shaped:
+        wanted = {"legacy_id": (_LEGACY, self.view.legacy), "agent_id": (_AGENT, self.view.agent)}
+        asked = {name: pair for name, pair in wanted.items() if pair[1]}
+        placeholders = {name: placeholder for name, (placeholder, _id) in asked.items()}
+        return shape_for(
+            self.principal,
+            ("talks", tuple(placeholders), order),
+            lambda who: with_time(who).filter(**placeholders).order_by(*order),
+            {placeholder: UUID(told) for placeholder, told in asked.values()},
+        )
+
+
+def with_time(principal: Principal) -> QuerySet[Conversation]:
+    """Return the visible conversations with ``said_at``: when their latest message was said, or None."""
+    last = Message.objects.visible_to(principal).filter(conversation=OuterRef("pk")).order_by("-index")
+    return Conversation.objects.visible_to(principal).annotate(said_at=Subquery(last.values("at")[:1]))
+
+
+def read_talks(rows: Shaped, part: slice) -> list[Conversation]:
+    """Return conversations ``with_time``, with the names of their legacy and their agent. One statement."""
+    talks = []
+    names = ("said_at", "legacy__name", "agent__name")
+    for *columns, said_at, legacy, agent in read(rows, (*_TALK_COLUMNS, *names), part):
+        talk: Any = Conversation.from_db("default", _TALK_COLUMNS, columns)
+        talk.said_at = said_at
+        talk.legacy = talk.legacy_id and Legacy.from_db("default", ("id", "name"), (talk.legacy_id, legacy))
+        talk.agent = talk.agent_id and Agent.from_db("default", ("id", "name"), (talk.agent_id, agent))
+        talks.append(talk)
+    return talks
 
 
 def openings(principal: Principal, conversations: Iterable[Conversation]) -> dict[UUID, str]:
@@ -168,9 +218,8 @@ def titled(principal: Principal, view: ConversationView) -> list[Conversation]:
 
 def choices(principal: Principal) -> dict[str, list[tuple[str, str]]]:
     """Return the filter choices, legacies and agents, in one round trip."""
-    someone, values = principal.with_placeholders(), {PLACEHOLDER_USER: must_act_for(principal)}
-    legacies = Shaped(("legacies", someone), lambda: Legacy.objects.visible_to(someone).order_by("name"), values)
-    agents = Shaped(("agents", someone), lambda: Agent.objects.visible_to(someone).order_by("name"), values)
+    legacies = shape_for(principal, "legacies", lambda who: Legacy.objects.visible_to(who).order_by("name"))
+    agents = shape_for(principal, "agents", lambda who: Agent.objects.visible_to(who).order_by("name"))
     found = together(read.steps(legacies, ("pk", "name")), read.steps(agents, ("pk", "name")))
     return {
         name: [(str(pk), called) for pk, called in rows]

@@ -22,6 +22,7 @@ from ..cards import Card, Other, Tag, author, not_quoted, origin
 from ..diff import word_diff
 from ..labels import label, reason_in_words
 from ..outcomes import Done, Refusal, as_sentence
+from ..page import page_address
 from ..quotations import make_passages, messages_behind, quote
 
 State = LegacyFact.State
@@ -53,23 +54,26 @@ def offers_for(fact: LegacyFact, *, kept: bool) -> list[str]:
     return [*offers, "edit", "reject", "dont_keep"]
 
 
+def load_facts(facts: FactQuerySet, principal: Principal, *, opened: bool = True) -> list[LegacyFact]:
+    """Load facts for cards with author and legacy; for ``opened`` ones with evidence and links."""
+    read = facts.shown_to(principal) if opened else facts.without_vectors()
+    return list(read.select_related("user", "legacy"))
+
+
 def make_cards(
-    facts: FactQuerySet,
+    facts: Sequence[LegacyFact],
     principal: Principal,
     members: Iterable[Member],
     outcomes: Mapping[UUID, Done | Refusal],
     *,
     opened: bool = True,
 ) -> list[Card]:
-    """Return cards of facts, in a constant number of queries; ``members``: visible members of their legacies.
+    """Return cards of loaded facts, in at most one query; ``members``: visible members of their legacies.
 
-    ``outcomes``: by fact id, what was just done or refused. Evidence and duplicates are loaded only for ``opened``
-    cards and those with an outcome.
+    ``outcomes``: by fact id, what was just done or refused. Evidence and duplicates are shown only on ``opened`` cards,
+    whose facts were loaded so.
     """
-    opened = opened or bool(outcomes)
-    read = facts.shown_to(principal) if opened else facts.without_vectors()
-    shown = list(read.select_related("user", "legacy"))
-    evidence = {fact.pk: list(fact.evidence.all()) if opened else [] for fact in shown}
+    evidence = {fact.pk: list(fact.evidence.all()) if opened else [] for fact in facts}
     messages = messages_behind(principal, (each for rows in evidence.values() for each in rows))
     members = list(members)
     names = {member.user_id: member.user.get_full_name() for member in members}
@@ -82,7 +86,7 @@ def make_cards(
             version=fact.version,
             content=fact.content,
             fact=fact,
-            address=reverse("fact-page", args=[fact.pk]),
+            address=page_address("fact-page", fact.pk),
             by=_by(fact, principal),
             group=Tag(fact.legacy.name, "strong"),
             tags=list(_tags(fact, principal)),
@@ -100,7 +104,7 @@ def make_cards(
             related=list(_related(fact, principal, names)) if opened else [],
             outcome=outcomes.get(fact.pk),
         )
-        for fact in shown
+        for fact in facts
     ]
 
 
@@ -112,7 +116,7 @@ def make_fact_card(principal: Principal, fact_id: UUID, outcome: Done | Refusal 
     row = LegacyFact.objects.visible_to(principal).filter(pk=fact_id)
     legacies = LegacyFact.objects.filter(pk=fact_id).values("legacy_id")
     members = list(Member.objects.visible_to(principal).filter(legacy_id__in=legacies).select_related("user"))
-    cards = make_cards(row, principal, members, {} if outcome is None else {fact_id: outcome})
+    cards = make_cards(load_facts(row, principal), principal, members, {} if outcome is None else {fact_id: outcome})
     if not cards or (fact := cards[0].fact) is None:
         return None
     card = cards[0]

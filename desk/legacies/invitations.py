@@ -46,8 +46,10 @@ def waiting_invitations(principal: Principal) -> list[Invitation]:
         values={PLACEHOLDER_USER: principal.user_id, PLACEHOLDER_NOW: now, **values},
     )
     ids = [pk for (pk,) in read(waiting, ("pk",), slice(0, MOST_WAITING))]
+    if not ids:
+        return []
     rows = Invitation.objects.waiting_for(principal, now, names).filter(pk__in=ids).select_related("legacy", "inviter")
-    return list(rows.order_by("-created_at", "pk")) if ids else []
+    return list(rows.order_by("-created_at", "pk"))
 
 
 @require_safe

@@ -10,13 +10,17 @@ from django.db.models import Count
 from django.db.models.functions import Lower
 from django.utils.translation import gettext_noop
 
-from accounts.principals import Principal
+from accounts.models import Legacy, User
+from accounts.principals import Principal, shape_for
 from facts.filters import FactFilters
 from facts.models import LegacyFact
 from facts.querysets import FactQuerySet
+from retrieval.prepared import read
+from statements.querysets import SEARCHED
 
 from ..listing import PER_PAGE, ListView, as_id, one_of, page_size, words
-from .tabs import TABS, TabName, in_tab, tab_counts
+from .cards import load_facts
+from .tabs import ANY_LEGACY, TABS, TabName, facts_about, in_tab, tab_counts
 
 SORTS = {
     "newest": gettext_noop("Newest first"),
@@ -38,6 +42,9 @@ _ORDERS = {
     "category": ("category", "-extracted_at", "id"),
     "wording": (Lower("content"), "id"),
 }
+
+_COLUMNS = tuple(each.attname for each in LegacyFact._meta.concrete_fields if each.name not in SEARCHED)
+_NAMES = ("legacy__name", "user__username", "user__display_name")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +115,12 @@ class FactView(ListView):
         """Return the facts of this view in order, of all pages."""
         return self.narrow(facts).filter(in_tab(self.show, principal)).order_by(*_ORDERS[self.order])
 
-    def counts(self, facts: FactQuerySet, principal: Principal) -> Counts:
-        """Count the facts in one query, and in one more if more than the category is filtered."""
-        on_tabs, every = tab_counts(facts, principal), self.in_category("")
+    def counts(self, principal: Principal, legacy_id: UUID | None) -> Counts:
+        """Count the facts about a legacy or all, in one query; in one more if more than the category is filtered."""
+        on_tabs, every = tab_counts(principal, legacy_id), self.in_category("")
         found = on_tabs[self.show]
         if every.is_filtered:
-            rows = every.narrow(facts).filter(in_tab(self.show, principal))
+            rows = every.narrow(facts_about(principal, legacy_id)).filter(in_tab(self.show, principal))
             found = dict(rows.order_by().values_list("category").annotate(Count("pk")))
         return Counts({name: sum(counts.values()) for name, counts in on_tabs.items()}, found)
 
@@ -128,16 +135,37 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """The facts of a view for a paginator, with known counts by category."""
+    """The facts of a view for a paginator, with known counts by category; ``opened``: with what opened cards show."""
 
-    facts: FactQuerySet
+    view: FactView
+    principal: Principal
+    legacy_id: UUID | None
     counts: Mapping[str, int]
-    category: str
+    opened: bool = False
 
     def count(self) -> int:
         """Return the number of facts; runs no query."""
-        return self.counts.get(self.category, 0) if self.category else sum(self.counts.values())
+        return self.counts.get(self.view.category, 0) if self.view.category else sum(self.counts.values())
 
-    def __getitem__(self, part: slice) -> FactQuerySet:
-        """Return the facts of a page."""
-        return self.facts[part]
+    def __getitem__(self, part: slice) -> list[LegacyFact]:
+        """Return the facts of a page for cards. Most lists have no filters, and are compiled once."""
+        view, about = self.view, self.legacy_id
+        if view.is_filtered or self.opened:
+            rows = view.select(facts_about(self.principal, about), self.principal)[part]
+            return load_facts(rows, self.principal, opened=self.opened)
+        listed = shape_for(
+            self.principal,
+            ("facts", view.show, view.order, about is None),
+            lambda who: (
+                facts_about(who, about and ANY_LEGACY).filter(in_tab(view.show, who)).order_by(*_ORDERS[view.order])
+            ),
+            {ANY_LEGACY: about},
+        )
+        facts = []
+        for row in read(listed, (*_COLUMNS, *_NAMES), part):
+            *columns, legacy, username, called = row
+            fact = LegacyFact.from_db("default", _COLUMNS, columns)
+            fact.legacy = Legacy.from_db("default", ("id", "name"), (fact.legacy_id, legacy))
+            fact.user = User.from_db("default", ("username", "id", "display_name"), (username, fact.user_id, called))
+            facts.append(fact)
+        return facts

@@ -22,7 +22,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from accounts.actions import legacy_picture_remove, legacy_picture_set, must_own
 from accounts.authentication import principal_of
 from accounts.models import Legacy, LegacyEnding, LegacyPicture
-from accounts.principals import Principal
+from accounts.principals import Principal, rare
 from facts.actions import legacy_bring_back, legacy_end
 from facts.models import LegacyFact
 from journal.exceptions import NotFound, Refused
@@ -120,7 +120,8 @@ def bring_back(request: PageRequest, principal: Principal, legacy_id: UUID) -> H
 
 def ended_legacies(principal: Principal) -> list[LegacyEnding]:
     """Return the legacies that the person can restore."""
-    return list(LegacyEnding.objects.visible_to(principal).undoable(timezone.now()).select_related("legacy"))
+    endings = rare(principal, "endings", LegacyEnding.objects.visible_to)
+    return [] if endings is None else list(endings.undoable(timezone.now()).select_related("legacy"))
 
 
 urlpatterns = [

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_POST, require_safe
 from django_htmx.http import replace_url
 
 from accounts.models import Legacy, Member
-from accounts.principals import Principal
+from accounts.principals import Principal, shape_for
 from assistant.recall.search import QueryVector, find_facts
 from facts.actions import BULK_DECISIONS, MOST_AT_ONCE
 from facts.filters import OWN_WORDS
@@ -25,6 +25,7 @@ from facts.models import LegacyFact
 from facts.querysets import FactQuerySet
 from facts.searching import FactSelection
 from journal.exceptions import NotFound, Refused
+from retrieval.prepared import read
 from statements.policy import LONGEST
 
 from ..cards import Card, decisions_in_words
@@ -33,12 +34,12 @@ from ..listing import PER_PAGE, Tab, close_in_meaning, make_rail
 from ..outcomes import Done, Refusal, with_undo
 from ..page import PageRequest, for_person, neighbours_of
 from . import actions as fact_decisions
-from .cards import make_cards, make_fact_card
+from .cards import load_facts, make_cards, make_fact_card
 from .history import make_fact_history
 from .invitations import waiting_invitations
 from .listing import SORTS, STATES, Counted, Counts, FactView
 from .members import members_of
-from .tabs import TABS
+from .tabs import ANY_LEGACY, TABS, facts_about
 
 Outcomes = Mapping[UUID, Done | Refusal]
 NONE: Outcomes = MappingProxyType({})
@@ -95,19 +96,17 @@ def show_list(
     refused: Refusal | None = None,
 ) -> HttpResponse:
     """Render a list of facts. ``outcomes``: refused decisions by fact; ``refused``: why a fact was not added."""
-    facts = LegacyFact.objects.visible_to(principal)
-    shown = None
+    facts, shown = facts_about(principal, legacy_id), None
     if legacy_id is not None:
         shown = Legacy.objects.visible_to(principal).with_picture().filter(pk=legacy_id).first()
         if shown is None:
             raise NotFound("There is no such legacy.")
-        facts = facts.filter(legacy_id=legacy_id)
-    counts = view.counts(facts, principal)
-    found = cast(FactQuerySet, Counted(view.select(facts, principal), counts.categories, view.category))
+    counts = view.counts(principal, legacy_id)
+    found = cast(FactQuerySet, Counted(view, principal, legacy_id, counts.categories, opened=bool(outcomes)))
     page = Paginator(found, view.per_page).get_page(view.page)
-    rows = cast(FactQuerySet, page.object_list)
-    members = members_of(principal, [legacy_id] if legacy_id else rows.values("legacy_id"))
-    cards = make_cards(rows, principal, members, outcomes, opened=False)
+    on_page = list(page.object_list)
+    members = members_of(principal, [legacy_id] if legacy_id else list({each.legacy_id for each in on_page}))
+    cards = make_cards(on_page, principal, members, outcomes, opened=bool(outcomes))
     for fact_id in outcomes.keys() - {UUID(card.key) for card in cards}:
         messages.error(request, outcomes[fact_id].text)  # The fact moved to another tab.
     why_not = refused or next((each for each in outcomes.values() if isinstance(each, Refusal)), None)
@@ -134,7 +133,7 @@ def show_list(
         "categories": in_words(LegacyFact.Category.choices),
         "visibilities": in_words(LegacyFact.Visibility.choices) if view.show == "mine" else [],
         "states": [(value, label(LegacyFact.State(value).label)) for value in STATES[view.show]],
-        "writers": writers(facts),
+        "writers": writers(principal, legacy_id),
         "sorts": [(name, _(title)) for name, title in SORTS.items()],
         "sizes": PER_PAGE,
         "legacies": [] if legacy_id else Legacy.objects.visible_to(principal).order_by("name", "pk"),
@@ -160,7 +159,7 @@ def _near(
     ids = close_in_meaning(each.hit for each in found)
     wanted = view.without_words().select(facts, principal).filter(pk__in=ids)
     wanted = wanted.exclude(pk__in=view.narrow(facts).values("pk"))
-    cards = make_cards(wanted, principal, members, NONE, opened=False)
+    cards = make_cards(load_facts(wanted, principal, opened=False), principal, members, NONE, opened=False)
     return sorted(cards, key=lambda card: ids.index(card.key))
 
 
@@ -191,9 +190,15 @@ def show_fact(
     )
 
 
-def writers(facts: FactQuerySet) -> list[tuple[str, str]]:
+def writers(principal: Principal, legacy_id: UUID | None) -> list[tuple[str, str]]:
     """Return the filter choices of writers: models, rules, agents, people."""
-    names = facts.order_by("written_by").values_list("written_by", flat=True).distinct()
+    named = shape_for(
+        principal,
+        ("writers", legacy_id is None),
+        lambda who: facts_about(who, legacy_id and ANY_LEGACY).order_by("written_by").distinct(),
+        {ANY_LEGACY: legacy_id},
+    )
+    names = [name for (name,) in read(named, ("written_by",))]
     return [(name, writer_label(name)) if name else (OWN_WORDS, _("Own words")) for name in names]
 
 

@@ -19,13 +19,13 @@ from django.utils import timezone
 from django.utils.translation import gettext_noop
 
 from accounts import categories
-from accounts.principals import PLACEHOLDER_USER, Principal
+from accounts.principals import PLACEHOLDER_USER, Principal, shape_for
 from facts.models import LegacyFact
 from facts.querysets import WAITING
 from memories.models import Memory, Proposal
 from memories.querysets import PLACES_CATEGORY, MemoryQuerySet, ProposalQuerySet
 from retrieval.filters import PLACEHOLDER_NOW
-from retrieval.prepared import Rows, Shaped, read
+from retrieval.prepared import Rows, Shaped, count, read, together
 from statements.models import Doubt
 
 from ..legacies.listing import FactView
@@ -217,8 +217,13 @@ def waiting_proposals(principal: Principal, now: datetime | None = None) -> Prop
 
 def count_waiting_memories(principal: Principal) -> int:
     """Return the number of active memories that wait for the person."""
-    first, second = (rows.values("pk") for rows in _waiting_memories(principal, timezone.now()))
-    return first.union(second, all=True).count()
+    now = {PLACEHOLDER_NOW: timezone.now()}
+
+    def part(number: int) -> Shaped:
+        name = ("waiting memories", number)
+        return shape_for(principal, name, lambda who: _waiting_memories(who, PLACEHOLDER_NOW)[number], now)
+
+    return sum(together(count.steps(part(0)), count.steps(part(1))))
 
 
 def _waiting_memories(principal: Principal, now: datetime) -> tuple[MemoryQuerySet, MemoryQuerySet]:

@@ -106,10 +106,11 @@ def picture_months(principal: Principal, beside: TokensPicture) -> MonthsPicture
     series = dict(sorted(series.items(), key=lambda each: each[1]))
     most = max((sum(each[month] for each in counts.values()) for month in months), default=0)
     columns = []
+    others = _others()
     for place, month in enumerate(months):
         stacked: Counter[str] = Counter()
         for label, each in counts.items():
-            stacked[label if label in series else _others()] += each[month]
+            stacked[label if label in series else others] += each[month]
         columns.append((month, place * COLUMN + COLUMN / 2, list(_column(place, stacked, series, most))))
     numbers = [(label, [counts[label][None], *(counts[label][month] for month in months)]) for label, _total in totals]
     return MonthsPicture(columns, sorted((number, label) for label, number in series.items()), numbers, most)

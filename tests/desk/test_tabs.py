@@ -44,7 +44,7 @@ def test_every_fact_of_a_person_stands_on_a_shelf(owner, legacy, in_every_state)
     assert standing_on("mine") == set(states.values()) - standing_on("gone")
     assert standing_on("waiting") == {"proposed", "quarantined", "active"}
     assert standing_on("shared") == set()
-    on_tabs = {name: sum(counts.values()) for name, counts in tab_counts(rows, principal).items()}
+    on_tabs = {name: sum(counts.values()) for name, counts in tab_counts(principal).items()}
     assert on_tabs == {"waiting": 3, "mine": 5, "shared": 0, "gone": 2}
 
 
