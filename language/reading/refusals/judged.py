@@ -25,13 +25,15 @@ from language.reading.sentences import Sentence, split_sentences
 WEIGHTS = Path(__file__).with_name("judged.npz")
 CLASSES = ("neither", "points", "no", "asks")
 NEITHER, POINTS, NO, ASKS = range(len(CLASSES))
-LEAST_THAT_POINTS, LEAST_THAT_DECLINES, LEAST_THAT_ASKS = 2.5, 0.0, 1.0
+LEAST_THAT_POINTS, LEAST_THAT_DECLINES, LEAST_THAT_ASKS = 2.75, 0.0, 1.0
 """At these, 1 to 3 of 229 messages of people who refuse nothing (LoCoMo) are heard as a no."""
+LEAST_WHERE_ORDERED = -1.0
+"""The same where a pattern matched an order to keep nothing, but not what it names."""
 _CERTAIN = 4.0
 """From this margin on, a whole sentence counts as clearly as a part of it."""
 _LEAST_OF_A_SENTENCE = -4.0
 """The margin a whole sentence needs for its parts to be judged too."""
-_MOST_WORDS = 16
+_MOST_WORDS = 24
 _MOST_PIECES = 12
 _MOST_CHARACTERS = 160
 
@@ -48,22 +50,26 @@ def has_cue(line: str) -> bool:
     return any(_worth(line[start:end]) for each in split_sentences(line) for start, end in pieces(each))
 
 
-def judged_spans(line: str) -> list[tuple[int, int]]:
-    """The character ranges in which a text refuses; at most one for each sentence."""
+def judged_spans(line: str, *, ordered: bool = False) -> list[tuple[int, int]]:
+    """The character ranges in which a text refuses; at most one for each sentence.
+
+    ``ordered``: a pattern matched an order to keep nothing, so a lower margin is enough.
+    """
+    least = LEAST_WHERE_ORDERED if ordered else LEAST_THAT_POINTS
     found: list[tuple[int, int]] = []
     left = _MOST_PIECES
     for sentence in split_sentences(line):
         asking: dict[tuple[int, int], float] = {}
         whole = sentence.start, sentence.end
         for start, end in pieces(sentence):
-            if not _worth(line[start:end]):
+            if not ordered and not _worth(line[start:end]):
                 continue
             margins = _margins([line[start:end]])
             left -= 1
             if not len(margins) or left < 0:
                 return found
             margin = float(margins[0][POINTS] - margins[0][NEITHER])
-            if margin >= LEAST_THAT_POINTS:
+            if margin >= least:
                 asking[start, end] = margin
             elif (start, end) == whole and margin < _LEAST_OF_A_SENTENCE:
                 break

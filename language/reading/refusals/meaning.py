@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from language.reading.sentences import Sentence, split_sentences
@@ -58,11 +58,11 @@ def hear(turns: Sequence[Turn], last: int) -> Refusal | None:
     """Find what the turn at position ``last`` refuses to have kept; None if nothing."""
     said = turns[last].content
     talk = _Talk(turns, last)
-    found = [act for act in _acts(said) if not (act.judged and talk.is_about_else(act))]
-    if found:
-        heard = [each for act in found if (each := talk.meant_by(act)) is not None]
-        if not heard:
-            return None
+    heard = [each for act in _asked_by_person(said, acts_in) if (each := talk.meant_by(act)) is not None]
+    if not heard:
+        judged = [act for act in _asked_by_person(said, judged_acts) if not talk.is_about_else(act)]
+        heard = [each for act in judged if (each := talk.meant_by(act)) is not None]
+    if heard:
         passages = dict.fromkeys(passage for each in heard for passage in each.passages)
         named = frozenset().union(*(each.named for each in heard))
         asked = any(each.asked for each in heard)
@@ -71,10 +71,10 @@ def hear(turns: Sequence[Turn], last: int) -> Refusal | None:
     return talk.meant_by_no()
 
 
-def _acts(text: str) -> Iterator[Act]:
-    """The requests in a text, in order, without reported ones."""
+def _asked_by_person(text: str, finding: Callable[[str], list[Act]]) -> Iterator[Act]:
+    """The requests that ``finding`` finds in a text, in order, without reported ones."""
     line = flat(text)
-    found = acts_in(line) or judged_acts(line)
+    found = finding(line)
     parsed = parse(line) if found else None
     return (act for act in found if parsed is None or not is_reported(parsed, act))
 
@@ -101,7 +101,7 @@ class _Talk:
         inside = [each for each in self.own if each.start < act.end and act.start < each.end]
         before = [each for each in self.own if inside and each.end <= inside[0].start]
         points = any(_OF_WORDS.search(each.text) for each in inside)
-        return not points and self._spoken_of(inside, before) is None
+        return not points and self._spoken_of(act, before) is None
 
     def meant_by(self, act: Act) -> Refusal | None:
         """What a request refers to. Its own sentence is included where it names the content."""
@@ -111,7 +111,7 @@ class _Talk:
         told = [each for each in inside if self._tells(each, act)]
         if act.named:
             return self._named(act, inside, before)
-        if act.judged and not told and (spoken_of := self._spoken_of(inside, before)) is not None:
+        if act.judged and not told and (spoken_of := self._spoken_of(act, before)) is not None:
             return Refusal((*spoken_of.passages, *((self.last, each.text) for each in inside)), spoken_of.named)
         if act.ahead:
             points_on = SAYS_THIS.search(self.turns[self.last].content[act.start : act.end]) is not None
@@ -126,13 +126,10 @@ class _Talk:
             if self._asked() is not None:
                 passages += self._before()
             elif all(_is_fragment(each.text) for each in own):
-                passages += self._before(last_only=not act.judged or self._means_part(act))
+                passages += self._before(last_only=not act.judged or _means_part(inside))
             return Refusal(tuple(passages))
-        part = act.judged and self._means_part(act)
+        part = act.judged and _means_part(inside)
         return Refusal(tuple(self._before(last_only=act.last or part)), asked=self._asked() is not None)
-
-    def _means_part(self, act: Act) -> bool:
-        return _PART.search(self.turns[self.last].content[act.start : act.end]) is not None
 
     def meant_by_no(self) -> Refusal | None:
         """What a plain no refers to: what the assistant wanted to keep; None without such a request."""
@@ -187,9 +184,9 @@ class _Talk:
         told = Told.of(act.named)
         meant = [passage for passage, share in shares.items() if share >= least and told.may_be_said_by(passage[1])]
         subjects = [word for word in parsed.words if word.dep in {"nsubj", "nsubjpass"}] if parsed is not None else []
-        just_said = self._before() if not before else []
-        if act.unsure and not set(meant) & set(just_said):
+        if act.unsure and set(meant).isdisjoint([*self._before(), *((self.last, each.text) for each in before)]):
             return None
+        just_said = self._before() if not before else []
         # A noun phrase for something just said: "my address". A clause repeats words, and a question states nothing.
         by_name = not subjects and not act.whole and _OWN_THING.match(act.named)
         if not meant and len(just_said) == 1 and by_name and not just_said[0][1].rstrip().endswith("?"):
@@ -197,9 +194,9 @@ class _Talk:
         denied = _DENIES.search(act.named) is not None if subjects else None
         return Refusal((*meant, *((self.last, each.text) for each in inside)), words, act.whole, denied)
 
-    def _spoken_of(self, inside: Sequence[Sentence], before: Sequence[Sentence]) -> Refusal | None:
-        """What a request refers to by words mentioned before: "leave mum's drinking out"."""
-        words = _lemmas(" ".join(each.text for each in inside))
+    def _spoken_of(self, act: Act, before: Sequence[Sentence]) -> Refusal | None:
+        """What a request refers to by words of its clause mentioned before: "leave mum's drinking out"."""
+        words = _lemmas(self.turns[self.last].content[act.start : act.end])
         earlier = self._sentences(roles={"user"}, upto=self.last) + [(self.last, each.text) for each in before]
         shares = _shares(words, earlier[-MOST_LOOKED_AT:])
         best = max(shares.values(), default=0.0)
@@ -233,6 +230,11 @@ class _Talk:
         if any(map(str.isdigit, sentence.text)):
             return False
         return not _says_something(sentence.text) or _REACTS.match(sentence.text.replace("’", "'")) is not None
+
+
+def _means_part(inside: Iterable[Sentence]) -> bool:
+    """Whether a request names a part of what was said: "that's one for the pub, not for your archive"."""
+    return any(_PART.search(each.text) for each in inside)
 
 
 def _is_order(parsed: Parsed, root: Word) -> bool:

@@ -96,7 +96,7 @@ def flat(text: str) -> str:
 def may_refuse(text: str) -> bool:
     """Whether a text may contain a refusal, without parsing; most texts have no such word."""
     line = flat(text)
-    return bool(acts_in(line)) or says_no(line, goes_on=True) or has_cue(line)
+    return bool(acts_in(line)) or says_no(line, goes_on=True) or has_cue(line) or _is_ordered(line)
 
 
 def acts_in(line: str) -> list[Act]:
@@ -113,7 +113,13 @@ def acts_in(line: str) -> list[Act]:
 
 def judged_acts(line: str) -> list[Act]:
     """The requests found by the network."""
-    return [_ahead(line, Act(*span, judged=True)) for span in judged_spans(line) if not _is_quoted(line, span[0])]
+    spans = judged_spans(line, ordered=_is_ordered(line))
+    return [_ahead(line, Act(*span, judged=True)) for span in spans if not _is_quoted(line, span[0])]
+
+
+def _is_ordered(line: str) -> bool:
+    """Whether a pattern matches an order not to keep something, whatever it names."""
+    return _MAY.search(line) is not None and (ORDERED.search(line) or FORGOTTEN.search(line)) is not None
 
 
 def _ordered(text: str) -> Iterator[Act]:

@@ -37,6 +37,14 @@ def test_what_it_means_is_what_it_names_or_what_was_said_before(last, heard):
     assert (refusal.passages if refusal else None) == heard
 
 
+def test_an_order_that_names_what_was_not_said_before_is_judged_by_less(monkeypatch):
+    order = "Thanks. Please don't count for me, though, and don't save the number."
+    assert may_refuse(order)
+    assert hear([Turn("user", order)], 0) is not None
+    monkeypatch.setattr("language.reading.refusals.judged.LEAST_WHERE_ORDERED", 99.0)
+    assert hear([Turn("user", order)], 0) is None
+
+
 def test_a_no_to_the_question_is_heard_in_any_words():
     asked = [Turn("user", "I vote for the Greens."), Turn("assistant", "Shall I remember that?")]
     assert hear([*asked, Turn("user", "Thank you, but I must decline.")], 2).asked
