@@ -27,6 +27,9 @@ _HENCEFORTH = re.compile(
     r"future)[,:]? (?:please )?(?P<what>\S.*)"
 )
 _HENCEFORTH_LAST = re.compile(r"(?i)^(?:please )?(?P<what>\S.*?),? from now on(?:,? please)?[.!]*$")
+_ALWAYS = re.compile(
+    rf"(?i)^{_POLITE}(?P<what>(?:always|never|don't ever) \w+ .*?\b(?:me|my|answers?|repl(?:y|ies)|responses?)\b.*)"
+)
 _POINTING = re.compile(
     rf"(?i)^{_POLITE}{_REMEMBER}(?: (?:that|this|it))?(?:,? (?:please|for me|ok|okay|thanks))*[.!]*$"
 )
@@ -50,6 +53,10 @@ _NO_NAMES = frozenset(
     tuesday wednesday thursday friday saturday sunday this next any crazy old"""
     )
 )
+_PASSIVE = {
+    "answer": "answered", "give": "given", "send": "sent", "show": "shown", "tell": "told", "ask": "asked",
+    "remind": "reminded", "address": "addressed",
+}  # fmt: skip
 _UNSAID = re.compile(
     r"(?i)\b(?:it|that|this|these|those|them|he|she|they|we|us|you|your|your?self|obey|secret|admin|password)\b"
 )
@@ -76,13 +83,11 @@ def find_asked(sentence: str) -> RememberRequest | None:
     if (match := _CALL_ME.match(sentence)) and _is_name(match["name"]):
         name = match["name"].title() if match["name"].islower() else match["name"]
         return RememberRequest("order", *match.span("what"), _order(f"call me {name}"))
-    for pattern in (_HENCEFORTH, _HENCEFORTH_LAST):
+    for pattern in (_ALWAYS, _HENCEFORTH, _HENCEFORTH_LAST):
         match = pattern.match(sentence)
-        if match:
-            order = _order(match["what"])
-            if order:
-                return RememberRequest("order", *match.span("what"), order)
-            return RememberRequest("what", *match.span("what")) if pattern is _HENCEFORTH else None
+        order = _order(match["what"]) if match else ""
+        if match and (order or pattern is _HENCEFORTH):
+            return RememberRequest("order" if order else "what", *match.span("what"), order)
     if _REQUEST.match(sentence):
         sentence = sentence.rstrip("?!. ")
     for pattern in (_FUTURE, _ASKED, _POINTING_LAST):
@@ -108,8 +113,10 @@ def _order(what: str) -> str:
     rest = re.sub(r"(?i)[, ]+(?:please|thanks|thank you|ok|okay)$", "", rest)
     if verb == "call" and rest.lower().startswith(" me "):
         return f"The user asked {'not ' if match['no'] else ''}to be called{rest[3:]}."
+    if (passive := _PASSIVE.get(verb)) and rest.lower().startswith(" me "):
+        verb, rest = f"be {passive}", rest[3:]
     rest = re.sub(r"(?i)\byour (?=answers?|repl|responses?|messages?)", "", rest)
     rest = re.sub(r"(?i)\bmy\b", "the user's", re.sub(r"(?i)\b(?:me|i)\b", "the user", rest))
     if _UNSAID.search(rest) or (not rest and verb != "be"):
         return ""
-    return f"The user asked {'not ' if match['no'] else ''}to {match['always'] or ''}{verb}{rest}."
+    return f"The user asked {'not ' if match['no'] else ''}to {(match['always'] or '').lower()}{verb}{rest}."

@@ -43,6 +43,11 @@ _PASSING = re.compile(
     r"soon|tonight|today|"
     r"this (?:morning|afternoon|evening|time|week)|currently|earlier|the other day|later|meanwhile|on my way|again)\b"
 )
+_SHARED = listed("have own keep adopt live move rent buy get grow")
+_HABITUAL = re.compile(
+    r"(?i)\b(?:always|usually|never|every|each|(?:once|twice|\w+ times) an? (?:day|week|fortnight|month|year)|on "
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)days)\b"
+)
 _OF_THE_MOMENT = DOUBT | listed(
     """want try thank tell say talk ask see look need start begin go get sorry understand agree picture mind let
     cry smile laugh miss mention recall appreciate sleep know seem remember forget mean come find add check
@@ -222,27 +227,31 @@ def is_transient(clause: Clause) -> bool:  # noqa: PLR0911, PLR0912
         )
     if lemma == "be" and any(each.low in {"idiot", "mess", "fool", "member"} for each in clause.children("attr")):
         return True
-    if lemma in {"have", "do"} and any(
-        each.lemma
-        in {
-            "idea",
-            "question",
-            "problem",
-            "look",
-            "chat",
-            "lunch",
-            "dinner",
-            "meeting",
-            "hearing",
-            "minute",
-            "request",
-            "doubt",
-            "feeling",
-            "point",
-            "clue",
-            "time",
-        }
-        for each in clause.children("dobj")
+    if (
+        lemma in {"have", "do"}
+        and not is_habitual(clause)
+        and any(
+            each.lemma
+            in {
+                "idea",
+                "question",
+                "problem",
+                "look",
+                "chat",
+                "lunch",
+                "dinner",
+                "meeting",
+                "hearing",
+                "minute",
+                "request",
+                "doubt",
+                "feeling",
+                "point",
+                "clue",
+                "time",
+            }
+            for each in clause.children("dobj")
+        )
     ):
         return True
     return not clause.children(*_OBJECTS) and lemma not in _COMPLETE_VERBS
@@ -264,14 +273,16 @@ def _is_lasting(clause: Clause, complements: Sequence[Word]) -> bool:  # noqa: P
     if lemma == "come" and any(each.low == "from" for each in clause.children("prep")):
         return True
     if lemma == "go":
-        return (past or bool(lows & {"every", "always", "often", "usually", "never", "each"})) and bool(
+        return (past or "often" in lows or is_habitual(clause)) and bool(
             clause.children("prep", "xcomp", "advmod", "advcl")
         )
     if lemma == "get":
-        return past and not lows & {"it", "this", "that"}
+        return (past or is_habitual(clause)) and not lows & {"it", "this", "that"}
+    if lemma == "use" and clause.head.tag == "VBP" and not lows & {"the", "this", "that", "it", "you", "your"}:
+        return bool(clause.children("dobj"))
     if lemma in {"use", "make", "come", "call", "find", "look", "see", "talk", "sleep", "try"}:
         return (
-            bool(lows & {"always", "usually", "never", "every"})
+            is_habitual(clause)
             or (lemma in {"make", "come"} and past and bool(clause.children("dobj", "prep")))
             or (lemma == "look" and any(each.low == "after" for each in clause.children("prep")))
         )
@@ -306,6 +317,24 @@ def says_too_little(clause: Clause, person: Person, content: Sequence[Word]) -> 
     ):
         return True
     return len(told) < least or (head.lemma == "go" and not clause.children("prep", "prt", "xcomp", "advcl", "advmod"))
+
+
+def is_habitual(clause: Clause) -> bool:
+    """Whether a clause says how often something is done: "every Monday", "usually"."""
+    words = clause.words()
+    return bool(_HABITUAL.search(clause.parsed.text[words[0].start : words[-1].end]))
+
+
+def holds_for_speaker(clause: Clause, *, reciprocal: bool) -> bool:
+    """Whether what is said of "we" is true of the speaker alone, too; it is not of "we are a family of five"."""
+    head = clause.head
+    if head.lemma == "be":
+        nouns = (each for each in clause.children("attr") if each.pos in {"NOUN", "PROPN", "PRON"})
+        return head.tag == "VBP" and next(nouns, None) is None
+    wed = head.lemma == "get" and any(each.low in {"married", "divorced", "engaged"} for each in clause.children())
+    if wed or head.lemma in {"marry", "divorce"}:
+        return True
+    return not reciprocal and (head.lemma in _SHARED or head.tag in {"VBP", "VBG"})
 
 
 def is_imperative(clause: Clause) -> bool:

@@ -1,9 +1,12 @@
-"""Recognise a text in a language other than English by its function words."""
+"""Recognise English, and texts in other languages, by their function words."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import regex
 
+from .parse import Word
 from .words import ENGLISH, listed
 
 _WORD = regex.compile(r"\p{L}+")
@@ -29,3 +32,12 @@ def is_foreign(text: str) -> bool:
     words = [word.lower() for word in _WORD.findall(text)]
     foreign = sum(word in _SMALL for word in words)
     return foreign > 1 and foreign > sum(word in ENGLISH for word in words)
+
+
+def is_english(words: Sequence[Word]) -> bool:
+    """Whether a sentence has enough English function words to be read."""
+    plain = [word.low for word in words if word.text[:1].isalpha()]
+    odd = sum(not word.isascii() for word in plain)
+    small = sum(word in ENGLISH for word in plain)
+    small += sum(word.pos == "VERB" and word.lemma != word.low for word in words)
+    return bool(plain) and odd * 3 <= len(plain) and small * 6 >= len(plain)

@@ -9,7 +9,16 @@ from dataclasses import dataclass, replace
 from .asked import RememberRequest
 from .clauses import SAY, Clause, clauses, is_verb, trimmed, unwrapped
 from .dates import resolve_dates
-from .filters import announces_topic, is_imperative, is_permanent, is_transient, says_too_little, unasserted_reason
+from .filters import (
+    announces_topic,
+    holds_for_speaker,
+    is_imperative,
+    is_permanent,
+    is_transient,
+    says_too_little,
+    unasserted_reason,
+)
+from .foreign import is_english
 from .gate import punctuated, rejection_reason
 from .kinds import field_of, kind_of
 from .normalise import MASK, Normalised
@@ -18,15 +27,13 @@ from .people import PRONOUNS, Person, is_personal_predicate, name_gender
 from .soundness import malformed_reason
 from .statement_builder import ReadStatement, StatementBuilder
 from .wording import ClauseWording, Unclear
-from .words import ENGLISH, KIN, listed
+from .words import KIN, listed
 
 _CONTENT = frozenset({"NOUN", "PROPN", "ADJ", "VERB", "NUM", "X"})
 _INDEFINITES = listed(
     """anybody nobody everybody anyone everyone everything everywhere anything nothing twice always never"""
 )
 _RECIPROCAL = frozenset({"meet", "marry", "married", "engaged", "divorce", "separate", "split", "break"})
-# With these verbs, "we" statements hold for the speaker too.
-_SHARED = listed("have own keep adopt live move rent buy grow")
 _PRONOUNS_ARE = re.compile(r"(?i)\bmy pronouns are ((?:she|he|they|it|xe|ze|ey)/\w+(?:/\w+)?)")
 _FAVOURITE = frozenset({"favourite", "favorite", "favourites", "favorites"})
 
@@ -139,8 +146,7 @@ class MessageReader(StatementBuilder):
                 both = self.cast.together(self._is_reciprocal(clause))
                 if both is not None and both not in {self.who.get(each.index) for each in clause.words()}:
                     return both, False
-                shared = head.lemma in _SHARED or head.tag in {"VBP", "VBG"}
-                if self.cast.legacy is None and shared and not self._is_reciprocal(clause):
+                if self.cast.legacy is None and holds_for_speaker(clause, reciprocal=self._is_reciprocal(clause)):
                     self.who[subject.index] = self.cast.user
             return self.who.get(subject.index), False
         is_naming = head.lemma in {"call", "name"} and not clause.children("aux")
@@ -388,12 +394,3 @@ class MessageReader(StatementBuilder):
 
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
-
-
-def is_english(words: Sequence[Word]) -> bool:
-    """Whether a sentence has enough English function words to be read."""
-    plain = [word.low for word in words if word.text[:1].isalpha()]
-    odd = sum(not word.isascii() for word in plain)
-    small = sum(word in ENGLISH for word in plain)
-    small += sum(word.pos == "VERB" and word.lemma != word.low for word in words)
-    return bool(plain) and odd * 3 <= len(plain) and small * 6 >= len(plain)

@@ -9,7 +9,7 @@ from functools import partial
 
 from language.reading.learners import LEARNERS
 from language.reading.notes import expand_notes
-from language.reading.words import ENGLISH, KIN, PETS, listed
+from language.reading.words import CASUAL_SPELLINGS, ENGLISH, KIN, PETS, listed
 
 MASK = "Xquote"
 """A quotation is replaced by this and a letter, which the parser reads as one name."""
@@ -24,7 +24,9 @@ _QUOTATION = re.compile(
 _EMOJI = re.compile("[\U0001f000-\U0001faff\u2600-\u27bf\ufe0f\u200d]+|(?<!\\w)(?:[:;]-?[()DPp]|<3|xx+)(?!\\w)")
 _LAUGHS = re.compile(r"(?i)(?<!\w)(?:lol+|lmao|rofl|ha(?:ha)+h?|he(?:he)+|omg|tbh|ngl|imo|btw|fyi|smh)(?!\w)[ ,]*")
 _ASIDES = re.compile(
-    r"(?i),? ?(?<!\w)(?:bless (?:her|him|them)(?: (?:heart|soul))?|to be honest|by the way|(?:do )?you know|you see|"
+    r"(?i),? ?(?<!\w)(?:bless (?:her|him|them)(?: (?:heart|soul))?|to be honest|by the way|(?:do )?you know|you see"
+    r"|(?:so )?bear with me"
+    r"|can you believe (?:it|that)|"
     r"funnily enough|of course|i must say|i swear|believe it or not|god rest (?:(?:his|her) soul|him|her|them)|may "
     r"(?:he|she) rest in peace|"
     r"(?:just )?in case (?:that|it|this)(?: ever)? (?:matters?|helps?|comes up|is relevant|is "
@@ -43,7 +45,8 @@ _OPENERS = re.compile(
     r"honestly|basically|actually|ok|okay|exactly|right|sure|thanks|thank you|hi|hey|hello|sorry|look|listen|you see|"
     r"you know|now|then|besides|indeed|truly|still|luckily|sadly|unfortunately|fortunately|funnily enough|"
     r"of course|in fact|by the way|fun fact|funny thing|to be honest|first of all|for example|as for "
-    r"me|as i said|let me see|(?:although|though)(?! [^.!?]*,)|cheers|where (?:to|do i|should i) (?:start"
+    r"me|as i said|let me see|(?:a )?(?:bit of )?(?:background|context)(?=:)"
+    r"|(?:although|though)(?! [^.!?]*,)|cheers|where (?:to|do i|should i) (?:start"
     r"|begin)|(?:that|this|which)(?: is|'s) why|"
     r"(?:the (?:thing|fact|truth) is|(?:it )?turns out|(?:it|that) (?:just )?reminds me)(?:,|,? that)?|"
     r"let's see|(?:where|what) was i|(?:it|i|he|she|they|we|that) (?:is|was|did|am|were|do|does|would|"
@@ -64,8 +67,15 @@ _SPLICE = re.compile(
 )
 # A comma splice is split ("I have one sister, she lives in Chicago") unless the first part is subordinate.
 _COMMA = re.compile(
-    r"(?i)(?:(?<=[.!?;] )|^)(?P<first>(?:i|he|she|we|they|it|my|his|her|our|the)(?:'\w+)? [^.!?;\n]{6,120}?), "
-    r"(?P<second>(?:i|he|she|we|they|it)(?:'\w+)? (?!said\b|says\b|think\b|thought\b|told\b|guess\b|suppose\b))"
+    r"(?i)(?:(?<=[.!?;] )|^)(?:(?:oh|and|so|well) )*"
+    r"(?P<first>(?:i|he|she|we|they|it|my|his|her|our|the)(?:'\w+)? [^.!?;\n]{6,120}?), "
+    r"(?P<second>(?:i|he|she|we|they|it)(?:'\w+)? (?!said\b|says\b|think\b|thought\b|told\b|guess\b|suppose\b)"
+    r"|(?:the|my|our|his|her) \w+ (?:said|says|reckons?|thinks?) (?=\w)"
+    r"|(?:haven't|hasn't|hadn't|never|been|remind me) )"
+)
+_IS_CALLED = re.compile(
+    r"(?i)\b(?P<what>an? (?:[\w-]+ ){0,2}[\w-]+)[,.;]? (?:(?:and )?(?:s?he|it)(?:'s| is) |and )(?P<verb>called|named) "
+    r"(?=(?-i:[A-Z]))"
 )
 # A run-on sentence without punctuation: "the dog's called pickle she's a staffy".
 _RUN_ON = re.compile(r"(?<![\w'])(?P<before>[a-z]+) (?=(?:she|he)'s\b|I'm\b)")
@@ -90,32 +100,16 @@ _KIN_HAS = re.compile(
     r"(?:(?P<has>been|got|gone|had|moved|become|died|left|started|retired)|(?P<is>\w+ing|an?|the|in|at|not|very"
     r"|called|named))\b(?! of\b)"
 )
+_IS = re.compile(r"(?i)\b((?:my|our|his|her) [a-z]+)'s (?=(?:an?|the|my|in|on|at|from|called|named) )")
+_HAS = re.compile(r"(?i)\b(who|s?he|it|(?:my|our|his|her) [a-z]+)'s (?=(?:just|already|recently) \w+ed\b)")
 _PET_CALLED = re.compile(
     rf"(?i)(?:(?<=[.!?] )|^)(?:the )?(?P<pet>{'|'.join(sorted(PETS))})(?:'s| is|s)? (?:called|named)\b"
 )
 _TYPE = re.compile(r"(?i)(?<=m |s )(?:a )?type (1|2|one|two)\b(?! diab)")
 
-WORDS = {
-    "im": "I'm", "ive": "I've", "dont": "don't", "cant": "can't", "wont": "won't", "didnt": "didn't",
-    "wasnt": "wasn't", "isnt": "isn't", "arent": "aren't", "werent": "weren't", "hasnt": "hasn't",
-    "havent": "haven't", "hadnt": "hadn't", "doesnt": "doesn't", "couldnt": "couldn't", "wouldnt": "wouldn't",
-    "shouldnt": "shouldn't", "hes": "he's", "shes": "she's", "theyre": "they're", "youre": "you're",
-    "thats": "that's", "theres": "there's", "whats": "what's", "wouldve": "would've", "couldve": "could've",
-    "shouldve": "should've", "theyd": "they'd", "hed": "he'd", "shed": "she'd", "abt": "about", "w": "with",
-    "w/": "with", "tho": "though", "cos": "because", "cuz": "because", "bc": "because", "coz": "because",
-    "ppl": "people", "tmrw": "tomorrow", "tmr": "tomorrow", "u": "you", "ur": "your", "r": "are", "yr": "year",
-    "yrs": "years", "til": "until", "till": "until", "gf": "girlfriend", "bf": "boyfriend", "bff": "best friend",
-    "bday": "birthday", "rly": "really", "sm": "so much", "prob": "probably", "probs": "probably",
-    "obvs": "obviously", "obv": "obviously", "gonna": "going to", "wanna": "want to", "gotta": "have to",
-    "thru": "through", "fav": "favourite", "fave": "favourite", "ty": "thanks", "thx": "thanks", "ik": "I know",
-    "dunno": "don't know", "wk": "week", "wks": "weeks", "mo": "month", "mos": "months", "uni": "university",
-    "n": "and", "em": "them", "pls": "please", "plz": "please", "idk": "I don't know", "def": "definitely",
-    "sis": "sister", "bro": "brother", "hubby": "husband", "pb": "peanut butter", "outta": "out of", "kinda": "rather",
-    "sorta": "rather", "rn": "now", "b4": "before", "alot": "a lot",
-    "evry": "every", "everyday": "every day", "bout": "about", "bf's": "boyfriend's", "veggie": "vegetarian",
-}  # fmt: skip
+_CONTRACTION = re.compile(r"^(?!I don).*(?:n.t|.m|.ve)$")
 _UNMARKED = re.compile(
-    rf"(?<![\w'])(?:{'|'.join(each for each in WORDS if re.search(r'n.t$|.m$|.ve$', WORDS[each]) and each != 'idk')})"
+    rf"(?<![\w'])(?:{'|'.join(each for each, meant in CASUAL_SPELLINGS.items() if _CONTRACTION.search(meant))})"
     r"(?![\w'])",
     re.I,
 )
@@ -286,14 +280,17 @@ def normalise(text: str, names: Collection[str], *, casual: bool, about: str = "
     mended.replace(re.compile(r"([?!.])[?!. ]*(?<=[?!.])|\s*\.(?=\s*[,;])"), lambda match: _strongest(match.group()))
     mended.replace(_QUESTION_AFTER, ". ")
     mended.replace(re.compile(r"(?i)(?<!\w)'cause\b"), "because")
-    mended.replace(_UNMARKED, lambda match: WORDS[match.group().lower()])
+    mended.replace(_UNMARKED, lambda match: CASUAL_SPELLINGS[match.group().lower()])
     if casual:
         mended.casual = True
         _normalise_words(mended, names)
     mended.replace(
         _KIN_HAS, lambda match: f"{match[1]} {'has' if match['has'] else 'is'} {match['has'] or match['is']}"
     )
+    mended.replace(_IS, lambda match: f"{match[1]} is ")
+    mended.replace(_HAS, lambda match: f"{match[1]} has ")
     mended.replace(_TRAILS, "")
+    mended.replace(_IS_CALLED, lambda match: f"{match['what']} {match['verb']} ")
     mended.replace(_DISLOCATION, lambda match: match[1])
     mended.replace(_COMMA, _split_splice)
     if casual:
@@ -374,7 +371,7 @@ def _normalise_words(mended: Normalised, names: Collection[str]) -> None:
     known |= ailing - ENGLISH - _NO_NAMES - {*KIN, *PETS}
     mended.replace(_STRETCHED, lambda match: match[1])
     mended.replace(_ITS, "it's")
-    mended.replace(_WORD, lambda match: WORDS.get(match.group().lower(), match.group()))
+    mended.replace(_WORD, lambda match: CASUAL_SPELLINGS.get(match.group().lower(), match.group()))
     mended.replace(_SAID, "")
     mended.replace(_POSSESSIVE_KIN, lambda match: f"{match[1]}'s")
     mended.replace(re.compile(r"(?<![\w'])i(?=\b)"), "I")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from language.reading.notes import is_label
-from language.reading.words import listed
+from language.reading.words import ENGLISH, KIN, listed
 
 MAX_LIST_LINES = 8
 MAX_CHARACTERS = 32_000
@@ -86,11 +86,16 @@ def _blank_unless_own(match: re.Match[str]) -> str:
     said = line.partition(":")[2]
     if _TOPIC.match(who) and (not is_label(who) or _SUBJECT_FIRST.match(said)):
         return line.replace(":", ".", 1)
-    if who in _OWN_HEADINGS and _FIRST_PERSON.search(said):
+    if (who in _OWN_HEADINGS or _is_heading(who.split())) and _FIRST_PERSON.search(said):
         return " " * (len(line) - len(said)) + said
     if is_label(who):
         return line
     return _blank(match)
+
+
+def _is_heading(words: list[str]) -> bool:
+    """Whether a label has words that no speaker's name has: "bit of background: I'm a locksmith"."""
+    return len(words) > 1 and not ENGLISH.isdisjoint(words) and KIN.keys().isdisjoint(words)
 
 
 def _without_lists(text: str) -> str:

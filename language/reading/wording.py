@@ -174,7 +174,7 @@ class ClauseWording:
             both = [self.named(self.beside), user]
             return " and ".join(both if self.of_legacy else reversed(both))
         if word.low == "us":
-            return f"{user} and others"
+            return f"{user} and others" if self.of_legacy else user
         if word.low == "our":
             return f"{user}'s"
         raise Unclear(word, "unclear we")

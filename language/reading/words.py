@@ -265,3 +265,23 @@ INSTRUMENTS = listed(
     """guitar piano violin accordion trumpet harmonica drums flute cello banjo fiddle clarinet saxophone organ harp
     ukulele mandolin bass keyboard trombone tuba oboe concertina bagpipes viola recorder""",
 )
+
+CASUAL_SPELLINGS = {
+    "im": "I'm", "ive": "I've", "dont": "don't", "cant": "can't", "wont": "won't", "didnt": "didn't",
+    "wasnt": "wasn't", "isnt": "isn't", "arent": "aren't", "werent": "weren't", "hasnt": "hasn't",
+    "havent": "haven't", "hadnt": "hadn't", "doesnt": "doesn't", "couldnt": "couldn't", "wouldnt": "wouldn't",
+    "shouldnt": "shouldn't", "hes": "he's", "shes": "she's", "theyre": "they're", "youre": "you're",
+    "thats": "that's", "theres": "there's", "whats": "what's", "wouldve": "would've", "couldve": "could've",
+    "shouldve": "should've", "theyd": "they'd", "hed": "he'd", "shed": "she'd", "abt": "about", "w": "with",
+    "w/": "with", "tho": "though", "cos": "because", "cuz": "because", "bc": "because", "coz": "because",
+    "ppl": "people", "tmrw": "tomorrow", "tmr": "tomorrow", "u": "you", "ur": "your", "r": "are", "yr": "year",
+    "yrs": "years", "til": "until", "till": "until", "gf": "girlfriend", "bf": "boyfriend", "bff": "best friend",
+    "bday": "birthday", "rly": "really", "sm": "so much", "prob": "probably", "probs": "probably",
+    "obvs": "obviously", "obv": "obviously", "gonna": "going to", "wanna": "want to", "gotta": "have to",
+    "thru": "through", "fav": "favourite", "fave": "favourite", "ty": "thanks", "thx": "thanks", "ik": "I know",
+    "dunno": "don't know", "wk": "week", "wks": "weeks", "mo": "month", "mos": "months", "uni": "university",
+    "n": "and", "em": "them", "pls": "please", "plz": "please", "idk": "I don't know", "def": "definitely",
+    "sis": "sister", "bro": "brother", "hubby": "husband", "pb": "peanut butter", "outta": "out of", "kinda": "rather",
+    "sorta": "rather", "rn": "now", "b4": "before", "alot": "a lot",
+    "evry": "every", "everyday": "every day", "bout": "about", "bf's": "boyfriend's", "veggie": "vegetarian",
+}  # fmt: skip
