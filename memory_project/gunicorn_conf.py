@@ -8,6 +8,8 @@ bind = f"127.0.0.1:{os.environ.get('PORT', '8000')}"
 worker_class = "memory_project.worker.PatientWorker"
 workers = int(os.environ.get("WEB_CONCURRENCY", "2"))
 asgi_lifespan = "off"
+# Django alone decides whether X-Forwarded-Proto is trusted (BEHIND_PROXY); gunicorn believes it from this machine.
+secure_scheme_headers: dict[str, str] = {}
 # Imported once, before the workers fork; connections are opened later, at their first use.
 preload_app = True
 timeout = 60

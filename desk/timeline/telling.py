@@ -163,11 +163,11 @@ def _statements(model: type[Memory | LegacyFact]) -> _Rows:
 
 
 def _of_memory(text: str) -> str:
-    return second_person(text) if text else _("what is not to be kept")
+    return second_person(text) if text else _("a memory")
 
 
 def _of_fact(text: str) -> str:
-    return text or _("what is not to be kept")
+    return text or _("a fact")
 
 
 _Rows = Callable[[Principal], QuerySet[Any]]

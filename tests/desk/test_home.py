@@ -121,7 +121,7 @@ def test_what_changed_last(visit, owner, stranger, me, bot, cautious):
         "agent proposed it: You read in bed.",
         "You changed it: Home",
         "You rejected it: You play chess.",
-        "You put it away: what is not to be kept",
+        "You put it away: a memory",
         "You approved it in other words: My sister lives in Porto.",
         "agent reworded it: You keep hens.",
     ]

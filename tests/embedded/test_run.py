@@ -1,4 +1,5 @@
 import http.client
+import json
 import os
 import signal
 import socket
@@ -94,6 +95,12 @@ def test_a_copy_starts_serves_survives_and_stops(var, port):
 
         second = manage(var, "create_agent_key", "second terminal", "--user", "somebody", "--quiet")
         assert second.stdout.startswith("ks_"), second.stderr
+        # Without BEHIND_PROXY, nobody is believed who says that the request came by https.
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+        key = manage(var, "create_agent_key", "links", "--user", "maria", "--quiet").stdout.strip()
+        headers = {"Authorization": f"Bearer {key}", "X-Forwarded-Proto": "https"}
+        connection.request("GET", "/api/v1/memories/?per_page=1", headers=headers)
+        assert json.load(connection.getresponse())["next"].startswith(f"http://127.0.0.1:{port}/")
         again = subprocess.run(
             [sys.executable, "-m", "memory_project.run"],
             cwd=module.BASE,
