@@ -165,7 +165,10 @@ def kind_of(clause: Clause, text: str, person: Person) -> str:  # noqa: PLR0911,
         return "goal"
     if _PROJECT.search(text) and person.role != "legacy":
         return "project"
-    if lemma in {"teach", "call"} and clause.children("dobj", "dative"):
+    if lemma in {"teach", "call"} and any(
+        lemma == "call" or each.dep == "dative" or each.pos in {"PROPN", "PRON"} or each.low in KIN
+        for each in clause.children("dobj", "dative")
+    ):
         return "relationship"
     if lemma in {"work", "teach", "nurse"} or (lemma in _WORK and objects):
         return "occupation"

@@ -40,6 +40,7 @@ _CLASSES = frozenset({5, 6, 7, 8, 13, 14, 15, 18, 20, 21, 23, 28})
 possessions, measures, time.
 """
 _SENSES, _MOST_SENSES = 4, 5
+_MOST_HYPERNYMS = 6
 _DERIVED = frozenset("+\\<")
 
 
@@ -129,6 +130,18 @@ def _hypernyms(word: str) -> Mapping[Key, int]:
 def _noun_class(word: str) -> int:
     """The lexicographer file of a noun's most frequent sense; 0 for other words."""
     return next((sense(key).kind for key, rank in senses_of(word) if rank == 0 and key[0] == "n"), 0)
+
+
+@lru_cache(maxsize=10_000)
+def is_kind_of(noun: str, kind: str) -> bool:
+    """Whether one noun is a hyponym of another, both in their most frequent sense: a greyhound is a dog."""
+    over = {key for key, rank in senses_of(kind) if rank == 0 and key[0] == "n"}
+    step = {key for key, rank in senses_of(noun) if rank == 0 and key[0] == "n"}
+    for _ in range(_MOST_HYPERNYMS if over and _noun_class(noun) in _CLASSES else 0):
+        step = {each for key in step for each in _pointed_senses(key, "@")}
+        if not step.isdisjoint(over):
+            return True
+    return False
 
 
 def siblings(noun: str) -> list[str]:

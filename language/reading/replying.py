@@ -20,6 +20,7 @@ from django.utils.translation import gettext as _
 from language.base import Heard, ReplyRequest, Source
 from language.reading.compare import Saying, compare, parse_pairs
 from language.reading.foreign import is_foreign
+from language.reading.lexicon import is_kind_of
 from language.reading.parse import irregular
 from language.reading.questions import (
     ASKS_OF_ITSELF,
@@ -132,8 +133,8 @@ _TIME = regex.compile(
     regex.IGNORECASE,
 )
 _TIME_WORDS = listed("in on at the of about around early late st nd rd th")
-_NOT_ALONE = listed("favourite favorite best new old own")
-"""Adjectives that are no topic without their noun: the favourite dish may be known, the favourite colour not."""
+_NOT_ALONE = listed("favourite favorite best new old own called named")
+"""Words that are no topic without their noun: the favourite dish may be known, the favourite colour not."""
 _DERIVED_FROM = dict.fromkeys(("husband", "wife", "spouse"), "marry")
 _OF_YOU = regex.compile(r"\b[Yy]ou\b|“(?:I|My)\b")
 
@@ -321,14 +322,20 @@ def _matching_sources(question: str, found: Sequence[Source]) -> tuple[list[Sour
         of_them = [source for source in found if not (source.of_legacy and OF_ME.search(question))]
         return _remembered(question, of_them)[:MOST_TOLD_OF_ALL], FOUND
     named = {name[0].casefold() for name in _NAME.finditer(question)} & set(wanted)
-    shared = [(source, _shared(wanted, source)) for source in found]
+    exact = [(source, _shared(wanted, source)) for source in found]
+    told = {word for _, words in exact for word in words}
+    shared = [(source, words | _kinds(wanted.keys() - told - named, source)) for source, words in exact]
     shared = [(source, words) for source, words in shared if words and (words & named or not named)]
     own = [(source, words) for source, words in shared if _is_own(source, question)]
     if WHAT_I_DO.search(question) and shared and not own:
         return _remembered(question, [source for source, _ in shared])[:MOST_TOLD], NOTHING_OF_YOURS
     shared = own or shared
     most = max((len(words) for _, words in shared), default=0)
-    fitting = [source for place, (source, words) in enumerate(shared) if len(words) == most or not place]
+    fitting = [
+        source
+        for place, (source, words) in enumerate(shared)
+        if len(words) == most or (not place and words - _NOT_ALONE)
+    ]
     topic = topic_of(wanted) if OF_ME.search(question) and not named else ""
     if topic:
         of_topic = [source for source in found if source in fitting or topic in topics_of(source.text)]
@@ -337,10 +344,10 @@ def _matching_sources(question: str, found: Sequence[Source]) -> tuple[list[Sour
     about = set(wanted) - named - _NOT_ALONE or set(wanted) - named
     answers = any(words & about for source, words in shared if source in sources) or not about
     sources = sources[: MOST_TOLD if about else MOST_TOLD_OF_ALL]
-    told = _TIME if WANTS_A_TIME.search(question) else _FIGURE if HOW.search(question) else None
-    if told:
-        sources.sort(key=lambda source: not told.search(source.text))
-        answers = answers and any(told.search(source.text) for source in sources)
+    value = _TIME if WANTS_A_TIME.search(question) else _FIGURE if HOW.search(question) else None
+    if value:
+        sources.sort(key=lambda source: not value.search(source.text))
+        answers = answers and any(value.search(source.text) for source in sources)
     return sources, FOUND if answers else NEAREST
 
 
@@ -354,6 +361,12 @@ def _shared(wanted: Iterable[str], source: Source) -> set[str]:
     """The words of the question that a source contains."""
     others = _words(source.text)
     return {word for word in wanted if any(_is_same_word(_DERIVED_FROM.get(word, word), other) for other in others)}
+
+
+def _kinds(wanted: Iterable[str], source: Source) -> set[str]:
+    """The words of the question of which a source names a kind: the dog, where it tells of a greyhound."""
+    others = _words(source.text)
+    return {word for word in wanted if any(is_kind_of(other, word) for other in others)}
 
 
 def _is_own(source: Source, question: str) -> bool:

@@ -234,6 +234,18 @@ class TestWhatItAnswers:
     def test_when_something_is_with_the_nearest_where_no_time_is_told(self, question):
         assert answer(question, Source("You row with your sister Lotte.", "remembered")).startswith(NEAREST)
 
+    def test_a_kind_of_what_is_asked_for_answers(self):
+        landlord = Source("Your landlord is called Mr Pickering.", "remembered")
+        dog = Source("You adopted a greyhound called Biscuit.", "remembered")
+        assert answer("What's my dog called?", landlord, dog) == f"{FOUND}\n- {dog.text} (remembered)"
+        assert answer("What's my dog called?", landlord).startswith(NEAREST)
+        assert answer("What's my greyhound called?", Source("You have a dog.", "remembered")) == NOTHING_FOUND
+
+    def test_teaching_a_subject_is_work(self):
+        work = Source("You teach chemistry at a secondary school.", "remembered")
+        others = Source("You taught Sam to swim.", "remembered")
+        assert answer("Where do I work?", others, work) == f"{FOUND}\n- {work.text} (remembered)"
+
     @pytest.mark.parametrize(
         "others",
         ["You have a brother called Piet who plays the cello.", "Your brother Piet plays the cello."],
