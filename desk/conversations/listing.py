@@ -35,8 +35,8 @@ NAMED_IN_WORDS = 2
 """So many words name something, and who names it means messages with the words; more of them ask."""
 MOST_TITLES = 5
 PASSAGE_CHARACTERS = 140
-_LEGACY, _AGENT = UUID(int=7), UUID(int=8)
-"""Ids that nothing has, which stand for a legacy and an agent in compiled statements."""
+_PLACEHOLDERS = {"legacy_id": UUID(int=7), "agent_id": UUID(int=8), "brought_by_id": UUID(int=9)}
+"""Ids that nothing has, which stand for those of the filters in compiled statements."""
 _TALK_COLUMNS = tuple(
     each.attname
     for each in Conversation._meta.concrete_fields
@@ -86,10 +86,15 @@ class ConversationView(ListView):
         """The URL that also shows less similar results."""
         return replace(self, more="yes", page="").query
 
+    @property
+    def wanted(self) -> dict[str, str]:
+        """The ids that are filtered by, by column."""
+        wanted = {"legacy_id": self.legacy, "agent_id": self.agent, "brought_by_id": self.upload}
+        return {name: value for name, value in wanted.items() if value}
+
     def narrow(self, conversations: ConversationQuerySet) -> ConversationQuerySet:
         """Apply the filters, without the search."""
-        wanted = {"legacy_id": self.legacy, "agent_id": self.agent, "brought_by_id": self.upload}
-        return conversations.filter(**{name: value for name, value in wanted.items() if value})
+        return conversations.filter(**self.wanted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,14 +154,12 @@ class _Talks:
         return read_talks(self._rows("-said_at", "-created_at", "pk"), part)
 
     def _rows(self, *order: str) -> Shaped:
-        wanted = {"legacy_id": (_LEGACY, self.view.legacy), "agent_id": (_AGENT, self.view.agent)}
-        asked = {name: pair for name, pair in wanted.items() if pair[1]}
-        placeholders = {name: placeholder for name, (placeholder, _id) in asked.items()}
+        placeholders = {name: _PLACEHOLDERS[name] for name in self.view.wanted}
         return shape_for(
             self.principal,
             ("talks", tuple(placeholders), order),
             lambda who: with_time(who).filter(**placeholders).order_by(*order),
-            {placeholder: UUID(told) for placeholder, told in asked.values()},
+            {_PLACEHOLDERS[name]: UUID(told) for name, told in self.view.wanted.items()},
         )
 
 
