@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import sys
 import threading
 import time
 from collections import defaultdict
@@ -74,6 +75,16 @@ class EventStreamRenderer(BaseRenderer):
         return b"event: error\ndata: " + orjson.dumps(data) + b"\n\n"
 
 
+# In one step: two processes that count first and add then pass the limit together. The key outlasts its longest slot.
+_TAKE_SLOT = """
+redis.call('ZREMRANGEBYSCORE', KEYS[1], 0, ARGV[1])
+if redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[4]) then return 0 end
+redis.call('ZADD', KEYS[1], ARGV[2], ARGV[3])
+if redis.call('TTL', KEYS[1]) < tonumber(ARGV[5]) then redis.call('EXPIRE', KEYS[1], ARGV[5]) end
+return 1
+"""
+
+
 class TooManyStreams(Throttled):
     """429: the person has reached the limit of open streams, over all processes."""
 
@@ -101,8 +112,8 @@ class StreamSlot:
         self._open = True
         seconds = settings.UPDATES_STREAM_SECONDS if seconds is None else seconds
         try:
-            rank = take_slot(self._key, self._id, seconds)
-            if rank < settings.UPDATES_STREAMS_PER_PERSON and audience:
+            taken = take_slot(self._key, self._id, seconds, settings.UPDATES_STREAMS_PER_PERSON)
+            if taken and audience:
                 take_slot(audience, self._id, seconds)
         except (RedisError, OSError) as error:
             # Without Valkey a stream has no events and ends at once, so it needs no count.
@@ -110,7 +121,7 @@ class StreamSlot:
                 self.close()
                 raise Unavailable("What is said could not be told. Try again in a moment.") from error
             return
-        if rank >= settings.UPDATES_STREAMS_PER_PERSON:
+        if not taken:
             self.close()
             raise TooManyStreams
 
@@ -155,16 +166,14 @@ class Stream(StreamSlot):
             yield b": over, ask again after the last id\n\n"
 
 
-def take_slot(key: str, place: str, seconds: float) -> int:
-    """Take a slot under a key, and return how many were taken before. Slots expire, as a process may be killed."""
+def take_slot(key: str, place: str, seconds: float, most: int = sys.maxsize) -> bool:
+    """Take a slot under a key, and return whether fewer than ``most`` were taken. One step for all processes.
+
+    Slots expire, as a process may be killed. Taking one again prolongs it.
+    """
     now = time.time()
     ends = now + seconds + _SILENCE_SECONDS
-    steps = valkey_client().pipeline()
-    steps.zremrangebyscore(key, 0, now)
-    steps.zadd(key, {place: ends})
-    steps.zrank(key, place)
-    steps.expire(key, round(ends - now) + 1)
-    return int(steps.execute()[2] or 0)
+    return bool(valkey_client().eval(_TAKE_SLOT, 1, key, now, ends, place, most, round(ends - now) + 1))
 
 
 def valkey_client() -> Redis:

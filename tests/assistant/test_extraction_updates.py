@@ -4,6 +4,7 @@ import asyncio
 import json
 import threading
 import time
+from uuid import uuid4
 
 import pytest
 from asgiref.sync import async_to_sync
@@ -196,6 +197,20 @@ class TestBounds:
         streaming.valkey_client().zadd(key, {str(number): time.time() - 1 for number in range(10)})
         assert events(listen(api(owner), conversation)) == []
         assert streaming.valkey_client().zcard(key) == 0
+
+    def test_whoever_was_held_up_on_the_way_passes_no_limit(self, monkeypatch):
+        """By the end of each, one that had looked at the clock before the others came first."""
+        key, now = f"keepsake:streams:{uuid4()}", time.time()
+        assert [streaming.take_slot(key, str(number), 30, 3) for number in range(3)] == [True] * 3
+        monkeypatch.setattr(streaming.time, "time", lambda: now - 5)
+        assert not streaming.take_slot(key, "late", 30, 3)
+        assert streaming.valkey_client().zcard(key) == 3
+
+    def test_a_short_one_ends_no_longer_one(self):
+        key = f"keepsake:streams:{uuid4()}"
+        streaming.take_slot(key, "long", 300)
+        streaming.take_slot(key, "short", 30)
+        assert streaming.valkey_client().ttl(key) > 300
 
     def test_one_that_is_closed_before_it_began_leaves_its_place(self, monkeypatch):
         monkeypatch.setattr(streaming, "_process", threading.BoundedSemaphore(1))
