@@ -23,6 +23,11 @@ ONE_EACH = listed("mother father grandmother grandfather husband wife boss girlf
 _KIN_ADJECTIVES = listed(
     """late dear little big older younger elder eldest oldest youngest best old great beloved baby twin own"""
 )
+_PERSONAL_STATES = listed("allergic diabetic pregnant married engaged")
+_CONDITIONS = listed(
+    """asthma diabetes epilepsy dementia cancer arthritis migraines allergies adhd autism eczema coeliac celiac
+    epileptic asthmatic shellfish nuts peanuts dairy gluten lactose"""
+)
 
 
 def name_gender(name: str) -> str:
@@ -149,3 +154,8 @@ def has_article(parsed: Parsed, word: Word) -> bool:
     return any(each.dep == "det" for each in parsed.children(word)) or (
         word.index > 0 and parsed.words[word.index - 1].low in {"a", "an", "the"}
     )
+
+
+def is_personal_predicate(parsed: Parsed, verb: Word) -> bool:
+    """Whether a predicate applies only to people: to be allergic, to have asthma."""
+    return any(each.low in (_PERSONAL_STATES | _CONDITIONS) for each in parsed.children(verb))

@@ -20,10 +20,11 @@ from .filters import (
 )
 from .foreign import is_english
 from .gate import punctuated, rejection_reason
+from .kin import is_personal_predicate
 from .kinds import field_of, kind_of
 from .normalise import MASK, Normalised
 from .parse import Parsed, Word, parse
-from .people import PRONOUNS, Person, is_personal_predicate, name_gender
+from .people import PRONOUNS, Person, name_gender
 from .soundness import malformed_reason
 from .statement_builder import ReadStatement, StatementBuilder
 from .wording import ClauseWording, Unclear
@@ -93,11 +94,11 @@ class MessageReader(StatementBuilder):
         previous: Word | None = None
         question = parsed.text[: parsed.words[last - 1].end].rstrip().endswith("?")
         for clause in map(unwrapped, clauses(parsed, first, last)):
-            self.cast.mentions(parsed, clause.words(), self.who)
+            self.cast.resolve(parsed, clause.words(), self.who)
             person, elided = self._subject(clause, previous)
             if not question:
                 for each in clause.children("attr", "oprd") if person is not None else ():
-                    self.cast.bind(person or self.cast.user, each, parsed.child(each, "poss"))
+                    self.cast.learn_from_copula(person or self.cast.user, each, parsed.child(each, "poss"))
                 yield from self._kin(clause)
             try:
                 if question:
@@ -105,7 +106,7 @@ class MessageReader(StatementBuilder):
                 statement = self._clause(clause, person, elided=elided, explicit=explicit)
                 told.append(_Context(statement, clause, person or statement.person, loose=elided or person is None))
                 if person is self.cast.user:
-                    self.cast.introduce(parsed, clause.head)
+                    self.cast.learn_relatives(parsed, clause.head)
             except Unclear as unclear:
                 joined = self._merged(told, clause, person) if previous is not None else None
                 if joined is not None:
@@ -116,7 +117,7 @@ class MessageReader(StatementBuilder):
                 # The speaker of reported speech is not an antecedent for the next pronoun.
                 person = None if str(dropped) == "joke or hearsay" and person is not self.cast.legacy else person
                 if str(dropped) == "joke or hearsay":
-                    self.cast.here = [one for one in self.cast.here if one is self.cast.legacy]
+                    self.cast.mentioned_now = [one for one in self.cast.mentioned_now if one is self.cast.legacy]
                 self.dropped[str(dropped)] += 1
             beside = (
                 next((each for each in parsed.children(clause.subject) if each.dep == "conj"), None)
@@ -124,7 +125,7 @@ class MessageReader(StatementBuilder):
                 else None
             )
             if person is not None:
-                self.cast.spoken_of(person, self.who.get(beside.index) if beside else None)
+                self.cast.set_focus(person, self.who.get(beside.index) if beside else None)
             self.last = person or self.last
             previous = clause.head
         yield from self._well_formed(told)
@@ -143,7 +144,7 @@ class MessageReader(StatementBuilder):
         head, subject = clause.head, clause.subject
         if subject is not None:
             if subject.low == "we":
-                both = self.cast.together(self._is_reciprocal(clause))
+                both = self.cast.other_in_we(self._is_reciprocal(clause))
                 if both is not None and both not in {self.who.get(each.index) for each in clause.words()}:
                     return both, False
                 if self.cast.legacy is None and holds_for_speaker(clause, reciprocal=self._is_reciprocal(clause)):
@@ -158,7 +159,7 @@ class MessageReader(StatementBuilder):
         if not past:
             return None, False
         if previous is not None or self.last is not None:
-            return self.last or (self.cast.user if self.own and not self.cast.here else None), True
+            return self.last or (self.cast.user if self.own and not self.cast.mentioned_now else None), True
         asked = re.findall(
             r"(?i)\b(?:did|was|were|does|do|is|are|had|has|have|made|would|could) (he|she|you|they|we|it)\b",
             self.reply,
@@ -167,13 +168,13 @@ class MessageReader(StatementBuilder):
             low = asked[-1].lower()
             if low == "you":
                 return self.cast.user, True
-            near = [self.cast.subject, *reversed(self.cast.before)]
+            near = [self.cast.focus, *reversed(self.cast.mentioned_before)]
             return next(
                 (one for one in near if one is not None and low in PRONOUNS and one.fits(PRONOUNS[low])), None
             ), True
-        if self.cast.legacy is None and self.own and not self.cast.here:
+        if self.cast.legacy is None and self.own and not self.cast.mentioned_now:
             return self.cast.user, True
-        return (self.cast.legacy if head.lemma == "bear" and not self.cast.unclear else None), True
+        return (self.cast.legacy if head.lemma == "bear" and not self.cast.is_ambiguous else None), True
 
     @staticmethod
     def _is_reciprocal(clause: Clause) -> bool:
@@ -346,7 +347,7 @@ class MessageReader(StatementBuilder):
             and len(clause.parsed.children(clause.subject)) == 1
         )
         if bare and name is not None and owner is self.cast.legacy:
-            self.cast.spoken_of(self.cast.other(name=name.text.capitalize()), None)
+            self.cast.set_focus(self.cast.find_or_add(name=name.text.capitalize()), None)
             raise _Dropped("unclear pronoun")
 
     def _loss(self, clause: Clause) -> ReadStatement | None:

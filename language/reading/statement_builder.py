@@ -57,7 +57,7 @@ class StatementBuilder:
         cast, legacy = self.cast, self.cast.legacy
         for word in clause.words():
             person = self.who.get(word.index)
-            if person is None or person.told or word.low in PRONOUNS or person.role == "user":
+            if person is None or person.is_introduced or word.low in PRONOUNS or person.role == "user":
                 continue
             if person is legacy and person.kin and word.low in {person.kin, *cast.legacy_names}:
                 said = {each.low for each in clause.words()}
@@ -65,7 +65,7 @@ class StatementBuilder:
                 # "Grandma Rosa" is only a form of address; "my grandma Rosa" states the relation.
                 if not named or not said & {"my", "our"}:
                     continue
-                person.told = True
+                person.is_introduced = True
                 if any(each.low == person.kin and each.dep == "attr" for each in clause.words()):
                     continue
                 user = cast.user.name or "the user"
@@ -86,7 +86,7 @@ class StatementBuilder:
         cast = self.cast
         if owner.role == "other" or not word.text.islower() or word.dep == "attr":
             return
-        person.told = True
+        person.is_introduced = True
         if owner is cast.legacy:
             about, whose = owner, owner.name
         else:

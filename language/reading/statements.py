@@ -119,7 +119,7 @@ class _BatchReader:
         if any(_NEVER_MIND.search(part.replace("’", "'").strip()) for part in re.split(r"(?<=[.!?])\s+|\n", text)):
             self.dropped["taken back"] += 1
             return None if len(text.split()) <= _MOST_RETRACTION_WORDS else []
-        about = "" if _ASKED_OF_YOU.search(self.reply) else self.cast.noted(text)
+        about = "" if _ASKED_OF_YOU.search(self.reply) else self.cast.elided_subject(text)
         own = self.cast.legacy is None and not _ASKED_OF_OTHERS.search(self.reply)
         mended = normalise(text, self.names, casual=self.casual or is_casual([text.strip()]), about=about, own=own)
         parsed = parse(mended.text)
