@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -16,7 +17,8 @@ from accounts.models import Agent, Legacy, Member
 from accounts.policy import must_decide, must_decide_for_all
 from accounts.principals import Principal
 from accounts.scope import working_for
-from conversations.models import Conversation, Message
+from conversations.models import Conversation, ConversationImport, Message
+from conversations.querysets import OPEN_IMPORTS
 from facts.models import LegacyFact
 from journal.actions import ledger_write
 from journal.exceptions import Conflict, NotFound, Refused
@@ -33,6 +35,16 @@ JOB = "erase"
 RUN_TASK = "assistant.run_erasure"
 LONGEST_GRACE_HOURS = 720
 State = Erasure.State
+_ERASABLE: Mapping[str, Callable[[Principal], QuerySet[Any]]] = {
+    "memory": Memory.objects.visible_to,
+    "fact": LegacyFact.objects.mine,
+    "place": Place.objects.visible_to,
+    "message": Message.objects.visible_to,
+    "conversation": Conversation.objects.visible_to,
+    "import": ConversationImport.objects.visible_to,
+    "membership": Legacy.objects.visible_to,
+}
+"""What the person may erase, by scope."""
 
 
 def erasure_request(
@@ -43,7 +55,7 @@ def erasure_request(
     ``scope`` is one of SCOPES; ``object_id``: the object, for a membership the legacy. A repeated request returns the
     waiting or running erasure. Raises NotYoursToDecide, NotFound, Refused (400) for an unknown scope or invalid hours,
     Conflict (409 ``last_owner``: hand the legacy over first; ``owns_services``: other people depend on the person's
-    service agents).
+    service agents; ``import_open``: the import has not ended).
     """
     user_id = must_decide_for_all(principal) if scope == "everything" else must_decide(principal)
     _check(principal, user_id, scope, object_id, grace_hours)
@@ -80,6 +92,8 @@ def _check(principal: Principal, user_id: UUID, scope: str, object_id: str, grac
         is_there = False
     if not is_there:
         raise NotFound(f"There is no such {scope}.")
+    if scope == "import" and _named(principal, scope, object_id).filter(state__in=[*OPEN_IMPORTS, "storing"]).exists():
+        raise Conflict(_("This import has not ended. Cancel it first."), code="import_open")
     if scope == "membership":
         others = Member.objects.filter(legacy_id=UUID(object_id)).exclude(user_id=user_id)
         if others.exists() and not others.filter(role=Member.Role.OWNER).exists():
@@ -88,18 +102,7 @@ def _check(principal: Principal, user_id: UUID, scope: str, object_id: str, grac
 
 def _named(principal: Principal, scope: str, object_id: str) -> QuerySet[Any]:
     """Return the object of an erasure. Raises ValueError."""
-    if scope == "memory":
-        return Memory.objects.visible_to(principal).filter(pk=object_id)
-    key = UUID(object_id)
-    if scope == "fact":
-        return LegacyFact.objects.mine(principal).filter(pk=key)
-    if scope == "place":
-        return Place.objects.visible_to(principal).filter(pk=key)
-    if scope == "message":
-        return Message.objects.visible_to(principal).filter(pk=key)
-    if scope == "conversation":
-        return Conversation.objects.visible_to(principal).filter(pk=key)
-    return Legacy.objects.visible_to(principal).filter(pk=key)
+    return _ERASABLE[scope](principal).filter(pk=object_id if scope == "memory" else UUID(object_id))
 
 
 def erasure_withdraw(principal: Principal, receipt: UUID) -> Erasure:

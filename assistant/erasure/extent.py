@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from conversations.models import Conversation, Message
+from conversations.models import Conversation, ConversationImport, Message
 from facts.models import FactEvidence, LegacyFact
 from journal.models import Erasure
 from memories.models import (
@@ -24,7 +24,7 @@ from memories.models import (
     Relation,
 )
 
-SCOPES = ("memory", "fact", "place", "message", "conversation", "membership", "everything")
+SCOPES = ("memory", "fact", "place", "message", "conversation", "import", "membership", "everything")
 
 
 @dataclass(slots=True)
@@ -43,6 +43,7 @@ class Extent:
     proposals: set[UUID] = field(default_factory=set)
     plan_items: set[UUID] = field(default_factory=set)
     legacies: set[UUID] = field(default_factory=set)
+    imports: set[UUID] = field(default_factory=set)
 
 
 def extent_of(erasure: Erasure) -> Extent:
@@ -59,6 +60,8 @@ def extent_of(erasure: Erasure) -> Extent:
         extent.messages |= _ids(Message.objects.filter(user_id=user_id, pk=wanted))
     elif erasure.scope == "conversation":
         extent.conversations |= _ids(Conversation.objects.filter(user_id=user_id, pk=wanted))
+    elif erasure.scope == "import":
+        extent.imports |= _ids(ConversationImport.objects.filter(user_id=user_id, pk=wanted))
     else:
         extent.facts |= _ids(LegacyFact.objects.filter(user_id=user_id, legacy_id=wanted))
         extent.conversations |= _ids(Conversation.objects.filter(user_id=user_id, legacy_id=wanted))

@@ -113,6 +113,7 @@ class _Erasing:
         self._forget("place", extent.places)
         self._tell("place", extent.places)
         self._conversations()
+        self._imports()
         if self.erasure.scope == "membership":
             self._leave()
         Erased.objects.bulk_create(
@@ -206,6 +207,12 @@ class _Erasing:
         ended.filter(conversations=None).update(title="", file_name="", files=[], error="")
         self._forget("conversation", self.extent.conversations)
         self._tell("conversation", self.extent.conversations)
+
+    def _imports(self) -> None:
+        """Delete records of imports. What an import brought stays, and can't be undone as a whole any more."""
+        self._delete(ConversationImport.objects.filter(pk__in=self.extent.imports))
+        self._forget("import", self.extent.imports)
+        self._tell("import", self.extent.imports)
 
     def _leave(self) -> None:
         """End the membership, and delete suppressions about the legacy."""

@@ -9,7 +9,7 @@ from django.contrib.sessions.models import Session
 from django.db import connection, models
 from django.db.models import Q
 
-from conversations.models import Conversation, Message, Withheld
+from conversations.models import Conversation, ConversationImport, Message, Withheld
 from conversations.passages import MARK
 from facts.models import LegacyFact
 from journal.holdings import can_hold_text, holdings
@@ -22,6 +22,7 @@ _ROWS: dict[str, type[models.Model]] = {
     "fact": LegacyFact,
     "place": Place,
     "conversation": Conversation,
+    "import": ConversationImport,
 }
 
 

@@ -1,4 +1,4 @@
-"""REST for a person's history: send a file, see how far it is, cancel it, take it back."""
+"""REST for a person's history: send a file, see how far it is, cancel it, take it back, erase its record."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ from journal.exceptions import Conflict
 from web.idempotency import IdempotentView
 from web.json import require_empty_body
 
+from ..erasure.actions import erasure_request
+from ..erasure.serializers import ErasureBegunSerializer
 from ..jobs import find_job, latest_job
 from ..serializers import JobSerializer
 from . import actions
@@ -70,6 +72,19 @@ class Import(IdempotentView[Principal]):
     def get(self, request: Request, import_id: UUID) -> Response:
         """Read how far an import is, or how it ended."""
         return Response(_shown(principal_of(request), import_id))
+
+    @extend_schema(responses={202: ErasureBegunSerializer})
+    def delete(self, request: Request, import_id: UUID) -> Response:
+        """Erase the record of an import that has ended: its name, its file's name, its counts, remarks and error.
+
+        What it brought stays, and can't be undone as a whole any more. A job does it, and there is a receipt.
+        """
+        erasure, job = erasure_request(self.caller(request), "import", str(import_id))
+        return Response({"receipt": str(erasure.pk), "job": str(job.pk)}, status=202)
+
+    def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
+        """The same receipt and job."""
+        return dict(zip(("receipt", "job"), object_ids, strict=True))
 
 
 class ImportUndo(IdempotentView[Principal]):

@@ -39,6 +39,7 @@ NAMES = {
     "place": gettext_noop("A place"),
     "message": gettext_noop("A message"),
     "conversation": gettext_noop("A conversation"),
+    "import": gettext_noop("The record of an import"),
     "membership": gettext_noop("All about a legacy"),
     "everything": gettext_noop("Everything"),
 }
@@ -50,6 +51,7 @@ SCOPES = {
     "place": gettext_noop("place"),
     "message": gettext_noop("message"),
     "conversation": gettext_noop("conversation"),
+    "import": gettext_noop("record of an import"),
     "membership": gettext_noop("membership"),
     "everything": gettext_noop("everything"),
 }
@@ -63,6 +65,7 @@ COUNTED = {
     "chunks": gettext_noop("summaries"),
     **dict.fromkeys(("conversations", "conversation"), gettext_noop("conversations")),
     "withheld": gettext_noop("withheld passages"),
+    "conversationimport": gettext_noop("records of imports"),
 }
 """What a receipt counts most of, by the names that it counts by."""
 OTHER_ROWS = gettext_noop("entries that go with them")

@@ -1,4 +1,4 @@
-"""Pages of imports: upload, progress, cancel, undo."""
+"""Pages of imports: upload, progress, cancel, undo, erasure of the record."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from accounts.models import Legacy
 from accounts.principals import Principal
+from assistant.erasure.actions import erasure_request
 from assistant.imports.actions import import_cancel, import_create, import_undo
 from conversations.imports import EXPORTS, FORMS
 from conversations.imports.forms import MEM0
@@ -179,6 +180,18 @@ def undo(request: PageRequest, principal: Principal, import_id: UUID) -> HttpRes
     return _apply(import_undo, request, principal, import_id)
 
 
+@require_POST
+@for_person
+def erase(request: PageRequest, principal: Principal, import_id: UUID) -> HttpResponse:
+    """Erase the record of an import, and show the receipt."""
+    try:
+        erasure, _job = erasure_request(principal, "import", str(import_id))
+    except Conflict as error:
+        messages.error(request, error.detail)
+        return redirect("import-page", import_id)
+    return redirect("receipt-page", erasure.pk)
+
+
 def _apply(
     action: Callable[[Principal, UUID], object], request: PageRequest, principal: Principal, import_id: UUID
 ) -> HttpResponse:
@@ -197,4 +210,5 @@ urlpatterns = [
     path("import/<uuid:import_id>/", import_page, name="import-page"),
     path("import/<uuid:import_id>/cancel/", cancel, name="import-cancel-page"),
     path("import/<uuid:import_id>/undo/", undo, name="import-undo-page"),
+    path("import/<uuid:import_id>/erase/", erase, name="import-erase-page"),
 ]

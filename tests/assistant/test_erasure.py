@@ -3,7 +3,7 @@
 import sys
 from datetime import timedelta
 from io import StringIO
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from django.contrib.admin.models import CHANGE, LogEntry
@@ -384,6 +384,31 @@ def test_the_name_of_an_imported_file_goes_with_the_last_conversation_that_it_br
     assert (upload.file_name, upload.files) == ("quagga.json", files)
     erase(owner, "conversation", talks[1].pk)
     assert holding("quagga") == set()
+
+
+def test_the_record_of_a_failed_import_goes_with_its_file_name_and_its_error(api, owner):
+    upload = ConversationImport.objects.create(
+        user=owner, form="chatgpt", size=9, digest="0" * 64, state="failed", title="quagga", file_name="quagga.json",
+        files=[{"name": "quagga.json", "size": 9}], notes=["quagga: empty"], error="quagga.json is no JSON.",
+    )  # fmt: skip
+    talk = ConversationFactory(user=owner, brought_by=upload, brought_messages=1)
+    begun = api(owner).delete(f"/api/v1/import/{upload.pk}/")
+    assert begun.status_code == 202
+    run_erasure(UUID(begun.json()["job"]))
+    assert holding("quagga") == set()
+    receipt = Erasure.objects.get(pk=begun.json()["receipt"])
+    assert (receipt.scope, receipt.removed) == ("import", {"conversationimport": 1})
+    assert verified(receipt).startswith("Gone since ")
+    assert api(owner).get(f"/api/v1/import/{upload.pk}/").status_code == 410
+    assert Conversation.objects.get().pk == talk.pk
+
+
+@pytest.mark.parametrize("state", ["storing", "waiting", "checking", "writing", "reading", "undoing"])
+def test_an_import_that_has_not_ended_keeps_its_record(api, owner, state):
+    upload = ConversationImport.objects.create(user=owner, form="chatgpt", size=9, digest="0" * 64, state=state)
+    answer = api(owner).delete(f"/api/v1/import/{upload.pk}/")
+    assert (answer.status_code, answer.json()["code"]) == (409, "import_open")
+    assert not Erasure.objects.exists()
 
 
 def test_a_membership_goes_with_all_that_was_said_about_the_legacy(owner, member, legacy):

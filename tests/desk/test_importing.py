@@ -8,6 +8,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils.html import escape
 
 from accounts.queries import principal_for_person
+from assistant.erasure.actions import run_erasure
 from assistant.imports.actions import import_create
 from assistant.imports.run import run_import
 from conversations.models import Conversation, ConversationImport, ImportPart, Message
@@ -174,6 +175,18 @@ def test_taking_back(visit, owner, brought):
     assert "was taken back already" in text(client.post(f"{address}undo/", follow=True))
 
 
+def test_the_record_is_erased_and_what_it_brought_stays(visit, owner, brought):
+    client = visit(owner)
+    assert "What was imported stays" in text(client.get(f"/import/{brought.pk}/"))
+    receipt = client.post(f"/import/{brought.pk}/erase/")
+    run_erasure(JobRun.objects.get(kind="erase").pk)
+    assert "records of imports" in text(client.get(receipt.url))
+    assert client.get(f"/import/{brought.pk}/").status_code in {404, 410}
+    assert "export.zip" not in text(client.get("/import/"))
+    assert Conversation.objects.count() == 1
+    assert LegacyFact.objects.count() == 2
+
+
 def test_what_was_left_out_and_what_was_changed_is_told(visit, owner, settings):
     settings.MESSAGE_MAX_CHARACTERS = 20
     messages = [chatgpt_message("user", "<b>Hello</b> there, you two"), chatgpt_message("tool", "x")]
@@ -210,7 +223,7 @@ def test_htmx_fetches_the_panel_and_announces_what_is_new(visit, owner):
 
 
 @pytest.mark.parametrize("who", ["member", "stranger", "staff", None])
-@pytest.mark.parametrize(("method", "what"), [("get", ""), ("post", "cancel/"), ("post", "undo/")])
+@pytest.mark.parametrize(("method", "what"), [("get", ""), ("post", "cancel/"), ("post", "undo/"), ("post", "erase/")])
 def test_another_person_s_import_is_not_there(request, visit, brought, who, method, what):
     client = visit(who and request.getfixturevalue(who))
     answer = getattr(client, method)(f"/import/{brought.pk}/{what}")
