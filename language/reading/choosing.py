@@ -263,12 +263,12 @@ def _negation_in_message(
     candidate: MemoryCandidate, saying: Saying, found: Sequence[tuple[MemoryCandidate, Saying]]
 ) -> Saying:
     """The negated statement of the same message that this one replaces; otherwise the statement itself."""
-    claims = {(claim.who, claim.verbs) for claim in saying.claims or () if not saying.only_denies}
+    claims = {(claim.subject, claim.verbs) for claim in saying.claims or () if not saying.only_denies}
     beside = (
         other
         for one, other in found
         if one.indices[0] == candidate.indices[0] and other.only_denies
-        if not claims.isdisjoint((claim.who, claim.verbs) for claim in other.claims or ())
+        if not claims.isdisjoint((claim.subject, claim.verbs) for claim in other.claims or ())
     )
     return next(beside, saying)
 

@@ -40,47 +40,61 @@ class Thing(NamedTuple):
     """The stem of a noun or other argument, with its modifiers as pairs of role and thing."""
 
     stem: str
-    parts: frozenset[tuple[str, Thing]]
+    modifiers: frozenset[tuple[str, Thing]]
 
     def words(self) -> frozenset[str]:
         """The stems of the thing and all its modifiers."""
-        return frozenset({self.stem}.union(*(part.words() for _, part in self.parts)))
+        return frozenset({self.stem}.union(*(part.words() for _, part in self.modifiers)))
 
 
-Role = tuple[str, Thing]
+Argument = tuple[str, Thing]
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
     """The claim of one clause.
 
-    ``verbs`` are the stems from the finite verb to its complements ("wants to learn": want, learn). ``over``: it held
+    ``verbs`` are the stems from the finite verb to its complements ("wants to learn": want, learn). ``ended``: it held
     until now ("no longer", "stopped"). ``mood`` is empty for a plain assertion, otherwise its modal or marker ("might",
     "used", "if").
     """
 
-    who: frozenset[Thing]
+    subject: frozenset[Thing]
     verbs: tuple[str, ...]
-    roles: frozenset[Role]
-    denied: bool = False
-    over: bool = False
+    arguments: frozenset[Argument]
+    negated: bool = False
+    ended: bool = False
     tense: Tense = "present"
     mood: str = ""
 
+    @property
+    def polarity(self) -> tuple[bool, bool]:
+        """Whether it is negated, and whether it has ended."""
+        return self.negated, self.ended
+
+    @property
+    def core(self) -> frozenset[Argument]:
+        """The arguments without those of time and manner."""
+        return frozenset(argument for argument in self.arguments if argument[0] not in {"time", "adv", "since"})
+
+    def things(self, *roles: str) -> frozenset[Thing]:
+        """The arguments in these roles; all without any."""
+        return frozenset(thing for role, thing in self.arguments if not roles or role in roles)
+
     def key(self) -> object:
         """A comparison key, equal for paraphrases: "A is B" and "B is A", "works as" and "is"."""
-        roles = self.roles
-        not_now = self.denied or self.over
-        if self.verbs == ("work",) and any(role == "as" for role, _ in roles):
-            roles = frozenset(("is" if role == "as" else role, thing) for role, thing in roles)
-            rest = frozenset(role for role in roles if role[0] != "is")
-            told = frozenset(thing for role, thing in roles if role == "is")
-            return frozenset({self.who, told}), ("be",), rest, not_now, self.tense, self.mood
+        arguments = self.arguments
+        not_now = self.negated or self.ended
+        if self.verbs == ("work",) and any(role == "as" for role, _ in arguments):
+            arguments = frozenset(("is" if role == "as" else role, thing) for role, thing in arguments)
+            rest = frozenset(role for role in arguments if role[0] != "is")
+            complements = frozenset(thing for role, thing in arguments if role == "is")
+            return frozenset({self.subject, complements}), ("be",), rest, not_now, self.tense, self.mood
         if self.verbs == ("be",):
-            told = frozenset(thing for role, thing in roles if role == "is")
-            rest = frozenset(role for role in roles if role[0] != "is")
-            return frozenset({self.who, told}), self.verbs, rest, not_now, self.tense, self.mood
-        return self.who, self.verbs, roles, not_now, self.tense, self.mood
+            complements = frozenset(thing for role, thing in arguments if role == "is")
+            rest = frozenset(role for role in arguments if role[0] != "is")
+            return frozenset({self.subject, complements}), self.verbs, rest, not_now, self.tense, self.mood
+        return self.subject, self.verbs, arguments, not_now, self.tense, self.mood
 
 
 def claims_of(parsed: Parsed) -> tuple[Claim, ...]:
@@ -100,46 +114,50 @@ class _ClaimExtractor:
             if root is not None:
                 yield from self.of_clause(root, frozenset())
 
-    def of_clause(self, verb: Word, who: frozenset[Thing], *, mood: str = "") -> Iterator[Claim]:
+    def of_clause(self, verb: Word, subject: frozenset[Thing], *, mood: str = "") -> Iterator[Claim]:
         """The claim of a clause and of its coordinated clauses, which can share its subject."""
         children = self.parsed.children(verb)
-        before = [each for each in children if each.dep in {"ccomp", "parataxis"} and self.stands_alone(each, verb)]
-        for clause in before:
-            yield from self.of_clause(clause, who)
-        claim = self.claim(verb, who, {each.index for each in before})
-        beside = [
+        preceding = [each for each in children if each.dep in {"ccomp", "parataxis"} and self.is_parataxis(each, verb)]
+        for clause in preceding:
+            yield from self.of_clause(clause, subject)
+        claim = self.claim(verb, subject, {each.index for each in preceding})
+        coordinated = [
             joined
             for each in children
             if each.dep == "conj" and (each.pos in {"VERB", "AUX"} or self.parsed.child(each, "nsubj", "nsubjpass"))
-            for joined in self.of_clause(each, claim.who, mood=claim.mood)
+            for joined in self.of_clause(each, claim.subject, mood=claim.mood)
         ]
         # A shared object: "Has finished and submitted the thesis."
-        shared = beside[0].roles if beside and not claim.roles and beside[0].who == claim.who else claim.roles
-        yield replace(claim, mood=claim.mood or mood, roles=shared)
-        yield from beside
+        shared = (
+            coordinated[0].arguments
+            if coordinated and not claim.arguments and coordinated[0].subject == claim.subject
+            else claim.arguments
+        )
+        yield replace(claim, mood=claim.mood or mood, arguments=shared)
+        yield from coordinated
 
-    def stands_alone(self, clause: Word, verb: Word) -> bool:
+    def is_parataxis(self, clause: Word, verb: Word) -> bool:
         subject = self.parsed.child(clause, "nsubj", "nsubjpass")
         own = self.parsed.child(verb, "nsubj", "nsubjpass")
         return clause.index < verb.index and subject is not None and own is not None and own.index > clause.index
 
-    def claim(self, verb: Word, who: frozenset[Thing], apart: Container[int]) -> Claim:
+    def claim(self, verb: Word, subject: frozenset[Thing], excluded: Container[int]) -> Claim:
         """The claim of one clause, including open complements: "wants to learn"."""
-        clause = _Clause(who, *self.tense(verb))
+        clause = _Clause(subject, *self.tense(verb))
         word: Word | None = verb
         while word is not None:
             clause.begin(word)
             inner = None
-            for each in self.parsed.children(word):
-                if inner is None and self.is_open_complement(each, word):
-                    inner = each
-                elif each.index not in apart and not (each.dep == "conj" and each.pos in {"VERB", "AUX"}):
-                    self.add_dependent(clause, each)
-            clause.is_denied ^= self.has_no(word)
+            for child in self.parsed.children(word):
+                if inner is None and self.is_open_complement(child, word):
+                    inner = child
+                elif child.index not in excluded and not (child.dep == "conj" and child.pos in {"VERB", "AUX"}):
+                    self.add_dependent(clause, child)
+            clause.is_negated ^= self.has_negative_determiner(word)
             clause.finish(word, inner)
             word = inner
-        if clause.is_denied and any(each.low == "anymore" for each in self.parsed.subtree(verb)):
-            clause.is_over = True
+        if clause.is_negated and any(child.low == "anymore" for child in self.parsed.subtree(verb)):
+            clause.has_ended = True
         return clause.claim()
 
     def is_open_complement(self, word: Word, verb: Word) -> bool:
@@ -153,22 +171,22 @@ class _ClaimExtractor:
         if word.dep in {"punct", "cc", "expl", "mark"}:
             return
         if word.dep in {"nsubj", "csubj", "nsubjpass"}:
-            clause.subject(self.things(word), is_patient=word.dep == "nsubjpass")
+            clause.set_subject(self.things(word), is_patient=word.dep == "nsubjpass")
         elif word.dep in {"aux", "auxpass"}:
-            clause.auxiliary(word)
+            clause.add_auxiliary(word)
         elif word.dep == "neg" or word.low == "never":
-            clause.is_denied = not clause.is_denied
+            clause.is_negated = not clause.is_negated
         elif word.dep == "prt":
             clause.verb += f" {word.low}"
         elif word.dep == "agent":
-            clause.agent = self.objects(word)
-        elif self.is_over(word):
-            clause.is_over = True
+            clause.agent = self.prepositional_objects(word)
+        elif self.says_ended(word):
+            clause.has_ended = True
         else:
             if word.dep == "advcl":
                 mark = self.parsed.child(word, "mark", "advmod")
                 clause.mood = mark.low if mark is not None and mark.low in {"if", "unless"} else clause.mood
-            clause.told |= set(self.roles(word))
+            clause.verb_arguments |= set(self.arguments(word))
 
     def tense(self, verb: Word) -> tuple[Tense, bool]:
         """The tense of the finite verb, and whether it is the perfect."""
@@ -181,53 +199,53 @@ class _ClaimExtractor:
         finite = [each for each in aux if each.tag in {"VBZ", "VBP", "MD"}]
         return ("past" if verb.tag == "VBN" and not finite and not aux else "present"), False
 
-    def has_no(self, verb: Word) -> bool:
+    def has_negative_determiner(self, verb: Word) -> bool:
         """Whether an object or attribute has the determiner "no": "has no siblings"."""
-        told = [each for each in self.parsed.children(verb) if each.dep in {"dobj", "attr"}]
-        return any(each.low == "no" for thing in told for each in self.parsed.children(thing) if each.dep == "det")
+        nouns = [each for each in self.parsed.children(verb) if each.dep in {"dobj", "attr"}]
+        return any(each.low == "no" for noun in nouns for each in self.parsed.children(noun) if each.dep == "det")
 
-    def is_over(self, word: Word) -> bool:
+    def says_ended(self, word: Word) -> bool:
         """Whether a token says that the state has ended: "no longer", "not … any more"."""
         if word.low == "anymore" or (word.low in {"longer", "more"} and word.dep == "advmod"):
             return any(each.low in {"no", "any", "not"} for each in self.parsed.children(word)) or word.low == "anymore"
         return False
 
-    def roles(self, word: Word) -> Iterator[Role]:
+    def arguments(self, word: Word) -> Iterator[Argument]:
         """The arguments that a dependent adds to its verb."""
         if word.dep == "prep":
-            yield from self.adverbial(word)
+            yield from self.prepositional_arguments(word)
             return
         name = _OBJECTS.get(word.dep)
         if name is None:
             for thing in self.things(word):
-                if thing.stem not in _DROPPED or thing.parts:
-                    yield self.role_of_time(word, "adv"), thing
+                if thing.stem not in _DROPPED or thing.modifiers:
+                    yield self.role_or_time(word, "adv"), thing
             return
         # Attach prepositional phrases to the clause: the attachment point is a matter of style.
         lifted = [each for each in self.parsed.children(word) if each.dep == "prep" and each.low not in {"of", "than"}]
         for each in lifted:
-            yield from self.adverbial(each)
+            yield from self.prepositional_arguments(each)
         for thing in self.things(word, but={each.index for each in lifted}):
             yield name, thing
 
-    def adverbial(self, preposition: Word) -> Iterator[Role]:
+    def prepositional_arguments(self, preposition: Word) -> Iterator[Argument]:
         for each in self.parsed.children(preposition):
             if each.dep in {"pobj", "pcomp", "prep"}:
                 role = preposition.low
                 if role in _AT_TIMES:
-                    role = self.role_of_time(each, role)
+                    role = self.role_or_time(each, role)
                 for thing in self.things(each):
                     yield role, thing
         if not self.parsed.children(preposition):
             yield "adv", Thing(preposition.low, frozenset())
 
-    def role_of_time(self, word: Word, role: str) -> str:
+    def role_or_time(self, word: Word, role: str) -> str:
         dated = any(
             DATES.fullmatch(each.low) or each.entity in {"DATE", "TIME"} for each in (word, *self.parsed.children(word))
         )
         return "time" if dated else role
 
-    def objects(self, preposition: Word) -> frozenset[Thing]:
+    def prepositional_objects(self, preposition: Word) -> frozenset[Thing]:
         return frozenset(
             thing for each in self.parsed.children(preposition) if each.dep == "pobj" for thing in self.things(each)
         )
@@ -244,9 +262,9 @@ class _ClaimExtractor:
         return frozenset(found)
 
     def thing(self, word: Word, *, but: Iterable[int] = ()) -> Thing:
-        parts: set[Role] = set()
+        modifiers: set[Argument] = set()
         if word.dep in {"ccomp", "advcl", "relcl"} and word.pos in {"VERB", "AUX"}:
-            parts.add(("tense", Thing(self.tense(word)[0], frozenset())))
+            modifiers.add(("tense", Thing(self.tense(word)[0], frozenset())))
         for each in self.parsed.children(word):
             if (
                 each.index in but
@@ -256,48 +274,48 @@ class _ClaimExtractor:
                 continue
             if each.dep == "prep":
                 for inner in self.parsed.children(each):
-                    parts |= {(each.low, thing) for thing in self.things(inner)}
+                    modifiers |= {(each.low, thing) for thing in self.things(inner)}
             elif each.dep == "poss":
-                parts |= {("of", thing) for thing in self.things(each)}
+                modifiers |= {("of", thing) for thing in self.things(each)}
             else:
                 thing = self.thing(each)
-                if (thing.stem not in _DROPPED or thing.parts) and not (thing.stem == "no" and each.dep == "det"):
-                    parts.add(("mod" if each.dep in _MODIFIERS else each.dep, thing))
+                if (thing.stem not in _DROPPED or thing.modifiers) and not (thing.stem == "no" and each.dep == "det"):
+                    modifiers.add(("mod" if each.dep in _MODIFIERS else each.dep, thing))
         # Equal whether the parser tags it as a noun or a verb: "likes gardening".
-        named = stem(word.low[:-3]) if word.low.endswith("ing") and len(word.low) > 6 else stem_of(word)
-        return Thing(named, frozenset(parts))
+        stemmed = stem(word.low[:-3]) if word.low.endswith("ing") and len(word.low) > 6 else stem_of(word)
+        return Thing(stemmed, frozenset(modifiers))
 
 
 @dataclass
 class _Clause:
-    """A clause under construction; ``told`` are the arguments of the current verb."""
+    """A clause under construction; ``verb_arguments`` are those of the current verb."""
 
-    who: frozenset[Thing]
+    subject: frozenset[Thing]
     tense: Tense
     is_perfect: bool
     verb: str = ""
     mood: str = ""
-    is_denied: bool = False
-    is_over: bool = False
+    is_negated: bool = False
+    has_ended: bool = False
     verbs: list[str] = field(default_factory=list)
-    roles: set[Role] = field(default_factory=set)
-    told: set[Role] = field(default_factory=set)
+    arguments: set[Argument] = field(default_factory=set)
+    verb_arguments: set[Argument] = field(default_factory=set)
     patient: frozenset[Thing] = frozenset()
     agent: frozenset[Thing] = frozenset()
     is_inner: bool = False
 
     def begin(self, verb: Word) -> None:
         liked = bool(self.verbs) and self.verbs[-1] in _LIKING
-        self.verb, self.told = activity(verb) if liked else stem_of(verb), set()
+        self.verb, self.verb_arguments = activity(verb) if liked else stem_of(verb), set()
 
-    def subject(self, things: frozenset[Thing], *, is_patient: bool) -> None:
+    def set_subject(self, things: frozenset[Thing], *, is_patient: bool) -> None:
         if self.is_inner:
-            self.told |= {("subj", thing) for thing in things}
+            self.verb_arguments |= {("subj", thing) for thing in things}
             return
-        self.who = things
+        self.subject = things
         self.patient = things if is_patient else frozenset()
 
-    def auxiliary(self, word: Word) -> None:
+    def add_auxiliary(self, word: Word) -> None:
         if word.tag == "MD" and word.lemma.lower() in {"will", "shall"}:
             self.tense = "future"
         elif word.tag == "MD":
@@ -306,14 +324,14 @@ class _Clause:
     def finish(self, word: Word, inner: Word | None) -> None:
         """Finish the current verb before its open complement."""
         # Primes mark the depth of a complement, so that "asked Ana to call Tom" keeps its arguments apart.
-        self.roles |= {(role + "'" * len(self.verbs), thing) for role, thing in self.told}
+        self.arguments |= {(role + "'" * len(self.verbs), thing) for role, thing in self.verb_arguments}
         self.is_inner = True
         if inner is not None and self.verb == "use":
             self.mood = "used"
         elif inner is not None and self.verb == "go" and word.tag == "VBG":
             self.tense = "future"
         elif inner is not None and self.verb in _STOPPING:
-            self.is_over, self.tense = True, "present"
+            self.has_ended, self.tense = True, "present"
         elif self.verb == "like" and self.mood == "would":
             self.verbs.append("want")
             self.mood = ""
@@ -321,39 +339,43 @@ class _Clause:
             self.verbs.append(self.verb)
 
     def claim(self) -> Claim:
-        if self.is_perfect and any(role == "since" for role, _ in self.roles):
+        if self.is_perfect and any(role == "since" for role, _ in self.arguments):
             self.tense = "present"
         if self.agent:
-            self.who, self.roles = self.agent, self.roles | {("obj", thing) for thing in self.patient}
+            self.subject, self.arguments = self.agent, self.arguments | {("obj", thing) for thing in self.patient}
         elif self.patient:
             self.verbs[-1] += " passive"
-        denied = self.is_denied and not self.is_over
-        return Claim(self.who, tuple(self.verbs), frozenset(self.roles), denied, self.is_over, self.tense, self.mood)
+        denied = self.is_negated and not self.has_ended
+        return Claim(
+            self.subject, tuple(self.verbs), frozenset(self.arguments), denied, self.has_ended, self.tense, self.mood
+        )
 
 
 def _normalise_naming(claim: Claim) -> Claim:
     """Normalise naming: "has a dog named Rufus", "the dog's name is Rufus" and "the dog is Rufus" become equal."""
     if claim.verbs in {("call passive",), ("name passive",)}:
-        roles = frozenset(("is" if role in {"name", "obj"} else role, thing) for role, thing in claim.roles)
-        return replace(claim, verbs=("be",), roles=roles)
+        roles = frozenset(("is" if role in {"name", "obj"} else role, thing) for role, thing in claim.arguments)
+        return replace(claim, verbs=("be",), arguments=roles)
     if claim.verbs == ("engage",):
         return replace(claim, verbs=("engage passive",))
     if claim.verbs == ("own",):
         return replace(claim, verbs=("have",))
-    states = {_PARTICIPLES.get(thing.stem, thing.stem) for role, thing in claim.roles if role == "is"}
+    states = {_PARTICIPLES.get(thing.stem, thing.stem) for role, thing in claim.arguments if role == "is"}
     if claim.verbs in {("be",), ("get",)} and len(states) == 1 and not states.isdisjoint(_STATES):
         (state,) = states
-        return replace(claim, verbs=(_STATES[state],), roles=frozenset(role for role in claim.roles if role[0] != "is"))
-    if claim.verbs == ("have",) and len(claim.roles) == 1:
-        ((role, thing),) = claim.roles
-        named = [part for part in thing.parts if part[0] == "acl" and part[1].stem in {"call", "name"}]
+        return replace(
+            claim, verbs=(_STATES[state],), arguments=frozenset(role for role in claim.arguments if role[0] != "is")
+        )
+    if claim.verbs == ("have",) and len(claim.arguments) == 1:
+        ((role, thing),) = claim.arguments
+        named = [part for part in thing.modifiers if part[0] == "acl" and part[1].stem in {"call", "name"}]
         if role == "obj" and named:
             (acl,) = named[:1]
-            names = [inner for _, inner in acl[1].parts]
-            owner = {("of", owner) for owner in claim.who}
-            owned = Thing(thing.stem, (thing.parts - {acl}) | owner)
+            names = [inner for _, inner in acl[1].modifiers]
+            owner = {("of", owner) for owner in claim.subject}
+            owned = Thing(thing.stem, (thing.modifiers - {acl}) | owner)
             return replace(
-                claim, who=frozenset({owned}), verbs=("be",), roles=frozenset(("is", each) for each in names)
+                claim, subject=frozenset({owned}), verbs=("be",), arguments=frozenset(("is", each) for each in names)
             )
     return claim
 

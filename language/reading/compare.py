@@ -14,7 +14,7 @@ from functools import cached_property
 
 from language.base import Comparison
 
-from .claims import Claim, Role, claims_of
+from .claims import Argument, Claim, claims_of
 from .cues import ChangeCues
 from .kinds import is_health
 from .pairs import ClaimPair
@@ -74,7 +74,7 @@ class Saying:
     @property
     def only_denies(self) -> bool:
         """Whether all its claims are negated or ended."""
-        return bool(self.claims) and all(claim.denied or claim.over for claim in self.claims or ())
+        return bool(self.claims) and all(claim.negated or claim.ended for claim in self.claims or ())
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -149,15 +149,17 @@ def _compared(old: Saying, new: Saying) -> Comparison:
 
 def _of_job(old: Claim, new: Claim) -> tuple[Claim, Claim]:
     """Two claims with "works as" rewritten to "is" where the other one uses "is"."""
-    working = [each for each in (old, new) if each.verbs == ("work",) and any(role == "as" for role, _ in each.roles)]
+    working = [
+        each for each in (old, new) if each.verbs == ("work",) and any(role == "as" for role, _ in each.arguments)
+    ]
     if len(working) != 1 or {old.verbs, new.verbs} != {("work",), ("be",)}:
         return old, new
-    one, other = (replace(each, verbs=("be",), roles=_as_to_is(each)) for each in (old, new))
+    one, other = (replace(each, verbs=("be",), arguments=_as_to_is(each)) for each in (old, new))
     return one, other
 
 
-def _as_to_is(claim: Claim) -> frozenset[Role]:
-    return frozenset(("is" if role == "as" else role, thing) for role, thing in claim.roles)
+def _as_to_is(claim: Claim) -> frozenset[Argument]:
+    return frozenset(("is" if role == "as" else role, thing) for role, thing in claim.arguments)
 
 
 def contains_words_of(one: str, other: str) -> bool:

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from language.base import Comparison
 
-from .claims import Claim, Role, Thing, all_words, is_dated
+from .claims import Argument, Claim, Thing, all_words, is_dated
 from .cues import FIGURE, ChangeCues, is_count
 from .predicates import (
     CHANGES,
@@ -45,21 +45,21 @@ class ClaimPair:
     names: frozenset[str]
 
     @cached_property
-    def same_who(self) -> bool:
+    def same_subject(self) -> bool:
         """Whether the subjects are equal."""
-        return bool(self.old.who) and {_without_new(each) for each in self.old.who} == {
-            _without_new(each) for each in self.new.who
+        return bool(self.old.subject) and {_without_new(each) for each in self.old.subject} == {
+            _without_new(each) for each in self.new.subject
         }
 
     @cached_property
     def is_now(self) -> bool:
         """Whether the new claim is marked as news: "now", "since Monday", "the new address"."""
-        return self.cues.is_news or any(part.stem == "new" for thing in self.new.who for _, part in thing.parts)
+        return self.cues.is_news or any(part.stem == "new" for thing in self.new.subject for _, part in thing.modifiers)
 
     @cached_property
     def conflict(self) -> Comparison:
         """The result for incompatible claims: a change if they are about the present, else a contradiction."""
-        held = self.old.tense == "present" and (self.new.tense == "present" or self.new.over)
+        held = self.old.tense == "present" and (self.new.tense == "present" or self.new.ended)
         return "replaces" if held or self.cues.is_correction else "contradicts"
 
     def compare(self) -> Comparison:  # noqa: PLR0911
@@ -69,9 +69,9 @@ class ClaimPair:
             return "different"
         if self.is_separated() or self.is_ended() or self.is_changed() or self.is_followed():
             return "replaces"
-        if not self.same_who:
+        if not self.same_subject:
             return "replaces" if self.has_another_holder() else "different"
-        if (old.denied, old.over) != (new.denied, new.over):
+        if old.polarity != new.polarity:
             return "replaces" if self.is_first_time() else self.denial()
         if self.is_named_as_wrong():
             return "replaces"
@@ -85,33 +85,34 @@ class ClaimPair:
         if self.is_with_against_without() or self.is_other_transport():
             return self.conflict
         if old.verbs != new.verbs:
-            return self.conflict if old.roles == new.roles and _opposed_verbs(old.verbs, new.verbs) else "different"
+            is_opposed = old.arguments == new.arguments and _opposed_verbs(old.verbs, new.verbs)
+            return self.conflict if is_opposed else "different"
         return self.values()
 
     def denial(self) -> Comparison:
         """The result where one claim negates or ends the other."""
         old, new = self.old, self.new
-        first, second = _core_roles(old.roles), _core_roles(new.roles)
-        denying, denied = (new, old) if new.denied or new.over else (old, new)
-        when = [all_words(thing for _, thing in each.roles) for each in (denying, denied)]
-        if denying.roles and not _core_roles(denying.roles) and not when[0] <= when[1]:
+        first, second = old.core, new.core
+        denying, denied = (new, old) if new.negated or new.ended else (old, new)
+        when = [all_words(each.things()) for each in (denying, denied)]
+        if denying.arguments and not denying.core and not when[0] <= when[1]:
             return "different"  # "Does not play on Tuesdays any more", "plays chess on Fridays".
-        alike = first == second or (new.over and second <= first) or (old.over and first <= second)
-        if old.verbs == new.verbs and alike and (old.tense == new.tense or new.over or old.over):
-            return self.conflict if not new.over else "replaces"
+        alike = first == second or (new.ended and second <= first) or (old.ended and first <= second)
+        if old.verbs == new.verbs and alike and (old.tense == new.tense or new.ended or old.ended):
+            return self.conflict if not new.ended else "replaces"
         told, now = all_words(thing for _, thing in first), all_words(thing for _, thing in second)
-        if new.over and old.verbs == new.verbs and any(now < thing.words() for _, thing in first):
+        if new.ended and old.verbs == new.verbs and any(now < thing.words() for _, thing in first):
             return "replaces"  # "Is a waiter at the Lemon Tree", "no longer works at the Lemon Tree".
-        return "replaces" if new.over and len(told) > 1 and told <= now and old.tense == "present" else "different"
+        return "replaces" if new.ended and len(told) > 1 and told <= now and old.tense == "present" else "different"
 
     def is_named_as_wrong(self) -> bool:
         """Whether the message negates the part of the old claim that differs."""
         old, new = self.old, self.new
-        only = all_words(thing for _, thing in old.roles) - all_words(thing for _, thing in new.roles)
-        instead = _by_role(new.roles)  # "Writes with Pages instead of Word."
-        only |= all_words(thing for role, thing in old.roles & new.roles if len(instead.get(role, ())) > 1)
+        only = all_words(old.things()) - all_words(new.things())
+        instead = _by_role(new.arguments)  # "Writes with Pages instead of Word."
+        only |= all_words(thing for role, thing in old.arguments & new.arguments if len(instead.get(role, ())) > 1)
         only |= {part for word in only for part in word.split()}
-        same_matter = old.verbs[0] == new.verbs[0] and (old.denied, old.over) == (new.denied, new.over)
+        same_matter = old.verbs[0] == new.verbs[0] and old.polarity == new.polarity
         return same_matter and not self.cues.is_addition and not only.isdisjoint(self.cues.negated)
 
     def is_separated(self) -> bool:
@@ -119,23 +120,24 @@ class ClaimPair:
         old, new = self.old, self.new
         if (
             new.verbs[0] not in PARTINGS
-            or new.denied
-            or not old.who <= new.who | {Thing(thing.stem, frozenset()) for thing in new.who}
+            or new.negated
+            or not old.subject <= new.subject | {Thing(thing.stem, frozenset()) for thing in new.subject}
         ):
             return False
-        of_couple = {*old.verbs[0].split(), *all_words(thing for _, thing in old.roles), *all_words(old.who)}
-        others = all_words(thing for _, thing in new.roles) | all_words(new.who - old.who)
+        of_couple = {*old.verbs[0].split(), *all_words(old.things()), *all_words(old.subject)}
+        others = all_words(new.things()) | all_words(new.subject - old.subject)
         others -= {"user"}
-        return not of_couple.isdisjoint(PARTNERS) and (not others.isdisjoint(of_couple) if others else self.same_who)
+        is_about_both = not others.isdisjoint(of_couple) if others else self.same_subject
+        return is_about_both and not of_couple.isdisjoint(PARTNERS)
 
     def is_ended(self) -> bool:
         """Whether the new claim ends what the old one is about: "sold the Golf"."""
         old, new = self.old, self.new
         if self.is_possession_gone() or self.negates_agent_noun():
             return True
-        if not self.same_who or new.verbs[0] not in ENDS or new.denied or old.denied or old.tense != "present":
+        if not self.same_subject or new.verbs[0] not in ENDS or new.negated or old.negated or old.tense != "present":
             return False
-        about = all_words(thing for role, thing in old.roles if role != "time")
+        about = all_words(thing for role, thing in old.arguments if role != "time")
         if new.verbs[0] == "retire" and old.verbs[0] == "work":
             return True
         # The verb of an agent noun: "smoke" for "is a smoker".
@@ -143,25 +145,26 @@ class ClaimPair:
         about |= {old.verbs[-1], old.verbs[-1].removesuffix("e")}
         return any(
             thing.words() <= about and not thing.words() <= self.names & PARTNERS
-            for role, thing in new.roles
+            for role, thing in new.arguments
             if role in {"obj", "from", "as"} and not FIGURE.fullmatch(thing.stem)
         )
 
     def is_possession_gone(self) -> bool:
         """Whether a possession is gone: "the user's cast has been removed"."""
         old, new = self.old, self.new
-        if old.verbs != ("have",) or old.tense != "present" or old.denied or new.denied or len(new.who) != 1:
+        if old.verbs != ("have",) or old.tense != "present" or old.negated or new.negated or len(new.subject) != 1:
             return False
-        owned = {thing.stem for role, thing in old.roles if role == "obj"}
-        owners = frozenset(part for thing in new.who for role, part in thing.parts if role == "of")
-        return new.verbs[0] in TAKEN and owners == old.who and not owned.isdisjoint(thing.stem for thing in new.who)
+        owned = {thing.stem for thing in old.things("obj")}
+        owners = frozenset(part for thing in new.subject for role, part in thing.modifiers if role == "of")
+        gone = {thing.stem for thing in new.subject}
+        return new.verbs[0] in TAKEN and owners == old.subject and not owned.isdisjoint(gone)
 
     def negates_agent_noun(self) -> bool:
         """Whether the new claim negates the verb of an agent noun: "is a smoker", "has not smoked"."""
         old, new = self.old, self.new
-        if not self.same_who or old.verbs != ("be",) or not (new.denied or new.over) or old.denied:
+        if not self.same_subject or old.verbs != ("be",) or not (new.negated or new.ended) or old.negated:
             return False
-        called = {thing.stem for role, thing in old.roles if role == "is" and not thing.parts}
+        called = {thing.stem for thing in old.things("is") if not thing.modifiers}
         return not called.isdisjoint({f"{new.verbs[-1]}r", f"{new.verbs[-1]}er"}) and old.tense == "present"
 
     def may_change(self) -> bool:
@@ -172,37 +175,37 @@ class ClaimPair:
     def is_changed(self) -> bool:
         """Whether one value became another: "moved to the Design team", "switched from law", "was postponed to May"."""
         old, new = self.old, self.new
-        if not self.same_who or not self.may_change() or new.denied or old.denied or old.tense != "present":
+        if not self.same_subject or not self.may_change() or new.negated or old.negated or old.tense != "present":
             return False
-        about = all_words(thing for _, thing in old.roles)
-        if any(role == "from" and thing.words() <= about for role, thing in new.roles):
+        about = all_words(old.things())
+        if any(role == "from" and thing.words() <= about for role, thing in new.arguments):
             return True
         if old.verbs[0] == "live" and new.verbs[0] == "move in":
             return True
         if old.verbs[0] in {"live", "be"} and new.verbs[0] in {"move", "relocate"}:
-            places = {thing.stem for role, thing in new.roles if role in {"to", "time"}}
-            return not places.isdisjoint(self.names) and any(role == "in" for role, _ in old.roles)
-        if any(role == "time" for role, _ in old.roles) and any(role in {"time", "until"} for role, _ in new.roles):
+            places = {thing.stem for thing in new.things("to", "time")}
+            return not places.isdisjoint(self.names) and bool(old.things("in"))
+        if old.things("time") and new.things("time", "until"):
             return True
         return any(
-            one.stem == other.stem and one.parts and other.parts and one != other
-            for role, one in old.roles
+            one.stem == other.stem and one.modifiers and other.modifiers and one != other
+            for role, one in old.arguments
             if role != "time"
-            for _, other in new.roles
+            for _, other in new.arguments
         )
 
     def is_followed(self) -> bool:
         """Whether the new event completes the old state: waited for a flat and got it."""
         old, new = self.old, self.new
-        if not self.same_who or old.denied or new.denied or new.over or old.tense != "present":
+        if not self.same_subject or old.negated or new.negated or new.ended or old.tense != "present":
             return False
-        was = {*old.verbs[-1].split(), *(thing.stem for role, thing in old.roles if role == "is")}
-        if old.verbs == ("be",) and any(role in {"in", "at", "on"} for role, _ in old.roles) and new.verbs == ("be",):
-            places = {thing.stem for role, thing in new.roles if role in {"in", "at", "adv"}}
-            places |= {part.stem for role, thing in new.roles if role == "adv" for _, part in thing.parts}
+        was = {*old.verbs[-1].split(), *(thing.stem for role, thing in old.arguments if role == "is")}
+        if old.verbs == new.verbs == ("be",) and old.things("in", "at", "on"):
+            places = {thing.stem for thing in new.things("in", "at", "adv")}
+            places |= {part.stem for role, thing in new.arguments if role == "adv" for _, part in thing.modifiers}
             return not places.isdisjoint({"back", "home"})
-        about = all_words(thing for role, thing in old.roles if role in {"for", "obj", "to", "on"})
-        now = all_words(thing for role, thing in new.roles if role.rstrip("'") in {"obj", "to", "subj"})
+        about = all_words(old.things("for", "obj", "to", "on"))
+        now = all_words(thing for role, thing in new.arguments if role.rstrip("'") in {"obj", "to", "subj"})
         if self.is_plan_done():
             return True
         return any(
@@ -218,46 +221,47 @@ class ClaimPair:
         old, new = self.old, self.new
         if old.verbs[0] not in PLANNING or len(old.verbs) != 2 or len(new.verbs) != 1 or new.tense != "past":
             return False
-        planned = {thing.stem for role, thing in old.roles if role == "obj'"}
-        done = {thing.stem for role, thing in new.roles if role == "obj" and not thing.parts}
+        planned = {thing.stem for thing in old.things("obj'")}
+        done = {thing.stem for thing in new.things("obj") if not thing.modifiers}
         return old.verbs[1].removeprefix("re") == new.verbs[0].removeprefix("re") and not planned.isdisjoint(done)
 
     def is_ended_by_death(self) -> bool:
         """Whether a person with a present state or place has died."""
         old, new = self.old, self.new
         somewhere = old.verbs[0] in {"live", "work"} or (
-            old.verbs == ("be",) and any(role == "in" or thing.stem in ILL for role, thing in old.roles)
+            old.verbs == ("be",) and any(role == "in" or thing.stem in ILL for role, thing in old.arguments)
         )
-        away = {thing.stem for role, thing in new.roles if role == "adv"}
+        away = {thing.stem for thing in new.things("adv")}
         died = new.verbs[0] in {"die", "pass away"} or (new.verbs[0] == "pass" and "away" in away)
-        return died and somewhere and old.tense == "present" and not new.denied
+        return died and somewhere and old.tense == "present" and not new.negated
 
     def is_first_time(self) -> bool:
         """Whether something happened or began for the first time, which the old claim negated."""
         old, new = self.old, self.new
-        if not old.denied or new.denied or new.over:
+        if not old.negated or new.negated or new.ended:
             return False
         if new.verbs[0] == "begin" and new.verbs[1:] == old.verbs:
             return True
         if self.cues.is_perfect_negated and old.verbs == new.verbs and old.tense == new.tense:
-            return _core_roles(old.roles) <= _core_roles(new.roles)
-        places = [{thing for role, thing in each.roles if role in {"to", "in"}} for each in (old, new)]
-        never = old.denied and old.tense == new.tense == "past" and old.verbs == ("be",)
-        return never and not new.denied and bool(places[0]) and places[0] <= places[1]
+            return old.core <= new.core
+        places = [each.things("to", "in") for each in (old, new)]
+        never = old.negated and old.tense == new.tense == "past" and old.verbs == ("be",)
+        return never and not new.negated and bool(places[0]) and places[0] <= places[1]
 
     def has_another_holder(self) -> bool:
         """Whether an exclusive position has a new holder: "Nina is the team lead now"."""
         old, new = self.old, self.new
-        alike = old.verbs == new.verbs and _core_roles(old.roles) == _core_roles(new.roles) and old.tense == new.tense
-        if not alike or not old.roles or old.verbs[0] not in LEADS or (old.denied, old.over) != (new.denied, new.over):
+        alike = old.verbs == new.verbs and old.core == new.core and old.tense == new.tense
+        if not alike or not old.arguments or old.verbs[0] not in LEADS or old.polarity != new.polarity:
             return False
-        stems = {thing.stem for thing in old.who | new.who if not thing.parts or thing.stem in self.names}
+        stems = {thing.stem for thing in old.subject | new.subject if not thing.modifiers or thing.stem in self.names}
         named = len(stems) == 2 and stems - {"user"} <= self.names
         return named and self.is_now and not self.cues.is_addition
 
     def is_with_against_without(self) -> bool:
         """Whether one has "with" where the other has "without": "coffee with sugar", "coffee without sugar"."""
-        pairs = [{(role, thing.stem) for role, thing in _nested_roles(each.roles)} for each in (self.old, self.new)]
+        nested = [_nested_arguments(each.arguments) for each in (self.old, self.new)]
+        pairs = [{(role, thing.stem) for role, thing in each} for each in nested]
         opposed = [{(_WITHOUT.get(role, ""), stem) for role, stem in each if role in _WITHOUT} for each in pairs]
         shared = {stem for _, stem in pairs[0]} & {stem for _, stem in pairs[1]}
         return not opposed[0].isdisjoint(pairs[1]) and len(shared) > 1
@@ -265,7 +269,7 @@ class ClaimPair:
     def is_other_transport(self) -> bool:
         """Whether the means of transport changed: "drives to work", "takes the train to work"."""
         old, new = self.old, self.new
-        somewhere = [{each for each in one.roles if each[0] == "to"} for one in (old, new)]
+        somewhere = [each.things("to") for each in (old, new)]
         same = old.verbs[1:] == new.verbs[1:] and somewhere[0] == somewhere[1] and (old.verbs[1:] or somewhere[0])
         return bool(same) and self.is_now and {old.verbs[0], new.verbs[0]} <= TRAVELLING and old.verbs != new.verbs
 
@@ -275,7 +279,7 @@ class ClaimPair:
             return "different"
         if self.cues.only_figures_differ and self.old.tense == "present":
             return self.conflict
-        old, new = _by_role(self.old.roles), _by_role(self.new.roles)
+        old, new = _by_role(self.old.arguments), _by_role(self.new.arguments)
         if old.keys().isdisjoint(new):
             old, new = _by_role(_with_place_role(self.old)), _by_role(_with_place_role(self.new))
         other = [role for role in old if role in new and old[role] != new[role]]
@@ -312,24 +316,24 @@ class ClaimPair:
         named = {one.stem, other.stem} <= self.names
         if verb in ONCE and role in {"in", "time", "to"}:
             return True
-        if verb == "be" and role in {"in", "at"} and any(each == "is" for each, _ in self.old.roles):
+        if verb == "be" and role in {"in", "at"} and any(each == "is" for each, _ in self.old.arguments):
             return False  # "Is good at chess."
         if (verb, role) in ONE_AT_A_TIME:
             return named or (one.stem not in self.names and other.stem not in self.names)
-        subjects = {thing.stem for thing in self.old.who}
+        subjects = {thing.stem for thing in self.old.subject}
         of_several = not subjects.isdisjoint(OF_SEVERAL | self.names)
         if role == "time":
             return not of_several or (is_count(one, other) and not is_dated(one))
         if is_count(one, other) or role == "until":
             return True
         if one.stem == other.stem and role == "on":
-            return all(part[0] == "mod" for part in one.parts | other.parts)
+            return all(part[0] == "mod" for part in one.modifiers | other.modifiers)
         if role.startswith("name") and verb in {"call", "name"}:
             return True
         if verb != "be" or role != "is":
             return False
         favoured = any(
-            word in {"favorite", "favourite", "preferred"} for thing in self.old.who for word in thing.words()
+            word in {"favorite", "favourite", "preferred"} for thing in self.old.subject for word in thing.words()
         )
         addresses = all("@" in thing.stem for thing in (one, other))
         return favoured or addresses or (not of_several and named)
@@ -347,37 +351,33 @@ def _opposed_verbs(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
 
 def _status(claim: Claim) -> frozenset[str]:
     """The marital status words of a claim."""
-    told = {thing.stem for role, thing in claim.roles if role == "is"} if claim.verbs == ("be",) else set()
-    return STATUSES & {claim.verbs[-1].split()[0], *told}
+    states = {thing.stem for thing in claim.things("is")} if claim.verbs == ("be",) else set()
+    return STATUSES & {claim.verbs[-1].split()[0], *states}
 
 
 def _without_new(thing: Thing) -> Thing:
-    return thing._replace(parts=frozenset(part for part in thing.parts if part[1].stem != "new"))
+    return thing._replace(modifiers=frozenset(part for part in thing.modifiers if part[1].stem != "new"))
 
 
-def _core_roles(roles: Iterable[Role]) -> frozenset[Role]:
-    """The roles without those of time and manner."""
-    return frozenset(role for role in roles if role[0] not in {"time", "adv", "since"})
-
-
-def _nested_roles(roles: Iterable[Role]) -> Iterable[Role]:
+def _nested_arguments(roles: Iterable[Argument]) -> Iterable[Argument]:
     for role, thing in roles:
         yield role, thing
-        yield from _nested_roles(thing.parts)
+        yield from _nested_arguments(thing.modifiers)
 
 
-def _with_place_role(claim: Claim) -> Iterable[Role]:
+def _with_place_role(claim: Claim) -> Iterable[Argument]:
     """The roles with one role of place for several prepositions: "is in the orchard", "is on the heather"."""
     if claim.verbs[-1] not in PLACED:
         return [
-            ("time" if role == "at" and FIGURE.fullmatch(thing.stem) else role, thing) for role, thing in claim.roles
+            ("time" if role == "at" and FIGURE.fullmatch(thing.stem) else role, thing)
+            for role, thing in claim.arguments
         ]
     return [
-        ("in" if role in {"in", "at", "on"} and not is_dated(thing) else role, thing) for role, thing in claim.roles
+        ("in" if role in {"in", "at", "on"} and not is_dated(thing) else role, thing) for role, thing in claim.arguments
     ]
 
 
-def _by_role(roles: Iterable[Role]) -> Mapping[str, frozenset[Thing]]:
+def _by_role(roles: Iterable[Argument]) -> Mapping[str, frozenset[Thing]]:
     found: dict[str, frozenset[Thing]] = {}
     for role, thing in roles:
         if role not in {"adv", "since"}:
