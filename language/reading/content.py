@@ -81,17 +81,17 @@ class Content:
     text: str
 
     @cached_property
-    def plain(self) -> str:
+    def normalised(self) -> str:
         """The text with figures and common paraphrases normalised."""
         return normalise_figures(self.text)
 
     @cached_property
     def parsed(self) -> Parsed:
         """The parse. Where there is no subject ("Owned two violins"), "the user" is added."""
-        found = parse(self.plain) or Parsed(self.plain, (), ())
+        found = parse(self.normalised) or Parsed(self.normalised, (), ())
         if any(word.dep in {"nsubj", "nsubjpass", "csubj", "expl"} for word in found.words):
             return found
-        return parse(f"The user {self.plain[:1].lower()}{self.plain[1:]}") or found
+        return parse(f"The user {self.normalised[:1].lower()}{self.normalised[1:]}") or found
 
     @cached_property
     def tokens(self) -> tuple[Token, ...]:
@@ -127,16 +127,16 @@ class Content:
         )
 
     @cached_property
-    def lows(self) -> frozenset[str]:
+    def lower_tokens(self) -> frozenset[str]:
         """Its tokens in lower case."""
         return frozenset(token.low for token in self.tokens)
 
     @cached_property
-    def words(self) -> tuple[Token, ...]:
+    def content_words(self) -> tuple[Token, ...]:
         """Its content words; a phrasal verb is one word."""
-        return tuple(self._content())
+        return tuple(self._content_words())
 
-    def _content(self) -> Iterator[Token]:
+    def _content_words(self) -> Iterator[Token]:
         for at, token in enumerate(self.tokens):
             if token.low in LIGHT or token.lemma in LIGHT or token.low in _NEGATIONS or token.part == "preposition":
                 continue
@@ -157,8 +157,8 @@ class Content:
         return frozenset(found)
 
     @cached_property
-    def counted(self) -> dict[str, str]:
-        """What figures count or measure, mapped to the figure."""
+    def figure_by_counted(self) -> dict[str, str]:
+        """The figure by the lemma of what it counts or measures."""
         found = {}
         for at, token in enumerate(self.tokens):
             if token.part == "figure":
@@ -169,7 +169,7 @@ class Content:
         return found
 
     @cached_property
-    def things_counted(self) -> frozenset[str]:
+    def counted_nouns(self) -> frozenset[str]:
         """Plural nouns right after a figure."""
         return frozenset(
             after.lemma for token, after in pairwise(self.tokens) if token.part == "figure" and after.tag == "NNS"
@@ -191,50 +191,50 @@ class Content:
         return frozenset(token.lemma for token in self.tokens if token.lemma in _UNITS)
 
     @cached_property
-    def kin(self) -> frozenset[str]:
+    def kin_terms(self) -> frozenset[str]:
         """Kinship nouns; "mother and father" count as "parent"."""
         found = frozenset(token.lemma for token in self.tokens if token.is_kin)
         return found - _PARENTS | {"parent"} if found >= _PARENTS else found
 
     @cached_property
-    def denials(self) -> int:
+    def negations(self) -> int:
         """The number of negation words."""
         return sum(token.low in _NEGATIONS for token in self.tokens)
 
     @cached_property
-    def implied(self) -> int:
+    def implied_negations(self) -> int:
         """The number of words that may imply a negation."""
         return sum(
             token.lemma in _IMPLICIT_NEGATIONS
             or token.low in _IMPLICIT_NEGATIONS
             or (token.part == "adjective" and bool(_NEGATIVE_PREFIX.match(token.low)))
             or (token.low.startswith("un") and token.low.endswith("ed"))
-            for token in self.words
+            for token in self.content_words
         )
 
     @cached_property
     def is_wish(self) -> bool:
         """Whether it expresses a wish or plan."""
-        return bool(_WISHING.search(self.plain))
+        return bool(_WISHING.search(self.normalised))
 
     @cached_property
-    def may_be_plan(self) -> bool:
+    def may_express_plan(self) -> bool:
         """Whether its wording may express a plan, as a request or duty does."""
-        return bool(_PLANNING.search(self.plain))
+        return bool(_PLANNING.search(self.normalised))
 
     @cached_property
     def is_seldom(self) -> bool:
         """Whether it has an adverb of rarity."""
-        return not _SELDOM.isdisjoint(self.lows)
+        return not _SELDOM.isdisjoint(self.lower_tokens)
 
     @cached_property
-    def is_of_several(self) -> bool:
+    def is_partitive(self) -> bool:
         """Whether it is partitive: "is one of five siblings"."""
-        return bool(_PARTITIVE.search(self.plain))
+        return bool(_PARTITIVE.search(self.normalised))
 
     @cached_property
-    def before(self) -> dict[str, str]:
-        """The preposition before each content word."""
+    def preposition_before(self) -> dict[str, str]:
+        """The preposition before each content word, by its lemma."""
         found, last = {}, ""
         for token, following in zip_longest(self.tokens, self.tokens[1:]):
             is_infinitive = token.tag == "TO" and following is not None and following.part == "verb"
@@ -244,21 +244,21 @@ class Content:
                 found[token.lemma], last = last, ""
         return found
 
-    def after(self, low: str) -> str | None:
+    def content_word_after(self, low: str) -> str | None:
         """The first content word after a word."""
         at = next((at for at, token in enumerate(self.tokens) if token.low == low), len(self.tokens))
         rest = (each for each in self.tokens[at + 1 :] if each.part != "preposition" and each.low not in LIGHT)
         return next((each.lemma for each in rest), None)
 
-    def follows(self, low: str) -> str:
+    def token_after(self, low: str) -> str:
         """The token right after a word, or empty."""
         return next((after.low for token, after in pairwise(self.tokens) if token.low == low), "")
 
-    def whose(self, lemma: str) -> frozenset[str]:
+    def possessors(self, lemma: str) -> frozenset[str]:
         """The possessors of a noun: "ingrid" for "boss" in "Ingrid's boss"."""
-        return frozenset(re.findall(rf"(\w+)'s (?:\w+ )?{re.escape(lemma)}\b", self.plain.lower()))
+        return frozenset(re.findall(rf"(\w+)'s (?:\w+ )?{re.escape(lemma)}\b", self.normalised.lower()))
 
-    def has(self, lemma: str) -> bool:
+    def contains(self, lemma: str) -> bool:
         """Whether it contains a word in any form."""
         return any(lemma in {token.lemma, token.low} for token in self.tokens)
 
@@ -277,14 +277,14 @@ class Content:
     @cached_property
     def is_past(self) -> bool:
         """Whether the main verb is in the simple past."""
-        if "formerly" in self.lows:
+        if "formerly" in self.lower_tokens:
             return True
         return any(word.low != word.lemma.lower() for word in self._main_past)
 
     @property
     def may_be_past(self) -> bool:
         """The same, or ambiguous: a verb with equal present and past ("cost"), or habitual "would"."""
-        return self.is_past or bool(self._main_past) or ("would" in self.lows and not self.is_wish)
+        return self.is_past or bool(self._main_past) or ("would" in self.lower_tokens and not self.is_wish)
 
     @cached_property
     def _main_past(self) -> list[Word]:
@@ -301,7 +301,7 @@ class Content:
         """Whether the main verb is in the perfect of result; with "for" or "since" it describes the present."""
         root = self.root
         return (
-            {"for", "since"}.isdisjoint(self.lows)
+            {"for", "since"}.isdisjoint(self.lower_tokens)
             and root is not None
             and root.tag == "VBN"
             and any(each.dep == "aux" and each.lemma.lower() == "have" for each in self.parsed.children(root))
@@ -320,8 +320,8 @@ class Content:
         return next((token.lemma for token in self.tokens if found is not None and token.index == found.index), "")
 
     @cached_property
-    def roles(self) -> dict[int, str]:
-        """The role of each argument by token index: "subject", "object", "of", "to" or a preposition."""
+    def role_by_index(self) -> dict[int, str]:
+        """The role of each argument, by token index: "subject", "object", "of", "to" or a preposition."""
         found = {}
         for word in self.parsed.words:
             head = self.parsed.head(word)
@@ -337,7 +337,7 @@ class Content:
         children = self.parsed.children(self.root) if self.root is not None else ()
         return [word.low for word in children if word.dep == "dobj"]
 
-    def doers(self, lemma: str = "") -> tuple[bool, frozenset[str]] | None:
+    def subjects_of(self, lemma: str = "") -> tuple[bool, frozenset[str]] | None:
         """A verb's subject with conjuncts and appositions, and whether it is the patient. Default: the main verb."""
         for word in self.parsed.words:
             is_sought = word.lemma.lower() == lemma if lemma else word == self.root
@@ -356,8 +356,8 @@ class Content:
                 yield from self._conjuncts(each)
 
     @cached_property
-    def described(self) -> dict[str, frozenset[str]]:
-        """The adjectives of each noun."""
+    def adjectives_by_noun(self) -> dict[str, frozenset[str]]:
+        """The adjectives of each noun, by its lemma."""
         found: dict[str, frozenset[str]] = {}
         for word in self.parsed.words:
             if word.dep == "amod":

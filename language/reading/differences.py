@@ -40,20 +40,7 @@ _ALWAYS_QUALIFYING = listed(
 _NEVER_FREE = listed("half or almost least former may might could should against believes thinks claims")
 _MOST_LEFT = (1.0, 2.3)
 """The most unaligned weight of each statement, the lower and the higher."""
-_DECISIVE_DOUBTS = (
-    "narrowed",
-    "most",
-    "going_on",
-    "taste",
-    "verb",
-    "kind",
-    "reversed",
-    "done_to",
-    "done_by",
-    "than",
-    "turning",
-    "being",
-)
+_DECISIVE_DOUBTS = listed("narrowed most going_on taste verb kind reversed done_to done_by than turning being")
 """The doubts that keep two statements apart without a model."""
 _TOO_MUCH_LEFT, _LONG = (2.0, 3.0), 5
 """More left over of each keeps them apart where nobody is asked: of long statements any two share something."""
@@ -90,37 +77,37 @@ def differ(pair: Alignment) -> bool:
 def may_differ(pair: Alignment) -> bool:
     """Whether a possible difference keeps them apart that only a model could rule out."""
     found = doubts(pair)
-    less, more = sorted(pair.weights)
-    length = min(len(pair.one.words), len(pair.other.words))
+    less, more = sorted(pair.unaligned_weights)
+    length = min(len(pair.first.content_words), len(pair.second.content_words))
     most = _MOST_LEFT if length >= _LONG else _TOO_MUCH_LEFT
-    things = length > _LONG and any(word.part == "noun" for words in pair.left for word in words)
+    things = length > _LONG and any(word.part == "noun" for words in pair.unaligned for word in words)
     if less > most[0] or more > most[1] or (less and (found["doubt_tense"] or things)):
         return True
-    return pair.is_swapped or any(found[f"doubt_{kind}"] for kind in _DECISIVE_DOUBTS)
+    return pair.has_swapped_roles or any(found[f"doubt_{kind}"] for kind in _DECISIVE_DOUBTS)
 
 
 def doubts(pair: Alignment) -> dict[str, float]:
     """Possible differences as features, each 1 or 0."""
-    one, other = pair.one, pair.other
-    less, more = sorted(pair.weights)
+    one, other = pair.first, pair.second
+    less, more = sorted(pair.unaligned_weights)
     is_perfect = one.is_perfect or other.is_perfect
-    is_state = _is_state(pair) and not (pair.is_all and pair.in_order)
-    is_denied = pair.is_denied_otherwise and (less == 0 or not (pair.is_denial_implied or pair.opposites))
+    is_state = _is_state(pair) and not (pair.is_complete and pair.is_monotonic)
+    is_denied = pair.differs_in_polarity and (less == 0 or not (pair.is_negation_implied or pair.has_antonyms))
     found = {
         "less": less > _MOST_LEFT[0],
         "more": more > _MOST_LEFT[1],
-        "kin": all(pair.kin),
+        "kin": all(pair.unshared_kin),
         "narrowed": _is_narrowed(pair),
         "denied": is_denied,
         "days": one.days != other.days,
         "verb": _has_substituted_verb(pair),
         "kind": _is_kind_of(pair),
-        "reversed": pair.is_reversed,
-        "done_to": pair.is_done_to_one,
+        "reversed": pair.is_in_reverse_order,
+        "done_to": pair.is_agent_against_patient,
         "done_by": _is_done_by_another(pair),
-        "than": "than" in one.lows ^ other.lows,
-        "turning": pair.is_all and not _ASPECT_WORDS.isdisjoint(one.lows ^ other.lows),
-        "most": any(word.tag in {"JJS", "RBS"} and word.low != "most" for words in pair.left for word in words),
+        "than": "than" in pair.unshared_tokens,
+        "turning": pair.is_complete and not _ASPECT_WORDS.isdisjoint(pair.unshared_tokens),
+        "most": any(word.tag in {"JJS", "RBS"} and word.low != "most" for words in pair.unaligned for word in words),
         "taste": _is_dislike_against_intolerance(one, other) or _is_dislike_against_intolerance(other, one),
         "going_on": _is_done_against_ongoing(one, other) or _is_done_against_ongoing(other, one),
         "being": _is_or_has(one, other) or _is_or_has(other, one),
@@ -131,18 +118,18 @@ def doubts(pair: Alignment) -> dict[str, float]:
 
 def _is_narrowed(pair: Alignment) -> bool:
     """Whether one is more specific: an added adjective or adverb, or a longer negated statement."""
-    if not pair.in_order or min(pair.weights) > 0 or pair.is_all:
+    if not pair.is_addition or pair.is_complete:
         return False
-    more = [*pair.left[0], *pair.left[1]]
+    more = [*pair.unaligned[0], *pair.unaligned[1]]
     return any(word.part in {"adjective", "adverb"} or word.lemma == "need" for word in more) or (
-        pair.one.denials > 0 and pair.other.denials > 0
+        pair.first.negations > 0 and pair.second.negations > 0
     )
 
 
 def _is_done_by_another(pair: Alignment) -> bool:
     """Whether one has the user's agent noun and the other the verb: "the user's teacher", "the user teaches"."""
-    for at, (its, _) in pair.together.items():
-        both = ((pair.one, pair.one.words[at]), (pair.other, pair.other.words[its]))
+    for word, another, _ in pair.aligned_words:
+        both = ((pair.first, word), (pair.second, another))
         for (having, noun), (doing, verb) in (both, both[::-1]):
             if noun.part == "noun" and verb.part == "verb" and noun.lemma.endswith(("er", "or", "ist")):
                 whose = rf"\b{re.escape(doing.subject)}['’]s (?:\w+ )?{re.escape(noun.lemma)}\b"
@@ -156,21 +143,21 @@ def _is_or_has(one: Content, other: Content) -> bool:
     if one.verb != "have" or other.verb not in {"be", "work"} or not one.subject == other.subject == "user":
         return False
     return any(
-        re.search(rf"\b(?:is|was|as) (?:an? |the )?(?:\w+ )?{re.escape(had)}\b", other.plain, re.IGNORECASE)
+        re.search(rf"\b(?:is|was|as) (?:an? |the )?(?:\w+ )?{re.escape(had)}\b", other.normalised, re.IGNORECASE)
         for had in one.objects
     )
 
 
 def _differ_in_amounts(pair: Alignment) -> bool:
     """Whether figures, counted nouns, days or units differ."""
-    one, other = pair.one, pair.other
+    one, other = pair.first, pair.second
     figures, others = one.figures, other.figures
-    if (one.lows | other.lows) & _TWO:
+    if (one.lower_tokens | other.lower_tokens) & _TWO:
         figures, others = figures - {"2"}, others - {"2"}
     days, its = one.days - other.days, other.days - one.days
     if figures != others or (days and its) or not (days | its) <= TIMES_OF_DAY:
         return True
-    if any(other.counted.get(counted, figure) != figure for counted, figure in one.counted.items()):
+    if any(other.figure_by_counted.get(counted, figure) != figure for counted, figure in one.figure_by_counted.items()):
         return True
     if _is_counted_otherwise(one, other) and _is_counted_otherwise(other, one):
         return True
@@ -186,29 +173,31 @@ def _is_done_against_ongoing(one: Content, other: Content) -> bool:
 
 def _is_dislike_against_intolerance(one: Content, other: Content) -> bool:
     """Whether one is a dislike and the other an intolerance: "dislikes nuts" and "is allergic to nuts"."""
-    return bool(one.lows & _LIKING and other.lows & _SICKENED and one.lows.isdisjoint(_SICKENED))
+    words, others = one.lower_tokens, other.lower_tokens
+    return bool(words & _LIKING and others & _SICKENED and words.isdisjoint(_SICKENED))
 
 
 def _is_counted_otherwise(one: Content, other: Content) -> bool:
     """Whether a noun counted in one is uncounted in the other: "two cats and a dog"."""
-    first, second = one.things_counted, other.things_counted
-    return bool(second) and any(counted not in second and other.has(counted) for counted in first)
+    first, second = one.counted_nouns, other.counted_nouns
+    return bool(second) and any(counted not in second and other.contains(counted) for counted in first)
 
 
 def _differ_in_who(pair: Alignment) -> bool:
     """Whether names, kinship nouns or pronouns' genders differ."""
-    one, other = pair.one, pair.other
-    if any(pair.names) or _is_of_somebody_else(one, other) or _is_of_somebody_else(other, one):
+    one, other = pair.first, pair.second
+    if any(pair.unshared_names) or _is_of_somebody_else(one, other) or _is_of_somebody_else(other, one):
         return True
-    if all(pair.kin):
-        return pair.in_order or any(word.is_kin and another.is_kin for word, another, _ in pair.slots)
-    for first, second in ((one, other), (other, one)):
-        if first.lows & _HIS and second.lows & _HER and not (first.lows & _HER or second.lows & _HIS):
+    if all(pair.unshared_kin):
+        return pair.is_monotonic or any(word.is_kin and another.is_kin for word, another, _ in pair.substitutions)
+    for first, second in ((one.lower_tokens, other.lower_tokens), (other.lower_tokens, one.lower_tokens)):
+        if first & _HIS and second & _HER and not (first & _HER or second & _HIS):
             return True
-    if any(pair.kin) and not all(pair.kin) and "and" in one.lows ^ other.lows and "parent" not in one.kin | other.kin:
+    if not any(pair.unshared_kin):
+        return False
+    if "and" in pair.unshared_tokens and "parent" not in one.kin_terms | other.kin_terms:
         return True
-    is_added = pair.in_order and min(pair.weights) == 0
-    return any(pair.kin) and is_added and "parent" not in {*pair.kin[0], *pair.kin[1]}
+    return pair.is_addition and "parent" not in {*pair.unshared_kin[0], *pair.unshared_kin[1]}
 
 
 def _is_of_somebody_else(one: Content, other: Content) -> bool:
@@ -221,40 +210,42 @@ def _is_of_somebody_else(one: Content, other: Content) -> bool:
 
 def _differ_in_polarity(pair: Alignment) -> bool:
     """Whether the polarity of the whole differs, or antonyms stand in without a negation."""
-    if pair.is_denied_otherwise:
-        is_only = min(pair.weights) == 0 and (pair.in_order or pair.is_all)
-        return is_only or (pair.in_order and not (pair.is_denial_implied or pair.opposites))
-    if not pair.opposites:
+    if pair.differs_in_polarity:
+        is_only = min(pair.unaligned_weights) == 0 and (pair.is_monotonic or pair.is_complete)
+        return is_only or (pair.is_monotonic and not (pair.is_negation_implied or pair.has_antonyms))
+    if not pair.has_antonyms:
         return False
-    is_passive = pair.one.is_passive != pair.other.is_passive
-    at_one_place = any(is_both and related(word, another) == "opposite" for word, another, is_both in pair.slots)
-    return (pair.is_same_subject and not is_passive) or at_one_place
+    is_passive = pair.first.is_passive != pair.second.is_passive
+    if pair.is_same_subject and not is_passive:
+        return True
+    return any(is_both and related(word, another) == "opposite" for word, another, is_both in pair.substitutions)
 
 
 def _differ_in_sense(pair: Alignment) -> bool:
     """Whether modality, partitivity, frequency or tense differs."""
-    one, other = pair.one, pair.other
-    if one.is_wish != other.is_wish and not (one.may_be_plan or other.may_be_plan):
+    one, other = pair.first, pair.second
+    if one.is_wish != other.is_wish and not (one.may_express_plan or other.may_express_plan):
         return True
-    if one.is_of_several != other.is_of_several:
+    if one.is_partitive != other.is_partitive:
         return True
-    if one.is_seldom != other.is_seldom and one.denials and other.denials:
+    if one.is_seldom != other.is_seldom and one.negations and other.negations:
         return True
     if _has_opposed_preposition(pair) or _is_qualified(pair):
         return True
-    is_perfect = one.is_perfect or other.is_perfect
-    return (
-        _differ_in_tense(one, other) and not _is_state(pair) and not is_perfect and (pair.is_same_verb or pair.is_all)
-    )
+    if _is_state(pair) or one.is_perfect or other.is_perfect:
+        return False
+    return _differ_in_tense(one, other) and (pair.is_same_verb or pair.is_complete)
 
 
 def _has_opposed_preposition(pair: Alignment) -> bool:
     """Whether prepositions or particles are opposed, unless the verbs differ too."""
-    one, other = pair.one, pair.other
-    against = any(_are_opposed(before, other.before[its]) for its, before in one.before.items() if its in other.before)
-    if against and pair.verbs_left < len((one, other)):
+    one, other = pair.first, pair.second
+    before, its = one.preposition_before, other.preposition_before
+    if any(_are_opposed(before[word], its[word]) for word in before.keys() & its) and pair.unaligned_verbs < len(
+        (one, other)
+    ):
         return True
-    only = one.lows ^ other.lows
+    only = pair.unshared_tokens
     return any(
         inward in only and outward in only and not _belong_to_other_verbs(one, other, {inward, outward})
         for inward, outward in _OUTWARD
@@ -264,8 +255,8 @@ def _has_opposed_preposition(pair: Alignment) -> bool:
 def _belong_to_other_verbs(one: Content, other: Content, particles: set[str]) -> bool:
     """Whether a particle belongs to a verb that the other lacks: "is paid off" and "owes nothing on it"."""
     for first, second in ((one, other), (other, one)):
-        verbs = {word.lemma.split("_")[0] for word in second.words if word.part == "verb"}
-        for word in first.words:
+        verbs = {word.lemma.split("_")[0] for word in second.content_words if word.part == "verb"}
+        for word in first.content_words:
             verb, _, particle = word.lemma.partition("_")
             if particle in particles and verb not in verbs:
                 return True
@@ -274,19 +265,19 @@ def _belong_to_other_verbs(one: Content, other: Content, particles: set[str]) ->
 
 def _is_qualified(pair: Alignment) -> bool:
     """Whether one has a qualifier that the other lacks: "half", "former", "may"."""
-    one, other = pair.one, pair.other
-    first, second = one.lows & _QUALIFYING, other.lows & _QUALIFYING
+    one, other = pair.first, pair.second
+    first, second = one.lower_tokens & _QUALIFYING, other.lower_tokens & _QUALIFYING
     if first - second and second - first:
         return True
-    qualified = (one.lows ^ other.lows) & _ALWAYS_QUALIFYING
-    if "in" in {one.follows("believes"), other.follows("believes")}:
+    qualified = pair.unshared_tokens & _ALWAYS_QUALIFYING
+    if "in" in {one.token_after("believes"), other.token_after("believes")}:
         qualified -= {"believes"}
-    qualified -= {word.lemma.partition("_")[2] for word in (*one.words, *other.words)}
-    if "able" in one.lows | other.lows:
+    qualified -= {word.lemma.partition("_")[2] for word in (*one.content_words, *other.content_words)}
+    if "able" in one.lower_tokens | other.lower_tokens:
         qualified -= {"could"}
-    if one.denials or other.denials:
+    if one.negations or other.negations:
         qualified -= {"could", "more"}
-    return bool(qualified & _NEVER_FREE) or bool(qualified and pair.in_order and min(pair.weights) == 0)
+    return bool(qualified & _NEVER_FREE) or bool(qualified and pair.is_addition)
 
 
 def _are_opposed(one: str, other: str) -> bool:
@@ -301,35 +292,35 @@ def _differ_in_tense(one: Content, other: Content) -> bool:
 
 
 def _is_state(pair: Alignment) -> bool:
-    lasts = "for" in pair.one.lows & pair.other.lows
-    return not lasts and bool(_STATES.search(pair.one.text) or _STATES.search(pair.other.text))
+    lasts = "for" in pair.first.lower_tokens & pair.second.lower_tokens
+    return not lasts and bool(_STATES.search(pair.first.text) or _STATES.search(pair.second.text))
 
 
 def _has_substituted_word(pair: Alignment) -> bool:
     """Whether a noun, name, adjective or verb is substituted between the same words."""
-    if pair.is_denied_otherwise or not pair.in_order:
+    if pair.differs_in_polarity or not pair.is_monotonic:
         return False
-    for word, another, is_both in pair.slots:
+    for word, another, is_both in pair.substitutions:
         if not is_both or related(word, another) in ALIKE or word.weight != another.weight:
             continue
         if word.part == another.part and word.part in {"noun", "name", "figure", "adjective", "adverb"}:
             return True
-        if word.part == another.part == "verb" and len(pair.alone[0]) == len(pair.alone[1]) == 1:
+        if word.part == another.part == "verb" and tuple(map(len, pair.unaligned_indices)) == (1, 1):
             return {word.lemma, another.lemma}.isdisjoint(_PLAIN_VERBS)
-    if len(pair.together) > 1 and pair.is_all:
+    if len(pair.aligned) > 1 and pair.is_complete:
         return any(
-            pair.one.words[at].part == "verb" == pair.other.words[its].part and how in {"kind", "loose"}
-            for at, (its, how) in pair.together.items()
+            word.part == another.part == "verb" and kind in {"kind", "loose"}
+            for word, another, kind in pair.aligned_words
         )
     return False
 
 
 def _is_kind_of(pair: Alignment) -> bool:
     """Whether all words align, but a noun is a hyponym, or only one has "and"."""
-    if not pair.is_all:
+    if not pair.is_complete:
         return False
-    kinds = {how for at, (_, how) in pair.together.items() if pair.one.words[at].part == "noun"}
-    only = pair.one.lows ^ pair.other.lows
+    kinds = {kind for word, _, kind in pair.aligned_words if word.part == "noun"}
+    only = pair.unshared_tokens
     return not kinds.isdisjoint({"kind", "loose"}) or ("and" in only and only.isdisjoint({"with", "from"}))
 
 
@@ -338,35 +329,37 @@ def _has_substituted_verb(pair: Alignment) -> bool:
 
     "Called Ana's dog" and "named Ana's dog" differ; "called the dog Rufus" and "named the dog Rufus" don't.
     """
-    called = [_CALLED.search(each.plain) for each in (pair.one, pair.other)]
+    called = [_CALLED.search(each.normalised) for each in (pair.first, pair.second)]
     if called[0] and called[1] and called[0][1].lower() != called[1][1].lower():
         return True
-    return pair.in_order and any(
+    return pair.is_monotonic and any(
         is_both and word.part == another.part == "verb" and related(word, another) not in ALIKE
-        for word, another, is_both in pair.slots
+        for word, another, is_both in pair.substitutions
     )
 
 
 def are_roles_swapped(pair: Alignment) -> bool:
     """Whether agent and patient, or the two sides of a comparison, are swapped."""
-    one, other = pair.one, pair.other
-    verbs = {word.lemma for word in one.words if word.part == "verb"}
-    verbs &= {word.lemma for word in other.words if word.part == "verb"}
-    if pair.is_all and "user" in one.lows and one.kin and one.kin.isdisjoint(_MUTUAL):
+    one, other = pair.first, pair.second
+    verbs = {word.lemma for word in one.content_words if word.part == "verb"}
+    verbs &= {word.lemma for word in other.content_words if word.part == "verb"}
+    if pair.is_complete and "user" in one.lower_tokens and one.kin_terms and one.kin_terms.isdisjoint(_MUTUAL):
         subjects = {one.subject, other.subject}
-        whose = [(one.whose(kin), other.whose(kin)) for kin in one.kin & other.kin]
+        whose = [(one.possessors(kin), other.possessors(kin)) for kin in one.kin_terms & other.kin_terms]
         if any(its and others and its.isdisjoint(others) for its, others in whose):
             return True
         if (
             len(subjects) == 2
             and "user" in subjects
             and not subjects.isdisjoint(one.names | other.names)
-            and subjects <= (one.lows & other.lows)
+            and subjects <= (one.lower_tokens & other.lower_tokens)
         ):
             return True
-    if pair.is_all and not pair.in_order and {one.verb, other.verb}.isdisjoint({"be", "have"}):
+    if pair.is_complete and not pair.is_monotonic and {one.verb, other.verb}.isdisjoint({"be", "have"}):
         verbs |= {""}
-    return any(_swap_agents(one, other, each) for each in verbs) or (max(pair.weights) <= 1 and _swap_sides(one, other))
+    return any(_swap_agents(one, other, each) for each in verbs) or (
+        max(pair.unaligned_weights) <= 1 and _swap_sides(one, other)
+    )
 
 
 def _swap_sides(one: Content, other: Content) -> bool:
@@ -374,26 +367,26 @@ def _swap_sides(one: Content, other: Content) -> bool:
     comparing = ["before", "after", "than", "not", "but", "because"]
     if "prefer" in one.text and "prefer" in other.text:
         comparing += ["to", "over"]
-    followed = [(one.after(low), other.after(low)) for low in comparing]
-    followed += [(one.follows(low), other.follows(low)) for low in _NEGATIVE_DETERMINERS]
+    followed = [(one.content_word_after(low), other.content_word_after(low)) for low in comparing]
+    followed += [(one.token_after(low), other.token_after(low)) for low in _NEGATIVE_DETERMINERS]
     for first, second in followed:
         if not first or not second or first == second or {first, second} & LIGHT:
             continue
-        if other.has(first) and one.has(second):
+        if other.contains(first) and one.contains(second):
             return True
-    for noun, its in one.described.items():
-        only, others = its - other.described.get(noun, its), other.described.get(noun, its) - its
-        if only and others and only & other.lows and others & one.lows:
+    for noun, its in one.adjectives_by_noun.items():
+        only, others = its - other.adjectives_by_noun.get(noun, its), other.adjectives_by_noun.get(noun, its) - its
+        if only and others and only & other.lower_tokens and others & one.lower_tokens:
             return True
     return False
 
 
 def _swap_agents(one: Content, other: Content, verb: str) -> bool:
-    first, second = one.doers(verb), other.doers(verb)
+    first, second = one.subjects_of(verb), other.subjects_of(verb)
     if first is None or second is None:
         return False
     if first[0] != second[0]:
         return bool(first[1] & second[1]) and verb not in _LASTING
     if first[1] & second[1] or (first[1] | second[1]) & _PRONOUNS:
         return False
-    return bool(first[1] & other.lows) and bool(second[1] & one.lows)
+    return bool(first[1] & other.lower_tokens) and bool(second[1] & one.lower_tokens)
