@@ -85,7 +85,7 @@ def _exchanged(same: Iterable[tuple[str, str]], read: dict[str, EmbeddedStatemen
     draw = random.Random(0)
     for one, other in same:
         aligned = Alignment(read[one], read[other])
-        nouns = [aligned.other.words[its] for its, how in aligned.together.values() if how in {"same", "synonym"}]
+        nouns = [word for _, word, kind in aligned.aligned_words if kind in {"same", "synonym"}]
         nouns = [word for word in nouns if word.part == "noun" and not word.is_kin and siblings(word.lemma)]
         if nouns:
             word = draw.choice(nouns)
@@ -151,8 +151,8 @@ def main() -> None:
     counts = np.array([case.weight * (APART_ANYHOW if case.pair.differs and not case.is_same else 1) for case in told])
     made: dict[str, Any] = {}
     for kind, limit in (("meant", SAME), ("worded", SAME_WORDED)):
-        names = [name for name in told[0].pair.figures if kind == "meant" or not name.startswith((*MEANT, "trait"))]
-        rows = np.array([[case.pair.figures[name] for name in names] for case in told])
+        names = [name for name in told[0].pair.features if kind == "meant" or not name.startswith((*MEANT, "trait"))]
+        rows = np.array([[case.pair.features[name] for name in names] for case in told])
         weights, bias = learn(rows, wanted, counts)
         made[f"{kind}_names"] = np.frombuffer(" ".join(names).encode(), np.uint8)
         made[f"{kind}_weights"] = weights.astype(np.float32)

@@ -1,6 +1,6 @@
 """Word alignment of two statements, and the features computed from it.
 
-``figures_of`` returns the features that ``sameness`` weighs; ``differences`` has the rules that keep two apart.
+``features_of`` returns the features that ``sameness`` weighs; ``differences`` has the rules that keep two apart.
 """
 
 from __future__ import annotations
@@ -252,7 +252,7 @@ def _missing_kin(one: Content, other: Content) -> list[str]:
     ]
 
 
-def figures_of(pair: Alignment) -> dict[str, float]:
+def features_of(pair: Alignment) -> dict[str, float]:
     """The features for and against two statements being the same, symmetric in both."""
     first, second = pair.first, pair.second
     found: dict[str, float] = {}

@@ -1,6 +1,6 @@
 """Whether two statements about a person say the same, by a linear model.
 
-Its features are ``alignment.figures_of``, ``differences.doubts`` and, with the bundled embedder, vector similarities.
+Its features are ``alignment.features_of``, ``differences.doubts`` and, with the bundled embedder, vector similarities.
 The weights are trained by ``benchmarks.sameness.train``. The rules of ``differences`` overrule it.
 """
 
@@ -19,7 +19,7 @@ from language.embedders.e5.embedder import TRAITS, BundledEmbedder
 from language.embedders.http import EmbedderUnavailable
 from language.likeness import likeness
 
-from .alignment import Alignment, figures_of
+from .alignment import Alignment, features_of
 from .content import Content
 from .differences import are_roles_swapped, differ, doubts, may_differ
 
@@ -52,24 +52,27 @@ class Worded(EmbeddedStatement):
 class StatementPair:
     """Two statements that may say the same."""
 
-    one: EmbeddedStatement
-    other: EmbeddedStatement
+    first: EmbeddedStatement
+    second: EmbeddedStatement
 
     @cached_property
     def _alignment(self) -> Alignment:
-        return Alignment(self.one, self.other)
+        return Alignment(self.first, self.second)
 
     @cached_property
-    def figures(self) -> Mapping[str, float]:
+    def features(self) -> Mapping[str, float]:
         """The features."""
-        return figures_of(self._alignment) | doubts(self._alignment) | self._vector_features()
+        return features_of(self._alignment) | doubts(self._alignment) | self._vector_features()
 
     def _vector_features(self) -> dict[str, float]:
-        one, other = self.one.vectors, self.other.vectors
-        if one is None or other is None:
+        first_vectors, second_vectors = self.first.vectors, self.second.vectors
+        if first_vectors is None or second_vectors is None:
             return {}
-        found = {"likeness": likeness(one[0], other[0]), "cosine": float(one[0] @ other[0])}
-        parts = zip(np.split(one[1], TRAITS), np.split(other[1], TRAITS), strict=True)
+        found = {
+            "likeness": likeness(first_vectors[0], second_vectors[0]),
+            "cosine": float(first_vectors[0] @ second_vectors[0]),
+        }
+        parts = zip(np.split(first_vectors[1], TRAITS), np.split(second_vectors[1], TRAITS), strict=True)
         return found | {f"trait_{at}": float(first @ second) for at, (first, second) in enumerate(parts)}
 
     @cached_property
@@ -83,25 +86,29 @@ class StatementPair:
         return are_roles_swapped(self._alignment)
 
     @property
-    def may_be_one(self) -> bool:
+    def may_be_duplicate(self) -> bool:
         """Whether they may say the same, so that a model should be asked."""
-        return not self.differs and self.chance >= _weights(self.is_meant).ask
+        return not self.differs and self.probability >= self._weights.ask
 
     @property
-    def is_one(self) -> bool:
+    def is_duplicate(self) -> bool:
         """Whether they say the same, as far as can be decided without a model."""
-        return not self.differs and not may_differ(self._alignment) and self.chance >= _weights(self.is_meant).same
+        return not self.differs and not may_differ(self._alignment) and self.probability >= self._weights.same
 
     @property
-    def is_meant(self) -> bool:
+    def has_vector_features(self) -> bool:
         """Whether the vector features are available."""
-        return "likeness" in self.figures
+        return "likeness" in self.features
+
+    @property
+    def _weights(self) -> Weights:
+        return _load_weights(has_vector_features=self.has_vector_features)
 
     @cached_property
-    def chance(self) -> float:
+    def probability(self) -> float:
         """The probability that they say the same, from 0 to 1."""
-        weights = _weights(self.is_meant)
-        values = np.array([self.figures[name] for name in weights.names])
+        weights = self._weights
+        values = np.array([self.features[name] for name in weights.names])
         return float(1 / (1 + np.exp(-(values @ weights.weights + weights.bias))))
 
 
@@ -117,8 +124,8 @@ class Weights:
 
 
 @cache
-def _weights(is_meant: bool) -> Weights:
-    kind = "meant" if is_meant else "worded"
+def _load_weights(*, has_vector_features: bool) -> Weights:
+    kind = "meant" if has_vector_features else "worded"
     with np.load(WEIGHTS, allow_pickle=False) as stored:
         names = bytes(stored[f"{kind}_names"]).decode().split()
         bias, same, ask = stored[f"{kind}_limits"].tolist()

@@ -28,18 +28,18 @@ def _pair(one: Read, other: Read) -> StatementPair:
 
 def may_be_one(kept: Read, dropped: Read) -> bool:
     """Whether two texts have no exact difference, and may have the same meaning."""
-    return _pair(kept, dropped).may_be_one
+    return _pair(kept, dropped).may_be_duplicate
 
 
 def says_the_same(kept: Read, dropped: Read) -> bool:
     """Whether two texts have the same meaning, decided without a model."""
-    return _pair(kept, dropped).is_one
+    return _pair(kept, dropped).is_duplicate
 
 
 def how_likely_one(kept: Read, dropped: Read) -> float:
     """Return the probability that two texts have the same meaning; 0 with an exact difference."""
     pair = _pair(kept, dropped)
-    return pair.chance if pair.may_be_one else 0.0
+    return pair.probability if pair.may_be_duplicate else 0.0
 
 
 def may_be_at_odds(one: str, other: str) -> bool:

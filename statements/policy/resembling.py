@@ -67,7 +67,7 @@ def are_apart(said: str, rejected: str, similarity: float, alike: float) -> bool
     few = _FEWER_SHARED if pair.differs else _FEW_SHARED
     if shared_words(rejected, said) <= few or (contains_words_of(said, rejected) and not pair.differs):
         return False
-    least = SAME_SAMENESS if pair.differs else UNLIKELY_SAMENESS if pair.chance < _UNLIKELY else NEAR_SAMENESS
+    least = SAME_SAMENESS if pair.differs else UNLIKELY_SAMENESS if pair.probability < _UNLIKELY else NEAR_SAMENESS
     return sameness(rejected, said, similarity, alike) < least
 
 
