@@ -16,7 +16,7 @@ from pgvector.django import CosineDistance
 
 from accounts.principals import Principal
 from language.base import Vectors
-from language.reading.refusals import Told
+from language.reading.refusals import SentenceWords
 from language.reading.replying import stock
 from retrieval.text import SIMPLE, detect_config, list_words
 
@@ -79,8 +79,8 @@ class WithheldWords:
         self.words = frozenset().union(*self.each)
 
     @cached_property
-    def _told(self) -> list[Told]:
-        return [Told.of(text) for text in self.texts]
+    def _told(self) -> list[SentenceWords]:
+        return [SentenceWords.of(text) for text in self.texts]
 
     @cached_property
     def _little(self) -> list[frozenset[str]]:
@@ -142,7 +142,7 @@ class WithheldWords:
     def is_said_by(self, words: frozenset[str], text: str = "") -> bool:
         """Whether a sentence, given by its stems, repeats a withheld sentence; with its text, of the same person."""
         likely = (place for place, each in enumerate(self.each) if _is_same(each, words))
-        return any(not text or not self._told[place].is_of_others_than(Told.of(text)) for place in likely)
+        return any(not text or not self._told[place].is_about_others_than(SentenceWords.of(text)) for place in likely)
 
     def is_held_by(self, words: frozenset[str]) -> bool:
         """Whether a text, given by its stems, has all words of a withheld sentence of at least two."""

@@ -14,7 +14,7 @@ from uuid import UUID
 
 from accounts.principals import Principal
 from journal.actions import LedgerWrite
-from language.reading.refusals import Turn, hear, may_refuse
+from language.reading.refusals import Turn, find_refusal, may_refuse
 
 from .. import policy
 from ..models import Conversation, Message, Withheld
@@ -92,8 +92,8 @@ def find_refusals(
     turns = [Turn(row.role, row.content, _is_held(row, now)) for row in rows]
     found = []
     for position, row in enumerate(rows[-len(new) :], start=len(rows) - len(new)):
-        refusal = hear(turns, position) if row.role == Message.Role.USER else None
-        if refusal is None or not (refusal.passages or refusal.named):
+        refusal = find_refusal(turns, position) if row.role == Message.Role.USER else None
+        if refusal is None or not (refusal.passages or refusal.named_lemmas):
             continue
         meant = [(rows[place], quote) for place, quote in refusal.passages]
         is_live = not brought and abs(row.created_at - row.at) < LIVE_WINDOW
@@ -104,9 +104,9 @@ def find_refusals(
                 conversation.legacy_id,
                 tuple((each.pk, quote) for each, quote in meant),
                 min((each.created_at for each, _ in meant), default=now),
-                refusal.named if is_live else frozenset(),
-                refusal.whole,
-                refusal.denied,
+                refusal.named_lemmas if is_live else frozenset(),
+                refusal.covers_all,
+                refusal.is_negated,
                 frozenset(each.pk for each, _ in meant if _is_held(each, now)),
             )
         )

@@ -24,7 +24,7 @@ from conversations.passages import MARK
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import Conflict, NotAllowed, NotFound
 from journal.queue import enqueue
-from language.reading.refusals import beside
+from language.reading.refusals import count_extra_words
 from statements.actions import (
     GONE,
     PRESENT,
@@ -219,7 +219,7 @@ def facts_follow_refusal(write: LedgerWrite, user_id: UUID, heard: HeardRefusal)
 
 
 def _is_named(content: str, heard: HeardRefusal) -> bool:
-    more = beside(content, heard.named)
+    more = count_extra_words(content, heard.named)
     return more is not None and (heard.whole or more <= MOST_BESIDE_A_NAMED)
 
 

@@ -19,7 +19,7 @@ from .corrections import Correction, corrections_in
 from .filters import is_prompt_injection
 from .kinds import is_health
 from .outdated import after, outdated
-from .refusals import Refusal, Turn, hear, may_refuse, named
+from .refusals import Refusal, Turn, find_named, find_refusal, may_refuse
 from .revising import find_rescheduling, in_third_person, with_rest
 from .sentences import own_words
 from .statements import BatchReading, read
@@ -282,13 +282,13 @@ def _deletions(
     for position, message in enumerate(request.messages):
         if message.role != "user" or not may_refuse(message.content) or is_prompt_injection(message.content):
             continue
-        refusal = hear(turns, position)
+        refusal = find_refusal(turns, position)
         if refusal is None or _points_over_a_gap(request, refusal, message.index):
             continue
         told = [(memory.content, memory.subject) for memory, _ in known]
-        places = named(refusal.named, told, whole=refusal.whole, denied=refusal.denied)
+        places = find_named(refusal.named_lemmas, told, whole=refusal.covers_all, denied=refusal.is_negated)
         meant = [known[place] for place in places]
-        meant += [each for each in known if {each[0].field.removeprefix("preferred_")} == refusal.named]
+        meant += [each for each in known if {each[0].field.removeprefix("preferred_")} == refusal.named_lemmas]
         meant += [each for each in known if any(compare(each[1], said) == "same" for said in refused)]
         for memory, _ in meant:
             evidence = {"index": message.index, "quote": message.content.strip()}
@@ -299,7 +299,7 @@ def _deletions(
 
 def _points_over_a_gap(request: ToolRequest, refusal: Refusal, index: int) -> bool:
     """Whether a refusal refers across a withheld message, so that its antecedent is uncertain."""
-    if refusal.named or not refusal.passages:
+    if refusal.named_lemmas or not refusal.passages:
         return False
     there = {message.index for message in request.messages}
     first = min(request.messages[position].index for position, _ in refusal.passages)

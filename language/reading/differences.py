@@ -40,7 +40,10 @@ _ALWAYS_QUALIFYING = listed(
 _NEVER_FREE = listed("half or almost least former may might could should against believes thinks claims")
 _MOST_LEFT = (1.0, 2.3)
 """The most unaligned weight of each statement, the lower and the higher."""
-_DECISIVE_DOUBTS = listed("narrowed most going_on taste verb kind reversed done_to done_by than turning being")
+_DECISIVE_DOUBTS = (
+    "narrowed", "most", "going_on", "taste", "verb", "kind", "reversed", "done_to",
+    "done_by", "than", "turning", "being",
+)  # fmt: skip
 """The doubts that keep two statements apart without a model."""
 _TOO_MUCH_LEFT, _LONG = (2.0, 3.0), 5
 """More left over of each keeps them apart where nobody is asked: of long statements any two share something."""

@@ -18,7 +18,7 @@ from language.reading.message import MessageReader
 from language.reading.normalise import is_casual, normalise
 from language.reading.parse import parse
 from language.reading.people import Cast
-from language.reading.refusals import Turn, hear, may_refuse
+from language.reading.refusals import Turn, find_refusal, may_refuse
 from language.reading.sentences import own_words
 from language.reading.statement_builder import ReadStatement
 from language.reading.words import ENGLISH, KIN
@@ -74,7 +74,7 @@ class _BatchReader:
         self.refused: dict[int, list[str]] = {}
         turns = [Turn(message.role, message.content) for message in request.messages]
         for position, message in enumerate(request.messages):
-            refusal = hear(turns, position) if message.role == "user" and may_refuse(message.content) else None
+            refusal = find_refusal(turns, position) if message.role == "user" and may_refuse(message.content) else None
             for place, passage in refusal.passages if refusal is not None else ():
                 self.refused.setdefault(request.messages[place].index, []).append(passage)
 

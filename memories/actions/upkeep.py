@@ -18,7 +18,7 @@ from conversations.models import Withheld
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import NotFound
 from language.base import EmbedderUnavailable
-from language.reading.refusals import named, tells
+from language.reading.refusals import find_named, restates
 from statements.actions import PRESENT, ChangedStatement, embed_waiting, lease_unindexed, postpone_indexing
 from statements.models import Suppression
 from statements.wording import Embedded
@@ -201,7 +201,7 @@ def memories_follow_refusal(write: LedgerWrite, user_id: UUID, heard: HeardRefus
     learned = present.filter(pk__in=behind.filter(pk__in=list(quotes)).values("version__memory")).exclude(pk__in=others)
     since = present.filter(created_at__gte=heard.since, reviewed_at__isnull=True, pinned=False)
     gone = {memory.pk: memory for memory in learned}
-    gone |= {memory.pk: memory for memory in since if tells(memory.content, heard.said)}
+    gone |= {memory.pk: memory for memory in since if restates(memory.content, heard.said)}
     gone |= {memory.pk: memory for memory in _named(present, heard)}
     for memory in gone.values():
         with memory_changing(write, memory) as change:
@@ -212,7 +212,7 @@ def _named(present: MemoryQuerySet, heard: HeardRefusal) -> list[Memory]:
     """Return the memories that a refusal names; none if it is ambiguous, unless it means all."""
     known = list(present.naming(heard.named))
     told = [(each.content, each.subject) for each in known]
-    return [known[place] for place in named(heard.named, told, whole=heard.whole, denied=heard.denied)]
+    return [known[place] for place in find_named(heard.named, told, whole=heard.whole, denied=heard.denied)]
 
 
 def memories_resting_on(user_id: UUID, changed: ChangedStatement) -> Iterable[str]:

@@ -11,7 +11,7 @@ from conversations.models import Message
 from conversations.passages import MARK
 from journal.actions import LedgerWrite
 from language.base import MemoryCandidate
-from language.reading.refusals import beside
+from language.reading.refusals import count_extra_words
 
 from ..models import Candidate
 from ..policy import urgency
@@ -56,5 +56,5 @@ def candidates_follow_refusal(write: LedgerWrite, user_id: UUID, heard: HeardRef
     """Delete candidates about what a person asks not to be kept, from whatever message."""
     if heard.named:
         waiting = Candidate.objects.waiting_for(user_id).values_list("pk", "content")
-        named = [pk for pk, content in waiting if beside(content, heard.named) is not None]
+        named = [pk for pk, content in waiting if count_extra_words(content, heard.named) is not None]
         Candidate.objects.filter(pk__in=named).delete()

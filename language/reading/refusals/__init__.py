@@ -4,21 +4,21 @@ Patterns find the request (``wording``, ``requests``). Only then is anything par
 message and the words that name what is refused (``meaning``).
 """
 
-from .meaning import Refusal, Turn, beside, hear, named, tells
+from .meaning import Refusal, Turn, count_extra_words, find_named, find_refusal, restates
 from .requests import may_refuse
-from .subjects import Told, content_words
+from .subjects import SentenceWords, content_words
 from .wording import asks_to_keep, says_yes
 
 __all__ = [
     "Refusal",
-    "Told",
+    "SentenceWords",
     "Turn",
     "asks_to_keep",
-    "beside",
     "content_words",
-    "hear",
+    "count_extra_words",
+    "find_named",
+    "find_refusal",
     "may_refuse",
-    "named",
+    "restates",
     "says_yes",
-    "tells",
 ]

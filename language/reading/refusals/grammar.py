@@ -5,13 +5,13 @@ from __future__ import annotations
 from language.reading.words import listed
 
 from ..parse import Parsed
-from .requests import Act
+from .requests import RefusalRequest
 
 _REPORTING = listed("say tell ask think write shout whisper answer reply want beg warn order repeat")
 _YOU = frozenset({"you", "u"})
 
 
-def is_reported(parsed: Parsed, act: Act) -> bool:
+def is_reported(parsed: Parsed, act: RefusalRequest) -> bool:
     """Whether the request is reported speech: its clause depends on "he said", or the other way round."""
     words = [word for word in parsed.words if act.start <= word.start < act.end]
     inside = {word.index for word in words}

@@ -19,8 +19,8 @@ from ..clauses import is_verb
 from ..parse import Parsed, Word, parse
 from .grammar import is_reported
 from .judged import asks, declines
-from .requests import SAYS_THIS, Act, acts_in, flat, judged_acts
-from .subjects import Told, content_words
+from .requests import SAYS_THIS, RefusalRequest, acts_in, flat, judged_acts
+from .subjects import SentenceWords, content_words
 from .wording import ASKING, says_no, says_yes, without_soft_words
 
 MOST_LOOKED_AT = 200
@@ -31,47 +31,49 @@ _NEAR_THE_BEST = 0.8
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A message of a conversation. ``held``: the person is being asked whether it may be remembered."""
+    """A message of a conversation. ``is_held``: the person is being asked whether it may be remembered."""
 
     role: str
     content: str
-    held: bool = False
+    is_held: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
     """What a message refuses: sentences with the positions of their turns, and the words that name it.
 
-    ``named`` are lemmas, matched against known memories; empty if the message only refers to sentences. ``whole``:
-    everything about it is meant. ``denied``: the polarity of a named clause. ``asked``: it answers a request to keep
-    something.
+    ``named_lemmas`` are matched against known memories; empty if the message only refers to sentences. ``covers_all``:
+    everything about it is meant. ``is_negated``: the polarity of a named clause, None for a noun phrase.
+    ``answers_question``: it answers a request to keep something.
     """
 
     passages: tuple[tuple[int, str], ...]
-    named: frozenset[str] = frozenset()
-    whole: bool = False
-    denied: bool | None = None
-    asked: bool = False
+    named_lemmas: frozenset[str] = frozenset()
+    covers_all: bool = False
+    is_negated: bool | None = None
+    answers_question: bool = False
 
 
-def hear(turns: Sequence[Turn], last: int) -> Refusal | None:
+def find_refusal(turns: Sequence[Turn], last: int) -> Refusal | None:
     """Find what the turn at position ``last`` refuses to have kept; None if nothing."""
-    said = turns[last].content
-    talk = _Talk(turns, last)
-    heard = [each for act in _asked_by_person(said, acts_in) if (each := talk.meant_by(act)) is not None]
-    if not heard:
-        judged = [act for act in _asked_by_person(said, judged_acts) if not talk.is_about_else(act)]
-        heard = [each for act in judged if (each := talk.meant_by(act)) is not None]
-    if heard:
-        passages = dict.fromkeys(passage for each in heard for passage in each.passages)
-        named = frozenset().union(*(each.named for each in heard))
-        asked = any(each.asked for each in heard)
-        denied = heard[0].denied if len(heard) == 1 else None
-        return Refusal(tuple(passages), named, any(each.whole for each in heard), denied, asked)
-    return talk.meant_by_no()
+    text = turns[last].content
+    resolver = _RefusalResolver(turns, last)
+    refusals = [each for act in _asked_by_person(text, acts_in) if (each := resolver.resolve(act)) is not None]
+    if not refusals:
+        learned = [act for act in _asked_by_person(text, judged_acts) if not resolver.is_unrelated(act)]
+        refusals = [each for act in learned if (each := resolver.resolve(act)) is not None]
+    if refusals:
+        passages = dict.fromkeys(passage for each in refusals for passage in each.passages)
+        named_lemmas = frozenset().union(*(each.named_lemmas for each in refusals))
+        answers_question = any(each.answers_question for each in refusals)
+        is_negated = refusals[0].is_negated if len(refusals) == 1 else None
+        return Refusal(
+            tuple(passages), named_lemmas, any(each.covers_all for each in refusals), is_negated, answers_question
+        )
+    return resolver.resolve_plain_no()
 
 
-def _asked_by_person(text: str, finding: Callable[[str], list[Act]]) -> Iterator[Act]:
+def _asked_by_person(text: str, finding: Callable[[str], list[RefusalRequest]]) -> Iterator[RefusalRequest]:
     """The requests that ``finding`` finds in a text, in order, without reported ones."""
     line = flat(text)
     found = finding(line)
@@ -82,122 +84,135 @@ def _asked_by_person(text: str, finding: Callable[[str], list[Act]]) -> Iterator
 # --- What is referred to ----------------------------------------------------------------------------------------
 
 
-class _Talk:
-    """The turns up to a refusal, with its sentences."""
+class _RefusalResolver:
+    """Resolves what a refusal refers to among the turns up to it."""
 
     def __init__(self, turns: Sequence[Turn], last: int) -> None:
-        self.turns, self.last = turns, last
-        self.own = list(split_sentences(turns[last].content))
+        self.turns, self.last_index = turns, last
+        self.sentences = list(split_sentences(turns[last].content))
 
-    def is_about_else(self, act: Act) -> bool:
+    def is_unrelated(self, act: RefusalRequest) -> bool:
         """Whether a judged request is about something else: "please fail now", "abort the build".
 
         It has no word that refers to what was said, and its own words were not mentioned before.
         """
-        parsed = parse(self.turns[self.last].content[act.start : act.end])
+        parsed = parse(self.turns[self.last_index].content[act.start : act.end])
         root = next((word for word in parsed.words if word.head == word.index), None) if parsed is not None else None
         if parsed is None or root is None or not _is_order(parsed, root):
             return False
-        inside = [each for each in self.own if each.start < act.end and act.start < each.end]
-        before = [each for each in self.own if inside and each.end <= inside[0].start]
+        inside = [each for each in self.sentences if each.start < act.end and act.start < each.end]
+        before = [each for each in self.sentences if inside and each.end <= inside[0].start]
         points = any(_OF_WORDS.search(each.text) for each in inside)
-        return not points and self._spoken_of(act, before) is None
+        return not points and self._resolve_by_words(act, before) is None
 
-    def meant_by(self, act: Act) -> Refusal | None:
+    def resolve(self, act: RefusalRequest) -> Refusal | None:
         """What a request refers to. Its own sentence is included where it names the content."""
-        inside = [each for each in self.own if each.start < act.end and act.start < each.end]
-        before = [each for each in self.own if inside and each.end <= inside[0].start]
-        after = [each for each in self.own if inside and each.start >= inside[-1].end]
-        told = [each for each in inside if self._tells(each, act)]
-        if act.named:
-            return self._named(act, inside, before)
-        if act.judged and not told and (spoken_of := self._spoken_of(act, before)) is not None:
-            return Refusal((*spoken_of.passages, *((self.last, each.text) for each in inside)), spoken_of.named)
-        if act.ahead:
-            points_on = SAYS_THIS.search(self.turns[self.last].content[act.start : act.end]) is not None
+        inside = [each for each in self.sentences if each.start < act.end and act.start < each.end]
+        before = [each for each in self.sentences if inside and each.end <= inside[0].start]
+        after = [each for each in self.sentences if inside and each.start >= inside[-1].end]
+        told = [each for each in inside if self._has_other_content(each, act)]
+        if act.named_text:
+            return self._resolve_named(act, inside, before)
+        if act.is_learned and not told and (spoken_of := self._resolve_by_words(act, before)) is not None:
+            return Refusal(
+                (*spoken_of.passages, *((self.last_index, each.text) for each in inside)), spoken_of.named_lemmas
+            )
+        if act.refers_ahead:
+            points_on = SAYS_THIS.search(self.turns[self.last_index].content[act.start : act.end]) is not None
             told = [*told, *(after if points_on or not told else ())]
         if told:
             return self._passages(told)
-        own = [each for each in before if not self._is_talk_of_it(each)]
+        own = [each for each in before if not self._is_comment(each)]
         if not own and after and any(_ANNOUNCES.search(each.text) for each in inside):
             return self._passages(after)
         if own:
-            passages = [(self.last, own[-1].text)]
-            if self._asked() is not None:
-                passages += self._before()
+            passages = [(self.last_index, own[-1].text)]
+            if self._assistant_question() is not None:
+                passages += self._previous_sentences()
             elif all(_is_fragment(each.text) for each in own):
-                passages += self._before(last_only=not act.judged or _means_part(inside))
+                passages += self._previous_sentences(last_only=not act.is_learned or _means_part(inside))
             return Refusal(tuple(passages))
-        part = act.judged and _means_part(inside)
-        return Refusal(tuple(self._before(last_only=act.last or part)), asked=self._asked() is not None)
+        part = act.is_learned and _means_part(inside)
+        return Refusal(
+            tuple(self._previous_sentences(last_only=act.refers_to_last or part)),
+            answers_question=self._assistant_question() is not None,
+        )
 
-    def meant_by_no(self) -> Refusal | None:
+    def resolve_plain_no(self) -> Refusal | None:
         """What a plain no refers to: what the assistant wanted to keep; None without such a request."""
-        question = self._asked()
+        question = self._assistant_question()
         if question is None:
             return None
-        said = self.turns[self.last].content
+        said = self.turns[self.last_index].content
         plainly = says_no(said) or (says_no(said, goes_on=True) and _asks_last(question))
         if not plainly and (says_yes(said) or not declines(said)):
             return None
-        earlier = self._sentences(roles={"user"}, upto=self.last)
+        earlier = self._sentences(roles={"user"}, upto=self.last_index)
         latest = max((position for position, _ in earlier), default=None)
         if latest is None:
-            return Refusal((), asked=True)
+            return Refusal((), answers_question=True)
         near = [each for each in earlier if each[0] == latest]
         parsed = parse(question)
         words = frozenset(content_words(parsed.words)) if parsed is not None else frozenset()
-        held = self.turns[latest].held
+        held = self.turns[latest].is_held
         chosen = [] if held else [passage for passage, share in _shares(words, near).items() if share > 0]
-        return Refusal(tuple(chosen or near), asked=True)
+        return Refusal(tuple(chosen or near), answers_question=True)
 
-    def _asked(self) -> str | None:
+    def _assistant_question(self) -> str | None:
         """The assistant's message that asks or announces to keep something; empty if only a held message shows it."""
-        previous = self.turns[self.last - 1] if self.last else None
+        previous = self.turns[self.last_index - 1] if self.last_index else None
         if previous is not None and previous.role == "assistant":
             text = previous.content.replace("’", "'")
             if ASKING.search(text) or asks(text):
                 return previous.content
-        users = (turn for turn in reversed(self.turns[: self.last]) if turn.role == "user")
+        users = (turn for turn in reversed(self.turns[: self.last_index]) if turn.role == "user")
         before = next(users, None)
-        return "" if before is not None and before.held else None
+        return "" if before is not None and before.is_held else None
 
-    def _before(self, *, last_only: bool = False) -> list[tuple[int, str]]:
+    def _previous_sentences(self, *, last_only: bool = False) -> list[tuple[int, str]]:
         """The sentences of the person's previous message, or only its last one."""
-        earlier = self._sentences(roles={"user"}, upto=self.last)
+        earlier = self._sentences(roles={"user"}, upto=self.last_index)
         latest = max((position for position, _ in earlier), default=None)
         near = [each for each in earlier if each[0] == latest]
-        if self.turns[latest].held if latest is not None else False:
+        if self.turns[latest].is_held if latest is not None else False:
             return near
         return near[-1:] if last_only else near
 
-    def _named(self, act: Act, inside: Sequence[Sentence], before: Sequence[Sentence]) -> Refusal | None:
-        parsed = parse(act.named)
+    def _resolve_named(
+        self, act: RefusalRequest, inside: Sequence[Sentence], before: Sequence[Sentence]
+    ) -> Refusal | None:
+        parsed = parse(act.named_text)
         words = frozenset(content_words(parsed.words)) if parsed is not None else frozenset()
         if not words:
-            own = [(self.last, each.text) for each in inside]
-            return Refusal((*own, *self._before()))
-        earlier = self._sentences(roles={"user"}, upto=self.last) + [(self.last, each.text) for each in before]
+            own = [(self.last_index, each.text) for each in inside]
+            return Refusal((*own, *self._previous_sentences()))
+        earlier = self._sentences(roles={"user"}, upto=self.last_index) + [
+            (self.last_index, each.text) for each in before
+        ]
         shares = _shares(words, earlier[-MOST_LOOKED_AT:])
         best = max(shares.values(), default=0.0)
         least = max(_LEAST_NAMED, best * _NEAR_THE_BEST)
-        told = Told.of(act.named)
-        meant = [passage for passage, share in shares.items() if share >= least and told.may_be_said_by(passage[1])]
+        told = SentenceWords.of(act.named_text)
+        meant = [passage for passage, share in shares.items() if share >= least and told.may_be_restated_by(passage[1])]
         subjects = [word for word in parsed.words if word.dep in {"nsubj", "nsubjpass"}] if parsed is not None else []
-        if act.unsure and set(meant).isdisjoint([*self._before(), *((self.last, each.text) for each in before)]):
+        if act.needs_recent_match and set(meant).isdisjoint(
+            [*self._previous_sentences(), *((self.last_index, each.text) for each in before)]
+        ):
             return None
-        just_said = self._before() if not before else []
+        just_said = self._previous_sentences() if not before else []
         # A noun phrase for something just said: "my address". A clause repeats words, and a question states nothing.
-        by_name = not subjects and not act.whole and _OWN_THING.match(act.named)
+        by_name = not subjects and not act.covers_all and _OWN_THING.match(act.named_text)
         if not meant and len(just_said) == 1 and by_name and not just_said[0][1].rstrip().endswith("?"):
             meant = just_said
-        denied = _DENIES.search(act.named) is not None if subjects else None
-        return Refusal((*meant, *((self.last, each.text) for each in inside)), words, act.whole, denied)
+        denied = _DENIES.search(act.named_text) is not None if subjects else None
+        return Refusal((*meant, *((self.last_index, each.text) for each in inside)), words, act.covers_all, denied)
 
-    def _spoken_of(self, act: Act, before: Sequence[Sentence]) -> Refusal | None:
+    def _resolve_by_words(self, act: RefusalRequest, before: Sequence[Sentence]) -> Refusal | None:
         """What a request refers to by words of its clause mentioned before: "leave mum's drinking out"."""
-        words = _lemmas(self.turns[self.last].content[act.start : act.end])
-        earlier = self._sentences(roles={"user"}, upto=self.last) + [(self.last, each.text) for each in before]
+        words = _lemmas(self.turns[self.last_index].content[act.start : act.end])
+        earlier = self._sentences(roles={"user"}, upto=self.last_index) + [
+            (self.last_index, each.text) for each in before
+        ]
         shares = _shares(words, earlier[-MOST_LOOKED_AT:])
         best = max(shares.values(), default=0.0)
         meant = tuple(passage for passage, share in shares.items() if best and share >= best * _NEAR_THE_BEST)
@@ -213,19 +228,19 @@ class _Talk:
         ]
 
     def _passages(self, sentences: Iterable[Sentence]) -> Refusal:
-        return Refusal(tuple((self.last, each.text) for each in sentences))
+        return Refusal(tuple((self.last_index, each.text) for each in sentences))
 
-    def _tells(self, sentence: Sentence, act: Act) -> bool:
+    def _has_other_content(self, sentence: Sentence, act: RefusalRequest) -> bool:
         """Whether a sentence has content besides the request: before it, and after it if it refers ahead."""
-        text = self.turns[self.last].content
+        text = self.turns[self.last_index].content
         rest = text[sentence.start : max(sentence.start, act.start)]
-        if act.judged and _is_fragment(rest):
+        if act.is_learned and _is_fragment(rest):
             rest = ""
-        if act.ahead:
+        if act.refers_ahead:
             rest += " " + text[min(act.end, sentence.end) : sentence.end]
         return _says_something(rest) and _REACTS.match(rest.strip().replace("’", "'")) is None
 
-    def _is_talk_of_it(self, sentence: Sentence) -> bool:
+    def _is_comment(self, sentence: Sentence) -> bool:
         """Whether a sentence only comments on what was said: "I shouldn't have told you that"."""
         if any(map(str.isdigit, sentence.text)):
             return False
@@ -268,7 +283,7 @@ def _asks_last(text: str) -> bool:
     )
 
 
-def beside(content: str, named: frozenset[str]) -> int | None:
+def count_extra_words(content: str, named: frozenset[str]) -> int | None:
     """The number of content words of a statement besides the naming ones; None unless it has all of those."""
     words = _lemmas(content)
     return len(words - named) if named and named <= words else None
@@ -289,12 +304,12 @@ _MOST_BESIDE = 1
 """The most additional words of a named statement: "tea" does not name "tea and coffee"."""
 
 
-def named(
+def find_named(
     words: frozenset[str], told: Sequence[tuple[str, str]], *, whole: bool = False, denied: bool | None = None
 ) -> list[int]:
     """The indices of the statements that a refusal names; none if ambiguous, unless it refers to all.
 
-    ``told`` are statements with their subjects. ``denied``: see ``Refusal``.
+    ``told`` are statements with their subjects. ``whole`` and ``denied`` are ``Refusal.covers_all`` and ``is_negated``.
     """
     found = []
     for place, (content, subject) in enumerate(told):
@@ -313,7 +328,7 @@ def _named_in(part: str, subject: str, words: frozenset[str], *, whole: bool, de
     """The number of additional words of a statement or part of it; None if it is not named."""
     if denied is not None and denied != (_DENIES.search(part) is not None):
         return None
-    more = 0 if words and words == _lemmas(subject) else beside(part, words)
+    more = 0 if words and words == _lemmas(subject) else count_extra_words(part, words)
     fits = more is not None and (whole or not more or (more <= _MOST_BESIDE and not _SEVERAL.search(part)))
     return more if fits else None
 
@@ -330,7 +345,7 @@ def _predicates(content: str) -> Iterator[str]:
         yield " ".join(one.text for one in parsed.subtree(verb) if one.index not in apart and one.dep != "cc")
 
 
-def tells(content: str, said: Iterable[str]) -> bool:
+def restates(content: str, said: Iterable[str]) -> bool:
     """Whether a statement repeats one of these sentences: at least two common words, and most of its own."""
     words = _lemmas(content)
     shared = (len(words & _lemmas(each)) for each in said)

@@ -12,21 +12,22 @@ from .wording import ENDING, FORGOTTEN, FORMS, LAST, ORDERED, PLACE, POINTED, SO
 
 
 @dataclass(frozen=True, slots=True)
-class Act:
-    """A request: characters ``start`` to ``end`` of a message, and the words that name what is meant.
+class RefusalRequest:
+    """A request: characters ``start`` to ``end`` of a message, and the words that name what is meant (``named_text``).
 
-    Without a name it refers to what follows (``ahead``), to the last sentence (``last``), or to what precedes it.
+    Without them it refers to what follows (``refers_ahead``), to the last sentence (``refers_to_last``), or to what
+    precedes it. ``covers_all``: everything about what is named is meant.
     """
 
     start: int
     end: int
-    named: str = ""
-    whole: bool = False
-    ahead: bool = False
-    last: bool = False
-    unsure: bool = False
+    named_text: str = ""
+    covers_all: bool = False
+    refers_ahead: bool = False
+    refers_to_last: bool = False
+    needs_recent_match: bool = False
     """Applies only if what it names was just said: "don't remember the rent" may lack an "I"."""
-    judged: bool = False
+    is_learned: bool = False
     """Found by the network; what it names, if anything, is among its own words."""
 
 
@@ -99,11 +100,11 @@ def may_refuse(text: str) -> bool:
     return bool(acts_in(line)) or says_no(line, goes_on=True) or has_cue(line) or _is_ordered(line)
 
 
-def acts_in(line: str) -> list[Act]:
+def acts_in(line: str) -> list[RefusalRequest]:
     """The requests found by patterns, without overlaps and quotations."""
     if _MAY.search(line) is None:
         return []
-    taken: list[Act] = []
+    taken: list[RefusalRequest] = []
     found = (act for acts in (_ordered(line), _forgotten(line), _formed(line)) for act in islice(acts, _MOST))
     for act in sorted(found, key=lambda each: (each.start, -each.end)):
         if not (taken and act.start < taken[-1].end) and not _is_quoted(line, act.start):
@@ -111,10 +112,10 @@ def acts_in(line: str) -> list[Act]:
     return taken
 
 
-def judged_acts(line: str) -> list[Act]:
+def judged_acts(line: str) -> list[RefusalRequest]:
     """The requests found by the network."""
     spans = judged_spans(line, ordered=_is_ordered(line))
-    return [_ahead(line, Act(*span, judged=True)) for span in spans if not _is_quoted(line, span[0])]
+    return [_ahead(line, RefusalRequest(*span, is_learned=True)) for span in spans if not _is_quoted(line, span[0])]
 
 
 def _is_ordered(line: str) -> bool:
@@ -122,7 +123,7 @@ def _is_ordered(line: str) -> bool:
     return _MAY.search(line) is not None and (ORDERED.search(line) or FORGOTTEN.search(line)) is not None
 
 
-def _ordered(text: str) -> Iterator[Act]:
+def _ordered(text: str) -> Iterator[RefusalRequest]:
     """Requests not to keep something: "please don't write down …"."""
     for match in ORDERED.finditer(text):
         what, end = _object(text, match.end("act"))
@@ -136,13 +137,13 @@ def _ordered(text: str) -> Iterator[Act]:
             bare = (
                 named is None and _THE.match(what) is not None and what.lower().startswith(("the ", "this ", "that "))
             )
-            act = Act(match.start("act"), end, *named) if named is not None else None
-            act = Act(match.start("act"), end, what, unsure=True) if bare else act
+            act = RefusalRequest(match.start("act"), end, *named) if named is not None else None
+            act = RefusalRequest(match.start("act"), end, what, needs_recent_match=True) if bare else act
         if act is not None and not (match["verb"].lower() == "mention" and what.startswith("it")):
             yield _ahead(text, act)
 
 
-def _forgotten(text: str) -> Iterator[Act]:
+def _forgotten(text: str) -> Iterator[RefusalRequest]:
     """Requests to forget something: "forget what I said about …". A self-correction is none."""
     for match in FORGOTTEN.finditer(text):
         verb, (what, end) = match["verb"].lower(), _object(text, match.end("act"))
@@ -164,16 +165,16 @@ def _forgotten(text: str) -> Iterator[Act]:
             if named is None and verb == "forget" and not goes_on and (where := _WHERE.match(what)) is not None:
                 named = where["what"], False
             if named is not None:
-                yield Act(match.start("act"), end, *named)
+                yield RefusalRequest(match.start("act"), end, *named)
 
 
-def _formed(text: str) -> Iterator[Act]:
+def _formed(text: str) -> Iterator[RefusalRequest]:
     """Other forms: "that stays between us"."""
     for form in FORMS:
         for match in form.finditer(text):
             what = re.sub(r"^(?:about|of)\s+", "", (match.groupdict().get("what") or "").strip())
             act = _pointing(match.start("act"), match.end("act"), "" if what.lower() == "which" else what)
-            act = act or Act(match.start("act"), match.end("act"), what, whole=True)
+            act = act or RefusalRequest(match.start("act"), match.end("act"), what, covers_all=True)
             opens = _OPENING.match(match["act"]) is not None and not _THAT.search(match["act"])
             yield _ahead(text, act, opens=opens)
 
@@ -185,11 +186,11 @@ def _object(text: str, start: int) -> tuple[str, int]:
     return text[start:end].strip(), end
 
 
-def _pointing(start: int, end: int, what: str) -> Act | None:
+def _pointing(start: int, end: int, what: str) -> RefusalRequest | None:
     """An act that only refers; None where the content is named."""
     if _POINTS_LAST.fullmatch(what):
-        return Act(start, end, last=re.search("last|previous", what, re.IGNORECASE) is not None)
-    return Act(start, end) if _POINTS.fullmatch(what) else None
+        return RefusalRequest(start, end, refers_to_last=re.search("last|previous", what, re.IGNORECASE) is not None)
+    return RefusalRequest(start, end) if _POINTS.fullmatch(what) else None
 
 
 def _named(what: str, *, the: bool, owned: bool = True) -> tuple[str, bool] | None:
@@ -205,14 +206,14 @@ def _named(what: str, *, the: bool, owned: bool = True) -> tuple[str, bool] | No
     return None
 
 
-def _ahead(text: str, act: Act, *, opens: bool = False) -> Act:
+def _ahead(text: str, act: RefusalRequest, *, opens: bool = False) -> RefusalRequest:
     """The act, with ``ahead`` set if a colon follows or "this" introduces what follows."""
     before, after = text[: act.start].strip(), text[act.end :]
     follows = _AHEAD.match(after) is not None and bool(after.strip(" :,.!?"))
     says_this = SAYS_THIS.search(text[act.start : act.end]) is not None
     begins = says_this and (not before.strip(" ,.!-") or _ONLY_SOFT.fullmatch(before + " ") is not None)
     points_on = follows or ((opens or begins) and bool(after.strip(" .!?,")))
-    return replace(act, ahead=True) if points_on and not act.named else act
+    return replace(act, refers_ahead=True) if points_on and not act.named_text else act
 
 
 def _is_quoted(text: str, start: int) -> bool:

@@ -43,12 +43,12 @@ _SUBJECTS = frozenset({"nsubj", "nsubjpass"})
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class SentenceWords:
     """The words of a sentence, by what they are for. All are lemmas as ``content_words`` gives them.
 
     ``people`` are those of whom it is said: kin, names, and "i" for the speaker; empty where a pronoun may stand for
     anybody. ``subjects`` are all words of its subjects, ``verbs`` those verbs that tell little without an object,
-    ``matter`` what is left.
+    ``content`` what is left.
     """
 
     words: frozenset[str] = frozenset()
@@ -57,13 +57,13 @@ class Told:
     verbs: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, text: str) -> Told:
+    def of(cls, text: str) -> SentenceWords:
         """Read a sentence; of what can't be parsed, and of other languages, nothing is known."""
         parsed = parse(text)
         return cls() if parsed is None else cls._read(parsed)
 
     @classmethod
-    def _read(cls, parsed: Parsed) -> Told:
+    def _read(cls, parsed: Parsed) -> SentenceWords:
         subjects = [word for word in parsed.words if word.dep in _SUBJECTS]
         subjects += [each for word in subjects for each in parsed.children(word) if each.dep == "conj"]
         mentioned = frozenset(content_words(parsed.words)) | {_SPEAKER for word in parsed.words if word.low in _SELF}
@@ -77,25 +77,25 @@ class Told:
         )
 
     @property
-    def matter(self) -> frozenset[str]:
+    def content(self) -> frozenset[str]:
         """The words that say what is so: neither of whom nor the verb."""
         return self.words - self.subjects - self.verbs - {_SPEAKER}
 
-    def is_of_others_than(self, other: Told) -> bool:
+    def is_about_others_than(self, other: SentenceWords) -> bool:
         """Whether both say plainly of whom they speak, and it is somebody else. Kin may be called by any name."""
         if not self.people or not other.people or self.people & other.words or other.people & self.words:
             return False
         one, two = (frozenset(map(_kind, each.people)) for each in (self, other))
         return {"kin", "name"} != one | two
 
-    def may_be_said_by(self, text: str) -> bool:
+    def may_be_restated_by(self, text: str) -> bool:
         """Whether a sentence with words of this one may say the same: of nobody else, and more than the verb."""
         if not self.subjects | self.people:
             return True
-        other = Told.of(text)
+        other = SentenceWords.of(text)
         shared = self.words & other.words
-        only_verb = bool(shared & self.verbs) and bool(self.matter) and not shared & self.matter
-        return not only_verb and not self.is_of_others_than(other)
+        only_verb = bool(shared & self.verbs) and bool(self.content) and not shared & self.content
+        return not only_verb and not self.is_about_others_than(other)
 
 
 def _people(subjects: Iterable[Word]) -> Iterable[str]:

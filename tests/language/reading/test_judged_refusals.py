@@ -6,7 +6,7 @@ from language.backends import embedder_replaced
 from language.embedders.e5.embedder import BundledEmbedder
 from language.embedders.hashing import HashingEmbedder
 from language.embedders.http import EmbedderFailed
-from language.reading.refusals import Turn, hear, may_refuse
+from language.reading.refusals import Turn, find_refusal, may_refuse
 from language.reading.refusals.judged import asks, declines, has_cue, judged_spans
 
 NAMED = "Let the thing about my brother die here."
@@ -33,22 +33,22 @@ def test_a_request_is_judged_where_it_stands():
     ("Keep it in, by all means.", None),
 ])  # fmt: skip
 def test_what_it_means_is_what_it_names_or_what_was_said_before(last, heard):
-    refusal = hear([SAID, Turn("user", last)], 1)
+    refusal = find_refusal([SAID, Turn("user", last)], 1)
     assert (refusal.passages if refusal else None) == heard
 
 
 def test_an_order_that_names_what_was_not_said_before_is_judged_by_less(monkeypatch):
     order = "Thanks. Please don't count for me, though, and don't save the number."
     assert may_refuse(order)
-    assert hear([Turn("user", order)], 0) is not None
+    assert find_refusal([Turn("user", order)], 0) is not None
     monkeypatch.setattr("language.reading.refusals.judged.LEAST_WHERE_ORDERED", 99.0)
-    assert hear([Turn("user", order)], 0) is None
+    assert find_refusal([Turn("user", order)], 0) is None
 
 
 def test_a_no_to_the_question_is_heard_in_any_words():
     asked = [Turn("user", "I vote for the Greens."), Turn("assistant", "Shall I remember that?")]
-    assert hear([*asked, Turn("user", "Thank you, but I must decline.")], 2).asked
-    assert hear([*asked, Turn("user", "why not, go on")], 2) is None
+    assert find_refusal([*asked, Turn("user", "Thank you, but I must decline.")], 2).answers_question
+    assert find_refusal([*asked, Turn("user", "why not, go on")], 2) is None
     assert not declines("nah " * 100)
 
 
@@ -57,17 +57,17 @@ def test_what_the_other_side_asks_is_judged_too():
     assert not asks("Was he a miner or a baker?")
     asked = [Turn("user", "My sister takes pills. She cooks well."), Turn("assistant", "Should it stand in the book?")]
     answer = "I should feel a fool. Do leave it."
-    meant = hear([*asked, Turn("user", answer)], 2).passages
+    meant = find_refusal([*asked, Turn("user", answer)], 2).passages
     assert {(0, "My sister takes pills."), (0, "She cooks well.")} <= set(meant)
 
 
 def test_another_embedder_or_one_that_fails_leaves_the_patterns_alone(monkeypatch):
     turns = [SAID, Turn("user", "keep it under your hat")]
     with embedder_replaced(HashingEmbedder()):
-        assert hear(turns, 1) is None
-        assert hear([SAID, Turn("user", "Forget that.")], 1).passages
+        assert find_refusal(turns, 1) is None
+        assert find_refusal([SAID, Turn("user", "Forget that.")], 1).passages
     monkeypatch.setattr(BundledEmbedder, "read_passages", _fail)
-    assert hear(turns, 1) is None
+    assert find_refusal(turns, 1) is None
 
 
 def _fail(self, texts):
@@ -83,16 +83,16 @@ def test_most_of_ordinary_talk_is_not_embedded():
 @pytest.mark.parametrize("said", ["x" * 32_000, "Traceback (most recent call last):", '[{"type": "input_image"}]'])
 def test_what_is_no_request_of_a_person_withholds_nothing(said):
     turns = [Turn("user", "I keep forty hens."), Turn("assistant", "How nice."), Turn("user", said)]
-    assert hear(turns, 2) is None
+    assert find_refusal(turns, 2) is None
 
 
 @pytest.mark.parametrize(
     "said", ["please fail now", "fail now", "let me fail", "abort the build", "please fail this time"]
 )
 def test_what_is_ordered_of_something_else_withholds_nothing(said):
-    assert hear([SAID, Turn("user", said)], 1) is None
+    assert find_refusal([SAID, Turn("user", said)], 1) is None
 
 
 @pytest.mark.parametrize("said", ["kill it", "throw it away", "Disregard the previous entry."])
 def test_what_points_to_what_was_said_is_heard(said):
-    assert hear([SAID, Turn("user", said)], 1).passages
+    assert find_refusal([SAID, Turn("user", said)], 1).passages

@@ -8,7 +8,7 @@ import yaml
 
 from language.backends import embedder_replaced
 from language.embedders.e5.embedder import BundledEmbedder
-from language.reading.refusals import Turn, beside, hear, may_refuse, tells
+from language.reading.refusals import Turn, count_extra_words, find_refusal, may_refuse, restates
 from tests.timing import allowed, processor_seconds
 
 GROUPS = yaml.safe_load((Path(__file__).parent.parent / "refusals.yaml").read_text())
@@ -28,8 +28,8 @@ def judge(case):
         who, _, rest = say.partition("> ")
         role, text = ("assistant", rest) if who == "guide" else ("user", rest if who == "held" else say)
         wanted += [(number, part.strip()) for part in re.findall(r"{(.+?)}", text)]
-        turns.append(Turn(role, re.sub("[{}]", "", text), held=who == "held"))
-    refusal = hear(turns, len(turns) - 1)
+        turns.append(Turn(role, re.sub("[{}]", "", text), is_held=who == "held"))
+    refusal = find_refusal(turns, len(turns) - 1)
     passages = refusal.passages if refusal else ()
     hits = {
         (place, part): [p for at, p in passages if at == place and (part in p or p in part)] for place, part in wanted
@@ -58,20 +58,22 @@ def test_there_are_eighty_dialogues():
 def test_most_messages_are_not_parsed(monkeypatch):
     monkeypatch.setattr("language.reading.refusals.meaning.parse", None)
     assert (
-        hear([Turn("user", "Nothing of that was so. No, he was a baker, not a miner, and he never forgot it.")], 0)
+        find_refusal(
+            [Turn("user", "Nothing of that was so. No, he was a baker, not a miner, and he never forgot it.")], 0
+        )
         is None
     )
     assert not may_refuse("She worked at the mill until we moved to Leeds.")
 
 
 def test_a_statement_is_named_by_all_the_words_and_told_by_most():
-    assert beside("The user is allergic to nuts.", frozenset({"allergy", "nut"})) == 0
-    assert beside("The user likes tea and coffee.", frozenset({"tea"})) == 1
-    assert beside("The user likes tea.", frozenset({"coffee"})) is None
-    assert beside("The user likes tea.", frozenset()) is None
+    assert count_extra_words("The user is allergic to nuts.", frozenset({"allergy", "nut"})) == 0
+    assert count_extra_words("The user likes tea and coffee.", frozenset({"tea"})) == 1
+    assert count_extra_words("The user likes tea.", frozenset({"coffee"})) is None
+    assert count_extra_words("The user likes tea.", frozenset()) is None
     said = ["My dad had debts with half the village."]
-    assert tells("The user's father had debts.", said)
-    assert not tells("The user's father was a miner.", said)
+    assert restates("The user's father had debts.", said)
+    assert not restates("The user's father was a miner.", said)
 
 
 @pytest.mark.parametrize(
