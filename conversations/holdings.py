@@ -18,8 +18,6 @@ from .models import (
 from .policy import heading
 from .querysets import OPEN_IMPORTS
 
-_PLACE = {"thread": "", "namespace": "", "checkpoint_id": ""}
-
 
 def _import_ended(upload: ConversationImport, language: str) -> None:
     """Mark an unfinished import as cancelled: an export does not contain its file."""

@@ -22,6 +22,7 @@ from playwright.sync_api import expect, sync_playwright
 from structlog.contextvars import clear_contextvars
 
 from accounts.models import User
+from accounts.queries import principal_for_person
 from accounts.scope import _acting
 from journal.actions import LedgerWrite
 from journal.cache import valkey
@@ -325,6 +326,18 @@ def _ids_of_one_length():
 def owner(db):
     """A person, who owns ``legacy``."""
     return factories.UserFactory(username="owner", display_name="Olga Owner")
+
+
+@pytest.fixture
+def me(owner):
+    """The principal of ``owner``, signed in."""
+    return principal_for_person(owner.pk)
+
+
+@pytest.fixture
+def moderator(db):
+    """A person of staff who is no superuser."""
+    return factories.UserFactory(username="moderator", is_staff=True)
 
 
 @pytest.fixture

@@ -41,7 +41,6 @@ PRONOUNS = {
 _NO_PERSON = listed("""GPE LOC ORG DATE TIME NORP FAC PRODUCT EVENT WORK_OF_ART LANGUAGE LAW CARDINAL MONEY QUANTITY""")
 _THEY = frozenset({"they", "them", "their"})
 _SUBJECTS = frozenset({"nsubj", "nsubjpass"})
-_NAME_ENDS = frozenset({"'s", "’s"})
 
 
 @dataclass(eq=False, slots=True)

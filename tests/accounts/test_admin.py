@@ -23,12 +23,6 @@ RECORDS = ["agent", "agentkey", "externalidentity", "grant", "invitation", "lega
 
 
 @pytest.fixture
-def moderator(db):
-    """Staff without superuser rights."""
-    return factories.UserFactory(username="moderator", is_staff=True)
-
-
-@pytest.fixture
 def everything(owner, member, legacy, agent, service):
     factories.ExternalIdentityFactory(user=owner)
     actions.member_invite(principal_for_person(owner.pk), legacy.pk, "somebody")

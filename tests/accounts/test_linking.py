@@ -23,12 +23,6 @@ TELEGRAM = policy.TELEGRAM_ISSUER
 CHAT, OTHER_CHAT = "70001", "70002"
 
 
-@pytest.fixture
-def me(owner):
-    """The principal of ``owner``, signed in."""
-    return principal_for_person(owner.pk)
-
-
 def code_for(person):
     return actions.link_code_create(principal_for_person(person.pk), TELEGRAM)
 

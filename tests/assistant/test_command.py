@@ -39,17 +39,6 @@ IDS = st.text("ABCxyz0189", min_size=ID_CHARACTERS, max_size=ID_CHARACTERS)
 BLANKS = st.text(" \t\n\u00a0\u200b\u3000\ufeff", min_size=1, max_size=4)
 
 
-@pytest.fixture(autouse=True)
-def _hashed_vectors(settings):
-    settings.KEEPSAKE_EMBEDDER = "hashing"
-
-
-@pytest.fixture
-def me(owner):
-    """The principal of ``owner``, signed in."""
-    return principal_for_person(owner.pk)
-
-
 @pytest.fixture
 def chat(me):
     """What a linked chat of ``owner`` stands for."""

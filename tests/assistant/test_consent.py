@@ -26,16 +26,6 @@ SAID = "Remember that I live in Porto."
 PORTO = "The user lives in Porto."
 
 
-@pytest.fixture(autouse=True)
-def _hashed_vectors(settings):
-    settings.KEEPSAKE_EMBEDDER = "hashing"
-
-
-@pytest.fixture
-def me(owner):
-    return principal_for_person(owner.pk)
-
-
 @pytest.fixture
 def state(owner, me, talk, model):
     """``state(calls, explicit, finds)``: how what was said in these calls of a list of messages each is remembered."""

@@ -26,11 +26,6 @@ RIGHT = "The user plays the viola."
 
 
 @pytest.fixture
-def me(owner):
-    return principal_for_person(owner.pk)
-
-
-@pytest.fixture
 def remembered(me):
     """Cello, as it stands in the block that the talk is pinned to."""
     return memories.memory_add(me, NewMemory("The user plays the cello.", "profile")).memory

@@ -22,11 +22,6 @@ from .querying import ask
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(autouse=True)
-def _hashed_vectors(settings):
-    settings.KEEPSAKE_EMBEDDER = "hashing"
-
-
 @pytest.fixture
 def me(owner):
     """``me()`` is the owner as their next request comes."""

@@ -50,11 +50,6 @@ from .rich import exported, rich_person, summarise
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(autouse=True)
-def _hashed_vectors(settings):
-    settings.KEEPSAKE_EMBEDDER = "hashing"
-
-
 def erase(person, scope, pk="", **more):
     """Erase something, to its end."""
     erasure, job = erasure_request(principal_for_person(person.pk), scope, str(pk), **more)

@@ -25,11 +25,6 @@ from .rich import exported, rich_person, rows_in
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(autouse=True)
-def _hashed_vectors(settings):
-    settings.KEEPSAKE_EMBEDDER = "hashing"
-
-
 def opened(data):
     return zipfile.ZipFile(io.BytesIO(data))
 

@@ -30,16 +30,6 @@ from .extracting import QUOTE, TEA, add, contents, delete, operations, proposals
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(autouse=True)
-def _hashed_vectors(settings):
-    settings.KEEPSAKE_EMBEDDER = "hashing"
-
-
-@pytest.fixture
-def me(owner):
-    return principal_for_person(owner.pk)
-
-
 @pytest.fixture
 def knows(me):
     """``knows(content)``: remember something as the person."""

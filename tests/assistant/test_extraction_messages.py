@@ -28,16 +28,6 @@ from .extracting import QUOTE, TEA, add, contents, operations
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(autouse=True)
-def _hashed_vectors(settings):
-    settings.KEEPSAKE_EMBEDDER = "hashing"
-
-
-@pytest.fixture
-def me(owner):
-    return principal_for_person(owner.pk)
-
-
 @pytest.fixture
 def sent(monkeypatch, django_capture_on_commit_callbacks):
     """``sent(function, …)`` calls it and returns the tasks that it started."""

@@ -46,11 +46,6 @@ pytestmark = pytest.mark.django_db
 BEES = ("Grandmother Rosa kept bees.", "How lovely!", "She was a midwife.", "I see.")
 
 
-@pytest.fixture(autouse=True)
-def _hashed_vectors(settings):
-    settings.KEEPSAKE_EMBEDDER = "hashing"
-
-
 @pytest.fixture
 def bring(owner):
     """``bring([...])`` takes an export in; ``bring([...], run=True)`` imports it to the end."""

@@ -42,11 +42,6 @@ pytestmark = pytest.mark.django_db
 URL = "/api/v1/memories/query/"
 
 
-@pytest.fixture(autouse=True)
-def _hashed_vectors(settings):
-    settings.KEEPSAKE_EMBEDDER = "hashing"
-
-
 @pytest.fixture
 def planner(owner):
     """An agent of the owner with the role planner: goals, tasks, project and procedural, and no other source."""

@@ -14,11 +14,6 @@ from .querying import embedded
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(autouse=True)
-def _hashed_vectors(settings):
-    settings.KEEPSAKE_EMBEDDER = "hashing"
-
-
 @pytest.fixture
 def turn(api, owner):
     def prepare(content, **body):

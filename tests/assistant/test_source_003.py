@@ -30,11 +30,6 @@ pytestmark = pytest.mark.django_db
 JUNE = datetime(2025, 6, 1, tzinfo=UTC)
 
 
-@pytest.fixture(autouse=True)
-def _hashed_vectors(settings):
-    settings.KEEPSAKE_EMBEDDER = "hashing"
-
-
 # --- 6: a bounded cost, for the latency -------------------------------------------------------------------------
 
 

@@ -34,11 +34,6 @@ def _real_vectors(settings):
 
 
 @pytest.fixture
-def me(owner):
-    return principal_for_person(owner.pk)
-
-
-@pytest.fixture
 def boat(me):
     """What the person rejected: a memory."""
     memory = memories.memory_add(me, NewMemory(BOAT, "context")).memory

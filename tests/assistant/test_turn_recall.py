@@ -38,11 +38,6 @@ DOINGS = ("Painted", "Sold", "Repaired", "Visited", "Photographed", "Bought", "L
 FOLLOW_UP = "And when was that?"
 
 
-@pytest.fixture(autouse=True)
-def _hashed_vectors(settings):
-    settings.KEEPSAKE_EMBEDDER = "hashing"
-
-
 @pytest.fixture
 def turn(api):
     def prepare(talk, content, person=None, **body):

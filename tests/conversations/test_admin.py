@@ -21,11 +21,6 @@ KINDS = ["message", "conversationchunk"]
 
 
 @pytest.fixture
-def moderator(db):
-    return factories.UserFactory(username="moderator", is_staff=True)
-
-
-@pytest.fixture
 def desk(moderator, client):
     client.force_login(moderator)
     return client

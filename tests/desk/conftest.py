@@ -17,11 +17,6 @@ PASSWORD = "a good long one"
 PHONE, DESKTOP = {"width": 390, "height": 844}, {"width": 1440, "height": 900}
 
 
-@pytest.fixture(autouse=True)
-def _hashed_vectors(settings):
-    settings.KEEPSAKE_EMBEDDER = "hashing"
-
-
 @pytest.fixture
 def visit():
     """``visit(person)`` is a signed-in browser, ``visit()`` nobody's; ``visit(person, htmx=True)`` runs htmx."""

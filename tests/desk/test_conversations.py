@@ -31,11 +31,6 @@ READER_QUERIES = 13  # Four of them for the chat: replies, the one that runs or 
 
 
 @pytest.fixture
-def me(owner):
-    return principal_for_person(owner.pk)
-
-
-@pytest.fixture
 def talk(me, legacy, agent):
     """``talk("one", ("assistant", "two"), title=…)``: a conversation of the owner, of which strings are their own."""
 

@@ -20,11 +20,6 @@ BEES = "The user keeps bees behind the house."
 
 
 @pytest.fixture
-def me(owner):
-    return principal_for_person(owner.pk)
-
-
-@pytest.fixture
 def bot(agent):
     return agent_principal(agent)
 

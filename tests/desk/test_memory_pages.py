@@ -29,11 +29,6 @@ LIST = "/memories/"
 
 
 @pytest.fixture
-def me(owner):
-    return principal_for_person(owner.pk)
-
-
-@pytest.fixture
 def memory(owner, agent):
     """A memory that an agent wrote and that nobody has reviewed."""
     return MemoryFactory(user=owner, agent=agent, content="Olga rows on Tuesdays.", category="interests")

@@ -4,7 +4,6 @@ import re
 
 import pytest
 
-from accounts.queries import principal_for_person
 from assistant.erasure.actions import run_erasure
 from conversations.actions import NewMessage, conversation_create, messages_append
 from journal.models import Erasure, JobRun
@@ -13,11 +12,6 @@ from memories.models import Place
 from tests.factories import PreferencesFactory, agent_principal
 
 from .conftest import text, words
-
-
-@pytest.fixture
-def me(owner):
-    return principal_for_person(owner.pk)
 
 
 @pytest.fixture

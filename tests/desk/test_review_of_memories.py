@@ -26,11 +26,6 @@ TOMATOES = "The user grows tomatoes on two balconies."
 
 
 @pytest.fixture
-def me(owner):
-    return principal_for_person(owner.pk)
-
-
-@pytest.fixture
 def bot(agent):
     """The owner's agent, while the owner reviews after."""
     return agent_principal(agent)

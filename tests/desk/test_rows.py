@@ -4,7 +4,6 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from accounts.queries import principal_for_person
 from assistant.recall.search import FoundMemories
 from desk.memories import views
 from facts.actions import facts_index
@@ -20,11 +19,6 @@ from .conftest import opened, rail, text, words
 KEY = "The spare key is under the pot."
 OTHERS = ["The user plays the cello.", "The user hates fog.", "The user's sister lives in Malta.", "The user rows."]
 MOST_BYTES = 60_000
-
-
-@pytest.fixture
-def me(owner):
-    return principal_for_person(owner.pk)
 
 
 def near(answer):

@@ -4,7 +4,6 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import expect
 
-from accounts.queries import principal_for_person
 from journal.models import JobRun
 from memories import actions, strategies
 from memories.models import MEMORY, Memory, MemoryPlan
@@ -38,11 +37,6 @@ def memories(owner, way):
     way.say(BOTH, *made[:2], subject="Animals")
     way.say(SWEET, *made[2:4])
     return made
-
-
-@pytest.fixture
-def me(owner):
-    return principal_for_person(owner.pk)
 
 
 @pytest.fixture

@@ -32,11 +32,6 @@ BEES = "The user keeps bees behind the house."
 HENS = "The user keeps seven hens."
 
 
-@pytest.fixture
-def me(owner):
-    return principal_for_person(owner.pk)
-
-
 def add(principal, content=BEES, category="context"):
     return actions.memory_add(principal, NewMemory(content, category), insist=True).memory
 

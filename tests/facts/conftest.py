@@ -15,11 +15,6 @@ from language.consolidating import Compared, Condensing
 EMBEDDING = ("statements.wording", "statements.actions.upkeep")
 
 
-@pytest.fixture(autouse=True)
-def _hashed_vectors(settings):
-    settings.KEEPSAKE_EMBEDDER = "hashing"
-
-
 class ComparingModel:
     """Says of each pair what ``says`` holds for it, either way round; everything else differs."""
 

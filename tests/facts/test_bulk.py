@@ -20,11 +20,6 @@ from tests.factories import LegacyFactFactory, LegacyFactory, fact_waits, rev_of
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture(autouse=True)
-def _hashed_vectors(settings):
-    settings.KEEPSAKE_EMBEDDER = "hashing"
-
-
 @pytest.fixture
 def principal(owner):
     return principal_for_person(owner.pk)

@@ -20,11 +20,6 @@ from .conftest import now
 
 
 @pytest.fixture
-def me(owner):
-    return principal_for_person(owner.pk)
-
-
-@pytest.fixture
 def said(add, shared, owner, member, legacy):
     """What the owner keeps private and shares, and what the member does."""
     return (

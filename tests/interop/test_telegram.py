@@ -39,12 +39,6 @@ def _a_bot(settings):
     settings.TELEGRAM_BOT_NAME = "keepsake_bot"
 
 
-@pytest.fixture
-def me(owner):
-    """The principal of ``owner``, signed in."""
-    return principal_for_person(owner.pk)
-
-
 class Bot:
     """A Telegram that delivers messages to the webhook."""
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from accounts.queries import principal_for_job, principal_for_person, principal_for_staff
+from accounts.queries import principal_for_job, principal_for_staff
 from accounts.scope import enter
 from language.backends import get_embedder
 from language.base import EmbedderUnavailable
@@ -13,17 +13,6 @@ from memories.records import NewMemory
 from tests import factories
 
 EMBEDDING = ("statements.wording", "statements.actions.upkeep")
-
-
-@pytest.fixture(autouse=True)
-def _hashed_vectors(settings):
-    settings.KEEPSAKE_EMBEDDER = "hashing"
-
-
-@pytest.fixture
-def me(owner):
-    """The principal of ``owner``, signed in."""
-    return principal_for_person(owner.pk)
 
 
 @pytest.fixture

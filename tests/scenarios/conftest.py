@@ -8,11 +8,6 @@ from assistant.learn.summarizing import maybe_summarize
 from tests.memories.state import check
 
 
-@pytest.fixture(autouse=True)
-def _hashed_vectors(settings):
-    settings.KEEPSAKE_EMBEDDER = "hashing"
-
-
 class Program:
     """An agent's program: it opens conversations, prepares turns, and passes on its model's calls of tools."""
 

@@ -16,11 +16,6 @@ MODELS = ["ledger", "change", "operationevent", "jobrun", "idempotencyrecord"]
 
 
 @pytest.fixture
-def moderator(db):
-    return factories.UserFactory(username="moderator", is_staff=True)
-
-
-@pytest.fixture
 def everything(owner):
     preferences_set(principal_for_person(owner.pk), review="before")
     factories.OperationEventFactory()
