@@ -1,8 +1,8 @@
-"""What the model has to answer, and how its answer becomes candidates.
+"""The JSON schemas of the model's answers, and their conversion to candidates.
 
-Two kinds of fault are told apart. A document that is broken (not JSON, a key missing, a wrong type, an empty summary,
-an index of a message that was not shown) says nothing reliable at all: ModelAnswerInvalid, and the batch waits. A
-single candidate that breaks a rule is dropped, and the rest stays; ``_Reading`` lists those rules.
+An invalid document (no JSON, a missing key, a wrong type, an empty summary, the index of an unknown message) raises
+ModelAnswerInvalid, and the batch waits for a retry. A single candidate that breaks a rule is dropped; ``_CandidateReader``
+lists the rules.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _LOOKALIKES = {character: f"[{group}]" for group in ("'’‘ʼ", '"“”„«�
 
 
 class Shape(BaseModel):
-    """A part of an answer: these keys with these types, nothing converted."""
+    """A part of an answer, with strict types."""
 
     model_config = ConfigDict(strict=True, frozen=True)
 
@@ -86,7 +86,7 @@ class VerdictsShape(Shape):
 
 
 def extraction_schema(fact_categories: Sequence[str], memory_categories: Sequence[str]) -> dict[str, Any]:
-    """The JSON schema of an extraction: the same for every batch of a deployment, so that the server can keep it."""
+    """The JSON schema of an extraction: equal for all batches of a deployment, so that the server can cache it."""
     schema = transform_schema(ExtractionShape)
     facts, memories = (schema["$defs"][shape.__name__]["properties"] for shape in (FactShape, MemoryShape))
     facts["category"] = {"type": "string", "enum": list(fact_categories)}
@@ -102,15 +102,15 @@ def verdicts_schema() -> dict[str, Any]:
 
 
 def read_extraction(text: str, request: ExtractionRequest, *, model: str, usage: Usage) -> tuple[Extraction, int]:
-    """Turn the model's answer into an Extraction, and say how many candidates were dropped.
+    """Convert the model's answer to an Extraction. Returns it with the number of dropped candidates.
 
-    Raises ModelAnswerInvalid for a broken document.
+    Raises ModelAnswerInvalid for an invalid document.
     """
     document = validated(ExtractionShape, text)
     summary = document.summary.strip()
     if not summary:
         raise ModelAnswerInvalid("The summary is empty.")
-    reading = _Reading(request)
+    reading = _CandidateReader(request)
     facts = [fact for shape in document.facts if (fact := reading.fact(shape))]
     memories = [memory for shape in document.memories if (memory := reading.memory(shape))]
     episodes = [episode for shape in document.episodes if (episode := reading.episode(shape))][:MOST_EPISODES]
@@ -120,9 +120,9 @@ def read_extraction(text: str, request: ExtractionRequest, *, model: str, usage:
 
 
 def read_verdicts(text: str, pairs: int) -> list[Comparison]:
-    """Turn the model's answer into one verdict for each of ``pairs`` pairs, in their order.
+    """Convert the model's answer to one verdict for each of ``pairs`` pairs, in their order.
 
-    Raises ModelAnswerInvalid when a pair has no verdict, or two, or a number is none of theirs.
+    Raises ModelAnswerInvalid unless each number from 0 has exactly one verdict.
     """
     answered = validated(VerdictsShape, text).verdicts
     verdicts = {verdict.pair: verdict.verdict for verdict in answered}
@@ -132,9 +132,9 @@ def read_verdicts(text: str, pairs: int) -> list[Comparison]:
 
 
 def find_quote(content: str, quote: str) -> str:
-    """The stretch of ``content`` that ``quote`` is taken from, letter by letter as it stands there, or "".
+    """Return the verbatim part of ``content`` that ``quote`` is copied from, or "".
 
-    Forgives what models change while copying: escaped characters, line breaks, typographic quotes and dashes.
+    Tolerates what models change while copying: escaped characters, line breaks, typographic quotes and dashes.
     """
     quote = quote.strip()
     for candidate in (quote, unescape(quote)):
@@ -148,13 +148,13 @@ def find_quote(content: str, quote: str) -> str:
     return found.group() if found else ""
 
 
-class _Reading:
-    """Reads the candidates of one answer against the batch it is about.
+class _CandidateReader:
+    """Validates the candidates of one answer against its batch.
 
-    Dropped is a candidate that rests on no message of the user's own; whose quote stands in none of the messages it
-    names (facts, memories); whose content is empty or longer than 280 characters; whose category, field or importance
-    is not one of those asked for; whose subject is longer than 200 characters; every fact when there is no legacy;
-    every episode after the second. Of the indices of a fact or memory those of other speakers are left out.
+    A candidate is dropped if it cites no user message; if its quote is in none of the cited messages (facts, memories);
+    if its content is empty or longer than 280 characters; if its category, field or importance is unknown; if its
+    subject is longer than 200 characters. Facts are dropped without a legacy, and episodes after the second. Indices of
+    other speakers are removed from facts and memories.
     """
 
     def __init__(self, request: ExtractionRequest) -> None:
@@ -187,14 +187,14 @@ class _Reading:
         )
 
     def episode(self, shape: EpisodeShape) -> EpisodeCandidate | None:
-        """The candidate, or None if it is dropped. It may rest on what others said too, if the user took part."""
+        """The candidate, or None if it is dropped. It may also cite other speakers, if it cites the user."""
         indices, content = self._known(shape.messages), _content(shape.content)
         if not content or not self._own(indices):
             return None
         return EpisodeCandidate(content, tuple(indices))
 
     def _evidence(self, indices: Sequence[int], quote: str) -> tuple[tuple[int, ...], str] | None:
-        """The user's messages that say it, the quoted one first, and the quote as it stands there."""
+        """The cited user messages, the quoted one first, and the verbatim quote; None without a match."""
         own = self._own(self._known(indices))
         for index in own:
             if found := find_quote(self.shown[index].content, quote):
@@ -205,7 +205,7 @@ class _Reading:
         return [index for index in indices if self.shown[index].role == "user"]
 
     def _known(self, indices: Sequence[int]) -> list[int]:
-        """The indices, each once. Who cites a message that was not shown has lost count, so no other index holds."""
+        """The indices without repetitions. Raises ModelAnswerInvalid for an unknown one: then none is reliable."""
         if not set(indices) <= set(self.shown):
             raise ModelAnswerInvalid("The answer cites a message that is not in the batch.")
         return list(dict.fromkeys(indices))
@@ -217,17 +217,17 @@ def _content(text: str) -> str:
 
 
 def validated(shape: type[ShapeT], text: str) -> ShapeT:
-    """The document, if it has the shape. A server that ignores the schema may wrap it as a Markdown block.
+    """Parse and validate a document. A server that ignores the schema may wrap it in a Markdown block.
 
-    Raises ModelAnswerInvalid, without a word of the answer.
+    Raises ModelAnswerInvalid, whose message does not quote the answer.
     """
     wrapped = _MARKDOWN_BLOCK.fullmatch(text)
     try:
         return shape.model_validate_json(wrapped[1] if wrapped else text)
     except ValidationError as error:
-        # The error's own message quotes the answer, so only places and kinds go on.
+        # The error's message quotes the answer, so only paths and types are used.
         faults = [f"{_place(fault['loc'])}: {fault['type']}" for fault in error.errors(include_input=False)[:3]]
-    raise ModelAnswerInvalid(f"The answer has not the form asked for ({'; '.join(faults)}).")
+    raise ModelAnswerInvalid(f"The answer does not follow the schema ({'; '.join(faults)}).")
 
 
 def _place(path: tuple[int | str, ...]) -> str:

@@ -1,4 +1,4 @@
-"""One call of the Messages API that always ends: bounded in time, in tries and in size."""
+"""One call of the Messages API, limited in time, retries and size."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ from language.base import LanguageError, ModelAnswerInvalid, ModelUnavailable, U
 log = structlog.get_logger(__name__)
 CONNECT_SECONDS = 5.0
 MOST_TOKENS = 16_000
-"""Tokens of one answer. A model that thinks before it answers spends them on that as well."""
+"""Maximum tokens of one answer, thinking included."""
 MOST_BYTES = 4_194_304
-"""Bytes of one answer; more can't come out of ``MOST_TOKENS``."""
-_WHOLE = {"end_turn", "stop_sequence"}
+"""Maximum bytes of one answer; ``MOST_TOKENS`` never give more."""
+_FINISHED = {"end_turn", "stop_sequence"}
 _CALLS = "tool_use"
 _CUT = {"max_tokens", "model_context_window_exceeded"}
 
@@ -47,7 +47,7 @@ class ModelTimedOut(ModelUnavailable):
 
 
 class ModelUnreachable(ModelUnavailable):
-    """No connection to ``ANTHROPIC_BASE_URL``, or it was cut before the answer was whole."""
+    """No connection to ``ANTHROPIC_BASE_URL``, or it broke before the answer was complete."""
 
 
 class ModelRateLimited(ModelUnavailable):
@@ -83,11 +83,11 @@ class ModelAnswerRefused(ModelAnswerInvalid):
 
 
 class ModelAnswerCut(ModelAnswerInvalid):
-    """The answer broke off at the most tokens that a call may use, or came as more bytes than an answer can have."""
+    """The answer was truncated at the token limit, or exceeds ``MOST_BYTES``."""
 
 
-# At DEBUG the SDK logs whole requests, and with them what people said. It sets its own level from its environment
-# variable when it is imported, so this has to come after the import.
+# At DEBUG the SDK logs whole requests with people's messages. It sets its level from an environment variable when it
+# is imported, so this must follow the import.
 logging.getLogger("anthropic").setLevel(logging.INFO)
 
 
@@ -104,7 +104,7 @@ _REFUSALS = {
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where to call, and how long to try. ``timeout_seconds`` bounds the whole call, retries and waits included."""
+    """The server, and the limits of a call. ``timeout_seconds`` is for the whole call, retries and waits included."""
 
     base_url: str
     api_key: str = field(repr=False)
@@ -114,14 +114,14 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """How a model is called for one sort of work. Without an ``effort`` the server chooses it; tokens are of a call."""
+    """How a model is called for one task. Without an ``effort`` the server chooses it; ``most_tokens`` is per call."""
 
     model: str
     effort: str = ""
     most_tokens: int = MOST_TOKENS
 
     def request(self, **rest: object) -> dict[str, Any]:
-        """The request, with the effort beside the form of the answer that it asks for."""
+        """The request body, with the effort added to ``output_config``."""
         given: Any = rest.pop("output_config", {})
         config = {**given, **({"effort": self.effort} if self.effort else {})}
         return {
@@ -134,8 +134,8 @@ def ask(
 ) -> tuple[str, Usage]:
     """Send instructions (kept in the server's prompt cache) and content; return the answer's text and its tokens.
 
-    ``schema`` is the JSON schema that the answer has to follow. Call it from code that runs in no event loop.
-    Raises ModelUnavailable, ModelAnswerInvalid, or a subclass of them that says why.
+    ``schema`` is the JSON schema of the answer. Only for code outside an event loop.
+    Raises a subclass of ModelUnavailable or ModelAnswerInvalid.
     """
     answered, usage = _call(
         endpoint,
@@ -144,7 +144,7 @@ def ask(
         messages=[{"role": "user", "content": content}],
         output_config={"format": {"type": "json_schema", "schema": schema}},
     )
-    blocks = _blocks_of(answered, _WHOLE)
+    blocks = _blocks_of(answered, _FINISHED)
     text = "".join(block.text for block in blocks if isinstance(block, TextBlock) and isinstance(block.text, str))
     return text, usage
 
@@ -159,12 +159,11 @@ def ask_for_calls(
 ) -> tuple[list[object], Usage]:
     """Send instructions, the messages so far and the tools; return the blocks of the answer, and its tokens.
 
-    Tools and instructions are kept in the server's prompt cache. What the blocks hold has not been checked: a server
-    may send anything there. Call it from code that runs in no event loop.
-    Raises ModelUnavailable, ModelAnswerInvalid, or a subclass of them that says why.
+    Tools and instructions are kept in the server's prompt cache. The blocks are not validated. Only for code outside
+    an event loop. Raises a subclass of ModelUnavailable or ModelAnswerInvalid.
     """
     answered, usage = _call(endpoint, role, instructions, messages=messages, tools=tools)
-    blocks = _blocks_of(answered, _WHOLE | {_CALLS})
+    blocks = _blocks_of(answered, _FINISHED | {_CALLS})
     if answered.stop_reason == _CALLS and not any(isinstance(block, ToolUseBlock) for block in blocks):
         raise ModelAnswerInvalid("The answer says that it calls a tool, and calls none.")
     return blocks, usage
@@ -191,20 +190,20 @@ def _call(endpoint: Endpoint, role: Role, instructions: str, **rest: object) -> 
 
 
 async def stream(endpoint: Endpoint, *, role: Role, **rest: object) -> AsyncGenerator[str | tuple[Message, Usage]]:
-    """Send a talk; yield the text of the answer as it comes, then the whole of it with its tokens.
+    """Send a chat; yield the text of the answer as it comes, then the complete message with its tokens.
 
-    An answer that was cut at the role's most tokens is one too. Closing the iterator ends the call.
-    Raises ModelUnavailable, ModelAnswerInvalid, or a subclass of them that says why.
+    A truncated answer is accepted. Closing the iterator cancels the call.
+    Raises a subclass of ModelUnavailable or ModelAnswerInvalid.
     """
     began = time.monotonic()
     ends = asyncio.get_running_loop().time() + endpoint.timeout_seconds
-    _ends.set(ends)
+    _deadline.set(ends)
     request = role.request(**rest)
     failure: LanguageError | None = None
     answered: Message | None = None
     try:
         async with AsyncExitStack() as stack:
-            # Not around all of it: whoever reads the text is not to be interrupted in what they do with it.
+            # Not around the yield: the timeout must not interrupt the consumer.
             async with asyncio.timeout_at(ends):
                 parts = await stack.enter_async_context(_lasting_client(endpoint).messages.stream(**request))
             while True:
@@ -220,11 +219,11 @@ async def stream(endpoint: Endpoint, *, role: Role, **rest: object) -> AsyncGene
     seconds = round(time.monotonic() - began, 2)
     if failure is None and answered is not None:
         try:
-            _blocks_of(answered, _WHOLE | {_CALLS}, cut=_CUT)
+            _blocks_of(answered, _FINISHED | {_CALLS}, cut=_CUT)
         except LanguageError as error:
             failure = error
     if failure is not None or answered is None:
-        failure = failure or ModelUnreachable("The answer ended before it was whole.")
+        failure = failure or ModelUnreachable("The answer ended before it was complete.")
         log.warning("model_call_failed", model=role.model, code=type(failure).__name__, seconds=seconds)
         raise failure
     usage = _usage_of(answered)
@@ -236,7 +235,7 @@ _clients: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Endpoint, AsyncAnthr
 
 
 def _lasting_client(endpoint: Endpoint) -> AsyncAnthropic:
-    """The client of the running event loop, which keeps its connections: a reply does not wait for a handshake."""
+    """The client of the running event loop, cached with its connections to save the handshake of each reply."""
     clients = _clients.setdefault(asyncio.get_running_loop(), {})
     if endpoint not in clients:
         clients[endpoint] = _client(endpoint)
@@ -247,30 +246,27 @@ _CAUGHT = (TimeoutError, AnthropicError, ValueError, RecursionError)
 
 
 async def _attempt(endpoint: Endpoint, request: dict[str, Any]) -> Message | LanguageError:
-    """Make the call, with the SDK's own retries.
+    """Make the call, with the SDK's retries. Returns an error instead of raising it.
 
-    The SDK's timeouts count from byte to byte, so an answer that drips never runs into one. Only a cancelled task ends
-    such a call in whatever it is doing, which is why the client is the asynchronous one.
-
-    Failures are returned, not raised: an error raised while the SDK's own is handled would carry that one, and with it
-    the request, into every traceback.
+    The SDK's timeouts apply between bytes, so a slow stream never reaches them. Only cancelling an asynchronous task
+    ends such a call. An error raised here would have the SDK's error as its context, and thus the request in tracebacks.
     """
     try:
         async with asyncio.timeout(endpoint.timeout_seconds) as deadline, _client(endpoint) as client:
-            _ends.set(deadline.when())
+            _deadline.set(deadline.when())
             return await client.messages.create(**request)
     except _CAUGHT as error:
         return _failure(error)
 
 
-_ends: ContextVar[float | None] = ContextVar("model_call_ends", default=None)
-"""When the call that runs has to be over, by the clock of its event loop."""
+_deadline: ContextVar[float | None] = ContextVar("model_call_ends", default=None)
+"""The deadline of the running call, on the clock of its event loop."""
 
 
 def _client(endpoint: Endpoint) -> AsyncAnthropic:
-    """A client for one event loop, whose connections can't be used in another.
+    """Create a client for one event loop; its connections can't be used in another.
 
-    It follows no redirect, so what people said goes nowhere but to the address in the settings.
+    Redirects are not followed: people's messages are sent only to the configured address.
     """
     timeout = httpx2.Timeout(endpoint.timeout_seconds, connect=min(CONNECT_SECONDS, endpoint.timeout_seconds))
     return AsyncAnthropic(
@@ -281,14 +277,14 @@ def _client(endpoint: Endpoint) -> AsyncAnthropic:
         http_client=DefaultAsyncHttpxClient(
             timeout=timeout, follow_redirects=False, event_hooks={"response": [_limit_size]}
         ),
-        middleware=[_WaitsNotInVain()],
-        # Given at all, it keeps an environment variable from putting messages into traces.
+        middleware=[_SkipLateRetries()],
+        # Overrides the environment variable that would put messages into traces.
         open_telemetry={"traces": {"content_mode": "metadata_only"}},
     )
 
 
-class _WaitsNotInVain(Middleware):
-    """Takes the server's no for an answer when it asks to wait longer than the call may take."""
+class _SkipLateRetries(Middleware):
+    """Disables the SDK's retry if ``Retry-After`` exceeds the time left for the call."""
 
     async def handle_async(self, request: APIRequest, call_next: AsyncCallNext) -> AsyncAPIResponse[Any]:
         response = await call_next(request)
@@ -296,18 +292,18 @@ class _WaitsNotInVain(Middleware):
             wait = float(response.headers.get("retry-after", ""))
         except ValueError:
             return response
-        ends = _ends.get()
+        ends = _deadline.get()
         if ends is not None and asyncio.get_running_loop().time() + wait >= ends:
             response.http_response.headers["x-should-retry"] = "false"
         return response
 
 
 class _AnswerTooLongError(AnthropicError):
-    """The server sends more than an answer can be. An error of the SDK's own kind, so that it isn't tried again."""
+    """The answer exceeds ``MOST_BYTES``. Derived from the SDK's error class, which is not retried."""
 
 
-class _Limited(httpx2.AsyncByteStream):
-    """A response's bytes, up to ``MOST_BYTES``: an endless answer ends before it fills the memory."""
+class _SizeLimited(httpx2.AsyncByteStream):
+    """A response's byte stream, limited to ``MOST_BYTES``. Raises _AnswerTooLongError."""
 
     def __init__(self, stream: httpx2.AsyncByteStream) -> None:
         self.stream = stream
@@ -326,7 +322,7 @@ class _Limited(httpx2.AsyncByteStream):
 
 async def _limit_size(response: httpx2.Response) -> None:
     assert isinstance(response.stream, httpx2.AsyncByteStream)
-    response.stream = _Limited(response.stream)
+    response.stream = _SizeLimited(response.stream)
 
 
 _FAILURES: tuple[tuple[type[Exception], type[LanguageError], str], ...] = (
@@ -343,9 +339,9 @@ _FAILURES: tuple[tuple[type[Exception], type[LanguageError], str], ...] = (
 
 
 def _failure(error: Exception) -> LanguageError:
-    """What an error of the client means here. The server's own words may quote the request, so they don't go on."""
+    """Map an error of the SDK to ours. The server's message is dropped, as it may quote the request."""
     if isinstance(error, APIStatusError):
-        if error.status_code < 300:  # It said so in the middle of a stream.
+        if error.status_code < 300:  # An error event in the middle of a stream.
             return ModelServerError("The model's server failed while it answered.")
         kind = _REFUSALS.get(error.status_code, ModelServerError if error.status_code >= 500 else ModelCallRejected)
         return kind(f"The model's server answered {error.status_code}.")
@@ -353,15 +349,15 @@ def _failure(error: Exception) -> LanguageError:
 
 
 def _blocks_of(message: Message, whole: Collection[str], *, cut: Collection[str] = ()) -> list[object]:
-    """What a whole answer holds, or one that was ``cut`` where that will do.
+    """The blocks of an answer whose stop reason is in ``whole`` or ``cut``. Raises ModelAnswerInvalid otherwise.
 
-    Servers differ and the SDK checks no types, so nothing is taken for granted.
+    Checks types, as the SDK does not.
     """
     stop_reason = getattr(message, "stop_reason", None)
     if stop_reason == "refusal":
         raise ModelAnswerRefused("The model declined to answer.")
     if stop_reason in _CUT and stop_reason not in cut:
-        raise ModelAnswerCut("The answer broke off at the most tokens that it may have.")
+        raise ModelAnswerCut("The answer was truncated at the token limit.")
     blocks = getattr(message, "content", None)
     if stop_reason not in {*whole, *cut} or not isinstance(blocks, list):
         raise ModelAnswerInvalid("The server's answer is not a finished message.")
@@ -369,7 +365,7 @@ def _blocks_of(message: Message, whole: Collection[str], *, cut: Collection[str]
 
 
 def _usage_of(message: Message) -> Usage:
-    """The tokens of a call. What went into the prompt cache or came from it counts as input too."""
+    """The tokens of a call. Tokens written to or read from the prompt cache count as input too."""
     usage = getattr(message, "usage", None)
 
     def tokens(*names: str) -> int:

@@ -1,4 +1,4 @@
-"""What the model has to answer when it is asked what lies behind what was said, and how that is checked."""
+"""The JSON schema of insights, and their validation."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from language.anthropic_model.prompts import unescape
 from language.insights import LONGEST_INSIGHT, MOST_INSIGHTS, Insight, InsightRequest
 
 MOST_INSIGHT_TOKENS = 220
-"""What the model may write. It is asked for less; an answer that is cut is worth nothing, and not asked for again."""
+"""Token limit of the answer. The prompt asks for less; a truncated answer is discarded without a retry."""
 MOST_TAGS = 3
 LONGEST_TAG = 50
 
@@ -29,17 +29,17 @@ class InsightsShape(Shape):
 
 
 def insights_schema() -> dict[str, Any]:
-    """The JSON schema of the answer: the same for everybody, so that the server can keep it."""
+    """The JSON schema of the answer: equal for everybody, so that the server can cache it."""
     schema = transform_schema(InsightsShape)
     schema["$defs"][InsightShape.__name__]["properties"]["importance"] = {"type": "integer", "enum": [1, 2, 3]}
     return schema
 
 
 def read_insights(text: str, request: InsightRequest) -> tuple[tuple[Insight, ...], int]:
-    """Turn the model's answer into insights, and say how many were dropped.
+    """Convert the model's answer to insights. Returns them with the number of dropped ones.
 
-    Dropped is one that rests on nothing, or on something that was not shown; that is empty or too long; and what comes
-    after the first ``MOST_INSIGHTS``. Raises ModelAnswerInvalid for a broken document.
+    An insight is dropped if it cites nothing or something unknown, or is empty or too long; only the first
+    ``MOST_INSIGHTS`` are kept. Raises ModelAnswerInvalid for an invalid document.
     """
     listed = validated(InsightsShape, text).insights
     read = [found for shape in listed if (found := _insight(shape, request)) is not None][:MOST_INSIGHTS]

@@ -20,7 +20,7 @@ from language.anthropic_model.answers import (
 from language.anthropic_model.call import Endpoint, Role, ask, ask_for_calls, stream
 from language.anthropic_model.condensing import condensed_schema, read_condensed, read_selected, selected_schema
 from language.anthropic_model.guessing import MOST_INSIGHT_TOKENS, insights_schema, read_insights
-from language.anthropic_model.talking import choice_of, read_reply, talk_of
+from language.anthropic_model.talking import tool_choice_of, read_reply, chat_messages
 from language.anthropic_model.tools import messages_of, read_calls, tools_of
 from language.base import (
     ChosenCalls,
@@ -39,9 +39,9 @@ log = structlog.get_logger(__name__)
 
 
 class AnthropicModel:
-    """A model of Anthropic's, or another one behind a server that speaks the Messages API.
+    """A model behind the Messages API: Anthropic's, or another server's.
 
-    Making one opens no connection. One call a batch; a failure changes nothing and says by its class what went wrong
+    The constructor opens no connection. Each batch is one call. A failure raises an error whose class gives the reason
     (``language.anthropic_model.call``).
     """
 
@@ -56,7 +56,7 @@ class AnthropicModel:
         judges: Role | None = None,
         effort: str = "",
     ) -> None:
-        """``effort`` is that of a reply. Roles that are not given call the model ``name`` as it is."""
+        """``effort`` applies to replies. A role that is not given calls the model ``name`` with the defaults."""
         self.name = name
         self.endpoint = endpoint
         self.extracts = extracts or Role(name)
@@ -64,10 +64,10 @@ class AnthropicModel:
         self.effort = effort
 
     def extract(self, request: ExtractionRequest) -> Extraction:
-        """Summarise a batch and list what its user messages say.
+        """Summarise a batch and extract candidates from its user messages.
 
-        Raises ModelUnavailable when there is no answer in time, ModelAnswerInvalid when it is refused, cut off or not
-        of the form asked for. Single candidates without a message behind them are dropped.
+        Raises ModelUnavailable without an answer in time, ModelAnswerInvalid if it is refused, truncated or does not
+        follow the schema. Candidates without a source message are dropped.
         """
         instructions = prompts.load("extract").substitute(
             fact_categories=", ".join(request.fact_categories),
@@ -88,9 +88,9 @@ class AnthropicModel:
         return extraction
 
     def same_fact(self, pairs: Sequence[tuple[str, str]]) -> Compared:
-        """Compare all pairs in one call; no pairs, no call.
+        """Compare all pairs in one call; without pairs none is made.
 
-        Raises ModelUnavailable, ModelAnswerInvalid (also when a pair is left out).
+        Raises ModelUnavailable, ModelAnswerInvalid (also if a pair has no verdict).
         """
         if not pairs:
             return Compared(())
@@ -104,10 +104,11 @@ class AnthropicModel:
         return Compared(tuple(read_verdicts(text, len(pairs))), usage)
 
     def choose_tools(self, request: ToolRequest) -> ChosenCalls:
-        """Ask for the calls of one round; without words of the user's, tools or calls left there is none, and no call.
+        """Ask the model for the tool calls of one round.
 
-        Raises ModelUnavailable when there is no answer in time, ModelAnswerInvalid when it is refused, cut off or holds
-        nothing but broken calls. Single broken calls are dropped, and so are those beyond the most that there may be.
+        Returns none, without asking, if there are no user messages, no tools or no calls left. Raises ModelUnavailable
+        without an answer in time, ModelAnswerInvalid if it is refused, truncated or all its calls are malformed. Single
+        malformed calls are dropped, and those over the limit.
         """
         if not (request.tools and request.calls_left and any(message.role == "user" for message in request.messages)):
             return ChosenCalls((), self.name)
@@ -129,16 +130,16 @@ class AnthropicModel:
         return ChosenCalls(calls, self.name, usage)
 
     async def reply(self, request: ReplyRequest) -> AsyncIterator[str | ReplyAnswer]:
-        """Stream the next message of a talk.
+        """Stream the next message of a chat: text as it comes, then the ReplyAnswer.
 
-        Raises ModelUnavailable, ModelAnswerInvalid. Single broken calls are dropped, and all of an answer that was cut.
+        Raises ModelUnavailable, ModelAnswerInvalid. Malformed calls are dropped; a truncated answer loses all its calls.
         """
-        tools = {"tools": tools_of(request), "tool_choice": choice_of(request)} if request.tools else {}
+        tools = {"tools": tools_of(request), "tool_choice": tool_choice_of(request)} if request.tools else {}
         parts = stream(
             self.endpoint,
             role=Role(self.name, self.effort, request.most_tokens),
             system=list(request.system),
-            messages=talk_of(request),
+            messages=chat_messages(request),
             **tools,
         )
         async with aclosing(parts):
@@ -149,9 +150,9 @@ class AnthropicModel:
                     yield read_reply(*part, request, self.name)
 
     def condense(self, memories: Sequence[KnownMemory]) -> Condensing:
-        """Ask in one call what can be said in fewer memories; of fewer than two there is nothing to ask.
+        """Ask in one call how to merge memories into fewer; fewer than two are not asked about.
 
-        Raises ModelUnavailable, ModelAnswerInvalid. Single groups that break a rule are dropped.
+        Raises ModelUnavailable, ModelAnswerInvalid. Groups that break a rule are dropped.
         """
         if len(memories) < 2:
             return Condensing()
@@ -168,9 +169,9 @@ class AnthropicModel:
         return Condensing(condensed, usage)
 
     def select(self, question: str, passages: Sequence[Passage], most: int) -> tuple[str, ...]:
-        """Ask in one call which passages help; without passages, or room for one, there is nothing to ask.
+        """Ask in one call for the ids of at most ``most`` passages that help to answer a question.
 
-        Raises ModelUnavailable, ModelAnswerInvalid. Ids that were not shown are dropped.
+        Without passages no call is made. Raises ModelUnavailable, ModelAnswerInvalid. Unknown ids are dropped.
         """
         if not passages or most < 1:
             return ()
@@ -187,18 +188,18 @@ class AnthropicModel:
         return chosen
 
     def insights(self, request: InsightRequest) -> Insights:
-        """Ask in one short call what lies behind what was noted and said; of nothing there is nothing to ask.
+        """Ask in one short call for insights: what memories and messages suggest. Without either no call is made.
 
-        Raises ModelUnavailable, ModelAnswerInvalid. Single ones that break a rule are dropped.
+        Raises ModelUnavailable, ModelAnswerInvalid. Insights that break a rule are dropped.
         """
         if not (request.memories or request.messages):
             return Insights()
         text, usage = ask(
             self.endpoint,
-            # Without an effort: what a model thinks before it answers would take the room of the answer.
+            # Without an effort: thinking tokens would use up the few tokens of the answer.
             role=Role(self.extracts.model, most_tokens=MOST_INSIGHT_TOKENS),
             instructions=prompts.load("insights").substitute(most=MOST_INSIGHTS, longest=LONGEST_CONTENT),
-            content=prompts.lately(request),
+            content=prompts.insight_prompt(request),
             schema=insights_schema(),
         )
         found, dropped = read_insights(text, request)
@@ -208,7 +209,7 @@ class AnthropicModel:
 
 
 def from_settings(name: str) -> AnthropicModel:
-    """The model of that name at ``ANTHROPIC_BASE_URL``, which leaves judging to ``KEEPSAKE_JUDGE_MODEL``."""
+    """The model ``name`` at ``ANTHROPIC_BASE_URL``. It compares statements with ``KEEPSAKE_JUDGE_MODEL``."""
     return AnthropicModel(
         name,
         Endpoint(

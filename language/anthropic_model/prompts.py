@@ -1,4 +1,4 @@
-"""The prompts: fixed instructions from files, and the record as data inside fences that it can't close."""
+"""The prompts: fixed instructions from files, and escaped user data between XML tags."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from language.base import ExtractionRequest, KnownMemory, Passage, ToolRequest, 
 from language.insights import InsightRequest
 
 LONGEST_RECORD = 240_000
-"""Characters of what was said in one batch that a model is shown, so that any batch can be read in one call."""
+"""Maximum characters of a batch's messages in one prompt."""
 
 DIRECTORY = Path(__file__).resolve().parent.parent / "prompts"
 
 
 @cache
 def load(name: str) -> Template:
-    """Read the prompt file ``name`` once a process; ``$word`` in it is filled in by the caller."""
+    """Load the prompt file ``name``, cached per process, as a template with ``$word`` placeholders."""
     return Template((DIRECTORY / f"{name}.md").read_text(encoding="utf-8"))
 
 
 def escape(text: str) -> str:
-    """Text that can't open or close an element."""
+    """Escape text so that it can't open or close an XML tag."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
@@ -33,15 +33,15 @@ def unescape(text: str) -> str:
 
 
 def conversation(request: ExtractionRequest) -> str:
-    """The batch as the model reads it. Names are data too: people choose them.
+    """The prompt of a batch. Names are escaped too.
 
-    Of a batch that is longer than ``LONGEST_RECORD`` the longest messages are cut short, all to the same length.
+    If a batch is longer than ``LONGEST_RECORD``, its longest messages are truncated to one length.
     """
     return f"{_people(request)}\n{_record(request.messages)}\nThe record ends here. Write the JSON object about it."
 
 
 def conversation_for_tools(request: ToolRequest) -> str:
-    """The part of a conversation to read as the model reads it, cut as ``conversation`` cuts it."""
+    """The prompt of a batch for the tool loop, truncated like ``conversation``."""
     return (
         f"{_people(request)}\n"
         f"{_record(request.messages)}\n"
@@ -50,7 +50,7 @@ def conversation_for_tools(request: ToolRequest) -> str:
 
 
 def known_memories(memories: Sequence[KnownMemory]) -> str:
-    """What is remembered already as the model reads it."""
+    """The known memories as XML."""
     lines = [
         f'<memory id="{_attribute(memory.id)}" category="{_attribute(memory.category)}" '
         f'subject="{_attribute(memory.subject)}" field="{_attribute(memory.field)}" date="{memory.date.isoformat()}">'
@@ -61,7 +61,7 @@ def known_memories(memories: Sequence[KnownMemory]) -> str:
 
 
 def statement_pairs(pairs: Sequence[tuple[str, str]]) -> str:
-    """Numbered (existing, new) pairs as the model reads them."""
+    """Numbered (existing, new) pairs as XML."""
     lines = [
         f'<pair number="{number}">\n<existing>{escape(existing)}</existing>\n<new>{escape(new)}</new>\n</pair>'
         for number, (existing, new) in enumerate(pairs)
@@ -70,19 +70,19 @@ def statement_pairs(pairs: Sequence[tuple[str, str]]) -> str:
 
 
 def memories_to_condense(memories: Sequence[KnownMemory]) -> str:
-    """Memories as the model reads them, to say them in fewer."""
+    """The prompt of the memories to merge."""
     return f"{known_memories(memories)}\nThe memories end here. Write the JSON object about them."
 
 
-def lately(request: InsightRequest) -> str:
-    """What was noted and said of late, as the model reads it."""
+def insight_prompt(request: InsightRequest) -> str:
+    """The prompt of recent memories and messages for insights."""
     return (
         f"{known_memories(request.memories)}\n{_record(request.messages)}\nThe record ends here. Write the JSON object."
     )
 
 
 def passages_to_select(question: str, passages: Sequence[Passage]) -> str:
-    """A question and the passages to choose among, as the model reads them; the longest are cut to what fits."""
+    """The prompt of a question and its candidate passages; the longest are truncated to fit."""
     longest = fair_length([len(passage.text) for passage in passages], LONGEST_RECORD)
     lines = [
         f'<passage id="{_attribute(passage.id)}">{escape(passage.text[:longest])}</passage>' for passage in passages
@@ -92,7 +92,7 @@ def passages_to_select(question: str, passages: Sequence[Passage]) -> str:
 
 
 def fair_length(lengths: Sequence[int], total: int) -> int:
-    """The length to which the longest of these texts are cut, so that all are at most ``total`` together."""
+    """The length to truncate texts to so that their sum is at most ``total``."""
     left, waiting = total, len(lengths)
     for length in sorted(lengths):
         if length * waiting > left:

@@ -1,4 +1,4 @@
-"""A talk in the Messages API's form: what goes into the next round of a reply, and what an answer comes to."""
+"""A chat as messages of the Messages API, and the conversion of an answer to a ReplyAnswer."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from language.base import ReplyAnswer, ReplyRequest, ToolCall, Usage
 from language.reading.refusals import asks_to_keep
 
 
-def talk_of(request: ReplyRequest) -> list[dict[str, object]]:
-    """The talk, then each earlier round: what the model answered, and what came of its calls.
+def chat_messages(request: ReplyRequest) -> list[dict[str, object]]:
+    """The messages of the chat, then the answer and the results of each earlier round.
 
-    Where there are tools, the mark for the prompt cache stands at the end, where the next round goes on.
+    With tools the end is marked for the prompt cache, as the next round continues there.
     """
     talk = [dict(message) for message in request.messages]
     for earlier in request.rounds:
@@ -25,15 +25,15 @@ def talk_of(request: ReplyRequest) -> list[dict[str, object]]:
     return talk
 
 
-def choice_of(request: ReplyRequest) -> dict[str, str]:
-    """Whether a tool may be called. The tools are shown either way: without them the prompt cache would be lost."""
+def tool_choice_of(request: ReplyRequest) -> dict[str, str]:
+    """The tool choice: whether a tool may be called. Tools are sent in both cases, to keep the prompt cache valid."""
     return {"type": "auto" if request.may_call else "none"}
 
 
 def read_reply(message: Message, usage: Usage, request: ReplyRequest, model: str) -> ReplyAnswer:
-    """What a whole answer comes to. A call without a name or an object of arguments is dropped.
+    """Convert a complete message to a ReplyAnswer. A call without a name or arguments object is dropped.
 
-    So are all where none may be made, or where the answer was cut: the last one may not be whole.
+    All calls are dropped if none are allowed, or if the answer was truncated, as the last one may be incomplete.
     """
     cut = message.stop_reason not in {"end_turn", "stop_sequence", "tool_use"}
     taken = {call.id for earlier in request.rounds for call in earlier.answer.calls}

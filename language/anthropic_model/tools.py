@@ -1,4 +1,4 @@
-"""The tool loop in the Messages API's form: what has been said and done so far, and the calls of an answer."""
+"""The tool loop as messages of the Messages API, and the tool calls of an answer."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def tools_of(request: ToolRequest | ReplyRequest) -> list[dict[str, object]]:
 
 
 def messages_of(request: ToolRequest) -> list[dict[str, object]]:
-    """What is known and what was said, then each earlier round: the calls as they were made, and what came of them.
+    """The known memories and the batch, then the calls and results of each earlier round.
 
-    The marks for the prompt cache stand where the next request goes on differently: what is known is the same for the
-    person's next message, what was said for the loop's next round.
+    Two marks for the prompt cache: after the memories, which are the same for the person's next message, and after the
+    batch, which is the same for the loop's next round.
     """
     told: dict[str, object] = {
         "role": "user",
@@ -41,12 +41,11 @@ def messages_of(request: ToolRequest) -> list[dict[str, object]]:
 
 
 def read_calls(blocks: Sequence[object], request: ToolRequest) -> tuple[tuple[ToolCall, ...], int]:
-    """Turn the blocks of an answer into calls, at most as many as are left, and say how many were dropped.
+    """Convert the blocks of an answer to at most ``calls_left`` calls. Returns them with the number of dropped ones.
 
-    A call without a name or whose input is no object is dropped; a name that no tool has is kept. A quote that was
-    copied with small changes is put back as it stands in its message. What the model thought or said before a call
-    goes with it: models that think want to see that again, unchanged, in the next round.
-    Raises ModelAnswerInvalid when there are calls and every one of them is broken.
+    A call without a name or with an input that is no object is dropped; an unknown name is kept. A quote with small
+    copying errors is replaced by the verbatim one. Thinking and text before a call are kept with it (``echo``), as
+    thinking models need them unchanged in the next round. Raises ModelAnswerInvalid if all calls are malformed.
     """
     said = {message.index: message for message in request.messages}
     taken = {call.id for earlier in request.rounds for call in earlier.calls}
@@ -62,7 +61,7 @@ def read_calls(blocks: Sequence[object], request: ToolRequest) -> tuple[tuple[To
             if isinstance(name, str) and name and isinstance(arguments, dict):
                 call_id = fresh_id(block, taken)
                 taken.add(call_id)
-                calls.append(ToolCall(call_id, name, _as_said(arguments, said), tuple(before)))
+                calls.append(ToolCall(call_id, name, _with_verbatim_quote(arguments, said), tuple(before)))
                 before.clear()
     if asked and not calls:
         raise ModelAnswerInvalid("None of the calls in the answer has a name and an object of arguments.")
@@ -81,7 +80,7 @@ def _round(earlier: ToolRound) -> tuple[dict[str, object], dict[str, object]]:
 
 
 def result_block(result: ToolResult) -> dict[str, object]:
-    """What came of a call, as data."""
+    """The result of a call, escaped as data."""
     return {
         "type": "tool_result",
         "tool_use_id": result.call_id,
@@ -91,20 +90,20 @@ def result_block(result: ToolResult) -> dict[str, object]:
 
 
 def echo_of(block: ThinkingBlock | RedactedThinkingBlock | TextBlock) -> list[Mapping[str, object]]:
-    """The block as the server sent it. An empty text is no block that it would take back."""
+    """The block as the server sent it; none for empty text, which the server would reject."""
     sent = block.to_dict(warnings=False)
     return [] if isinstance(block, TextBlock) and not str(sent.get("text") or "").strip() else [sent]
 
 
 def fresh_id(block: ToolUseBlock, taken: Collection[str]) -> str:
-    """The server's id. Servers there are that send none, or number the calls of each answer from 0."""
+    """The server's id, or a new one: some servers send none, or number the calls of each answer from 0."""
     sent = getattr(block, "id", None)
     if isinstance(sent, str) and _ID.fullmatch(sent) and sent not in taken:
         return sent
     return next(made for number in count(1) if (made := f"call_{number}") not in taken)
 
 
-def _as_said(arguments: Mapping[str, object], said: Mapping[int, Utterance]) -> dict[str, object]:
+def _with_verbatim_quote(arguments: Mapping[str, object], said: Mapping[int, Utterance]) -> dict[str, object]:
     evidence = arguments.get("evidence")
     if not isinstance(evidence, dict):
         return dict(arguments)
