@@ -24,7 +24,7 @@ MOST_NAMES = 100
 
 
 class ConversationSerializer(ExactSerializer, serializers.ModelSerializer[Conversation]):
-    """A conversation as it is shown, and what may be said when one is opened."""
+    """A conversation, and the fields accepted when one is created."""
 
     legacy = serializers.UUIDField(source="legacy_id", required=False, allow_null=True, default=None)
 
@@ -102,7 +102,7 @@ class AppendSerializer(ExactSerializer):
 
 
 class RefusalSerializer(serializers.Serializer[Any]):
-    """A message in which the person says that something is not to be kept."""
+    """A message in which the person refuses that something be kept."""
 
     index = serializers.IntegerField()
     withheld = serializers.ListField(
@@ -112,14 +112,14 @@ class RefusalSerializer(serializers.Serializer[Any]):
 
 
 class MessagesSerializer(serializers.Serializer[Any]):
-    """What appending answers. The messages read as they are kept."""
+    """The response to appending: the messages as stored."""
 
     messages = MessageSerializer(many=True)
     refusals = RefusalSerializer(many=True)
 
 
 class ChunkSerializer(serializers.ModelSerializer[ConversationChunk]):
-    """The summary of a range of messages; ``written_by`` says by which model, or that rules did it."""
+    """The summary of a range of messages; ``written_by`` is the model, or names the rules."""
 
     class Meta:
         model = ConversationChunk
@@ -127,9 +127,9 @@ class ChunkSerializer(serializers.ModelSerializer[ConversationChunk]):
 
 
 class PassageSerializer(ExactSerializer):
-    """Where something was said, and the words that say it; without them all of the message is meant.
+    """A passage of a message: its index and its words; without words the whole message.
 
-    The index null means the conversation's title.
+    The index null is the conversation's title.
     """
 
     conversation = serializers.UUIDField(source="conversation_id")
@@ -138,13 +138,13 @@ class PassageSerializer(ExactSerializer):
 
 
 class WithholdSerializer(ExactSerializer):
-    """What is to be taken out of the record."""
+    """The passages to withhold."""
 
     passages = serializers.ListField(child=PassageSerializer(), min_length=1, max_length=MOST_PASSAGES)
 
 
 class WithheldSerializer(serializers.ModelSerializer[Withheld]):
-    """Words that were taken out of a message, until they are erased for good."""
+    """Withheld words of a message, before they are erased."""
 
     conversation = serializers.UUIDField(source="conversation_id")
     index = serializers.IntegerField(source="message.index")
@@ -155,16 +155,16 @@ class WithheldSerializer(serializers.ModelSerializer[Withheld]):
 
 
 class WithheldPassagesSerializer(serializers.Serializer[Any]):
-    """What withholding answers: all that is withheld now of the messages that were named."""
+    """The response to withholding: all withheld passages of the given messages."""
 
     withheld = WithheldSerializer(many=True)
 
 
 class AlsoSaidSerializer(serializers.Serializer[Any]):
-    """What says the same elsewhere; not ``surely``, but perhaps, where only the meaning is near.
+    """Another place that says the same; ``surely`` is false if only the meaning is similar.
 
-    A message (with its conversation and index) and the title of a conversation (index null) are withheld by
-    `POST withheld/`; a memory and a fact are rejected, and the notes of a place changed, at their own addresses.
+    A message (with its conversation and index) or a title (index null) is withheld by `POST withheld/`. Memories and
+    facts are rejected, and notes of places edited, with their own calls.
     """
 
     object_type = serializers.ChoiceField(choices=["message", "title", "memory", "fact", "place"])
@@ -180,7 +180,7 @@ class AlsoSaidSerializer(serializers.Serializer[Any]):
 
 @extend_schema_field({"description": "Any JSON."})
 class _AnyJson(serializers.JSONField):
-    """Any JSON. Null is such a value, and no lack of one."""
+    """Any JSON; null counts as a value."""
 
     def validate_empty_values(self, data: Any) -> tuple[bool, Any]:
         """Accept null as a value."""
@@ -188,7 +188,7 @@ class _AnyJson(serializers.JSONField):
 
 
 class AgentQuerySerializer(ExactSerializer):
-    """Whose thread it is."""
+    """The agent whose thread it is."""
 
     agent = serializers.UUIDField(
         required=False, default=None, help_text="For the person: the agent whose thread it is. An agent has its own."
@@ -196,7 +196,7 @@ class AgentQuerySerializer(ExactSerializer):
 
 
 class ThreadSerializer(serializers.Serializer[Any]):
-    """A thread. ``version`` is that of its newest simple state, null where only graphs have states there."""
+    """A thread. ``version`` is that of its newest simple state; null if it has graph states only."""
 
     thread = serializers.CharField()
     agent: Any = serializers.UUIDField(source="agent_id", allow_null=True)
@@ -206,14 +206,14 @@ class ThreadSerializer(serializers.Serializer[Any]):
 
 
 class NewStateSerializer(ExactSerializer):
-    """A state, any JSON, and the version that the caller loaded: 0 for none."""
+    """A new state (any JSON), and the version that the caller loaded; 0 for none."""
 
     state = _AnyJson()
     version = serializers.IntegerField(min_value=0, max_value=MAX_VERSION, required=False)
 
 
 class SavedStateSerializer(serializers.Serializer[Any]):
-    """A state that was saved."""
+    """The response to saving a state."""
 
     thread = serializers.CharField()
     version = serializers.IntegerField()
@@ -227,20 +227,20 @@ class StateSerializer(SavedStateSerializer):
 
 
 def shown_state(state: Checkpoint) -> dict[str, Any]:
-    """A simple state as the serializer shows it."""
+    """Serialise a simple state."""
     told = SavedStateSerializer({"thread": state.thread, "version": state.version, "at": state.at}).data
     return {**told, "state": orjson.loads(bytes(state.data))}
 
 
 class BlobSerializer(ExactSerializer):
-    """Bytes in base64, and what sort of bytes their writer says they are."""
+    """Bytes in base64, and their type as declared by the writer."""
 
     type = serializers.CharField(max_length=40)
     base64 = serializers.CharField(allow_blank=True, trim_whitespace=False)
 
 
 def read_blob(sent: Mapping[str, str]) -> Blob:
-    """The bytes that were sent. Raises ValidationError for what is not base64."""
+    """Decode the bytes. Raises ValidationError for invalid base64."""
     try:
         return Blob(sent["type"], base64.b64decode(sent["base64"], validate=True))
     except (binascii.Error, ValueError) as error:
@@ -252,7 +252,7 @@ def _blob(row: Checkpoint | CheckpointWrite) -> dict[str, str]:
 
 
 class NewGraphStateSerializer(ExactSerializer):
-    """A state of a graph, under the graph's own ids. ``channels`` names those whose values stand in the blob."""
+    """A new state of a graph, with the graph's ids. ``channels`` are the names of those in the blob."""
 
     thread = serializers.CharField(max_length=255, trim_whitespace=False)
     namespace = serializers.CharField(
@@ -267,14 +267,14 @@ class NewGraphStateSerializer(ExactSerializer):
     blob = BlobSerializer()
 
     def validate_metadata(self, value: dict[str, Any]) -> dict[str, Any]:
-        """Refuse what the database can't hold."""
+        """Reject what the database can't store."""
         if b"\\u0000" in as_json(value):
             raise ValidationError("The metadata holds a NUL, which can't be stored.")
         return value
 
 
 class GraphWriteSerializer(ExactSerializer):
-    """What a task wrote to a channel, the ``index``-th of what it wrote; below 0 it takes another's place."""
+    """A task's write to a channel, with its number ``index``; one below 0 replaces an earlier write with that index."""
 
     index = serializers.IntegerField(min_value=-100, max_value=MAX_VERSION)
     channel = serializers.CharField(max_length=255)
@@ -282,7 +282,7 @@ class GraphWriteSerializer(ExactSerializer):
 
 
 class GraphWritesSerializer(ExactSerializer):
-    """What a task wrote after a state."""
+    """The writes of a task after a state, to be stored."""
 
     thread = serializers.CharField(max_length=255, trim_whitespace=False)
     namespace = serializers.CharField(
@@ -295,7 +295,7 @@ class GraphWritesSerializer(ExactSerializer):
 
 
 class WriteSerializer(serializers.Serializer[Any]):
-    """What a task wrote after a state."""
+    """A stored write of a task after a state."""
 
     task_id = serializers.CharField()
     task_path = serializers.CharField()
@@ -315,7 +315,7 @@ class WriteSerializer(serializers.Serializer[Any]):
 
 
 class GraphStateSerializer(serializers.Serializer[Any]):
-    """A state of a graph, with what was written to it in the order in which it counts."""
+    """A state of a graph, with its writes in order."""
 
     thread = serializers.CharField()
     namespace = serializers.CharField()
@@ -340,7 +340,7 @@ class GraphStateSerializer(serializers.Serializer[Any]):
 
 
 class GraphQuerySerializer(serializers.Serializer[Any]):
-    """Which states are wanted."""
+    """Filters of a query for states."""
 
     thread = serializers.CharField(
         max_length=255, required=False, trim_whitespace=False, help_text="Only those of this thread."
@@ -365,7 +365,7 @@ class CopyGraphSerializer(ExactSerializer):
 
 
 class PruneGraphsSerializer(ExactSerializer):
-    """Threads, and what to leave of them."""
+    """Threads to prune, and what to keep of them."""
 
     threads = serializers.ListField(child=serializers.CharField(max_length=255), max_length=MOST_NAMES)
     strategy = serializers.ChoiceField(choices=["keep_latest", "delete"], required=False, default="keep_latest")

@@ -119,19 +119,19 @@ class ManyFacts(Many[UUID]):
     routes = {"list": "fact-list", "apply_bulk": "bulk-apply"}
 
     def counted(self, count: int) -> str:
-        """So many facts."""
+        """Return the number of facts in words."""
         return ngettext("%(count)s fact", "%(count)s facts", count) % {"count": intcomma(count)}
 
     def nothing_selected(self) -> str:
-        """No fact."""
+        """Return the message for no selected fact."""
         return _("Nothing was selected. Select the facts first.")
 
     def title(self, decision: str) -> str:
-        """Of facts."""
+        """Return the title for facts."""
         return _("%(verb)s several facts") % {"verb": _verb(decision)}
 
     def matching(self, principal: Principal, back: str) -> tuple[dict[UUID, int | None], int]:
-        """The facts of the list."""
+        """Return the matching facts."""
         rows = LegacyFact.objects.mine(principal)
         legacy_id = origin_of(back, reverse(self.routes["list"])).kwargs.get("legacy_id")
         rows = rows.filter(legacy_id=legacy_id) if legacy_id else rows
@@ -139,24 +139,24 @@ class ManyFacts(Many[UUID]):
         return dict(rows.values_list("pk", "version")[: facts.MOST_AT_ONCE]), rows.count()
 
     def read_id(self, written: str) -> UUID:
-        """A UUID."""
+        """Parse a UUID. Raises ValueError."""
         return UUID(written)
 
     def preview(self, principal: Principal, wanted: Mapping[UUID, int | None], decision: str) -> BulkResult[UUID]:
-        """``facts_weigh``."""
+        """Count with ``facts_weigh``."""
         return facts.facts_weigh(principal, wanted, decision)
 
     def decide(self, principal: Principal, wanted: Mapping[UUID, int | None], decision: str) -> BulkResult[UUID]:
-        """``facts_decide``."""
+        """Execute with ``facts_decide``."""
         return facts.facts_decide(principal, wanted, decision)
 
     def contents(self, principal: Principal, ids: Sequence[UUID]) -> list[str]:
-        """What these facts say."""
+        """Return the wordings of the facts."""
         rows = LegacyFact.objects.mine(principal).filter(pk__in=ids).order_by("extracted_at", "id")
         return list(rows.values_list("content", flat=True))
 
     def readers(self, principal: Principal, ids: Sequence[UUID]) -> list[str]:
-        """Who else keeps the legacies that these are about."""
+        """Return the other members of the facts' legacies."""
         legacies = LegacyFact.objects.mine(principal).filter(pk__in=ids).order_by().values("legacy_id").distinct()
         kept = Legacy.objects.visible_to(principal).filter(pk__in=legacies).prefetch_related("memberships__user")
         people = {member.user for legacy in kept for member in legacy.memberships.all()}
@@ -170,37 +170,37 @@ class ManyMemories(Many[str]):
     routes = {"list": "memory-list", "apply_bulk": "memory-bulk-apply"}
 
     def counted(self, count: int) -> str:
-        """So many memories."""
+        """Return the number of memories in words."""
         return ngettext("%(count)s memory", "%(count)s memories", count) % {"count": intcomma(count)}
 
     def nothing_selected(self) -> str:
-        """No memory."""
+        """Return the message for no selected memory."""
         return _("Nothing was selected. Select the memories first.")
 
     def title(self, decision: str) -> str:
-        """Of memories."""
+        """Return the title for memories."""
         return _("%(verb)s several memories") % {"verb": _verb(decision)}
 
     def matching(self, principal: Principal, back: str) -> tuple[dict[str, int | None], int]:
-        """The memories of the list."""
+        """Return the matching memories."""
         view = MemoryView.of(QueryDict(urlsplit(back).query))
         rows = view.select(Memory.objects.visible_to(principal))
         return dict(rows.values_list("pk", "version")[: memories.MOST_AT_ONCE]), rows.count()
 
     def read_id(self, written: str) -> str:
-        """Any word: what is no id is no memory."""
+        """Accept any word: an unknown id matches no memory."""
         return written.replace("\x00", "")
 
     def preview(self, principal: Principal, wanted: Mapping[str, int | None], decision: str) -> BulkResult[str]:
-        """``memories_weigh``."""
+        """Count with ``memories_weigh``."""
         return memories.memories_weigh(principal, wanted, decision)
 
     def decide(self, principal: Principal, wanted: Mapping[str, int | None], decision: str) -> BulkResult[str]:
-        """``memories_decide``."""
+        """Execute with ``memories_decide``."""
         return memories.memories_decide(principal, wanted, decision)
 
     def contents(self, principal: Principal, ids: Sequence[str]) -> list[str]:
-        """What these memories say."""
+        """Return the wordings of the memories."""
         rows = Memory.objects.visible_to(principal).filter(pk__in=ids).order_by("created_at", "id")
         return [second_person(content) for content in rows.values_list("content", flat=True)]
 

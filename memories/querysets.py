@@ -1,4 +1,4 @@
-"""Who may read what is remembered."""
+"""Querysets of memories, places, proposals and plans, with ``visible_to``: who may read which rows."""
 
 from __future__ import annotations
 
@@ -36,23 +36,23 @@ if TYPE_CHECKING:
 Versioned = TypeVar("Versioned", bound=models.QuerySet[Any])
 
 BY_AGENT = ("agent_id", "source_conversation__agent_id")
-"""An agent that a memory came by: it added it, or it was told what the memory was learned from."""
+"""Columns with the agent behind a memory: the one that added it, or that led the source conversation."""
 
 PLACES_CATEGORY = "context"
-"""Places have no category of their own: an agent sees them with this one."""
+"""The category whose readers see places, which have none themselves."""
 
 
 def _version_at(rev: int) -> models.FilteredRelation:
-    """The version that was the current one at a revision."""
+    """Join the version that was current at a revision."""
     begun = Q(versions__recorded_from_rev__lte=rev)
     not_ended = Q(versions__recorded_to_rev__isnull=True) | Q(versions__recorded_to_rev__gt=rev)
     return models.FilteredRelation("versions", condition=begun & not_ended)
 
 
 def _changed_since(rows: Versioned, rev: int) -> Versioned:
-    """Those that became active after a revision, or have a later wording than at it.
+    """Filter rows that became active or were reworded after a revision.
 
-    ``wording_now`` and ``wording`` are their versions now and at the revision.
+    Aliases: ``wording_now`` is the current version, ``wording`` the one at the revision.
     """
     now = models.FilteredRelation("versions", condition=Q(versions__recorded_to_rev__isnull=True))
     rows = rows.alias(wording_now=now, wording=_version_at(rev))
@@ -63,11 +63,11 @@ class MemoryQuerySet(StatementQuerySet["Memory"]):
     """Memories of the person."""
 
     def visible_to(self, principal: Principal) -> MemoryQuerySet:
-        """All for staff, the person's own in every state; only those of the principal's categories.
+        """All for staff; for a person their own, in any state and of the principal's categories.
 
-        An agent sees active and archived ones, and what it proposed itself while that waits, or all states if it may
-        take the person's decisions; none while the person has memory switched off. Of what a person who reviews before
-        has not reviewed, it sees what it added itself.
+        An agent sees active and archived ones, and its own proposed or quarantined ones. An agent that may decide for
+        the person sees all states. It sees none while the person has memory switched off. If the person reviews before
+        use, it sees unreviewed ones only if it added them.
         """
         if principal.kind == "staff":
             return self
@@ -90,11 +90,11 @@ class MemoryQuerySet(StatementQuerySet["Memory"]):
         return seen
 
     def mergeable(self, principal: Principal, *, pinned: bool = False) -> MemoryQuerySet:
-        """Memories that may be said together with others: those in use that nothing sets apart.
+        """Memories in use that may be merged with others.
 
-        Left alone are fields, procedures and insights, what ends by itself or holds only later, what a client
-        has under an id, with metadata of its own or word for word, and, unless ``pinned``, what is pinned. What an
-        import of memories brought has all of these from elsewhere, and no client that relies on them.
+        Excluded: fields, procedures, insights; those that expire, end or are not valid yet; those with a client's id,
+        metadata or verbatim text, unless an import brought them, as no client relies on those; pinned ones, unless
+        ``pinned``.
         """
         no_client_s = Q(external_id="", metadata={}, verbatim=False)
         rows = self.in_use(principal).filter(no_client_s | Q(brought_by__isnull=False), field="")
@@ -103,22 +103,22 @@ class MemoryQuerySet(StatementQuerySet["Memory"]):
         return rows if pinned else rows.filter(pinned=False)
 
     def by_agent(self, agent_id: UUID) -> MemoryQuerySet:
-        """Those that came by an agent, as ``BY_AGENT`` says."""
+        """Those with this agent in one of the columns ``BY_AGENT``."""
         return self.filter(Q(*((column, agent_id) for column in BY_AGENT), _connector=Q.OR))
 
     def brought_by(self, import_id: UUID) -> MemoryQuerySet:
-        """Those that an import brought, or that rest on words which it brought."""
+        """Those that an import created, or whose evidence is a message of it."""
         evidence = apps.get_model("memories", "MemoryEvidence").objects
         said = evidence.filter(message__conversation__brought_by=import_id)
         return self.filter(Q(pk__in=said.values("version__memory")) | Q(brought_by=import_id))
 
     def resting_on(self, ids: Collection[str]) -> MemoryQuerySet:
-        """Insights, in use or waiting, that were made of at least one of these memories."""
+        """Present insights that were derived from at least one of these memories."""
         made = self._made().filter(to_memory__in=ids)
         return self.filter(kind="insight", pk__in=made.values("from_memory")).present()
 
     def unfounded(self) -> MemoryQuerySet:
-        """Insights of which something that they rest on has gone, or nothing is left; merged ones stand in another."""
+        """Present insights with a source memory that is not active any more (unless merged), or without any source."""
         of_each = self._made().filter(from_memory=models.OuterRef("pk"))
         gone = of_each.exclude(to_memory__state="active").exclude(to_memory__deleted_why="merged")
         evidence = apps.get_model("memories", "MemoryEvidence").objects.filter(version__memory=models.OuterRef("pk"))
@@ -131,22 +131,23 @@ class MemoryQuerySet(StatementQuerySet["Memory"]):
         return relations
 
     def active(self) -> MemoryQuerySet:
-        """What is remembered now: neither waiting nor gone."""
+        """Those in the state active."""
         return self.filter(state="active")
 
     def as_of(self, rev: int) -> MemoryQuerySet:
-        """Active ones that have been so since a revision, or longer; ``wording`` is the version they had at it.
+        """Active ones that were already active at a revision; the alias ``wording`` is their version at it.
 
-        ``worded_at`` is when that was said, or recorded where no message says it.
+        Annotates ``worded_at``: when that version was said, or recorded if no message says it.
         """
         since = self.filter(state="active", active_rev__lte=rev)
         worded_at = Coalesce("wording__said_at", "wording__recorded_from")
         return since.alias(wording=_version_at(rev)).filter(wording__isnull=False).annotate(worded_at=worded_at)
 
     def as_worded_now(self, rev: int, user_id: UUID) -> MemoryQuerySet:
-        """Those of the person that have been active since a revision, or longer, with when they were said.
+        """The person's memories that are active since a revision or longer, with their current wording.
 
-        ``owner_rev`` is the person's revision at this very moment. Only of what was reworded is a version looked up.
+        Annotates ``worded_at`` (when it was said, or recorded) and ``owner_rev`` (the person's current revision). Reads
+        the version only of reworded memories.
         """
         versions = apps.get_model("memories", "MemoryVersion").objects.filter(memory=models.OuterRef("pk"))
         current = versions.filter(recorded_to__isnull=True)
@@ -158,37 +159,34 @@ class MemoryQuerySet(StatementQuerySet["Memory"]):
         return self.filter(state="active", active_rev__lte=rev).annotate(worded_at=worded_at, owner_rev=rev_now)
 
     def changed_since(self, rev: int) -> MemoryQuerySet:
-        """Active ones that became so, or were reworded, after a revision.
-
-        ``wording_now`` is their current version, ``wording`` the one at the revision (none where there was none).
-        """
+        """Active ones that became active or were reworded after a revision; for the aliases see ``_changed_since``."""
         return _changed_since(self.filter(state="active"), rev)
 
     def expired(self, now: datetime) -> MemoryQuerySet:
-        """Active ones that were to be remembered until now."""
+        """Active ones whose ``expires_at`` has passed."""
         return self.active().filter(expires_at__lte=now)
 
     def unexpired(self, now: datetime) -> MemoryQuerySet:
-        """Those whose time to be remembered is not over, whether or not the others were archived by now."""
+        """Those whose ``expires_at`` has not passed; expired ones may not be archived yet."""
         return self.exclude(expires_at__lte=now)
 
     def in_state(self, state: str, now: datetime) -> MemoryQuerySet:
-        """Those in a state. Expired ones are not active, even if they are not archived yet."""
+        """Those in a state. Expired ones that are not archived yet do not count as active."""
         rows = self.filter(state=state)
         return rows.unexpired(now) if state == "active" else rows
 
     def next_expiry(self, now: datetime) -> datetime | None:
-        """When the next active one will have expired, None when none will."""
+        """The next ``expires_at`` of an active one; None without any."""
         return self.active().filter(expires_at__gt=now).aggregate(soonest=Min("expires_at"))["soonest"]
 
     def topics(self) -> list[str]:
-        """What they are about, each topic once, in alphabetical order."""
+        """The distinct topics, in alphabetical order."""
         each = Func("topics", function="unnest", output_field=models.CharField())
         return sorted(self.values_list(each, flat=True).distinct().order_by())
 
 
 class MemoryVersionQuerySet(models.QuerySet["MemoryVersion"]):
-    """How memories of the person read earlier."""
+    """Versions of memories."""
 
     def visible_to(self, principal: Principal) -> MemoryVersionQuerySet:
         """Versions of the memories that are visible."""
@@ -200,9 +198,9 @@ class MemoryVersionQuerySet(models.QuerySet["MemoryVersion"]):
         return self.filter(user_id=principal.user_id, memory__in=memories.values("pk"))
 
     def told_to(self, principal: Principal) -> MemoryVersionQuerySet:
-        """Of a memory that is visible, its current version and those that were filed under the principal's categories.
+        """Of visible memories, the current versions, and earlier ones in the principal's categories.
 
-        A memory may have been filed where the principal sees nothing, said something else, and only then come here.
+        An earlier version may have had a category that the principal does not see.
         """
         if principal.categories is None:
             return self
@@ -243,12 +241,13 @@ class PlaceQuerySet(models.QuerySet["Place"]):
 
 
 class ProposalQuerySet(models.QuerySet["Proposal"]):
-    """Changes that wait for the person's word."""
+    """Proposed changes that wait for the person's decision."""
 
     def visible_to(self, principal: Principal) -> ProposalQuerySet:
-        """All for staff; the person's own; for an agent those it made, and those that it may decide about.
+        """All for staff; for a person their own; for an agent those it made.
 
-        Those are about memories and places that it sees; none while the person has memory switched off.
+        An agent that may decide for the person also sees those about memories and places visible to it. It sees none
+        while the person has memory switched off.
         """
         if principal.kind == "staff":
             return self
@@ -269,20 +268,20 @@ class ProposalQuerySet(models.QuerySet["Proposal"]):
         return own.filter(made | theirs)
 
     def waiting(self) -> ProposalQuerySet:
-        """Those that nobody has decided about."""
+        """Undecided ones."""
         return self.filter(state="waiting")
 
     def open(self, now: datetime) -> ProposalQuerySet:
-        """Those that can be decided about: they wait, and their days are not over."""
+        """Undecided ones that have not expired."""
         return self.waiting().filter(expires_at__gt=now)
 
     def to_forget(self, now: datetime) -> ProposalQuerySet:
-        """Those that were decided about, whose days are over, and that still hold what they would have changed."""
+        """Decided and expired ones whose ``values`` are not erased yet."""
         return self.filter(state__in=["approved", "rejected"], expires_at__lte=now).exclude(values={})
 
 
 class RelationQuerySet(models.QuerySet["Relation"]):
-    """How memories of the person are related."""
+    """Relations between memories."""
 
     def visible_to(self, principal: Principal) -> RelationQuerySet:
         """All for staff; for others those between two memories that are visible."""
@@ -294,11 +293,11 @@ class RelationQuerySet(models.QuerySet["Relation"]):
         return self.filter(user_id=principal.user_id, from_memory__in=memories, to_memory__in=memories)
 
     def of(self, memory_id: str) -> RelationQuerySet:
-        """Those of one memory, whichever way round."""
+        """Those from or to a memory."""
         return self.filter(Q(from_memory_id=memory_id) | Q(to_memory_id=memory_id))
 
     def with_memories(self) -> RelationQuerySet:
-        """With what the memories at both ends say and how they are filed, in the same query."""
+        """Join the memories at both ends, with the columns that are displayed."""
         shown = ("content", "category", "subject", "kind", "field", "state", "version", "updated_at")
         ends = ("from_memory", "to_memory")
         columns = [f"{end}__{column}" for end in ends for column in shown]
@@ -306,7 +305,7 @@ class RelationQuerySet(models.QuerySet["Relation"]):
 
 
 class DisclosureQuerySet(models.QuerySet["Disclosure"]):
-    """Which memories agents were shown."""
+    """Disclosures: which memories agents were shown."""
 
     def visible_to(self, principal: Principal) -> DisclosureQuerySet:
         """All for staff; the person's own for the person; none for agents, who would learn of each other."""
@@ -317,15 +316,15 @@ class DisclosureQuerySet(models.QuerySet["Disclosure"]):
         return self.filter(user_id=principal.user_id)
 
     def of(self, memory_id: str) -> DisclosureQuerySet:
-        """Those that held a memory, the latest first, with the agent that saw it."""
+        """Those of a memory, latest first, with the agent."""
         return self.filter(memories__contains=[memory_id]).select_related("agent").order_by("-at", "-pk")
 
 
 class PlanQuerySet(models.QuerySet["MemoryPlan"]):
-    """Plans to say a person's memories in fewer."""
+    """Plans to merge a person's memories into fewer."""
 
     def visible_to(self, principal: Principal) -> PlanQuerySet:
-        """All for staff; the person's own; for an agent those that it made, as long as it sees all their categories."""
+        """All for staff; for a person their own; for an agent those it made, if it sees all their categories."""
         if principal.kind == "staff":
             return self
         if principal.user_id is None:
@@ -341,16 +340,16 @@ class PlanQuerySet(models.QuerySet["MemoryPlan"]):
         return made.filter(categories__contained_by=sorted(principal.categories))
 
     def open(self) -> PlanQuerySet:
-        """Those that are being made or looked at."""
+        """Those in the making, or in preview."""
         return self.filter(state__in=["making", "preview"])
 
     def due(self, now: datetime) -> PlanQuerySet:
-        """Open ones whose day is over."""
+        """Open ones that have expired."""
         return self.open().filter(expires_at__lte=now)
 
 
 class PlanItemQuerySet(models.QuerySet["MemoryPlanItem"]):
-    """What plans would make of memories."""
+    """Items of plans: the merged memories that they propose."""
 
     def visible_to(self, principal: Principal) -> PlanItemQuerySet:
         """Those of the plans that are visible."""
@@ -361,7 +360,7 @@ class PlanItemQuerySet(models.QuerySet["MemoryPlanItem"]):
 
 
 class PlanSourceQuerySet(models.QuerySet["MemoryPlanSource"]):
-    """Which memories plans are about."""
+    """Source memories of plan items."""
 
     def visible_to(self, principal: Principal) -> PlanSourceQuerySet:
         """Those of the plans that are visible."""

@@ -1,8 +1,8 @@
 """The JSON schemas of the model's answers, and their conversion to candidates.
 
 An invalid document (no JSON, a missing key, a wrong type, an empty summary, the index of an unknown message) raises
-ModelAnswerInvalid, and the batch waits for a retry. A single candidate that breaks a rule is dropped; ``_CandidateReader``
-lists the rules.
+ModelAnswerInvalid, and the batch waits for a retry. A single candidate that breaks a rule of ``_CandidateReader`` is
+dropped.
 """
 
 from __future__ import annotations

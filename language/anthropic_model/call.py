@@ -249,7 +249,7 @@ async def _attempt(endpoint: Endpoint, request: dict[str, Any]) -> Message | Lan
     """Make the call, with the SDK's retries. Returns an error instead of raising it.
 
     The SDK's timeouts apply between bytes, so a slow stream never reaches them. Only cancelling an asynchronous task
-    ends such a call. An error raised here would have the SDK's error as its context, and thus the request in tracebacks.
+    ends such a call. An error raised here would have the SDK's error as its context, and the request in its traceback.
     """
     try:
         async with asyncio.timeout(endpoint.timeout_seconds) as deadline, _client(endpoint) as client:

@@ -1,4 +1,4 @@
-"""What the model has to answer when it says memories in fewer, and how that is checked against them."""
+"""The JSON schemas of merged memories and of selected passages, and their validation."""
 
 from __future__ import annotations
 
@@ -28,19 +28,18 @@ class CondensedListShape(Shape):
 
 
 def condensed_schema() -> dict[str, Any]:
-    """The JSON schema of the answer: the same for all memories, so that the server can keep it."""
+    """The JSON schema of merged memories: always equal, so that the server can cache it."""
     schema = transform_schema(CondensedListShape)
     schema["$defs"][CondensedShape.__name__]["properties"]["importance"] = {"type": "integer", "enum": [1, 2, 3, 4, 5]}
     return schema
 
 
 def read_condensed(text: str, memories: Sequence[KnownMemory]) -> tuple[tuple[Condensed, ...], int]:
-    """Turn the model's answer into memories that stand for several, and say how many were dropped.
+    """Convert the model's answer to merged memories. Returns them with the number of dropped ones.
 
-    Dropped is one with fewer than two sources, a source that was not shown or that an earlier one has taken, sources
-    with different fields, a category of none of its sources, empty or too long a content or subject, an importance that
-    is none, or figures that are not exactly those of its sources.
-    Raises ModelAnswerInvalid for a broken document.
+    A merged memory is dropped if it has fewer than two sources; if a source is unknown or already used; if its sources
+    have different fields; if none has its category; if its content or subject is empty or too long; if its importance
+    is invalid; if its figures are not exactly those of its sources. Raises ModelAnswerInvalid for an invalid document.
     """
     listed = validated(CondensedListShape, text).memories
     shown = {memory.id: memory for memory in memories}
@@ -79,14 +78,14 @@ class SelectedShape(Shape):
 
 
 def selected_schema() -> dict[str, Any]:
-    """The JSON schema of the answer: the same for all questions, so that the server can keep it."""
+    """The JSON schema of selected passages: always equal, so that the server can cache it."""
     return transform_schema(SelectedShape)
 
 
 def read_selected(text: str, passages: Sequence[Passage], most: int) -> tuple[tuple[str, ...], int]:
-    """The ids that the model chose, each once, at most ``most``, and how many of its answer were dropped.
+    """Return at most ``most`` of the ids that the model chose, and the number of dropped ones.
 
-    Dropped is an id that was not shown or that stands there already. Raises ModelAnswerInvalid for a broken document.
+    Unknown and repeated ids are dropped. Raises ModelAnswerInvalid for an invalid document.
     """
     listed = validated(SelectedShape, text).ids
     shown = {passage.id for passage in passages}

@@ -20,7 +20,7 @@ from language.anthropic_model.answers import (
 from language.anthropic_model.call import Endpoint, Role, ask, ask_for_calls, stream
 from language.anthropic_model.condensing import condensed_schema, read_condensed, read_selected, selected_schema
 from language.anthropic_model.guessing import MOST_INSIGHT_TOKENS, insights_schema, read_insights
-from language.anthropic_model.talking import tool_choice_of, read_reply, chat_messages
+from language.anthropic_model.talking import chat_messages, read_reply, tool_choice_of
 from language.anthropic_model.tools import messages_of, read_calls, tools_of
 from language.base import (
     ChosenCalls,
@@ -132,7 +132,7 @@ class AnthropicModel:
     async def reply(self, request: ReplyRequest) -> AsyncIterator[str | ReplyAnswer]:
         """Stream the next message of a chat: text as it comes, then the ReplyAnswer.
 
-        Raises ModelUnavailable, ModelAnswerInvalid. Malformed calls are dropped; a truncated answer loses all its calls.
+        Raises ModelUnavailable, ModelAnswerInvalid. Malformed calls are dropped, and all of a truncated answer.
         """
         tools = {"tools": tools_of(request), "tool_choice": tool_choice_of(request)} if request.tools else {}
         parts = stream(

@@ -19,7 +19,7 @@ FIELDS = ("", "preferred_name", "pronouns", "city", "language", "tone", "goal")
 
 _LEAST = {"order": 2.0, "secret": 0.0}
 _LEAST_IN_A_DOCUMENT = 7.0
-"""The networks know statements of people. A line of notes ("Add tests") is none, so more has to speak for an order."""
+"""Higher threshold for orders in documents: the networks are trained on statements, not on notes ("Add tests")."""
 _LEAST_OF_A_FIELD = 2.0
 
 

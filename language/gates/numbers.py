@@ -1,7 +1,7 @@
 """Numbers that belong to somebody: payment cards, bank accounts, national ids. Check digits come from python-stdnum.
 
-A biography is full of other numbers. So a number counts when its own form gives it away (a card's prefix, length and
-check digit; an id with its separators and check digit), or when the words before it say what it is.
+Biographies contain many other numbers. A number is reported if its form identifies it (a card's prefix, length and
+check digit; an id's separators and check digit), or if the words before it name it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from stdnum.us import ssn
 
 Span = tuple[int, int]
 
-# --- Dates, which are the most frequent numbers of all -----------------------------------------------------------
+# --- Dates, the most frequent numbers -----------------------------------------------------------
 
 _DAY, _MONTH, _YEAR = r"(?:0?[1-9]|[12]\d|3[01])", r"(?:0?[1-9]|1[0-2])", r"(?:1\d{3}|20\d\d)"
 _DATE = (
@@ -43,7 +43,7 @@ def _is_date(number: str) -> bool:
 
 
 def _alone(pattern: str) -> re.Pattern[str]:
-    """The pattern where no Latin letter or digit touches it; letters of scripts without blanks may."""
+    """The pattern without an adjacent Latin letter or digit; letters of scripts without blanks may be adjacent."""
     return re.compile(rf"(?<![A-Za-z0-9+])(?:{pattern})(?![A-Za-z0-9])", re.IGNORECASE)
 
 
@@ -74,7 +74,7 @@ _CUSTOMARY = {(4, 4, 4, 4), (4, 6, 5), (4, 6, 4), (4, 4, 4, 4, 3), (4, 4, 4, 1),
 
 
 def find_cards(text: str) -> Iterator[Span]:
-    """Ranges of payment card numbers, whatever their grouping."""
+    """Ranges of payment card numbers, with any grouping."""
     for run in _DIGITS_APART.finditer(text):
         before = text[max(0, run.start() - 40) : run.start()]
         if not _is_date(run.group()):
@@ -83,7 +83,7 @@ def find_cards(text: str) -> Iterator[Span]:
 
 
 def _cards_in(run: re.Match[str], named: bool, is_other: bool) -> Iterator[Span]:
-    """Cards in a run of digits: the run as a whole, or some of its groups, written as cards are or called one."""
+    """Card numbers in a run of digits: the whole run or some of its groups, grouped as a card or named one."""
     groups = [(group.start() + run.start(), group.group()) for group in _GROUP.finditer(run.group())]
     first = 0
     while first < len(groups):
@@ -123,7 +123,7 @@ _ACCOUNT_WORDS = re.compile(
 
 
 def find_accounts(text: str) -> Iterator[Span]:
-    """Ranges of international bank account numbers, and of numbers that are called an account's."""
+    """Ranges of international bank account numbers, and of numbers named as an account."""
     if not _MANY_DIGITS.search(text):
         return
     for start in _IBAN_START.finditer(text):
@@ -134,7 +134,7 @@ def find_accounts(text: str) -> Iterator[Span]:
 
 
 def _iban_end(text: str, start: re.Match[str]) -> int:
-    """Where the longest valid number ends that begins here; 0 when there is none."""
+    """The end of the longest valid IBAN that starts here; 0 without one."""
     end, longest, length = start.end(), 0, 4
     while length < 34 and (more := _IBAN_REST.match(text, end)):
         end, length = more.end(), length + 1
@@ -185,7 +185,7 @@ _ID_WORDS = re.compile(
 
 
 def find_ids(text: str) -> Iterator[Span]:
-    """Ranges of national id numbers with a form of their own, and of numbers that are called an id, passport, …."""
+    """Ranges of national ids with a known format, and of numbers named as an id, passport, …."""
     for digits in _MANY_DIGITS.finditer(text):
         start, end = max(0, digits.start() - 7), digits.end() + 8
         for pattern, is_valid in _IDS:
@@ -195,7 +195,7 @@ def find_ids(text: str) -> Iterator[Span]:
     yield from _called(text, _ID_WORDS, at_least=6)
 
 
-# --- Numbers that are called something --------------------------------------------------------------------------
+# --- Numbers named by the words before them --------------------------------------------------------------------------
 
 _CALLED = re.compile(
     r"(?<![\d+])(?<!\d[ ./-])\d(?:[ ./-]?\d){4,19}(?:[ .-]?[A-Za-z]{1,2}(?![A-Za-z]))?"
@@ -206,7 +206,7 @@ _SENTENCE_ENDS = re.compile(r"[.!?] [A-Z]")
 
 
 def _called(text: str, words: re.Pattern[str], *, at_least: int) -> Iterator[Span]:
-    """Ranges of numbers that closely follow such words in the same sentence; dates are none."""
+    """Ranges of numbers shortly after such words in the same sentence, except dates."""
     for found in _CALLED.finditer(text):
         number = found.group()
         digits = sum(character.isdigit() for character in number)

@@ -1,4 +1,4 @@
-"""Passwords, passphrases, PINs and the codes of doors, by the words around them."""
+"""Finds passwords, passphrases, PINs and access codes by the words around them."""
 
 from __future__ import annotations
 
@@ -139,8 +139,8 @@ _PATTERNS_OF_NUMBERS = (_CODE_JOINED, _OPENED, _ONE_TIME, _ANSWER)
 def find_passwords(text: str) -> Iterator[Span]:
     """Ranges of passwords, passphrases, PINs and other codes, by the words around them.
 
-    A word after "is" counts as a password when it ends the clause or has a digit, a sign or an inner capital: "the
-    password was the name of her dog" gives none away. A code is one of numbers, of something that can be opened.
+    A word after "is" counts as a password if it ends the clause or has a digit, a symbol or an inner capital; "the
+    password was the name of her dog" has none. A code consists of digits and belongs to something that can be opened.
     """
     low = text.casefold()
     is_named = any(stem in low for stem in PASSWORD_STEMS)

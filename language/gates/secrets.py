@@ -1,7 +1,7 @@
-"""Keys and tokens of services, and private keys.
+"""Finds keys and tokens of services, and private keys.
 
-The token formats of common services come from detect-secrets. Only its patterns are run: its checks whether a token is
-valid would send it over the network, and what its own search gives of a match may be no more than the prefix.
+Uses only the patterns of detect-secrets: its validity checks would send tokens over the network, and its search may
+report only the prefix of a match.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _DETECTORS: tuple[type[RegexBasedDetector], ...] = (
     TelegramBotTokenDetector,
     TwilioKeyDetector,
 )
-# Newer formats than the library knows, and the keys of Keepsake itself.
+# Formats that the library lacks, and keys of Keepsake.
 _TOKEN = re.compile(
     r"(?<![A-Za-z0-9])(?:sk-[A-Za-z0-9_-]{20,}|github_pat_\w{22,}|AIza[\w-]{35}|ya29\.[\w-]{20,}|hf_[A-Za-z0-9]{30,}"
     r"|gsk_\w{20,}|xai-\w{20,}|pplx-\w{20,}|npm_[A-Za-z0-9]{36}|sk_test_\w{16,}|[rs]k_live_\w{16,}|whsec_[\w+/=]{20,}"
@@ -62,7 +62,7 @@ _TOKEN = re.compile(
 )
 _TOKENS: tuple[re.Pattern[str], ...] = (_TOKEN, *(pattern for kind in _DETECTORS for pattern in kind().denylist))
 _MORE_OF_A_TOKEN = re.compile(r"[A-Za-z0-9_+/=-]*(?:\.[A-Za-z0-9_+/=-]+)*")
-# Some of these patterns take time that grows with the square of a text, so a long one is read in parts.
+# Some of these patterns take quadratic time, so long texts are searched in parts.
 _PART, _SHARED = 1_024, 512
 _LONG_WORD = re.compile(r"[^\s]{18}")
 _CREDENTIAL_WORDS = re.compile(
@@ -88,7 +88,7 @@ _SEED_PHRASE = re.compile(
 
 
 def find_tokens(text: str) -> Iterator[Span]:
-    """Ranges of keys and tokens, each to its end."""
+    """Ranges of complete keys and tokens."""
     if not _LONG_WORD.search(text):
         return
     for start in range(0, max(1, len(text) - _SHARED), _PART - _SHARED):
@@ -107,7 +107,7 @@ def _tokens_between(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def find_private_keys(text: str) -> Iterator[Span]:
-    """Ranges of private keys, to the end of the text, and of the words that restore a wallet."""
+    """Ranges of private keys (to the end of the text) and of wallet recovery phrases."""
     low = text.casefold()
     if not any(word in low for word in ("private key", "putty", "phrase", "words", "seed")):
         return

@@ -1,4 +1,4 @@
-"""The words by which passwords and codes are told, in many languages, as parts of patterns."""
+"""Words for passwords and codes in many languages, as parts of patterns."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ CODES = (
     r"|код\w{0,4}|шифр\w{0,2}|κωδικ\w{1,3}|קוד|כספת"
     r"|كود|رمز|کد|कोड|কোড|குறியீடு|కోడ్|รหัส|mã(?: số)?|コード|코드|密码锁|côd|cód|msimbo|කේතය|კოდი|կոդը?"
 )
-# Such a code opens nothing.
+# Codes that open nothing.
 OTHER_CODE = re.compile(
     r"(?:\b(?:zip|posta?l?|area|dial(?:l?ing)?|country|bar|dress|morse|source|building|penal|civil|criminal"
     r"|labou?r|tax|state"
@@ -124,7 +124,7 @@ FUNCTION_WORD = re.compile(
     r"|en|ett|av|för|som|och|og|i|на|в|и|с|не|как)\b",
     re.IGNORECASE,
 )
-# Parts of the words above: most texts hold none of them, and need not be searched.
+# Substrings of the words above: a text without any of them is not searched.
 PASSWORD_STEMS = [
     "pass",
     "pwd",

@@ -14,11 +14,11 @@ from language.reading.sameness import EmbeddedStatement, StatementPair
 
 _WORDS = re.compile(r"\w+")
 ENOUGH_SHARED = 0.2
-"""Which part of their words two memories share, of those that matter, where a model may find them at odds."""
+"""Minimum share of common content words for a model to look for a contradiction, from 0 to 1."""
 
 
 Read = str | EmbeddedStatement
-"""A text, or what was read of it before: whoever compares many with each other reads each once."""
+"""A text, or its cached features, to read each text once when many are compared."""
 
 
 def _pair(one: Read, other: Read) -> StatementPair:

@@ -1,8 +1,7 @@
-"""Which field of a person a statement gives, by what it says of the user. No database.
+"""Detects which personal field (name, pronouns, city, …) a statement sets, from its text. No database.
 
-It is read from what is said, so that nobody passes by the person's consent by leaving ``field`` out. Only what holds
-now of the user counts: not what was, may be or is wished for, and nothing about somebody else. English, as agents word
-statements; what it does not understand has no field.
+Fields need the person's consent, so a caller can't avoid it by omitting ``field``. Only present facts about the user
+count: not the past, possibilities, wishes or other people. English only; without a match there is no field.
 """
 
 from __future__ import annotations
@@ -264,14 +263,14 @@ def _compiled(patterns: Iterable[str]) -> regex.Pattern[str]:
 
 @dataclass(frozen=True, slots=True)
 class _FieldPattern:
-    """How a field is said: what a sentence has to hold at least, what follows the user, and what stands anywhere."""
+    """The patterns of a field: required words, patterns that follow the user as subject, and patterns for anywhere."""
 
     hint: regex.Pattern[str]
     predicate: regex.Pattern[str]
     anywhere: regex.Pattern[str]
 
     def finds(self, sentence: str, starts: Collection[int]) -> bool:
-        """Whether a sentence gives the field; ``starts`` are the places after its subject, where that is the user."""
+        """Whether a sentence sets the field; ``starts`` are the positions after its subject, if that is the user."""
         if self.hint.search(sentence) is None:
             return False
         return any(self.predicate.match(sentence, start) for start in starts) or bool(self.anywhere.search(sentence))
@@ -288,11 +287,11 @@ _READERS = {
 _SUBJECT = _compiled(
     [r"(?:{clause}{user}(?: and (?:their|his|her|my) [\w-]+)?(?:, [^,.;]{{1,60}},)? |^)(?P<adverbs>{adverbs})"]
 )
-# "The user is a nurse and lives in Oslo." has a second verb, unless somebody else has come up meanwhile.
+# "The user is a nurse and lives in Oslo." has a second verb, unless a relative clause about somebody else precedes it.
 _USER_FIRST = _compiled([r"^{user} "])
 _SECOND_VERB = regex.compile(r"(?:,|,? and|,? but) (?=\p{Ll})")
 _SOMEBODY_ELSE = regex.compile(r"\b(?:who|whose|whom|which|that|where)\b", regex.IGNORECASE)
-# What takes a sentence back, or puts it in the past or in doubt.
+# Marks of retraction, past and doubt.
 _NOT_SO = regex.compile(
     r"\?|^(?:if|when|whether|suppose)\b|\b(?:until|no longer|used to|formerly|previously|as a (?:child|kid|boy|girl"
     r"|teenager)"
@@ -309,10 +308,10 @@ _OF_THE_USER = regex.compile(r"\b(?:user|I|my|me)\b")
 
 
 def field_of(content: str, subject: str = "", name: str = "", meaning: Meaning | None = None) -> str:
-    """The field of the person that a statement gives, empty when it gives none; the first in the order of the fields.
+    """Return the first personal field that a statement sets, or ''.
 
-    With a ``subject`` that is not the user it has to name them: "Lives in Porto." may be said of anybody. ``name`` is
-    the person's, by which a statement may begin. What no rule recognises is judged by its ``meaning``.
+    If ``subject`` is not the user, the statement must name them: "Lives in Porto." may be about anybody. ``name`` is
+    the person's, with which a statement may begin. Without a matching rule the ``meaning`` is classified, if given.
     """
     for own in filter(None, (name, name.partition(" ")[0])):
         if content.startswith(own) and content[len(own) :][:1] in {" ", "'", "’"}:
@@ -335,7 +334,7 @@ def field_of(content: str, subject: str = "", name: str = "", meaning: Meaning |
 
 
 def _starts(sentence: str) -> set[int]:
-    """Where something is said of the user: after their name and the adverbs that follow, and before those."""
+    """The positions of predicates about the user: before and after the adverbs that follow the subject."""
     starts = {place for match in _SUBJECT.finditer(sentence) for place in (match.start("adverbs"), match.end())}
     if _USER_FIRST.match(sentence):
         for match in _SECOND_VERB.finditer(sentence):

@@ -1,4 +1,4 @@
-"""Who may change what, how a memory is filed, and what an expected version and state mean. No database."""
+"""Rules for writing memories: validation, category and kind, review and consent. No database."""
 
 from __future__ import annotations
 
@@ -37,40 +37,40 @@ GONE_BECAUSE: dict[str, str] = {
     Why.WITHHELD: gettext_noop("Made of words that are withheld"),
     Why.UNFOUNDED: gettext_noop("A guess whose grounds have gone"),
 }
-"""Why a memory is no longer in use, as its person is told."""
+"""Labels of the reasons why a memory is no longer in use."""
 
 LONGEST_PROCEDURE = 4_000
 LONGEST_VERBATIM = 4_000
 PROCEDURES = "procedural"
-"""The category of procedures, and of nothing else."""
+"""The category of procedures only."""
 MOST_TOPICS = 20
 LARGEST_METADATA = 4_096
 DEEPEST_METADATA = 8
 MANY_VALUED_FIELDS = frozenset({Memory.Field.GOAL})
-"""Fields of which a person can have several at once."""
+"""Fields with several values at a time."""
 
 RESTORED_BY_AGENTS = frozenset({Why.AGENT, Why.TTL, Why.EVICTED})
 
 
 def waits(principal: Principal, field: str) -> bool:
-    """Whether what the principal would change has to wait for the person: they review before, or it is a field."""
+    """Whether a change by the principal needs the person's approval: they review before use, or it is a field."""
     return not principal.speaks_as_person and (principal.review == "before" or bool(field))
 
 
 def with_field(principal: Principal, new: NewMemory, meaning: Meaning | None = None) -> NewMemory:
-    """The same with the field that its content gives, if the caller named none: consent follows what is said."""
+    """Return the memory with the field that its content sets, if the caller gave none."""
     if new.field:
         return new
     said = said_field(principal, new.content, new.kind, new.subject, meaning)
-    # A field is about the person and holds from now on, whatever the caller files it under.
+    # A field is always a semantic statement about the person.
     return replace(new, field=said, subject="", kind=Kind.SEMANTIC) if said else new
 
 
 def said_field(principal: Principal, content: str, kind: str, subject: str, meaning: Meaning | None = None) -> str:
-    """The field of the person that a content gives, empty for none.
+    """Return the personal field that a content sets, or ''.
 
-    With its ``meaning`` (``Embedded.statement``) it is recognised in words that no rule knows. What an agent calls an
-    episode gives a field as well as a statement does; our own accounts of a talk tell what was said there.
+    ``meaning`` (``Embedded.statement``) detects it where no rule matches. Checked for semantic memories and for agents'
+    episodes; episodes written by Keepsake only report what was said.
     """
     if kind == Kind.SEMANTIC:
         return field_of(content, subject, principal.name, meaning)
@@ -78,48 +78,48 @@ def said_field(principal: Principal, content: str, kind: str, subject: str, mean
 
 
 def said_beside(subject: str, topics: Sequence[str], metadata: Mapping[str, Any] | None = None) -> list[str]:
-    """What a subject, a topic or a text of metadata may say in several words."""
+    """The subject, topics and metadata texts of more than two words, which may contain statements."""
     texts = [text for entry in _entries(metadata or {}) for text in entry]
     return [each for each in (subject, *topics, *texts) if len(each.split()) > 2]
 
 
 def is_used(state: str, reviewed_at: datetime | None, review: str) -> bool:
-    """Whether a memory that stands so counts, where its person reviews as ``review`` says."""
+    """Whether a memory with this state is used, given the person's ``review`` preference."""
     return state == State.ACTIVE and (review != "before" or reviewed_at is not None)
 
 
 def is_unused(memory: Memory, review: str) -> bool:
-    """Whether a memory counts only when its person, who reviews as ``review`` says, has approved it."""
+    """Whether a memory is not used until its person approves it, given their ``review`` preference."""
     waits = memory.state in {State.ACTIVE, State.PROPOSED}
     return waits and not is_used(memory.state, memory.reviewed_at, review)
 
 
 def standing(memory: Memory) -> str:
-    """How a memory stands, in one word: its state, or for an active one "waiting" or "reviewed"."""
+    """The state of a memory; for an active one "waiting" or "reviewed"."""
     if memory.state != State.ACTIVE:
         return str(memory.state)
     return "waiting" if memory.reviewed_at is None else "reviewed"
 
 
 def settles_review(principal: Principal, consent: bool, agreed: bool) -> bool:
-    """Whether what the person asked for in so many words needs no review any more.
+    """Whether a memory that the person explicitly asked for counts as reviewed.
 
-    It does not where they ``agreed`` to just this when they were asked, nor where they review before: nothing that
-    waits for that is used. Elsewhere it is used and waits.
+    It does if they ``agreed`` to exactly this, or if they review before use. Otherwise it is used, but still listed for
+    review.
     """
     return consent and (agreed or principal.review == "before")
 
 
 def is_settled(consent: bool, relayed: bool, field: str) -> bool:
-    """Whether the person's asking lets something count at once.
+    """Whether the person's request makes a memory active at once.
 
-    Not what an agent tells that they said of their name, pronouns, city or language: it can make that up.
+    Not for a single-valued field (name, pronouns, city, language) ``relayed`` by an agent, which may have invented it.
     """
     return consent and not (relayed and single_valued(field))
 
 
 def must_file_under(principal: Principal, category: str) -> str:
-    """The category that a name or alias means.
+    """Return the category of a name or alias.
 
     Raises Refused (400 ``unknown_category``), NotAllowed (403 ``category_not_allowed``, which names it).
     """
@@ -134,7 +134,7 @@ def must_file_under(principal: Principal, category: str) -> str:
 
 
 def is_in_block(kind: str, category: str) -> bool:
-    """Whether an active memory so filed stands in the memory block. One of a category that is gone does not."""
+    """Whether active memories of this kind and category are in the memory block. None of a removed category are."""
     known = categories.load().by_name.get(category)
     return kind == Kind.SEMANTIC and known is not None and known.context == "all"
 
@@ -145,17 +145,17 @@ def single_valued(field: str) -> bool:
 
 
 def longest(kind: str, verbatim: bool = False) -> int:
-    """How many characters a content of this kind may have."""
+    """The maximum number of characters of a content of this kind."""
     if verbatim:
         return LONGEST_VERBATIM
     return LONGEST_PROCEDURE if kind == Kind.PROCEDURAL else LONGEST
 
 
 def admitted(content: str, kind: str, *, own_word: bool, verbatim: bool = False) -> str:
-    """Another wording of a memory of this kind, in its stored form; ``verbatim``, as it is, without the gates of form.
+    """Validate a new wording of an existing memory and return its stored form; ``verbatim`` skips the checks of form.
 
-    Raises Gated (422), also for what would be held back if it were new: no memory is taken from the person by somebody
-    who rewords it so.
+    Raises Gated (422), also for text that would be quarantined in a new memory: otherwise rewording could hide a memory
+    from the person.
     """
     passed = admit(content, own_word=own_word, longest=longest(kind, verbatim), verbatim=verbatim)
     if passed.held_back:
@@ -167,15 +167,15 @@ def admitted(content: str, kind: str, *, own_word: bool, verbatim: bool = False)
 
 
 def check_no_guess(kind: str, *, own_word: bool) -> None:
-    """Raise Gated (422) where an agent would reword an insight or file it otherwise, weightier or where others look."""
+    """Raise Gated (422) if somebody other than the person edits an insight or its category or importance."""
     if not own_word and kind == Kind.INSIGHT:
         raise Gated("Insights are guesses that Keepsake makes itself. Remember what you know as a memory of its own.")
 
 
 def admitted_from_model(content: str) -> str:
-    """What a model or rules word for the person out of what is there, in its stored form: short, in the third person.
+    """Validate a wording by a model or rule and return its stored form: short and in the third person.
 
-    Raises Gated (422), also for what would be held back.
+    Raises Gated (422), also for text that would be quarantined.
     """
     passed = admit(content, own_word=False, longest=LONGEST_EXTRACTED)
     if passed.held_back:
@@ -184,9 +184,9 @@ def admitted_from_model(content: str) -> str:
 
 
 def check_worded(content: str, kind: str) -> None:
-    """Raise Gated (422) for what is not the person's own word and lacks the form of a statement, or of steps.
+    """Raise Gated (422) for an agent's text that is no third person statement, or no steps for a procedure.
 
-    Nothing mends it: who "I" or "he" is, only its writer knows.
+    It is not rewritten: only its writer knows whom "I" or "he" means.
     """
     if kind == Kind.PROCEDURAL:
         check_steps(content, longest=LONGEST_PROCEDURE)
@@ -195,7 +195,7 @@ def check_worded(content: str, kind: str) -> None:
 
 
 def bound(kind: str, category: str) -> str:
-    """The kind of what is filed under a category: steps stand under ``procedural``, and nothing else does.
+    """Return the kind for a category: the category ``procedural`` contains procedures only, and all of them.
 
     Raises Refused (400 ``bad_kind``).
     """
@@ -209,7 +209,7 @@ def bound(kind: str, category: str) -> str:
 
 
 def clean(principal: Principal, new: NewMemory, now: datetime) -> NewMemory:
-    """What is to be remembered, filed as it will be stored; the content is not looked at.
+    """Validate and normalise a new memory, except its content.
 
     Raises Refused (400), NotAllowed (403 ``category_not_allowed``), Gated (422).
     """
@@ -237,7 +237,7 @@ def clean(principal: Principal, new: NewMemory, now: datetime) -> NewMemory:
 
 
 def check_field(new: NewMemory) -> None:
-    """Raise Refused for a field that there is not, or one that is said of anything but the person."""
+    """Raise Refused for an unknown field, or one with a subject or a kind other than semantic."""
     if not new.field:
         return
     if new.field not in Memory.Field.values:
@@ -247,7 +247,7 @@ def check_field(new: NewMemory) -> None:
 
 
 def check_importance(importance: int) -> None:
-    """Raise Refused for anything but 1 to 5."""
+    """Raise Refused unless it is an integer from 1 to 5."""
     if isinstance(importance, bool) or not isinstance(importance, int) or not 1 <= importance <= 5:
         raise Refused(_("The importance is a whole number from 1 to 5."), code="bad_importance")
 
@@ -281,10 +281,10 @@ def clean_topics(topics: Sequence[str], *, own_word: bool) -> tuple[str, ...]:
 
 
 def clean_metadata(metadata: Mapping[str, Any], *, own_word: bool) -> dict[str, Any]:
-    """What a client keeps beside a memory, as it is: at most 4,096 bytes as JSON, nested at most 8 deep.
+    """Validate a client's metadata: at most 4,096 bytes as JSON, at most 8 levels deep.
 
-    A template of the client's may put it in a prompt, so its names and texts pass the gates of a subject. Raises
-    Refused (400 ``bad_metadata``), Gated (422).
+    A client may put it in prompts, so its keys and texts are checked like a subject. Raises Refused (400
+    ``bad_metadata``), Gated (422).
     """
     entries = list(_entries(metadata))
     texts = [text for entry in entries for text in entry if text]
@@ -301,16 +301,16 @@ def clean_metadata(metadata: Mapping[str, Any], *, own_word: bool) -> dict[str, 
             code="bad_metadata",
         )
     if texts:
-        # Together, as a reader would take them: of "password: …" neither half says anything.
+        # Key and value together: neither half of "password: …" is a secret.
         policy.check_sensitive("\n".join(": ".join(filter(None, entry)) for entry in entries))
-        # Apart, since "system: crm" is no turn of a chat.
+        # Separately, as "system: crm" would look like a chat message.
         for text in () if own_word else texts:
             _check_instructions("metadata", text)
     return dict(metadata)
 
 
 def _entries(value: Any, name: str = "", depth: int = 1) -> Iterator[tuple[str, str]]:
-    """The names and texts in a JSON value, each where it has one. Raises Refused for one that is nested too deep."""
+    """Yield the keys and texts of a JSON value as pairs; either may be empty. Raises Refused if nested too deep."""
     if not isinstance(value, Mapping | list):
         yield name, value if isinstance(value, str) else ""
         return
@@ -325,7 +325,7 @@ def _entries(value: Any, name: str = "", depth: int = 1) -> Iterator[tuple[str, 
 
 
 def clean_label(name: str, text: str, longest: int, *, own_word: bool) -> str:
-    """A short text that stands in prompts beside others, so it passes the same gates; it may be empty.
+    """Validate a short text that appears in prompts; it may be empty.
 
     Raises Refused (400 ``bad_`` and the name), Gated (422).
     """
@@ -351,29 +351,29 @@ def _check_length(name: str, text: str, longest: int) -> None:
 
 
 def subject_key(subject: str) -> str:
-    """What a subject is compared by: its words, whatever case and accents."""
+    """Return the comparison key of a subject: its words without case and accents."""
     return " ".join(list_words(subject))
 
 
 def are_apart(one: str, other: str) -> bool:
-    """Whether two subjects name different people or things. An empty one may be anything."""
+    """Whether two subjects differ; an empty one matches any."""
     return bool(one) and bool(other) and subject_key(one) != subject_key(other)
 
 
 def decides_what_returns(principal: Principal) -> bool:
-    """Whether what the principal restores counts at once: for the person, from a linked chat too."""
+    """Whether the principal may restore any memory: a person, also from a linked chat, or an agent that may decide."""
     return principal.may_decide or principal.speaks_as_person
 
 
 def must_restore(principal: Principal, memory: Memory) -> None:
-    """Raise NotYoursToDecide when an agent would restore what the person, or staff, archived."""
+    """Raise NotYoursToDecide if an agent restores a memory that the person or staff archived."""
     if decides_what_returns(principal) or (memory.state == State.ARCHIVED and memory.deleted_why in RESTORED_BY_AGENTS):
         return
     raise NotYoursToDecide
 
 
 def brief(memory: Memory) -> dict[str, Any]:
-    """What an answer about a conflict tells of a memory."""
+    """The fields of a memory in a conflict response."""
     return {
         "id": memory.pk,
         "content": memory.content,

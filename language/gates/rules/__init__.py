@@ -1,4 +1,4 @@
-"""The rules by which text aimed at a model is recognised."""
+"""The rules that detect prompt injections."""
 
 from .addressed import ADDRESSED
 from .base import HIDDEN, Rule

@@ -1,7 +1,7 @@
-"""What text aimed at a model looks like: one rule an idea, by language where the words matter.
+"""The rules of the prompt-injection gate: one per idea, by language where needed.
 
-Patterns are written without accents and in lower case, as texts are when they are matched. ``needs`` are parts of words
-of which a text must hold one for the pattern to be tried; they keep the gate fast, and are never the whole evidence.
+Patterns are in lower case without accents, like the texts they are matched with. ``needs`` are substrings, one of which
+a text must contain for the pattern to be tried; they only keep the gate fast.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ HIDDEN = gettext_noop("holds text that a reader does not see")
 
 
 def _folded_pattern(pattern: str) -> str:
-    """A pattern folded as texts are, but for its escapes, where case has a meaning."""
+    """Fold a pattern like texts, except its escapes, where case matters."""
     return re.sub(r"\\.|[^\\]+", lambda part: part[0] if part[0][0] == "\\" else folded(part[0]), pattern)
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A pattern for one idea. ``after`` is what the text before a match must not end with."""
+    """A pattern for one idea. ``after``: pattern that the text before a match must not end with."""
 
     kind: str
     needs: tuple[str, ...]
@@ -46,7 +46,7 @@ class Rule:
         return re.compile(rf"(?:{_folded_pattern(self.after)})$") if self.after else None
 
     def matches(self, text: str) -> bool:
-        """Whether a folded text matches that holds one of ``needs``."""
+        """Whether a folded text that contains one of ``needs`` matches."""
         return any(
             self._before is None or self._before.search(text[max(0, match.start() - 40) : match.start()]) is None
             for match in self._compiled.finditer(text)
@@ -54,11 +54,11 @@ class Rule:
 
 
 def any_of(listed: str) -> tuple[str, ...]:
-    """What a rule needs, told in one string with a bar between."""
+    """Split a string of required substrings at its bars."""
     return tuple(listed.split("|"))
 
 
-# Where a command begins: at the start, after a mark, or after a word that introduces one.
+# The start of a command: of the text, after punctuation, or after a word that introduces one.
 GO = (
     r"(?:^|[.!?:;,>\-–—(\[{\"'“”„«»‘’*#|\n]\s*|\b(?:please|kindly|now|and|then|so|also|just|bitte|nun|jetzt|und|dann"
     r"|s'il (?:te|vous) plait|"

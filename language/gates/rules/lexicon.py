@@ -1,4 +1,4 @@
-"""Orders to a model in many languages, put together from the words in lexicon.yaml."""
+"""Rules for orders to a model in many languages, built from lexicon.yaml."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CLAUSE = r"(?:^|[:;,\"'“”„«»‘()\[\]{}<>*#|、،؛–—-])\s*"
 
 @dataclass(frozen=True)
 class Order:
-    """An idea that is told by parts which stand in one sentence, in any order. ``needs`` are as those of a Rule."""
+    """A rule whose parts must occur in one sentence, in any order. ``needs``: see ``Rule``."""
 
     kind: str
     needs: tuple[str, ...]
@@ -27,7 +27,7 @@ class Order:
 
     @property
     def pattern(self) -> str:
-        """The first part, by which an order is told from others."""
+        """The first part, which identifies the order."""
         return self.parts[0]
 
     @cached_property
@@ -71,7 +71,7 @@ class _Language:
         return Order(kind, self._needs(needed), (self._any(needed), *parts))
 
     def _needs(self, name: str) -> tuple[str, ...]:
-        """What a text with one of these words holds; short words stand by themselves."""
+        """The substrings that a text with one of these words contains; short words are delimited."""
         stems = (max(re.split(r"\*|,? ", word), key=len) for word in self.words[name])
         return tuple(stem if self.joined or len(stem) > 3 else f" {stem} " for stem in stems)
 
@@ -88,7 +88,7 @@ class _Language:
 
 
 def _pattern(word: str) -> str:
-    """A word, or several: an asterisk stands for the rest of a word, and between blanks for some words."""
+    """The pattern of words: an asterisk is the rest of a word, or between blanks some words."""
     parts = re.split(r"( \* |\*| )", word)
     spelled = {" * ": r"(?:\s+\S+){0,6}?\s+", "*": r"\w*", " ": r",?\s+"}
     return "".join(spelled.get(part, re.escape(part)) for part in parts)
