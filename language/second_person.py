@@ -1,10 +1,9 @@
-"""A statement in the third person about the user, told to that person: "The user prefers tea." is "You prefer tea."
+"""Rewrites third person statements about the user in the second person: "The user prefers tea." → "You prefer tea."
 
-Only English statements that begin with "The user", after a time or without ("Every Monday the user swims."), or name
-something of "the user's" are changed, and only where it is sure to be right; all others are told as they are stored.
-What is not sure: pronouns, which may mean the user or somebody else (but not what is "his" or "her", where the user's
-sister or dog is told of), a second "the user" (but not "the user's", nor "that the user is"), and words after "and" or
-a comma that may be verbs of the user or nouns.
+Only English statements are rewritten that begin with "The user", optionally after a time ("Every Monday the user
+swims."), or that contain "the user's". Ambiguous ones stay unchanged: with pronouns that may refer to the user or
+somebody else (except "his" and "her" after the user's sister or dog), with a second "the user" (except "the user's" and
+"that the user is"), or with words after "and" or a comma that may be verbs or nouns.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _ADVERBS = _words(
     "previously mostly mainly already once even occasionally regularly strongly particularly especially no longer "
     "typically frequently very much both probably"
 )
-# Words after "the user" that are nouns: the user settings are not what the user "settings".
+# Nouns in compounds with "user": "the user settings".
 _NOUNS = _words("settings accounts stories names profiles preferences groups roles reviews interfaces guides ids")
 _VERBS = _words(
     "attend avoid bake believe belong bring build buy call care carry coach collect come commute cook design develop "
@@ -73,7 +72,7 @@ _WORD = re.compile(r"[A-Za-z]+(?:['’][a-z]+)?")
 
 
 def second_person(text: str) -> str:
-    """The statement as it is told to the person it is about; as it is stored where that can't be sure to be right."""
+    """Return the statement in the second person; unchanged if it is ambiguous."""
     text = _OBJECT.sub(r"\1 you", text) if text.startswith("The user's") else text
     told = [_sentence(each) for each in _SENTENCES.split(text)]
     if not (text.startswith("The user") or _TIME.match(text)):
@@ -84,9 +83,9 @@ def second_person(text: str) -> str:
 
 
 def told_to(name: str, text: str) -> str:
-    """A statement about others as it is told to the person who is named in it: "Walter was Maria's husband."
+    """Return a statement with the person's ``name`` replaced by "you": "Walter was Maria's husband."
 
-    As it is stored where that can't be sure to be right.
+    Unchanged if it is ambiguous.
     """
     if not name:
         return text
@@ -102,7 +101,7 @@ def _rejoined(text: str, sentences: list[str]) -> str:
 
 
 def _sentence(text: str) -> str | None:
-    """One sentence in the second person; None for one that can't be sure to be right."""
+    """Rewrite one sentence; None if it is ambiguous."""
     if own := _OWN.match(text):
         rest = _THEIRS.sub(r"your\1", text[own.end() :])
         verbs = (word in _AS_IT_IS or _base(word) in _VERBS for word in _WORD.findall(rest)[1:])
@@ -127,7 +126,7 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 def _coordinated(tail: str) -> str | None:
-    """What follows the first verb, with further verbs of the user changed; None when it is not sure which these are."""
+    """Rewrite coordinated verbs after the first one; None if it is ambiguous which words are verbs of the user."""
     done, at = "", 0
     for place in _COORDINATED.finditer(tail):
         word = _WORD.match(tail, place.end())
@@ -153,7 +152,7 @@ def _coordinated(tail: str) -> str | None:
 
 
 def _of_you(verb: str) -> str | None:
-    """The form that goes with "you" of one that goes with "the user"; None for what is no such verb."""
+    """Return the second person form of a third person verb; None for other words."""
     verb = verb.replace("’", "'")
     if verb in _IRREGULAR:
         return _IRREGULAR[verb]
@@ -163,7 +162,7 @@ def _of_you(verb: str) -> str | None:
 
 
 def _base(verb: str) -> str:
-    """A regular verb in the third person without its ending."""
+    """Return the base form of a regular third person verb."""
     if verb.endswith("ies") and len(verb) > 4:
         return verb[:-3] + "y"
     if verb.endswith(("sses", "shes", "ches", "xes", "zzes", "oes")):

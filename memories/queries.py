@@ -1,4 +1,4 @@
-"""Reads behind the writing of memories: the same words, the same subject, the nearest neighbours, where it was said."""
+"""Reads for writing memories: duplicates, neighbours, sources; and for the list of memories and the block's size."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from .surroundings import read_surroundings
 
 @dataclass(frozen=True, slots=True)
 class EvidenceSource:
-    """Where something was said: the conversation, and the message with the words that are kept as evidence."""
+    """The source of a memory: the conversation, the message and the quote."""
 
     conversation_id: UUID | None = None
     said: tuple[Said, ...] = ()
@@ -48,7 +48,7 @@ class EvidenceSource:
 
 @dataclass(frozen=True, slots=True)
 class BlockFill:
-    """How much of its budget the memory block of a person takes, in tokens. ``off``: no prompt carries it for now."""
+    """The size and budget of a person's memory block, in tokens. ``off``: it is not in prompts at present."""
 
     tokens: int
     budget: int
@@ -56,16 +56,16 @@ class BlockFill:
 
     @property
     def nearly_full(self) -> int:
-        """From how many tokens on little is left."""
+        """The number of tokens from which the block counts as nearly full."""
         return self.budget * 9 // 10
 
 
 class UsualList:
-    """What is active and visible now, the latest change first, as a paginator takes it: counted, then sliced.
+    """The list of active visible memories without filters, latest change first, for a paginator (count, then slice).
 
-    Most lists are asked for so, without filters. They are compiled once a process and prepared on each connection. Each
-    row has the values of ``columns``. ``until`` is when the first of them expires, known once they were counted. With
-    ``first`` so many are read as they are counted, in one round trip.
+    Its queries are compiled once per process and prepared once per connection. Rows are tuples of ``columns``.
+    ``until`` is the next expiry, set by ``count``. With ``first``, ``count`` also reads that many rows, in the same
+    round trip.
     """
 
     ordered = True
@@ -83,7 +83,7 @@ class UsualList:
         }
 
     def count(self) -> int:
-        """How many there are. One statement, and one for the ``first``."""
+        """Count the memories, in one statement; with ``first`` in two."""
 
         def build() -> Any:
             told = {"number": Count("pk"), "soonest": Min("expires_at")}
@@ -99,7 +99,7 @@ class UsualList:
         return number
 
     def __getitem__(self, part: slice) -> Rows:
-        """Those of a page. One statement, unless they were read ahead."""
+        """Read a page, in one statement unless ``count`` has read it."""
         if self._read_ahead is not None and part.start == 0 and part.stop <= self._ahead.stop:
             return self._read_ahead[part]
         return read(self._rows(), self._columns, part)
@@ -118,9 +118,9 @@ def ledger_of(user_id: UUID) -> Shaped:
 
 
 def block_fill(principal: Principal, tokens: int | None = None) -> BlockFill:
-    """How full the memory block of the person is. Raises NotFound for a principal that acts for nobody.
+    """Return the size and budget of the person's memory block. Raises NotFound for a principal without a person.
 
-    Without its ``tokens``, the ledger's, it runs one statement.
+    If ``tokens`` (the ledger's count) is not given, it is read in one statement.
     """
     if tokens is None:
         ((tokens,),) = read(ledger_of(must_act_for(principal)), ("block_tokens",))
@@ -128,10 +128,10 @@ def block_fill(principal: Principal, tokens: int | None = None) -> BlockFill:
 
 
 def read_source(principal: Principal, conversation_id: UUID | None, message_id: UUID | None) -> EvidenceSource:
-    """The conversation and the message that a caller names.
+    """Read the conversation and the message that a caller gives as the source.
 
-    Raises NotFound when they are not the person's or not together, NotAllowed (403 ``memory_off``) when an agent would
-    remember something out of a private conversation.
+    Raises NotFound if they are not the person's or do not belong together, NotAllowed (403 ``memory_off``) if an agent
+    gives a private conversation.
     """
     (source,) = read_sources(principal, [(conversation_id, message_id)])
     if isinstance(source, Refused):
@@ -142,7 +142,7 @@ def read_source(principal: Principal, conversation_id: UUID | None, message_id: 
 def read_sources(
     principal: Principal, named: Sequence[tuple[UUID | None, UUID | None]]
 ) -> list[EvidenceSource | NotFound | NotAllowed]:
-    """The same for many pairs of a conversation and a message, in at most two statements. Errors take their place."""
+    """Read many sources in at most two statements. An error takes the place of its source in the result."""
     places = {place for place, message in named if place is not None and message is None}
     said = {message for _, message in named if message is not None}
     talks: dict[UUID, bool] = {}
@@ -181,7 +181,7 @@ def _source(
 
 
 def kind_of(rows: MemoryQuerySet, memory_id: str) -> tuple[str, bool]:
-    """The kind of a memory, which never changes, and whether it is verbatim. Raises NotFound."""
+    """Return the (immutable) kind of a memory, and whether it is verbatim. Raises NotFound."""
     found = rows.filter(pk=memory_id).values_list("kind", "verbatim").first()
     if found is None:
         raise NotFound("There is no such memory.")
@@ -189,9 +189,9 @@ def kind_of(rows: MemoryQuerySet, memory_id: str) -> tuple[str, bool]:
 
 
 def same_words(principal: Principal, user_id: UUID, kind: str, content: str, subject: str) -> Memory | None:
-    """The present memory with the same words about the same subject, whatever case, accents and punctuation.
+    """Return the present memory with the same words and subject, ignoring case, accents and punctuation.
 
-    Among those that the principal sees; an active one before one that waits, then the oldest.
+    Only visible ones; active before waiting ones, then the oldest.
     """
     rows = Memory.objects.visible_to(principal).present().filter(user_id=user_id, kind=kind)
     rows = rows.filter(fingerprint__in=fingerprints(user_id, content))
@@ -208,10 +208,10 @@ def neighbours(
     subject: str,
     but: str = "",
 ) -> list[Neighbour]:
-    """The person's present memories of a kind that are nearest to a text, nearest first; exact.
+    """Return the person's present memories of a kind that are nearest to a text, nearest first, by exact search.
 
-    At most ``MEMORY_NEIGHBOURS``, all at least ``MEMORY_LINK_MIN_SIMILARITY`` near; none without a vector. Those that
-    the principal does not see are among them, apart and without a content.
+    At most ``MEMORY_NEIGHBOURS`` with a similarity of at least ``MEMORY_LINK_MIN_SIMILARITY``; none without a vector.
+    Hidden memories are included as ``apart``, without content.
     """
     if text.vector is None:
         return []
@@ -221,20 +221,20 @@ def neighbours(
 
 
 def holder(user_id: UUID, field: str) -> Memory | None:
-    """The active memory of a field that has one value at a time."""
+    """Return the active memory of a single-valued field, or None."""
     if not writing.single_valued(field):
         return None
     return Memory.objects.filter(user_id=user_id, field=field).active().without_vectors().first()
 
 
 def in_the_way(principal: Principal, memory: Memory) -> dict[str, Any]:
-    """What a refusal tells of a memory that stands in the way: ``memory`` in brief, nothing of one that is hidden."""
+    """Return the part of an error response about a conflicting memory; empty for a hidden one."""
     seen = Memory.objects.visible_to(principal).filter(pk=memory.pk).exists()
     return {"memory": writing.brief(memory)} if seen else {}
 
 
 def also_said(principal: Principal, memory_id: str) -> list[Repetition]:
-    """What else says what a memory says that the person doesn't want kept."""
+    """Return repetitions of a memory that the person does not want kept."""
     memory = Memory.objects.visible_to(principal).filter(pk=memory_id).first()
     if memory is None:
         return []
@@ -243,25 +243,24 @@ def also_said(principal: Principal, memory_id: str) -> list[Repetition]:
 
 
 def brought_as_they_are(user_id: UUID, import_id: UUID, *, any_state: bool = False) -> MemoryQuerySet:
-    """A person's memories that an import of memories brought and that nobody has decided about or reworded since.
+    """Return the memories of an import that nobody has decided about or reworded since.
 
-    With ``any_state`` those that were as well.
+    With ``any_state``, return also those.
     """
     own = Memory.objects.filter(user_id=user_id, brought_by=import_id)
     return own if any_state else own.filter(version=1, reviewed_at__isnull=True, pinned=False)
 
 
 def memories_say_again(principal: Principal, sought: RepetitionQuery) -> list[Repetition]:
-    """Memories and places that say the same as something that is not to be kept."""
+    """Return memories and places that repeat something that is not to be kept."""
     rows = Memory.objects.visible_to(principal).present()
     return [*rows.saying_again(sought, "memory", "subject", "topics"), *_places_say_again(principal, sought.said)]
 
 
 def memories_rejected(user_id: UUID, not_kept: bool) -> list[str]:
-    """Return the rejected and deleted memories of a person, and the names of places that they removed, if still stored.
+    """Return the stored texts of a person's rejected and deleted memories, and the names of their removed places.
 
-    A name that one of their places has now is not among them. With ``not_kept`` there are no places, and only the
-    memories that they do not want kept.
+    Names that a present place has are excluded. With ``not_kept``, return only memories that they do not want kept.
     """
     statements = rejected_statements(MEMORY, user_id, not_kept)
     if not_kept:
@@ -274,7 +273,7 @@ def memories_rejected(user_id: UUID, not_kept: bool) -> list[str]:
 
 
 def memories_kept_of(user_id: UUID, message_ids: Collection[UUID], cause: Cause) -> Iterable[str]:
-    """What stays remembered that rests on messages of which words are withheld, but for what was made of them."""
+    """Return the contents of active memories that cite these messages, except derived ones and the ``cause``."""
     behind = MemoryEvidence.objects.filter(message__in=message_ids, version__recorded_to__isnull=True)
     made = Relation.objects.filter(from_memory=OuterRef("pk"), type=Relation.Type.DERIVED_FROM)
     rows = Memory.objects.filter(~Exists(made), user_id=user_id, kind__in=["semantic", "procedural"]).active()

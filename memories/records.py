@@ -1,4 +1,4 @@
-"""What goes into the actions on memories and what comes out of them."""
+"""Arguments and results of the actions on memories."""
 
 from __future__ import annotations
 
@@ -19,13 +19,12 @@ QUOTE_CHARACTERS = 500
 
 @dataclass(frozen=True, slots=True)
 class NewMemory:
-    """Something to be remembered, as a client words and files it.
+    """A new memory, as given by a client.
 
-    ``category`` may be an alias. ``field`` names one of ``Memory.Field``, which are about the person: ``subject`` is
-    empty then. ``external_id`` is the client's own id for it. ``valid_from`` and ``valid_to`` say when it is true,
-    ``expires_at`` until when it is to be remembered. ``metadata`` is what the client keeps beside it. ``verbatim``: its
-    content is kept byte for byte, whatever its form and whatever is similar. ``brought_by`` is the import of memories
-    that it comes with; no request can name one.
+    ``category`` may be an alias. ``field`` is a ``Memory.Field``, about the person, with an empty ``subject``.
+    ``external_id`` is the client's id. ``valid_from`` and ``valid_to``: when it is true; ``expires_at``: when it is
+    archived. ``metadata`` is the client's. ``verbatim``: stored byte for byte, without checks of form or similarity.
+    ``brought_by`` is the import of memories that adds it; requests can't set it.
     """
 
     content: str
@@ -50,10 +49,9 @@ class NewMemory:
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """What a caller asks to be remembered.
+    """A caller's request to add a memory.
 
-    ``insist``: beside what is about the same subject or similar. ``message_id`` is the message that says it, in
-    ``conversation_id``.
+    ``insist``: add it in spite of similar ones. ``message_id`` is its source message, in ``conversation_id``.
     """
 
     new: NewMemory
@@ -64,7 +62,7 @@ class Addition:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A message that supports something, at most ``QUOTE_CHARACTERS`` of its words, and when it was said."""
+    """A message as evidence: a quote of at most ``QUOTE_CHARACTERS``, and when it was said."""
 
     message_id: UUID
     quote: str
@@ -73,10 +71,9 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class PreparedMemory:
-    """Something to be remembered that passed the gates that need no database, with all that is derived from it.
+    """A new memory after the checks that need no database, with everything derived from its text.
 
-    With ``held_back`` it will be quarantined for that reason. ``written_by`` names whose wording it is, empty for the
-    person's own.
+    ``held_back`` is the reason to quarantine it, or empty. ``written_by`` is its author, empty for the person.
     """
 
     new: NewMemory
@@ -88,15 +85,14 @@ class PreparedMemory:
 
 @dataclass(frozen=True, slots=True)
 class WritePolicy:
-    """How something is to be remembered.
+    """The rules for one write.
 
-    ``own_word``: the person words it themselves. ``insist``: beside what is about the same subject or similar, and in
-    the place of nothing. ``consent``: the person's own words ask for it, so it doesn't wait and lifts a suppression;
-    ``agreed``: they were asked about just this and said yes, so it needs no review either;
-    ``relayed``: by what an agent says that they said, so it lifts none. ``verdicts`` say by the wording of a neighbour
-    what the new statement is to it, as far as a model judged; with them a new wording of a neighbour is carried out,
-    without them the caller is told of the neighbour. ``among_others``: the caller remembers more in the same
-    transaction, and relates all of it by ``memories_relate`` at its end.
+    ``own_word``: the person is the author. ``insist``: add it in spite of similar memories, and replace none.
+    ``consent``: the person explicitly asked for it, so it needs no approval and removes suppressions. ``agreed``: they
+    confirmed exactly this, so it needs no review. ``relayed``: an agent reports their request, so suppressions stay.
+    ``verdicts`` are a model's comparisons by the wording of the neighbour; with them a rewording updates the neighbour,
+    without them the caller gets a conflict. ``among_others``: part of a batch, which the caller relates with
+    ``memories_relate`` at the end of the transaction.
     """
 
     own_word: bool = False
@@ -110,7 +106,7 @@ class WritePolicy:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """Something that may be remembered now: what was prepared, by which policy, and where it was said."""
+    """A prepared memory with its policy and evidence, ready to be written."""
 
     prepared: PreparedMemory
     policy: WritePolicy
@@ -120,11 +116,11 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of something to be remembered.
+    """The result of adding a memory.
 
-    ``created`` is a new memory that is active; ``reinforced`` one that said so before, in any words; ``updated`` one
-    that says it in these words now; ``proposed`` and ``quarantined`` wait for the person or for staff. ``evicted``
-    holds the ids that made room for it.
+    ``created``: a new active memory; ``reinforced``: an existing one with the same meaning; ``updated``: an existing
+    one that got this wording; ``proposed`` and ``quarantined`` wait for the person or staff. ``evicted`` are the ids of
+    memories that were archived to stay within the budget.
     """
 
     outcome: Literal["created", "reinforced", "updated", "proposed", "quarantined"]
@@ -133,13 +129,13 @@ class Outcome:
 
     @property
     def status(self) -> int:
-        """How an HTTP answer says it."""
+        """The HTTP status."""
         return {"created": 201, "proposed": 202, "quarantined": 202}.get(self.outcome, 200)
 
 
 @dataclass(frozen=True, slots=True)
 class Updated:
-    """A memory with its new wording; with a ``proposal`` the new wording waits there and the memory is as it was."""
+    """A reworded memory; with a ``proposal`` the change waits there and the memory is unchanged."""
 
     memory: Memory
     previous_content: str
@@ -149,7 +145,7 @@ class Updated:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A memory that was recategorised or archived; with a ``proposal`` that waits and the memory is as it was."""
+    """A recategorised or archived memory; with a ``proposal`` the change waits and the memory is unchanged."""
 
     memory: Memory
     proposal: Proposal | None = None
@@ -160,9 +156,9 @@ BulkOutcome = Literal["archived", "proposed", "skipped", "not_found"]
 
 @dataclass(frozen=True, slots=True)
 class BulkItem:
-    """What became of one id of a bulk action.
+    """The result for one id of a bulk action.
 
-    ``archived``, ``proposed`` (waits for the person), ``skipped`` (it is gone already) or ``not_found``.
+    ``archived``, ``proposed`` (waits for the person), ``skipped`` (archived already) or ``not_found``.
     """
 
     id: str
@@ -171,7 +167,7 @@ class BulkItem:
 
 @dataclass(frozen=True, slots=True)
 class PlaceAdded:
-    """A place that was added or named again; with a ``proposal`` that waits, and the place is as it was, if it was."""
+    """A place that was added or mentioned again; with a ``proposal`` the change waits there."""
 
     place: Place | None
     created: bool
@@ -180,7 +176,7 @@ class PlaceAdded:
 
 @dataclass(frozen=True, slots=True)
 class PlaceChanged:
-    """A place after a change; with a ``proposal`` that waits, and the place is as it was."""
+    """A changed place; with a ``proposal`` the change waits and the place is unchanged."""
 
     place: Place
     proposal: Proposal | None = None

@@ -1,4 +1,4 @@
-"""Which memories a search looks through (now, as true once, as recorded then), and the bonuses in its ranking."""
+"""Rows of a search (current, valid at a time, or as recorded at a time), and the bonuses of its ranking."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MemoryRows = MemoryQuerySet | MemoryVersionQuerySet | Shaped
 
 
 def _lookups(memory: str, updated: str) -> dict[str, str | tuple[str, ...]]:
-    """How each filter is looked up in rows whose memory stands behind a prefix, and whose date in a column."""
+    """The lookup of each filter; ``memory`` is the prefix of the memory's columns, ``updated`` the date column."""
     names = ("run_id", "actor_id", "role", "pinned")
     of_memory = {name: name for name in names} | {
         "importance_min": "importance__gte",
@@ -41,10 +41,10 @@ def _lookups(memory: str, updated: str) -> dict[str, str | tuple[str, ...]]:
 
 @dataclass(frozen=True, slots=True)
 class Narrowing:
-    """What a search is narrowed to; None leaves open. All of it is applied in the database.
+    """The filters of a search, applied in the database; None is no filter.
 
-    ``categories`` are canonical names, in place of the filter. ``beside`` are the categories that the memory block
-    carries, to be left what it does not. ``where`` is a condition that the caller wrote.
+    ``categories`` are canonical names and replace the filter of that name. ``beside`` are the categories of the memory
+    block, whose memories are excluded as the prompt has them. ``where`` is the caller's own condition.
     """
 
     filters: Filters = ANY
@@ -53,16 +53,16 @@ class Narrowing:
     where: Condition | None = None
 
     def with_placeholders(self) -> Narrowing:
-        """The same way of narrowing, whatever to; what few values there are of is part of the way."""
+        """Return the shape of the filters: placeholders for values, except of filters with few possible values."""
         return replace(self, filters=self.filters.with_placeholders())
 
     def condition(self, memory: str = "", updated: str = "updated_at") -> Q:
-        """The same as a condition on rows whose memory stands behind the prefix, and whose date in a column."""
+        """Return the filters as a condition; for the arguments see ``_lookups``."""
         narrowed = self.filters.condition(_lookups(memory, updated))
         if self.categories is not None:
             narrowed &= Q(**{f"{memory}category__in": sorted(self.categories)})
         if self.categories is None or PROCEDURAL not in self.categories:
-            # Step lists are for whoever asks for them; beside statements they would only take their room.
+            # Procedures are returned only on request: they would displace statements.
             narrowed &= ~Q(**{f"{memory}kind": Kind.PROCEDURAL}) & ~Q(**{f"{memory}category": PROCEDURAL})
         if self.beside is not None:
             carried = {f"{memory}kind": Kind.SEMANTIC, f"{memory}category__in": sorted(self.beside)}
@@ -73,14 +73,14 @@ class Narrowing:
 
 
 def present_rows(principal: Principal, narrowing: Narrowing, now: datetime | None = None) -> MemoryQuerySet:
-    """The memories that count for the principal now: in use, neither expired nor over nor still to begin."""
+    """Return the memories in use that are valid now and have not expired."""
     now = now or timezone.now()
     rows = Memory.objects.visible_to(principal).in_use(principal).unexpired(now)
     return rows.filter(narrowing.condition()).exclude(valid_to__lte=now).exclude(valid_from__gt=now)
 
 
 def present_shape(principal: Principal, narrowing: Narrowing) -> Shaped:
-    """The same without ``where``, for searches of every turn: compiled once for all who ask in the same way."""
+    """Return the same query without ``where``, compiled once per shape."""
     someone, somehow = principal.with_placeholders(), narrowing.with_placeholders()
     values = {
         PLACEHOLDER_USER: principal.user_id,
@@ -94,11 +94,11 @@ def present_shape(principal: Principal, narrowing: Narrowing) -> Shaped:
 def past_rows(
     principal: Principal, narrowing: Narrowing, *, true_at: datetime | None, recorded_at: datetime | None
 ) -> MemoryVersionQuerySet:
-    """Of each memory the version that was true at a moment, as far as was recorded at another; at most one each.
+    """Return at most one version of each memory: valid at ``true_at``, as recorded at ``recorded_at`` (bitemporal).
 
-    Without ``recorded_at`` all that is remembered now counts, without ``true_at`` what was the current version then.
-    Only whoever asks for what was recorded is told what was archived later, until it is purged; what was rejected or
-    is held back never is, nor what a person who reviews before has not reviewed.
+    Without ``recorded_at``, today's knowledge is used; without ``true_at``, the version current at ``recorded_at``.
+    Memories archived since are included only with ``recorded_at``, until they are purged. Rejected and quarantined ones
+    never are, nor unreviewed ones of a person who reviews before use.
     """
     versions = MemoryVersion.objects.visible_to(principal)
     if recorded_at is None:
@@ -108,7 +108,7 @@ def past_rows(
     if principal.review == "before":
         versions = versions.filter(memory__reviewed_at__isnull=False)
     if principal.categories is not None:
-        # Its category changed since: the principal has to be allowed both the old one and the new one.
+        # The category may have changed: the principal must see both the old and the new one.
         versions = versions.filter(category__in=sorted(principal.categories))
     versions = versions.filter(narrowing.condition("memory__", "recorded_from"))
     moment = recorded_at or true_at
@@ -124,7 +124,7 @@ def _true_at(versions: MemoryVersionQuerySet, true_at: datetime, recorded_at: da
     begun = Q(valid_from__isnull=True) | Q(valid_from__lte=true_at)
     goes_on = Q(valid_to__isnull=True) | Q(valid_to__gt=true_at)
     if recorded_at is not None:
-        # That it ended there was only said by the version after it, which nobody knew of yet.
+        # Its end comes from the next version, which was not recorded yet.
         following = MemoryVersion.objects.filter(
             memory=OuterRef("memory"), number=OuterRef("number") + 1, valid_from=OuterRef("valid_to")
         )
@@ -133,7 +133,7 @@ def _true_at(versions: MemoryVersionQuerySet, true_at: datetime, recorded_at: da
 
 
 def _latest(versions: MemoryVersionQuerySet) -> MemoryVersionQuerySet:
-    """Of each memory the last one: a correction takes over the time of what it corrects."""
+    """Keep the last version of each memory: a correction also applies to the time before it."""
     last = versions.order_by("memory", "-number").distinct("memory").values("pk")
     return MemoryVersion.objects.filter(pk__in=last)
 
@@ -143,7 +143,7 @@ def _latest(versions: MemoryVersionQuerySet) -> MemoryVersionQuerySet:
 
 @dataclass(frozen=True, slots=True)
 class MemoryRow:
-    """A memory as a search answers with it. ``key`` is what the search knows it by: its id, or that of its version."""
+    """A memory in a search result. ``key`` is its id, or the id of its version."""
 
     key: Any
     id: str
@@ -203,12 +203,12 @@ _OF_VERSIONS = (
 
 
 def read_versions(rows: MemoryVersionQuerySet, keys: Sequence[Any]) -> dict[Any, MemoryRow]:
-    """What the versions with these keys say, by key, in one statement; without those that are gone meanwhile."""
+    """Read versions by key, in one statement; deleted ones are missing."""
     return {row[0]: MemoryRow(*row) for row in rows.filter(pk__in=keys).values_list("pk", *_OF_VERSIONS)}
 
 
 def read_memories(rows: MemoryRows, memory_ids: Sequence[str]) -> dict[str, MemoryRow]:
-    """What the rows say of these memories, by the memory's id, in one statement."""
+    """Read memories by id, in one statement."""
     if not isinstance(rows, MemoryVersionQuerySet):
         return {row[0]: MemoryRow(*row) for row in read_columns(rows, memory_ids, PRESENT_COLUMNS)}
     found = rows.filter(memory__in=memory_ids).values_list("pk", *_OF_VERSIONS)
@@ -217,7 +217,7 @@ def read_memories(rows: MemoryRows, memory_ids: Sequence[str]) -> dict[str, Memo
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A relation between two memories, whichever way round."""
+    """An undirected relation between two memories."""
 
     one: str
     other: str
@@ -225,20 +225,19 @@ class Edge:
     strength: float
 
     def touches(self, ids: Collection[str]) -> bool:
-        """Whether exactly one of its ends is among these."""
+        """Whether exactly one end is in ``ids``."""
         return (self.one in ids) != (self.other in ids)
 
     def beyond(self, ids: Collection[str]) -> str:
-        """The end that is not among these."""
+        """The end that is not in ``ids``."""
         return self.other if self.one in ids else self.one
 
 
 @Stepwise
 def read_edges(principal: Principal, memory_ids: Sequence[str]) -> Steps[list[Edge]]:
-    """The relations of these memories, the strongest first, in one statement. Who may see the other ends is not asked.
+    """Read the relations of these memories, strongest first, in one statement. The other ends may be hidden.
 
-    What was superseded by another says less than that one does, and no more. Raises NotFound for a principal that acts
-    for nobody.
+    Relations of the type ``supersedes`` are excluded. Raises NotFound for a principal without a person.
     """
     values: dict[str, Any] = {"user": must_act_for(principal), "ids": list(memory_ids)}
     return [Edge(*row) for row in (yield Call(_edges(), values))]
@@ -254,10 +253,10 @@ _DAY = timedelta(days=1)
 
 
 def standing(rows: Iterable[MemoryRow], now: datetime) -> list[float]:
-    """Points of each row for being important, lately used, recent or pinned, and off for being an insight.
+    """Return the bonus of each row for importance, recent use, recency and pins, with a malus for insights.
 
-    Importance counts as far as it is off the ordinary, and half as much after every ``RANK_IMPORTANCE_HALF_DAYS`` in
-    which the memory was neither used nor changed; the stored value stays.
+    Importance counts relative to the default, halved for every ``RANK_IMPORTANCE_HALF_DAYS`` without use or change; the
+    stored value does not change.
     """
     importance, importance_days = settings.RANK_IMPORTANCE, settings.RANK_IMPORTANCE_HALF_DAYS
     recency, recency_days = settings.RANK_RECENCY, settings.RANK_RECENCY_HALF_DAYS
@@ -277,7 +276,7 @@ def standing(rows: Iterable[MemoryRow], now: datetime) -> list[float]:
 
 
 def company(ids: Sequence[str], edges: Iterable[Edge]) -> Mapping[str, float]:
-    """Points for being related to what was found before it. ``ids`` are the memories, the best first."""
+    """Return the bonus of each memory for relations to better ones. ``ids`` are the memories, best first."""
     place = {memory_id: number for number, memory_id in enumerate(ids)}
     points: dict[str, float] = {}
     for edge in edges:

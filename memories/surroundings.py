@@ -1,4 +1,4 @@
-"""What a person has already that new statements may be, contradict or stand beside: read at once for all of them."""
+"""Reads the existing memories that new statements are compared with, in one database statement for all of them."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ _NOTHING = "SELECT NULL::text WHERE false"
 
 @dataclass(slots=True)
 class Surroundings:
-    """What there is already around a new statement. Of ``hidden`` memories the principal may not know.
+    """Existing memories to compare a new statement with. The principal must not learn of ``hidden`` ones.
 
-    ``taken`` has the client's own id for it; ``twins`` say the same words about nobody else; ``same_subject`` is the
-    latest active memory of the category that is about the same; ``holder`` is the active memory of a field that has one
-    value. ``against`` are the suppressions that stand against it.
+    ``taken`` has the same client id; ``twins`` have the same words and subject; ``same_subject`` is the latest active
+    memory of the category with the same subject; ``holder`` is the active memory of its single-valued field;
+    ``against`` are the matching suppressions.
     """
 
     memories: dict[str, Memory] = field(default_factory=dict)
@@ -55,7 +55,7 @@ class Surroundings:
 
 @dataclass(frozen=True, slots=True)
 class AllSurroundings:
-    """What is around each of some statements, in their order, as of a revision ``rev`` of the person's ledger."""
+    """The surroundings of several statements, in their order, as of revision ``rev`` of the person's ledger."""
 
     rev: int
     around: list[Surroundings]
@@ -64,10 +64,10 @@ class AllSurroundings:
 def read_surroundings(
     principal: Principal, user_id: UUID, statements: Sequence[tuple[NewMemory, Embedded]], *, but: str = ""
 ) -> AllSurroundings:
-    """Read what is around each of the statements. One database statement for any number of them.
+    """Read the surroundings of each statement, in one database statement.
 
-    ``but`` is a memory that is no neighbour. Before a write, call it under the person's ledger lock, or look there
-    whether the revision is the same still.
+    ``but`` is a memory to exclude. Before a write, call it under the person's ledger lock, or check there that the
+    revision has not changed.
     """
     rev = 0
     around = [Surroundings() for _ in statements]
@@ -103,10 +103,10 @@ def read_surroundings(
 def compare_ahead(
     principal: Principal, user_id: UUID, statements: Sequence[tuple[NewMemory, Embedded]]
 ) -> AllSurroundings:
-    """Compare statements with what is near them now, so that under the lock only what came in between is read.
+    """Read the surroundings and parse and compare them before the lock, so that less is done under it.
 
-    Each is compared with those before it too, which will be there by then. Parsing them takes milliseconds a statement.
-    Call it before the lock.
+    Each statement is also compared with those before it, which will be stored first. Parsing takes milliseconds a
+    statement.
     """
     known: dict[str, Saying] = {}
     reading = read_surroundings(principal, user_id, statements)
@@ -146,12 +146,12 @@ def most_similar(similarities: NDArray[np.floating], are_possible: NDArray[np.bo
 
 
 def are_apart(memory: Memory | NewMemory, new: NewMemory) -> bool:
-    """Whether a memory is never taken for a new statement: about somebody else, or one is to stand as it is worded."""
+    """Whether a memory and a new statement are never merged: different subjects, or one is verbatim."""
     return memory.verbatim or new.verbatim or writing.are_apart(memory.subject, new.subject)
 
 
 def nearest_first(neighbour: Neighbour) -> tuple[float, str]:
-    """What neighbours are sorted by."""
+    """The sort key of neighbours."""
     return -neighbour.similarity, neighbour.memory_id
 
 
@@ -193,7 +193,7 @@ def _found(
 
 @lru_cache(maxsize=SHAPES)
 def _statement(someone: Principal) -> PreparedStatement:
-    """The statement for all principals who see the same sorts of rows of their own."""
+    """Compile the statement, shared by principals with the same kind of access."""
     columns = ", ".join(_column(column) for column in _COLUMNS)
     template = statement("surroundings").replace("{columns}", columns)
     template = template.replace("{suppressed}", suppressed(of_legacy=False))
@@ -206,5 +206,5 @@ def _statement(someone: Principal) -> PreparedStatement:
 
 
 def _column(column: Any) -> str:
-    """A column as a driver can read it in binary, which knows no text search configurations."""
+    """Cast a column to a type that the driver reads in binary format."""
     return f"{column.column}::text" if column.name == "search_config" else str(column.column)

@@ -1,4 +1,4 @@
-"""Celery wrappers: ids in, one action called."""
+"""Celery tasks: each calls one action."""
 
 from __future__ import annotations
 
@@ -14,44 +14,44 @@ from . import actions
 
 @shared_task(name="memories.index")
 def index_memories(memory_id: str | None = None) -> None:
-    """Give a memory its vector; without an id all memories that wait for theirs."""
+    """Embed a memory; without an id, all that are due."""
     actions.memories_index(memory_id)
 
 
 @shared_task(name="memories.expire")
 def expire_memories() -> None:
-    """Archive the memories whose time to be remembered is over."""
+    """Archive expired memories."""
     actions.memories_expire()
 
 
 @shared_task(name="memories.forget_unused")
 def forget_unused() -> None:
-    """Archive the memories that nobody used for long, and the guesses whose grounds have gone."""
+    """Archive memories that were not used for long, and insights that lost a source."""
     actions.memories_forget_unused()
     actions.insights_tidy()
 
 
 @shared_task(name="memories.lapse")
 def lapse_proposals() -> None:
-    """End the proposals that nobody decided about in time."""
+    """Expire undecided proposals."""
     actions.proposals_lapse()
 
 
 @shared_task(name="memories.optimize")
 def make_plan(job_id: str) -> None:
-    """Work on a plan to say memories in fewer for one turn."""
+    """Do one step of the job that makes a plan to merge memories."""
     actions.plan_make(UUID(job_id))
 
 
 @shared_task(name="memories.tidy_plans")
 def tidy_plans() -> None:
-    """End plans whose day is over, and go on with those that were lost."""
+    """End expired plans, and resume lost jobs."""
     actions.plans_tidy()
 
 
 @shared_task(name="memories.consolidate_due")
 def consolidate_due() -> None:
-    """Begin with the people whose memories are to be consolidated today."""
+    """Start the consolidation of people that are due today."""
     actions.consolidations_due()
 
 
@@ -63,13 +63,13 @@ def consolidate(job_id: str) -> None:
 
 @shared_task(name="memories.note_shown")
 def note_shown() -> None:
-    """Note what answers have shown to whom."""
+    """Store the buffered disclosures: which memories were shown to whom."""
     actions.memories_note_shown()
 
 
 @shared_task(name="memories.purge")
 def purge_memories() -> None:
-    """Delete the memories and the places whose time in the archive is over, and what long ago was told of them."""
+    """Delete archived memories and places whose retention is over, and old disclosures."""
     statements_purge(MEMORY)
     actions.places_purge()
     actions.disclosures_trim()
@@ -78,11 +78,11 @@ def purge_memories() -> None:
 
 @shared_task(name="memories.sweep_webhooks")
 def sweep_webhooks() -> None:
-    """Begin with the webhooks that have something to tell."""
+    """Start deliveries of webhooks with pending events."""
     actions.webhooks_sweep()
 
 
 @shared_task(name="memories.deliver_webhook")
 def deliver_webhook(job_id: str) -> None:
-    """Send what a webhook has to tell for one turn."""
+    """Do one step of the job that delivers a webhook's events."""
     actions.webhook_deliver(UUID(job_id))

@@ -1,4 +1,4 @@
-"""What the demo holds, read from the YAML files beside this module."""
+"""The demo data, read from the YAML files in this folder."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Any
 import yaml
 
 _HERE = Path(__file__).parent
-# How long one takes to read what the other said and to type an answer.
+# Time to read a message and to type the answer.
 _SECONDS_TO_BEGIN = 20
 _SECONDS_A_CHARACTER = 0.3
 
 
 @dataclass(frozen=True, slots=True)
 class DemoPerson:
-    """Somebody in the demo. Only who has a password can sign in."""
+    """A person of the demo. Only those with a password can sign in."""
 
     name: str
     display_name: str
@@ -29,7 +29,7 @@ class DemoPerson:
 
 @dataclass(frozen=True, slots=True)
 class DemoConversation:
-    """One talk: ``said`` holds (role, text) in turn. It ended ``days_ago`` days before the demo is loaded."""
+    """A conversation: ``said`` has (role, text) pairs. It ended ``days_ago`` days before the demo is loaded."""
 
     id: str
     person: str
@@ -39,7 +39,7 @@ class DemoConversation:
     said: tuple[tuple[str, str], ...]
 
     def times(self, now: datetime) -> list[datetime]:
-        """When each message was said, by the time it took to type it."""
+        """Return the time of each message, from estimated typing times."""
         at = datetime.combine(now.date() - timedelta(days=self.days_ago), self.starts, now.tzinfo)
         times = []
         for _, text in self.said:
@@ -50,7 +50,7 @@ class DemoConversation:
 
 @dataclass(frozen=True, slots=True)
 class DemoDecision:
-    """What ``person`` decides about their facts whose wording holds every word of ``words``."""
+    """A decision of ``person`` about their facts that contain all ``words``."""
 
     person: str
     words: tuple[str, ...]
@@ -61,10 +61,10 @@ class DemoDecision:
 
 @dataclass(frozen=True, slots=True)
 class DemoMemory:
-    """What the agent remembers about ``person``, in its wordings one after the other, and what they decide about it.
+    """A memory that the agent adds about ``person``: its successive wordings, and the person's decisions.
 
-    ``said`` are words of the message that it was taken from, if it was from one. After the decisions the agent
-    ``proposes`` another wording, or to ``forget`` it, which waits where its person has to be asked.
+    ``said`` is part of its source message, if it has one. After the decisions the agent ``proposes`` another wording,
+    or to ``forget`` it; the person may have to approve that.
     """
 
     id: str
@@ -83,10 +83,9 @@ class DemoMemory:
 
 @dataclass(frozen=True, slots=True)
 class DemoPlace:
-    """A place that the agent keeps for ``person``, and what its notes are later, if they change.
+    """A place that the agent adds for ``person``, and its later notes, if they change.
 
-    ``said`` are words of messages that name it, one of each. With ``decide`` its person approves what waits of it, or
-    removes it.
+    ``said`` has a part of each message that mentions it. ``decide``: the person approves or removes it.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""Loads the demo through the functions that serve real people and agents. Nothing is put into a table here."""
+"""Loads the demo data through the actions that real people and agents use."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ KEY_SCOPES = ("read", "write")
 
 @dataclass(frozen=True, slots=True)
 class SignIn:
-    """How somebody of the demo signs in, and what there is to see as them."""
+    """The login of a demo person, with a description of their data."""
 
     name: str
     password: str
@@ -58,13 +58,13 @@ class SignIn:
 
 
 def demo_is_loaded() -> bool:
-    """Whether the demo's people are here. Asks for nobody's data, so no principal is needed."""
+    """Whether the demo's people exist. Reads no personal data, so it needs no principal."""
     content = read_content()
     return Agent.objects.filter(name=content.agent, issuer=content.issuer, owner__username=content.staff.name).exists()
 
 
 def demo_sign_ins() -> list[SignIn]:
-    """Who of the demo can sign in; nobody when it is not loaded."""
+    """Return the logins of the demo; none if it is not loaded."""
     if not demo_is_loaded():
         return []
     content = read_content()
@@ -73,10 +73,10 @@ def demo_sign_ins() -> list[SignIn]:
 
 
 def demo_load() -> None:
-    """Load the demo, or what is missing of it: running it again changes nothing.
+    """Load the demo, or what is missing of it (idempotent).
 
-    Raises Refused (400) when one of its names belongs to somebody else, Unavailable (503) when the conversations could
-    not be processed in time; what is there by then stays, and the next run goes on.
+    Raises Refused (400) if one of its names is taken, Unavailable (503) if the conversations were not processed in
+    time; the next run continues.
     """
     content = read_content()
     if not demo_is_loaded():
@@ -103,7 +103,7 @@ def demo_load() -> None:
 
 
 def _found(content: DemoContent) -> None:
-    """Make the people, their legacy and the service agent: all of them or none."""
+    """Create the people, their legacy and the service agent, in one transaction."""
     with transaction.atomic():
         for person in content.people:
             _user_create(person)
@@ -130,7 +130,7 @@ def _person(name: str) -> Principal:
 
 @contextmanager
 def _agent_principals(content: DemoContent) -> Iterator[Callable[[str], Principal]]:
-    """Let the service agent in for as long as it takes: its key ends with the block."""
+    """Yield principals of the service agent; its key is revoked at the end of the block."""
     owner = _person(content.staff.name)
     agent = Agent.objects.visible_to(owner).get(name=content.agent)
     key, credential = accounts.agent_key_create(owner, agent.pk, KEY_SCOPES)
@@ -142,13 +142,13 @@ def _agent_principals(content: DemoContent) -> Iterator[Callable[[str], Principa
 
 
 def _is_done(talk: DemoConversation) -> bool:
-    """Whether a conversation is in and no message of it waits to be summarised."""
+    """Whether a conversation is stored and completely summarised."""
     own = Conversation.objects.visible_to(_person(talk.person)).filter(channel=CHANNEL, external_id=talk.id)
     return own.filter(message_count__gte=len(talk.said), summarized_upto=F("message_count")).exists()
 
 
 def _talk(principal: Principal, legacy_id: UUID, talk: DemoConversation) -> None:
-    """Append what is missing of a conversation, have it summarised as usual, and end it."""
+    """Append the missing messages of a conversation, wait for its summary, and end it."""
     conversation = conversations.conversation_create(
         principal, legacy_id=legacy_id, title=talk.title, channel=CHANNEL, external_id=talk.id
     )
@@ -166,7 +166,7 @@ def _talk(principal: Principal, legacy_id: UUID, talk: DemoConversation) -> None
 
 
 def _wait_until_processed(conversation_id: UUID) -> None:
-    """Summarise what is due. A worker that runs beside may have taken the batch already; it is waited for then."""
+    """Summarise due batches, and wait for those that a worker has taken."""
     deadline = time.monotonic() + PROCESSING_SECONDS
     while maybe_summarize(conversation_id) or Conversation.objects.get(pk=conversation_id).unsummarized:
         if time.monotonic() > deadline:
@@ -175,7 +175,7 @@ def _wait_until_processed(conversation_id: UUID) -> None:
 
 
 def _is_known(memory: DemoMemory) -> bool:
-    """Whether a memory of the demo was written already; what its person deleted has left a suppression."""
+    """Whether a demo memory was written before; a deleted one has left a suppression."""
     person = User.objects.get(username=memory.person).pk
     rows = Memory.objects.visible_to(principal_for_person(person))
     if rows.filter(external_id=memory.id, agent__name=read_content().agent).exists():
@@ -185,7 +185,7 @@ def _is_known(memory: DemoMemory) -> bool:
 
 
 class _Prepared:
-    """The vectors of some texts, made before a transaction that must not wait for an embedder. It embeds no other."""
+    """An embedder with precomputed vectors, as none may be called in a transaction."""
 
     def __init__(self, embedder: Embedder, texts: Sequence[str]) -> None:
         self.name, self.dimensions, self.embed_query = embedder.name, embedder.dimensions, embedder.embed_query
@@ -194,14 +194,14 @@ class _Prepared:
             self._known = dict(zip(texts, embedder.embed_passages(texts), strict=True))
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        """Vectors of shape (len(texts), dimensions). Raises EmbedderUnavailable for a text that it was not made for."""
+        """Return vectors of shape (len(texts), dimensions). Raises EmbedderUnavailable for other texts."""
         if not all(text in self._known for text in texts):
             raise EmbedderUnavailable("This text was not embedded before the transaction.")
         return np.array([self._known[text] for text in texts])
 
 
 def _remember(principal: Principal, memory: DemoMemory) -> None:
-    """Have the agent write a memory down and reword it, then its person decide about it: all of that or nothing."""
+    """Add and reword a memory as the agent, then decide about it as the person, in one transaction."""
     said = Message.objects.visible_to(principal).filter(content__contains=memory.said) if memory.said else None
     wordings = [*memory.worded, *([memory.proposes] if memory.proposes else [])]
     with embedder_replaced(_Prepared(get_embedder(), wordings)), transaction.atomic():
@@ -227,7 +227,7 @@ def _remember(principal: Principal, memory: DemoMemory) -> None:
 
 
 def _is_kept(place: DemoPlace) -> bool:
-    """Whether a place of the demo was kept or proposed already; what its person refused has left a suppression."""
+    """Whether a demo place was added or proposed before; a rejected one has left a suppression."""
     principal = _person(place.person)
     proposed = Proposal.objects.visible_to(principal).filter(kind=Proposal.Kind.PLACE, values__place_id=place.id)
     kept = Place.objects.visible_to(principal).filter(place_id=place.id)
@@ -235,7 +235,7 @@ def _is_kept(place: DemoPlace) -> bool:
 
 
 def _keep(principal: Principal, place: DemoPlace) -> None:
-    """Have the agent keep a place with where it was named, its person decide, and the agent change its notes."""
+    """Add a place with its mentions as the agent, decide as the person, and change its notes as the agent."""
     person = _person(place.person)
     named = Message.objects.visible_to(principal)
     said = [named.filter(content__contains=words).values_list("pk", flat=True).first() for words in place.said]
@@ -256,7 +256,7 @@ def _keep(principal: Principal, place: DemoPlace) -> None:
 
 
 def _decide(content: DemoContent, principal: Principal, legacy_id: UUID, decision: DemoDecision) -> None:
-    """Decide about the person's facts that hold the words and that they have not decided about yet."""
+    """Decide about the person's undecided facts that contain the words."""
     rows = (
         LegacyFact.objects.mine(principal)
         .present()
@@ -286,7 +286,7 @@ _DECISIONS: dict[str, Callable[[DemoContent, Principal, UUID, DemoDecision], obj
         principal, fact_id, content=decision.content
     ),
     "reject": lambda content, principal, fact_id, decision: facts.fact_reject(principal, fact_id),
-    # As one of many: the words stay, since others of the demo's facts rest on them.
+    # As a bulk decision, which keeps the source words: other demo facts cite them.
     "delete": lambda content, principal, fact_id, decision: facts.facts_decide(principal, {fact_id: None}, "delete"),
     "hide": _hide,
 }

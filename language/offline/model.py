@@ -1,4 +1,4 @@
-"""The language model that is none: rules over the user's own sentences."""
+"""The offline language model: rules over the user's sentences, without a network."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from language.reading.summary import episodes, summarise
 
 
 def select(question: str, passages: Sequence[Passage], most: int) -> tuple[str, ...]:
-    """The ids of those that share a word with the question, in their order; of all when none does, at most ``most``."""
+    """Return at most ``most`` ids of passages that share a word with the question, in order; of all if none does."""
     wanted = _words(question)
     sharing = [passage.id for passage in passages if wanted & _words(passage.text)]
     return tuple((sharing or [passage.id for passage in passages])[:most])
@@ -41,18 +41,17 @@ def _words(text: str) -> set[str]:
 
 
 class OfflineModel:
-    """Answers by fixed rules, the same on every run, with no network and no key.
+    """A deterministic language model of fixed rules, without network or key.
 
-    The rules read English. Text in another language gives no facts and no memories rather than wrong ones; summaries
-    are extracts and work in any script. What is not said in so many words is not found: the rules would rather miss a
-    fact than state one that was not meant.
+    Facts and memories are extracted from English only; summaries are extracts of text in any script. Only explicit
+    statements are found: the rules favour precision over recall.
     """
 
     name = "offline rules 1"
     offline = True
 
     def extract(self, request: ExtractionRequest) -> Extraction:
-        """Summarise a batch and list what its user messages say; never raises."""
+        """Summarise a batch and extract candidates from its user messages; never raises."""
         reading = read(request)
         return Extraction(
             summary=summarise(request, reading),
@@ -63,28 +62,28 @@ class OfflineModel:
         )
 
     def same_fact(self, pairs: Sequence[tuple[str, str]]) -> Compared:
-        """Compare statements pairwise by their grammar; in doubt they are different. Never raises."""
+        """Compare pairs of statements by grammar; "different" if in doubt. Never raises."""
         return Compared(tuple(compare(existing, new) for existing, new in pairs))
 
     def choose_tools(self, request: ToolRequest) -> ChosenCalls:
-        """Choose by fixed rules what to add, change or forget; never raises."""
+        """Choose additions, updates and deletions by fixed rules; never raises."""
         return ChosenCalls(choose(request), self.name)
 
     async def reply(self, request: ReplyRequest) -> AsyncIterator[str | ReplyAnswer]:
-        """Tell what was found for a question, and what is remembered of what was said, or ask; never raises."""
+        """Answer with recalled passages and with what was learned from the message, or ask; never raises."""
         parts, asks = reply(request)
         for part in parts:
             yield part
         yield ReplyAnswer((), self.name, asks=asks)
 
     def condense(self, memories: Sequence[KnownMemory]) -> Condensing:
-        """Put memories together that say the same or that one sentence can say; never raises."""
+        """Merge memories that are equal or that fit into one sentence; never raises."""
         return Condensing(condense(memories))
 
     def select(self, question: str, passages: Sequence[Passage], most: int) -> tuple[str, ...]:
-        """Choose those that share a word with the question, or the first ones when none does; never raises."""
+        """Choose passages that share a word with the question, or the first ones if none does; never raises."""
         return select(question, passages, most)
 
     def insights(self, request: InsightRequest) -> Insights:
-        """Tell a feeling that was named at least twice; never raises."""
+        """Return an insight about a feeling that was named at least twice; never raises."""
         return Insights(guess(request))
