@@ -78,7 +78,7 @@ def _held(text: str) -> str:
 def paraphrases(rows: Sequence[list[str]], *, show: bool) -> None:
     """Print how many statements wait because of a rejected one, before and after its text is purged."""
     from language.likeness import likeness
-    from statements.policy.resembling import LEAST_SIMILARITY, may_resemble, resembles
+    from statements.policy.resembling import LEAST_SIMILARITY, matching
     from statements.wording import Embedded
 
     first, second = (Embedded.of_each([row[at] for row in rows]) for at in (1, 2))
@@ -89,10 +89,8 @@ def paraphrases(rows: Sequence[list[str]], *, show: bool) -> None:
             assert new.vector is not None
             near = float(old.vector @ new.vector)
             stood = old.content if known else None
-            waits = near >= LEAST_SIMILARITY and (
-                resembles(new.saying, stood, near)
-                or may_resemble(new.content, stood, near, likeness(new.vector, old.vector))
-            )
+            alike = likeness(new.vector, old.vector)
+            waits = near >= LEAST_SIMILARITY and bool(matching(new.saying, stood, near, alike))
             found[wanted] += waits
             if show and known and waits != (wanted == "same"):
                 print(f"  {wanted:6} {near:.3f} {likeness(new.vector, old.vector):.2f} {old.content} | {new.content}")

@@ -21,7 +21,7 @@ from language.likeness import likeness
 
 from .alignment import Alignment, features_of
 from .content import Content
-from .differences import are_roles_swapped, differ, doubts, may_differ
+from .differences import differ, doubts, may_differ
 
 WEIGHTS = Path(__file__).with_name("sameness.npz")
 
@@ -79,11 +79,6 @@ class StatementPair:
     def differs(self) -> bool:
         """Whether an exact difference keeps them apart, whatever a model says."""
         return differ(self._alignment)
-
-    @property
-    def has_swapped_roles(self) -> bool:
-        """Whether the same words stand in each other's roles: "prefers dogs to cats", "prefers cats to dogs"."""
-        return are_roles_swapped(self._alignment)
 
     @property
     def may_be_duplicate(self) -> bool:

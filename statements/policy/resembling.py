@@ -1,19 +1,26 @@
 """Whether a statement says in other words what a person rejected. No database.
 
 Vectors of two texts are close for their meaning and for shared words: "collects stamps" and "collects coins" are as
-close as two wordings of one statement. So the more words two texts share, the higher the required similarity.
+close as two wordings of one statement. So the more words two texts share, the higher the required similarity; and
+where both texts and the bundled embedder are there, a model trained by ``benchmarks.sameness.rejections`` decides.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
 from typing import Literal
 
+import numpy as np
 from django.conf import settings
 
+from language.base import Vectors
 from language.gates.passages import spoken
 from language.likeness import sameness
 from language.reading.compare import Saying, contains_words_of, shared_words
+from language.reading.figures import normalise_figures
 from language.reading.sameness import StatementPair, Worded
 from retrieval.text import list_words
 
@@ -22,14 +29,11 @@ RESEMBLES = "This resembles something that was rejected before."
 
 LEAST_SIMILARITY = 0.83
 """Below this cosine similarity of the bundled embedder's vectors, two texts don't mean the same."""
-NEAR_SIMILARITY, NEAR_LIKENESS, NEAR_SHARED_WORDS = 0.915, 0.28, 0.2
-NEAR_SAMENESS = -1.75
-SAME_SAMENESS, UNLIKELY_SAMENESS = 0.5, 1.0
-"""The least sameness of two texts that consolidation tells apart, and of two that are unlikely to be one to it."""
-_UNLIKELY = 0.5
-_FEW_SHARED, _FEWER_SHARED = 0.25, 0.2
-"""Texts that share no more of their words are told apart by their vectors only; the second where something differs."""
-_SHARED_UNKNOWN, _SHARED_AT_LEAST = 0.5, 0.1
+NEAR_SIMILARITY, NEAR_LIKENESS = 0.915, 0.3
+"""From either on, a text may mean a rejected one whose text was purged."""
+WEIGHTS = Path(__file__).with_name("resembling.npz")
+_LEAST_LIKENESS, _LEAST_SAMENESS = 0.2, -2.5
+_SHARED_UNKNOWN = 0.5
 _OF_THE_USER = re.compile(r"\buser\b(?!['’]s)", re.IGNORECASE)
 _FIGURES = re.compile(r"\d+")
 # Capitalised words that don't begin a sentence, since those need not be names.
@@ -40,35 +44,62 @@ Match = Literal["meaning", "near", ""]
 
 
 def matching(said: Saying, rejected: str | None, similarity: float, alike: float | None) -> Match:
-    """How a text matches a rejected one: by "meaning" (``resembles``), "near" (``may_resemble``), or not at all.
+    """How a text matches a rejected one: by "meaning" (``resembles``), or "near", so that the person reviews it.
 
     ``similarity`` is the cosine of their vectors, ``alike`` their ``language.likeness``; None with another embedder
     than the bundled one.
     """
-    if resembles(said, rejected, similarity):
-        found: Match = "meaning"
-    elif alike is not None and may_resemble(said.content, rejected, similarity, alike):
-        found = "near"
-    else:
+    if rejected is None or alike is None:
+        if resembles(said, rejected, similarity):
+            return "meaning"
+        return "near" if alike is not None and may_resemble(said.content, similarity, alike) else ""
+    if not says_again(rejected, said.content, similarity, alike):
         return ""
-    # Parsed last, since few texts come this far.
-    apart = rejected is not None and alike is not None and are_apart(said.content, rejected, similarity, alike)
-    return "" if apart else found
+    return "meaning" if resembles(said, rejected, similarity) else "near"
 
 
-def are_apart(said: str, rejected: str, similarity: float, alike: float) -> bool:
-    """Whether two texts that share words say different things, as consolidation compares them: whose roles, whom, what.
+def says_again(rejected: str, said: str, similarity: float, alike: float) -> bool:
+    """Whether a text says what was rejected, by a linear model of their words, grammar and vectors.
 
-    Where consolidation keeps two apart to lose neither, what vectors say still counts here, to miss no paraphrase.
+    A text with other numbers doesn't; one with all words of the other does, unless it denies it or more differs.
     """
-    pair = StatementPair(Worded(rejected), Worded(said))
-    if pair.has_swapped_roles:
-        return True
-    few = _FEWER_SHARED if pair.differs else _FEW_SHARED
-    if shared_words(rejected, said) <= few or (contains_words_of(said, rejected) and not pair.differs):
+    contains = _is_contained(rejected, said) or _is_contained(said, rejected)
+    if not contains and not may_be_near(rejected, said, similarity, alike):
         return False
-    least = SAME_SAMENESS if pair.differs else UNLIKELY_SAMENESS if pair.probability < _UNLIKELY else NEAR_SAMENESS
-    return sameness(rejected, said, similarity, alike) < least
+    pair = StatementPair(Worded(rejected), Worded(said))
+    if contains and (not pair.differs or pair.features["denied"]):
+        return not pair.features["denied"]
+    signs, (names, weights, bias) = signs_of(pair, similarity, alike), _weights()
+    return float(np.array([signs[name] for name in names]) @ weights) + bias >= 0
+
+
+def _is_contained(one: str, other: str) -> bool:
+    return contains_words_of(normalise_figures(other), normalise_figures(one))
+
+
+def may_be_near(rejected: str, said: str, similarity: float, alike: float) -> bool:
+    """Whether two texts are near enough to be parsed, which takes 20 ms each."""
+    figures, others = _FIGURES.findall(rejected), _FIGURES.findall(said)
+    if min(similarity - LEAST_SIMILARITY, alike - _LEAST_LIKENESS) < 0 or (figures and others and figures != others):
+        return False
+    return sameness(rejected, said, similarity, alike) >= _LEAST_SAMENESS
+
+
+def signs_of(pair: StatementPair, similarity: float, alike: float) -> Mapping[str, float]:
+    """Return the features of the model, of a rejected text and what is said."""
+    return {
+        **pair.features,
+        "differs": float(pair.differs),
+        "similarity": similarity,
+        "alike": alike,
+        "sameness": sameness(pair.first.text, pair.second.text, similarity, alike),
+    }
+
+
+@cache
+def _weights() -> tuple[list[str], Vectors, float]:
+    with np.load(WEIGHTS, allow_pickle=False) as stored:
+        return bytes(stored["names"]).decode().split(), stored["weights"], float(stored["bias"])
 
 
 def resembles(said: Saying, rejected: str | None, similarity: float) -> bool:
@@ -89,24 +120,9 @@ def resembles(said: Saying, rejected: str | None, similarity: float) -> bool:
     return verdict == "same"
 
 
-def may_resemble(said: str, rejected: str | None, similarity: float, alike: float) -> bool:
-    """Whether a text may mean the same as a rejected one, so that the person has to review it. Favours recall.
-
-    It uses the cosine similarity and ``language.likeness`` (``alike``) of the bundled embedder's vectors. If the
-    rejected text exists, its words count too, as vectors of "plans to leave her job" and "plans to leave her husband"
-    are close; a text that contains all words of the rejected one is not told apart by words. A different number or
-    name makes it another statement; one that is missing or added does not.
-    """
-    if rejected is not None:
-        figures, others = _FIGURES.findall(rejected), _FIGURES.findall(said)
-        if (figures and others and figures != others) or not _names_agree(rejected, said):
-            return False
-        if not contains_words_of(said, rejected) and sameness(rejected, said, similarity, alike) < NEAR_SAMENESS:
-            return False
-    if not any(_OF_THE_USER.search(text) for text in (said, rejected or "")):
-        return similarity >= NEAR_SIMILARITY
-    shared = _SHARED_AT_LEAST if rejected is None else shared_words(rejected, said)
-    return similarity >= NEAR_SIMILARITY or alike >= NEAR_LIKENESS + shared * NEAR_SHARED_WORDS
+def may_resemble(said: str, similarity: float, alike: float) -> bool:
+    """Whether a text may mean a rejected one whose text was purged, by their vectors alone. Favours recall."""
+    return similarity >= NEAR_SIMILARITY or (alike >= NEAR_LIKENESS and _OF_THE_USER.search(said) is not None)
 
 
 def contains_all_words(document: str, rejected: str | None) -> bool:
