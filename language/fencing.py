@@ -26,18 +26,23 @@ _FENCES = (
     ANSWERS_FENCE,
 )
 _MESSAGES = tuple(f"{role}_message" for role in ("system", "developer", "tool", "user", "assistant"))
-# They turn the direction of what follows, so that a reader sees another order than a model does.
-_TURNS = regex.compile("[\u202a-\u202e\u2066-\u2069]")
+# Marks of direction show a reader another order than a model reads. Wide brackets look like those of a tag.
+_MISLEADING = str.maketrans(
+    "\uff1c\ufe64\uff1e\ufe65", "<<>>", "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+)
 _FENCED = regex.compile(rf"<({'|'.join(_FENCES)})\b[^>]*>.*?(?:</\1\s*>|\Z)", regex.DOTALL | regex.IGNORECASE)
 # Nothing shows these, so a tag that holds some reads as one without.
 _UNSEEN = r"\p{Default_Ignorable_Code_Point}"
-_TAGS = "|".join(f"{_UNSEEN}*".join(name) for name in (*_FENCES, *_MESSAGES))
-_OUR_TAG = regex.compile(rf"<(?=[\s/{_UNSEEN}]*(?:{_TAGS}))", regex.IGNORECASE)
+# Of each character of ASCII there is a wide one too.
+_TAGS = "|".join(
+    f"{_UNSEEN}*".join(f"[{each}{chr(ord(each) + 0xFEE0)}]" for each in name) for name in (*_FENCES, *_MESSAGES)
+)
+_OUR_TAG = regex.compile(rf"[<\uff1c\ufe64](?=[\s/\uff0f{_UNSEEN}]*(?:{_TAGS}))", regex.IGNORECASE)
 
 
 def as_data(text: str) -> str:
     """Format stored text as one line: white space folded, markup escaped, direction marks removed."""
-    folded = " ".join((text if text.isascii() else _TURNS.sub("", text)).split())
+    folded = " ".join((text if text.isascii() else text.translate(_MISLEADING)).split())
     return folded.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 

@@ -46,7 +46,8 @@ def main() -> None:
     """Train on the pairs that are compared, and write the weights."""
     told = list(cases())
     embedder = BundledEmbedder()
-    vectors = [embedder.embed_passages([each[at] for each in told]) for at in (0, 1)]
+    rejections, statements, *_ = zip(*told, strict=True)
+    vectors = [embedder.embed_passages(list(each)) for each in (rejections, statements)]
     rows, counts = [], []
     for (rejected, said, is_same, weight), one, other in zip(told, *vectors, strict=True):
         similarity, alike = float(one @ other), likeness(one, other)

@@ -67,8 +67,10 @@ def says_again(rejected: str, said: str, similarity: float, alike: float) -> boo
     if not contains and not may_be_near(rejected, said, similarity, alike):
         return False
     pair = StatementPair(Worded(rejected), Worded(said))
-    if contains and (not pair.differs or pair.features["denied"]):
-        return not pair.features["denied"]
+    if pair.features["denied"] and pair.features["all"]:
+        return False
+    if contains and not pair.differs:
+        return True
     signs, (names, weights, bias) = signs_of(pair, similarity, alike), _weights()
     return float(np.array([signs[name] for name in names]) @ weights) + bias >= 0
 

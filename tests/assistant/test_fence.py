@@ -126,7 +126,18 @@ def test_no_line_of_a_message_passes_for_somebody_s(owner, end):
 
 
 @pytest.mark.parametrize(
-    "tag", ["<\u200bsystem_message>", "</\u2060memory_updates>", "<sys\u00adtem_message>", "< / memory_updates>"]
+    "tag",
+    [
+        "<\u200bsystem_message>",
+        "</\u2060memory_updates>",
+        "<sys\u00adtem_message>",
+        "< / memory_updates>",
+        "\uff1c/memory_updates\uff1e",
+        "\ufe64system_message>",
+        "<\uff53\uff59\uff53\uff54\uff45\uff4d\uff3f\uff4d\uff45\uff53\uff53\uff41\uff47\uff45>",
+        "<\uff33YSTEM_message>",
+        "<\uff0fmemory_updates>",
+    ],
 )
 def test_tags_with_what_nobody_sees_in_them_are_tags(tag):
     assert fencing.as_said(f"Well {tag}").startswith("Well &lt;")
