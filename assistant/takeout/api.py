@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
+from typing import Any
 from uuid import UUID
 
 from asgiref.sync import sync_to_async
@@ -10,6 +11,7 @@ from django.http import HttpResponseBase, StreamingHttpResponse
 from django.urls import path
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiResponse, extend_schema
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -18,7 +20,15 @@ from accounts.authentication import principal_of
 from accounts.principals import Principal
 
 from .export_actions import export_begin, export_parts
-from .serializers import ExportSerializer
+
+
+class ExportSerializer(serializers.Serializer[Any]):
+    """An export that a job writes."""
+
+    job = serializers.UUIDField(source="pk", help_text="GET jobs/{id}/ says how far it is.")
+    file = serializers.HyperlinkedIdentityField(
+        view_name="api-export-file", lookup_url_kwarg="job_id", help_text="Where the file is, once the job is done."
+    )
 
 
 class Exports(APIView):

@@ -38,8 +38,7 @@ from conversations.policy import ASSISTANT_CHANNEL
 from journal.exceptions import NotFound, Refused
 from language.backends import get_reply_model
 
-from ..conversations.answers import shown_to, unread
-from ..conversations.modes import mode_of, modes
+from ..conversations.answers import mode_of, modes, shown_to, unread
 from ..conversations.reader import read_turns
 from ..conversations.views import find_conversation, show_conversation
 from ..page import PageRequest, for_person

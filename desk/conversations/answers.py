@@ -1,4 +1,4 @@
-"""Details of answers: usage, and why one is missing."""
+"""The assistant's modes, and details of answers: usage, and why one is missing."""
 
 from __future__ import annotations
 
@@ -20,12 +20,14 @@ from assistant.reply.told import CUT
 from conversations.models import Conversation, Message
 from conversations.querysets import MessageQuerySet
 from facts.models import LegacyFact
+from language.backends import get_reply_model
 from language.second_person import second_person
 from memories.models import Memory
 
 from ..cards import Link
-from .modes import modes
 
+_FEWEST_MODELS = 2
+"""The minimum number of models in a council."""
 _AWAY = gettext_noop("The language model can’t be reached just now.")
 _BUSY = gettext_noop("The language model is overloaded just now.")
 _REFUSED = gettext_noop("The language model did not take the question. Whoever runs Keepsake can see why in the log.")
@@ -160,3 +162,21 @@ def _told(reply: Reply) -> AnswerUsage:
         address=reverse("chat-shown", args=[reply.conversation_id, reply.answer_index + 1]),
         ended=_told_why(reply),
     )
+
+
+def modes() -> list[tuple[str, str]]:
+    """Return the available modes, default first; none without a language model."""
+    if get_reply_model().offline:
+        return []
+    offered = [
+        (Reply.Mode.AGENT.value, _("It remembers and looks up")),
+        (Reply.Mode.CHAT.value, _("It answers from what is remembered, and changes nothing itself")),
+    ]
+    if len(settings.KEEPSAKE_COUNCIL_MODELS) >= _FEWEST_MODELS:
+        offered.append((Reply.Mode.COUNCIL.value, _("Several models answer, and one puts it together")))
+    return offered
+
+
+def mode_of(wanted: str) -> str:
+    """Return the requested mode, or the default."""
+    return wanted if wanted in dict(modes()) else Reply.Mode.AGENT.value

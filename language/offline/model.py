@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Sequence
 
 from language.base import (
@@ -15,8 +16,7 @@ from language.base import (
     ToolRequest,
 )
 from language.consolidating import Compared, Condensing
-from language.insights import InsightRequest, Insights
-from language.offline.guessing import guess
+from language.insights import MOST_INSIGHTS, Insight, InsightRequest, Insights
 from language.reading.candidates import fact_candidates, memory_candidates
 from language.reading.choosing import choose
 from language.reading.compare import compare
@@ -86,4 +86,53 @@ class OfflineModel:
 
     def insights(self, request: InsightRequest) -> Insights:
         """Return an insight about a feeling that was named at least twice; never raises."""
-        return Insights(guess(request))
+        return Insights(_find_feelings(request))
+
+
+# --- Insights: feelings ----------------------------------------------------------------------------------------
+
+_FEELINGS = {
+    "worried": "worried|anxious|nervous|afraid|scared|frightened|uneasy",
+    "sad": "sad|unhappy|heartbroken|miserable|grieving",
+    "lonely": "lonely",
+    "tired": "tired|exhausted|worn out|drained",
+    "happy": "happy|glad|delighted|overjoyed|cheerful",
+    "grateful": "grateful|thankful",
+    "proud": "proud",
+    "angry": "angry|furious|annoyed|frustrated",
+}
+_DEGREE = (
+    r"(?:(?:so|very|really|quite|rather|still|also|a bit|a little|often|increasingly|too|just|extremely|deeply) ){0,2}"
+)
+_BE_OF_ONESELF = r"\b(?:I['’]?m|I am|I feel|I felt|I was|I['’]ve been|I have been|I keep feeling|I get)"
+_BE_OF_USER = r"\bthe user (?:is|feels|felt|was|has been|gets)"
+_RULES = {
+    feeling: (
+        re.compile(rf"{_BE_OF_ONESELF} {_DEGREE}(?:{words})\b", re.IGNORECASE),
+        re.compile(rf"{_BE_OF_USER} {_DEGREE}(?:{words})\b", re.IGNORECASE),
+    )
+    for feeling, words in _FEELINGS.items()
+}
+_SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
+_NO_STATEMENT = re.compile(
+    r"\?|\b(?:not|never|no longer|hardly|if|when|would|could|might|maybe|said|says|told|think)\b|n['’]t\b|[\"“”]",
+    re.IGNORECASE,
+)
+"""Marks of questions, negations, conditions and quotations."""
+_FEWEST = 2
+
+
+def _find_feelings(request: InsightRequest) -> tuple[Insight, ...]:
+    """Return the feelings that at least two passages name, most frequent first. English only."""
+    found = []
+    for feeling, (own, noted) in _RULES.items():
+        memories = tuple(each.id for each in request.memories if _names(noted, each.content))
+        messages = tuple(each.index for each in request.messages if _names(own, each.content))
+        if len(memories) + len(messages) >= _FEWEST:
+            found.append(Insight(f"The user seems {feeling} lately.", ("mood",), 2, memories, messages))
+    found.sort(key=lambda each: -len(each.memories) - len(each.messages))
+    return tuple(found[:MOST_INSIGHTS])
+
+
+def _names(rule: re.Pattern[str], text: str) -> bool:
+    return any(rule.search(each[0]) and not _NO_STATEMENT.search(each[0]) for each in _SENTENCE.finditer(text))

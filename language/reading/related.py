@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Literal
 
 from .lexicon import ALIKE, Relation, relation
 from .stems import stem
-from .synonyms import form_of
 from .words import KIN_WORDS, listed
 
+_SYNONYMS = Path(__file__).with_name("synonyms.txt")
+"""Synonyms that WordNet lacks. The first word of each line replaces the others.
+
+Related words that differ in meaning ("violin" and "viola") must not be listed.
+"""
 Part = Literal["noun", "verb", "adjective", "adverb", "name", "figure", "preposition", "other"]
 
 _GENERIC = listed(
@@ -70,7 +77,7 @@ def related(one: Token, other: Token) -> Relation | Literal["names"]:  # noqa: P
         return "derived" if relation(one.low, other.low) == "derived" else "names"
     if stem(one.lemma) == stem(other.lemma):
         return "same"
-    if one.part == other.part and "name" not in {one.part, other.part} and form_of(one.lemma) == form_of(other.lemma):
+    if one.part == other.part and "name" not in {one.part, other.part} and _form_of(one.lemma) == _form_of(other.lemma):
         return "synonym"
     found = [relation(first, second) for first in {one.lemma, one.low} for second in {other.lemma, other.low}]
     best = max(found, key=lambda each: (ALIKE.get(each, 0.0), each == "opposite", bool(each)))
@@ -92,3 +99,28 @@ def _kin_related(one: Token, other: Token) -> Relation:
     if one.is_kin and other.is_kin:
         return "sibling"
     return found if found == "kind" else ""
+
+
+def _form_of(low: str) -> str:
+    """The normal form of a word in lower case: of synonyms the first."""
+    root = _rooted(low)
+    return _synonyms().get(root, root)
+
+
+@cache
+def _synonyms() -> dict[str, str]:
+    found: dict[str, str] = {}
+    for line in _SYNONYMS.read_text(encoding="utf-8").splitlines():
+        words = [] if line.startswith("#") else line.split()
+        for word in words[1:]:
+            found.setdefault(_rooted(word), _rooted(words[0]))
+    return found
+
+
+def _rooted(low: str) -> str:
+    """The word without inflectional endings."""
+    low = stem(low)
+    if not low.isalpha() or len(low) < 4:
+        return low
+    low = re.sub(r"(?<=[sxh])es$|(?<=[^s])s$|(?<=...)ing$|(?<=...)ed$", "", re.sub(r"ies$", "y", low))
+    return re.sub(r"([^aeiou])\1$", r"\1", stem(low)).removesuffix("e")

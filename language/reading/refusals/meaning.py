@@ -17,9 +17,8 @@ from language.reading.words import listed
 
 from ..clauses import is_verb
 from ..parse import Parsed, Word, parse
-from .grammar import is_reported
 from .judged import asks, declines
-from .requests import SAYS_THIS, RefusalRequest, acts_in, flat, judged_acts
+from .requests import SAYS_THIS, RefusalRequest, acts_in, flat, is_reported, judged_acts
 from .subjects import SentenceWords, content_words
 from .wording import ASKING, says_no, says_yes, without_soft_words
 

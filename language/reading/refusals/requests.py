@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from language.reading.words import listed
+
+from ..parse import Parsed
 from .judged import has_cue, judged_spans
 from .wording import ENDING, FORGOTTEN, FORMS, LAST, ORDERED, PLACE, POINTED, SOFT, YOU, any_case, says_no
 
@@ -220,3 +223,21 @@ def _is_quoted(text: str, start: int) -> bool:
     """Whether a position is inside quotation marks."""
     before = text[:start]
     return before.count('"') % 2 == 1 or before.count("“") > before.count("”") or before.count("«") > before.count("»")
+
+
+_REPORTING = listed("say tell ask think write shout whisper answer reply want beg warn order repeat")
+_SPEAKERS = frozenset({"you", "u", "i"})
+
+
+def is_reported(parsed: Parsed, act: RefusalRequest) -> bool:
+    """Whether the request is reported speech: its clause depends on "he said", or the other way round."""
+    words = [word for word in parsed.words if act.start <= word.start < act.end]
+    inside = {word.index for word in words}
+    linked = {"ccomp", "xcomp", "acl", "advcl", "parataxis", "nsubj"}
+    heads = [parsed.head(word) for word in words if word.dep in linked and word.head not in inside]
+    heads += [each for word in words for each in parsed.children(word) if each.dep == "parataxis"]
+    for head in heads:
+        subject = parsed.child(head, "nsubj", "nsubjpass")
+        if head.lemma in _REPORTING and subject is not None and subject.low not in _SPEAKERS:
+            return True
+    return False
