@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache, wraps
 from threading import Barrier
 
@@ -26,6 +27,8 @@ from accounts.queries import principal_for_person
 from accounts.scope import _acting
 from journal.actions import LedgerWrite
 from journal.cache import valkey
+from language.backends import get_embedder
+from language.base import EmbedderUnavailable
 from language.embedders.e5 import embedder as e5
 from language.embedders.e5.embedder import BundledEmbedder
 from language.embedders.hashing import HashingEmbedder
@@ -371,6 +374,18 @@ def agent(owner):
 
 
 @pytest.fixture
+def bot(agent):
+    """The principal of ``agent``, with read and write, for its owner."""
+    return factories.agent_principal(agent)
+
+
+@pytest.fixture
+def cautious(bot):
+    """The same while the owner reviews before use."""
+    return replace(bot, review="before")
+
+
+@pytest.fixture
 def other_agent(stranger):
     """A personal agent of ``stranger``, for read and write."""
     return with_key(factories.AgentFactory(name="other agent", owner=stranger))
@@ -381,6 +396,32 @@ def service(db):
     """A service agent with every scope: ``api(service, "42")`` acts for the person its issuer calls 42."""
     made = factories.AgentFactory(name="service", service=True, issuer="backend")
     return with_key(made, ["read", "write", "admin"])
+
+
+class AwayEmbedder:
+    """An embedder that is unavailable, to put in the place of ``get_embedder``."""
+
+    name, dimensions = "hashing:384", 384
+
+    def embed_passages(self, texts):
+        raise EmbedderUnavailable("away")
+
+    embed_query = embed_passages
+
+
+@pytest.fixture
+def away(monkeypatch):
+    """``away()`` makes the embedder of statements unavailable until ``away.back()``."""
+
+    def put(made):
+        for module in ("statements.wording", "statements.actions.upkeep"):
+            monkeypatch.setattr(f"{module}.get_embedder", made)
+
+    def take():
+        put(AwayEmbedder)
+
+    take.back = lambda: put(get_embedder)
+    return take
 
 
 def with_key(agent, scopes=("read", "write")):

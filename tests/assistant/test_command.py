@@ -616,12 +616,6 @@ class TestOverHttp:
                 assert client.post(URL, {"text": "/memory"}).status_code == 200
 
 
-@pytest.fixture
-def bot(agent):
-    """The principal of ``agent``, with read and write, for its owner."""
-    return factories.agent_principal(agent)
-
-
 def staff_principal(staff):
     from accounts.queries import principal_for_staff
 

@@ -14,13 +14,14 @@ from conversations.models import ConversationChunk, Message
 from facts.models import LegacyFact
 from journal.models import Change, JobRun, Ledger, OperationEvent
 from journal.undo import undo
-from language.base import EmbedderUnavailable, EpisodeCandidate, Extraction, MemoryCandidate, ModelUnavailable
+from language.base import EpisodeCandidate, Extraction, MemoryCandidate, ModelUnavailable
 from memories import actions as memories
 from memories.block import memory_block
 from memories.difference import memory_difference
 from memories.models import Memory, MemoryVersion, PlaceMention, Proposal, Relation
 from memories.records import NewMemory
 from statements.models import Candidate, Suppression
+from tests.conftest import AwayEmbedder
 from tests.factories import agent_principal
 from tests.memories.state import check
 
@@ -94,14 +95,8 @@ class TestRemembering:
         assert len(Memory.objects.get().versions.get().evidence.get().quote) == 500
 
     def test_with_the_embedder_away_the_batch_waits(self, batch, model, monkeypatch):
-        class Away:
-            name = "away"
-
-            def embed_passages(self, texts):
-                raise EmbedderUnavailable("away")
-
         model.calls([add()])
-        monkeypatch.setattr("assistant.learn.summarizing.get_embedder", Away)
+        monkeypatch.setattr("assistant.learn.summarizing.get_embedder", AwayEmbedder)
         conversation = batch()
         assert (conversation.summarized_upto, Memory.objects.count()) == (0, 0)
 

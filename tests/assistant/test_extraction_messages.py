@@ -15,11 +15,12 @@ from conversations.models import Conversation, Message
 from journal.exceptions import Gated, NotFound, NotYoursToDecide, Refused
 from journal.leases import cancel_job, open_job
 from journal.models import Change, JobRun, OperationEvent
-from language.base import EmbedderUnavailable, Extraction, MemoryCandidate, ModelUnavailable
+from language.base import Extraction, MemoryCandidate, ModelUnavailable
 from memories import actions as memories
 from memories.models import Memory, PlaceMention
 from memories.records import NewMemory
 from statements.models import Candidate, Suppression
+from tests.conftest import AwayEmbedder
 from tests.memories.state import check
 
 from .conftest import say
@@ -192,18 +193,10 @@ class TestReading:
         assert PlaceMention.objects.get().message.index == 0
 
     def test_with_the_embedder_away_stores_it_without_a_vector(self, owner, model, conversation, monkeypatch):
-        class Away:
-            name = "away"
-
-            def embed_passages(self, texts):
-                raise EmbedderUnavailable("away")
-
-            embed_query = embed_passages
-
         model.calls([add(), add("The user likes to drink green tea.")])
         say(owner, conversation, TEA)
         for module in ("statements.wording", "assistant.recall.search"):
-            monkeypatch.setattr(f"{module}.get_embedder", Away)
+            monkeypatch.setattr(f"{module}.get_embedder", AwayEmbedder)
         assert extraction.extract_messages(conversation.pk) == 1
         assert len(contents()) == 2
         assert not Memory.objects.filter(embedding__isnull=False).exists()

@@ -16,10 +16,10 @@ from conversations.models import Conversation, ConversationChunk, Message
 from facts.models import LegacyFact
 from journal.leases import cancel_job
 from journal.models import JobRun, Ledger, OperationEvent
-from language.base import EmbedderUnavailable, Extraction, FactCandidate, ModelAnswerInvalid, ModelUnavailable
+from language.base import Extraction, FactCandidate, ModelAnswerInvalid, ModelUnavailable
 from statements.models import Candidate
 from tests import factories
-from tests.conftest import with_key
+from tests.conftest import AwayEmbedder, with_key
 
 from .conftest import say
 
@@ -190,16 +190,9 @@ def test_a_failing_batch_does_not_block_appends_or_other_conversations(owner, me
 
 
 def test_with_the_embedder_away_the_batch_waits(owner, legacy, model, talk, monkeypatch):
-    class Away:
-        name = "away"
-        dimensions = 3
-
-        def embed_passages(self, texts):
-            raise EmbedderUnavailable("away")
-
     conversation = talk(owner, legacy, 31)
     with monkeypatch.context() as patch:
-        patch.setattr("assistant.learn.summarizing.get_embedder", Away)
+        patch.setattr("assistant.learn.summarizing.get_embedder", AwayEmbedder)
         assert actions.maybe_summarize(conversation.pk) == 0
     assert not ConversationChunk.objects.exists()
     assert JobRun.objects.get().error_code == "EmbedderUnavailable"
@@ -407,15 +400,9 @@ def test_messages_get_their_vectors(owner, talk):
 def test_messages_wait_for_an_embedder_that_is_away(owner, talk, monkeypatch):
     from conversations.actions import messages_index
 
-    class Away:
-        name = "away"
-
-        def embed_passages(self, texts):
-            raise EmbedderUnavailable("away")
-
     talk(owner, count=3)
     with monkeypatch.context() as patch:
-        patch.setattr("conversations.actions.derived.get_embedder", Away)
+        patch.setattr("conversations.actions.derived.get_embedder", AwayEmbedder)
         assert messages_index() == 0
     assert messages_index() == 0, "they wait for their time"
     Message.objects.update(index_not_before=timezone.now())

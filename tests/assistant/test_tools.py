@@ -19,7 +19,7 @@ from journal.models import Change, IdempotencyRecord
 from memories import actions
 from memories.models import Memory, MemoryEvidence, Place, PlaceMention, Proposal, Relation
 from tests import factories
-from tests.conftest import with_key
+from tests.conftest import AwayEmbedder, with_key
 from tests.memories.rest import refusal
 from tests.memories.rows import archive, place, remember
 from tests.memories.state import check
@@ -796,15 +796,7 @@ def test_the_tools_run_without_a_request_too(owner, agent):
 
 
 def test_with_the_embedder_away_it_is_remembered_all_the_same(client, monkeypatch):
-    from language.base import EmbedderUnavailable
-
-    class Away:
-        name, dimensions = "hashing:384", 384
-
-        def embed_passages(self, texts):
-            raise EmbedderUnavailable("away")
-
-    monkeypatch.setattr("statements.wording.get_embedder", Away)
+    monkeypatch.setattr("statements.wording.get_embedder", AwayEmbedder)
     assert call(client, "add_to_memory", ALEC)["data"]["outcome"] == "created"
     assert Memory.objects.get().index_not_before is not None
 

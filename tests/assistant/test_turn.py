@@ -12,6 +12,7 @@ from conversations.actions import messages_index
 from conversations.models import Conversation, ConversationChunk, Message
 from facts.actions import fact_add, fact_edit, fact_reject, fact_set_visibility
 from tests import factories
+from tests.conftest import AwayEmbedder
 
 from .conftest import say
 
@@ -450,17 +451,9 @@ def test_the_turn_costs_a_bounded_number_of_queries(api, owner, legacy, talk, dj
 
 
 def test_when_the_embedder_is_away_recall_goes_by_words(turn, owner, legacy, talk, monkeypatch):
-    from language.base import EmbedderUnavailable
-
     talk(owner, legacy, 3, said="She kept a blue parrot, number {n}.")
 
-    class Away:
-        name = "away"
-
-        def embed_query(self, text):
-            raise EmbedderUnavailable("away")
-
-    monkeypatch.setattr("assistant.recall.search.get_embedder", Away)
+    monkeypatch.setattr("assistant.recall.search.get_embedder", AwayEmbedder)
     assert len(turn(owner, talk(owner, legacy), content="the parrot")["used"]["turns"]) == 3
 
 

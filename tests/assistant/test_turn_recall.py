@@ -18,10 +18,10 @@ from conversations.models import Conversation, Message
 from conversations.searching import Recallable
 from facts.actions import fact_add, facts_index
 from journal.models import OperationEvent
-from language.base import EmbedderUnavailable
 from memories.actions import memories_note_shown, memory_archive
 from memories.models import Memory
 from tests import factories
+from tests.conftest import AwayEmbedder
 from tests.timing import allowed
 
 from .conftest import say
@@ -289,13 +289,7 @@ def test_without_vectors_or_memory_there_is_no_second_look(turn, owner, talk, re
     say(owner, private, "Tell me about the beehive.")
     assert turn(private, FOLLOW_UP)["recalled_again"] is False
 
-    class Away:
-        name = "away"
-
-        def embed_query(self, text):
-            raise EmbedderUnavailable("away")
-
-    monkeypatch.setattr("assistant.recall.search.get_embedder", Away)
+    monkeypatch.setattr("assistant.recall.search.get_embedder", AwayEmbedder)
     running = talk(owner)
     say(owner, running, "Tell me about the beehive.")
     assert turn(running, "the old town")["recalled_again"] is False

@@ -1,6 +1,5 @@
 """Home: what waits of a person's memory beside facts, how much is remembered, what changed last."""
 
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -12,21 +11,11 @@ from conversations.actions import NewMessage, messages_append
 from memories import actions
 from memories.models import Memory
 from memories.records import NewMemory
-from tests.factories import AgentFactory, ConversationFactory, PreferencesFactory, agent_principal
+from tests.factories import AgentFactory, ConversationFactory, PreferencesFactory
 
 from .conftest import text, words
 
 BEES = "The user keeps bees behind the house."
-
-
-@pytest.fixture
-def bot(agent):
-    return agent_principal(agent)
-
-
-@pytest.fixture
-def cautious(bot):
-    return replace(bot, review="before")
 
 
 def add(principal, content=BEES, **values):

@@ -1,7 +1,6 @@
 """The review queue with what waits of the person's own memory: proposals, places, and memories nobody has looked at."""
 
 import re
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -16,25 +15,13 @@ from memories import actions
 from memories.models import Memory, Place, Proposal
 from memories.records import NewMemory
 from statements.models import Suppression
-from tests.factories import AgentFactory, GrantFactory, PreferencesFactory, agent_principal
+from tests.factories import AgentFactory, GrantFactory, PreferencesFactory
 
 from .conftest import text, words
 
 BEES = "The user keeps bees behind the house."
 HENS = "The user keeps hens behind the house."
 TOMATOES = "The user grows tomatoes on two balconies."
-
-
-@pytest.fixture
-def bot(agent):
-    """The owner's agent, while the owner reviews after."""
-    return agent_principal(agent)
-
-
-@pytest.fixture
-def cautious(bot):
-    """The same while the owner reviews before."""
-    return replace(bot, review="before")
 
 
 @pytest.fixture

@@ -12,8 +12,6 @@ from journal.models import Ledger
 from language.base import ChosenCalls, FactCandidate
 from language.consolidating import Compared, Condensing
 
-EMBEDDING = ("statements.wording", "statements.actions.upkeep")
-
 
 class ComparingModel:
     """Says of each pair what ``says`` holds for it, either way round; everything else differs."""
@@ -47,33 +45,6 @@ def model(monkeypatch):
     scripted = ComparingModel()
     monkeypatch.setattr("facts.actions.extraction.get_model", lambda: scripted)
     return scripted
-
-
-@pytest.fixture
-def away(monkeypatch):
-    """``away()`` takes the embedder away until ``away.back()``."""
-    from language.backends import get_embedder
-    from language.base import EmbedderUnavailable
-
-    class Away:
-        name = "hashing:384"
-        dimensions = 384
-
-        def embed_passages(self, texts):
-            raise EmbedderUnavailable("away")
-
-        embed_query = embed_passages
-
-    def take():
-        for module in EMBEDDING:
-            monkeypatch.setattr(f"{module}.get_embedder", Away)
-
-    def back():
-        for module in EMBEDDING:
-            monkeypatch.setattr(f"{module}.get_embedder", get_embedder)
-
-    take.back = back
-    return take
 
 
 @pytest.fixture
