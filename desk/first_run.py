@@ -16,9 +16,9 @@ from memories.records import Addition, NewMemory
 
 MOST_LETTERS = 300
 _SAYS_SO = re.compile(r"(?:i|my|ich|mein\w*|mich|mir)\b", re.IGNORECASE)
-"""How an answer begins that is a statement already, in a language of the pages."""
+"""The start of an answer that is already a statement, in a language of the pages."""
 _SAYS_WHERE = re.compile(r"(?:in|at|on|near|im|am|an|auf|bei|nahe) (?=\S)", re.IGNORECASE)
-"""How an answer begins that says "in" itself, or what stands there instead."""
+"""The start of an answer with a preposition of place."""
 _FIELDS = {
     "called": ("profile", Memory.Field.PREFERRED_NAME.value),
     "lives": ("profile", Memory.Field.CITY.value),

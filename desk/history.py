@@ -27,7 +27,7 @@ from .diff import DiffPiece, word_diff
 
 MOST_ENTRIES = 200
 _OBJECT_ID = "\0object"
-"""Stands for an id where a statement is put together: a NUL is in none."""
+"""The placeholder of an id in compiled statements; no id contains a NUL."""
 BY_ITSELF = frozenset({"QUARANTINE", "EVICT", "TTL"})
 """What a gate or the budget does, whosever words they are."""
 Version = TypeVar("Version", FactVersion, MemoryVersion)

@@ -51,9 +51,9 @@ LATEST_CONVERSATIONS = 5
 
 MOST = 6
 LOOKED_AT = 200
-"""How many of the person's last revisions are looked through: what changed long ago is no news."""
+"""The number of latest revisions that are searched for news."""
 _SINCE = 9_000_000_000_000_000_001
-"""A revision that nobody has, which stands for one in compiled statements."""
+"""The placeholder of a revision in compiled statements."""
 
 
 class RememberForm(forms.Form):

@@ -21,10 +21,10 @@ from statements.policy import numbered
 KEPT_OUT = gettext_noop(
     "Not kept: it is in no prompt, is not learned again, and its words are withheld from what was said."
 )
-"""What is said when something and its words are not to be kept."""
+"""The message after a rejection with the reason that it is not to be kept."""
 
 CHOSEN = gettext_noop("Approved, and the other is rejected as not true.")
-"""What is said when one of two was chosen."""
+"""The message after a choice between two statements."""
 
 Typed = Mapping[str, str]
 """The fields of a form as they were typed, by name."""

@@ -1,9 +1,8 @@
-"""How much two statements about the user are alike in what they say, from their vectors by the bundled embedder.
+"""Similarity of meaning of two statements about the user, from vectors of the bundled embedder.
 
-All such vectors point nearly the same way: two sentences about anything have a cosine of 0.8. Seen from their mean,
-with the directions in which sentences differ most made as short as the others, what has nothing in common is at right
-angles. What two share, a third person's name or a language other than English, makes any two alike: there it is of no
-use.
+These vectors are concentrated: any two sentences have a cosine of about 0.8. Their mean is subtracted and the main
+components are scaled down, so that unrelated statements become orthogonal. A common name or a common language other
+than English makes any two similar, so the measure is useless there.
 ``benchmarks.gates.train`` makes the weights.
 """
 
@@ -25,7 +24,7 @@ DIRECTIONS = 64
 
 
 class Frame(NamedTuple):
-    """The mean, the directions of the greatest differences as columns, and how much of each is taken away."""
+    """The mean, the main components as columns, and the share of each that is removed."""
 
     mean: Vectors
     directions: Vectors
@@ -33,7 +32,7 @@ class Frame(NamedTuple):
 
 
 def frame_of(vectors: Vectors) -> Frame:
-    """What to see vectors from that are like these many."""
+    """Fit the frame to a sample of vectors."""
     mean = vectors.mean(axis=0)
     spread, directions = np.linalg.eigh(np.cov((vectors - mean).T))
     rest = spread[:-DIRECTIONS].mean() + spread.mean()
@@ -42,7 +41,7 @@ def frame_of(vectors: Vectors) -> Frame:
 
 
 def likeness(one: Vectors, other: Vectors, frame: Frame | None = None) -> float:
-    """From -1 to 1; about 0 where nothing is in common, from 0.4 on for most that says the same in other words."""
+    """Return the similarity from -1 to 1: about 0 for unrelated statements, mostly at least 0.4 for paraphrases."""
     first, second = _seen(one, frame or _frame()), _seen(other, frame or _frame())
     return float(first @ second / np.sqrt((first @ first) * (second @ second) + 1e-12))
 

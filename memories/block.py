@@ -36,7 +36,7 @@ NOTE = (
 PLACES = "Places of interest"
 """No category is called so: their names have no spaces."""
 FORMAT = 3
-"""Another number for another form of the text, or of what is kept of it."""
+"""The version of the format; increase it with every change of the text or of its stored form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ _FILED = ("category", "created_at", "id", "subject", "pinned", "valid_to", "expi
 _PRESENT = (*_FILED, "content", "worded_at", "valid_from", "tokens", "owner_rev")
 _WORDED = (*_FILED, "wording__content", "worded_at", "wording__valid_from")
 _REV = 9_007_199_254_740_881
-"""Stands for a revision where a statement is put together for all of them."""
+"""The placeholder of a revision in compiled statements."""
 
 
 def _read(principal: Principal, rev: int) -> CachedValue[tuple[str, int, tuple[str, ...], tuple[str, ...]]]:

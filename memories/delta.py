@@ -22,7 +22,7 @@ from .models import Memory
 
 BULLETS = 3
 MOST_CHANGES = 1_000
-"""Of very many changes the latest are told; how many more there were is then no longer exact."""
+"""Maximum changes that are read, the latest first; with more, the count of further ones is inexact."""
 LONGEST_BULLET = 200
 """Characters of a memory that a line quotes."""
 
@@ -36,7 +36,7 @@ _Events = dict[str, list[tuple[int, str, str | None]]]
 
 _SIGNS = {"created": "+", "restored": "+", "updated": "↑", "merged": "↔"}
 _TOLD_OTHERWISE = (Memory.DeletedWhy.EVICTED, Memory.DeletedWhy.REPLACED, Memory.DeletedWhy.MERGED)
-"""What took their place is told instead, or nothing."""
+"""Reasons that are not reported: the replacing memory is, or nothing."""
 
 
 @dataclass(frozen=True, slots=True)

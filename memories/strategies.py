@@ -20,12 +20,12 @@ from .models import Memory
 from .policy.writing import MOST_TOPICS
 
 BATCH = 40
-"""Memories that a strategy is shown at once."""
+"""Maximum memories of one call of a strategy."""
 
 
 @dataclass(frozen=True, slots=True)
 class MergeGroup:
-    """One memory that says what several say. ``sources`` are the ids of those, at least two of the batch."""
+    """A merged memory. ``sources`` are the ids of at least two memories of the batch."""
 
     content: str
     category: str
@@ -36,28 +36,28 @@ class MergeGroup:
 
 
 class Strategy(Protocol):
-    """A way to say memories in fewer. Make another one by listing it in ``STRATEGIES``."""
+    """A way to merge memories into fewer. Add an implementation to ``STRATEGIES``."""
 
     name: str
 
     def written_by(self) -> str:
-        """Whose wordings its groups hold: the name of a model or of rules, at most 80 characters."""
+        """Return the author of the merged wordings: a model or rules, at most 80 characters."""
         ...
 
     def is_quick(self) -> bool:
-        """Whether it answers at once, so that a request may wait for it."""
+        """Whether it is fast enough to run within a request."""
         ...
 
     def condense(self, memories: Sequence[Memory]) -> Sequence[MergeGroup]:
-        """Say in fewer what can be; memories of one kind and category come, and what is in no group is left alone.
+        """Return groups to merge, of memories of one kind and category. Memories outside of groups stay unchanged.
 
-        No memory is in two groups. Raises LanguageError: nothing was changed, and it may be tried again.
+        No memory is in two groups. Raises LanguageError; retrying is safe.
         """
         ...
 
 
 class Summarise:
-    """Has the language model say in one memory what several say."""
+    """Merges memories with the language model."""
 
     name = "summarise"
 

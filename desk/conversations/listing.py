@@ -36,7 +36,7 @@ NAMED_IN_WORDS = 2
 MOST_TITLES = 5
 PASSAGE_CHARACTERS = 140
 _PLACEHOLDERS = {"legacy_id": UUID(int=7), "agent_id": UUID(int=8), "brought_by_id": UUID(int=9)}
-"""Ids that nothing has, which stand for those of the filters in compiled statements."""
+"""The placeholders of the filters' ids in compiled statements."""
 _TALK_COLUMNS = tuple(
     each.attname
     for each in Conversation._meta.concrete_fields

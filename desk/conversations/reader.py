@@ -33,9 +33,9 @@ PER_PAGE = 30
 ORPHANS = 9
 """So few messages get no last page of their own."""
 SHOWN_CHARACTERS = 1_400
-"""A longer message is cut, and read whole at its address."""
+"""Longer messages are truncated, with a link to the full text."""
 FRESH = timedelta(days=1)
-"""So long what was learned from a message is decided about where it was said; later, on its page."""
+"""How long decisions about what was learned are offered below the message; later only on its own page."""
 _USED = ["proposed", "active"]
 
 

@@ -15,7 +15,7 @@ from facts.querysets import GONE, WAITING, FactQuerySet
 from retrieval.prepared import read
 
 ANY_LEGACY = UUID(int=3)
-"""An id that no legacy has, which stands for one in compiled statements."""
+"""The placeholder of a legacy's id in compiled statements."""
 
 TabName = Literal["waiting", "mine", "shared", "gone"]
 

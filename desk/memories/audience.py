@@ -25,7 +25,7 @@ NAMED = 6
 
 LATEST = 5
 LOOKED_AT = 50
-"""So many of the latest rows are looked at for those; an agent that asks again and again is told of in one line."""
+"""The number of latest rows that are read for them; repeated queries of an agent become one line."""
 HOW = {
     Disclosure.By.QUERY: gettext_noop("found it in a search"),
     Disclosure.By.CONTEXT: gettext_noop("read it in the memory block"),

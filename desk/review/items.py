@@ -45,7 +45,7 @@ Kind = Proposal.Kind
 
 MOST_NEAR = 4
 NOW, APPROVED, FOR_NOW = "now", "approved", "for_now"
-"""When what is told of readers holds."""
+"""When the list of readers applies."""
 _LABELS = {
     "category": gettext_noop("Category"),
     "subject": gettext_noop("Subject"),

@@ -38,7 +38,7 @@ IN_QUEUE = (Proposal.Kind.CREATE, Proposal.Kind.UPDATE, Proposal.Kind.ARCHIVE, P
 
 _LAPSES, _STAYS = 0, 1
 _LEGACY = UUID(int=6)
-"""Stands for the legacy that a queue is narrowed to where its statement is put together."""
+"""The placeholder of a legacy's id in compiled statements."""
 _NOT_REVIEWED = Q(reviewed_at__isnull=True) | Q(needs_check=True)
 _Row = tuple[int, datetime, str]
 

@@ -37,7 +37,7 @@ TEXTS = [
     gettext_noop("Keepsake could not be reached. Please try again."),
     gettext_noop("The answer could not be followed. Reload the page to see what came of it."),
 ]
-"""As the scripts have them, with what they fill in in braces. A test compares the two."""
+"""The scripts' texts, with placeholders in braces. A test compares them with the scripts."""
 
 
 @register.simple_tag

@@ -25,7 +25,7 @@ from ..labels import category_label
 
 MONTHS = 12
 SERIES = 4
-"""So many categories are told apart by colour; the rest stands together."""
+"""The number of categories with a colour of their own; the others share one."""
 MOST_NODES = 24
 MOST_RELATIONS = 200
 """So many of the closest relations are looked at for the picture of them."""

@@ -30,7 +30,7 @@ Key = tuple[str, str]
 """The kind of an object and its id, as the log has them."""
 
 UNTOLD = ("LINK", "MENTION")
-"""What goes along with something else that is told."""
+"""Events that only accompany another event, which is listed."""
 
 
 def told_of(changes: ChangeQuerySet) -> ChangeQuerySet:

@@ -1,4 +1,4 @@
-"""Reads which embedder a setting names, without loading it."""
+"""Parses the setting that chooses the embedder, without loading it."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from django.core.exceptions import ImproperlyConfigured
 
 MOST_DIMENSIONS = 1_260
-"""What fits into the covering indexes beside the longest name, with two bytes a dimension and 2,704 a row."""
+"""Maximum for the covering indexes: 2,704 bytes a row, two bytes a dimension, beside the longest name."""
 
 MOST_NAME_CHARACTERS = 80
 LOCAL = ("bundled", "hashing")
 REMOTE = {"openai": "text-embedding-3-small", "voyage": "voyage-4"}
-"""The embedders that are called by HTTP, with the model of each that is taken when none is named."""
+"""The embedders over HTTP, with their default models."""
 
 USUAL_DIMENSIONS = 1_024
 _CAN_BE_SHORTENED = ("text-embedding-3-", "voyage-")
@@ -20,7 +20,7 @@ _CAN_BE_SHORTENED = ("text-embedding-3-", "voyage-")
 
 @dataclass(frozen=True, slots=True)
 class EmbedderChoice:
-    """Which embedder: its kind and, for one that is called by HTTP, the model and the dimensions of its vectors."""
+    """A choice of an embedder: its kind and, over HTTP, the model and the dimensions of its vectors."""
 
     kind: str
     model: str = ""
@@ -28,20 +28,20 @@ class EmbedderChoice:
 
     @property
     def name(self) -> str:
-        """What is stored beside vectors, before what a passage prefix adds to it."""
+        """The name stored with vectors, without the suffix for a passage prefix."""
         return f"{self.kind}:{self.model}:{self.dimensions}"
 
     @property
     def can_be_shortened(self) -> bool:
-        """Whether the model is known to give vectors of the dimension that a call asks for."""
+        """Whether the model supports a ``dimensions`` parameter."""
         return self.model.startswith(_CAN_BE_SHORTENED)
 
 
 def read_choice(setting: str, value: object) -> EmbedderChoice:
     """Read ``bundled``, ``hashing``, or ``kind[:model[:dimensions]]`` with a kind of ``REMOTE``.
 
-    A model's own name may hold colons; a number after the last one is the dimensions. Raises ImproperlyConfigured with
-    the setting's name for anything else, and for dimensions that can't be stored.
+    A model's name may contain colons; a number after the last one is the dimensions. Raises ImproperlyConfigured with
+    the setting's name for anything else, or for dimensions that can't be stored.
     """
     kind, _, rest = value.partition(":") if isinstance(value, str) else ("", "", "")
     if kind in LOCAL and not rest:

@@ -1,4 +1,4 @@
-"""One POST of JSON that always ends: bounded in time, in tries and in size."""
+"""One POST of JSON, limited in time, retries and size."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class EmbedderTimedOut(EmbedderUnavailable):
 
 
 class EmbedderUnreachable(EmbedderUnavailable):
-    """No connection to the server, or it was cut before the answer was whole."""
+    """No connection to the server, or it broke before the answer was complete."""
 
 
 class EmbedderRateLimited(EmbedderUnavailable):
@@ -69,7 +69,7 @@ class EmbedderCallRejected(EmbedderUnavailable):
 
 
 class EmbedderAnswerInvalid(EmbedderUnavailable):
-    """The answer is not what was asked for: no JSON, too long, or other vectors than one of the right kind a text."""
+    """The answer is invalid: no JSON, too long, or not one vector of the right dimensions per text."""
 
 
 _REFUSALS = {
@@ -86,7 +86,7 @@ _PASSING = (EmbedderRateLimited, EmbedderOverloaded, EmbedderServerError, Embedd
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where to call, with which key (or none), and how often a call that did not get through is tried again."""
+    """The server's URL, the key (may be empty), and the number of retries."""
 
     base_url: str
     api_key: str = field(repr=False)
@@ -95,21 +95,21 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class _Failure:
-    """What went wrong, and the seconds that the server asks to wait before the next try, if it does."""
+    """An error, and the seconds of the server's Retry-After, if it sent one."""
 
     error: EmbedderUnavailable
     wait: float | None = None
 
 
 def post(endpoint: Endpoint, path: str, body: dict[str, Any], *, seconds: float, most_bytes: int) -> Any:
-    """Send ``body`` as JSON and return the JSON that comes back, within ``seconds`` in all.
+    """Send ``body`` as JSON and return the JSON answer, within ``seconds`` in all.
 
-    A server that is not reached, overloaded or asks to wait is tried again, as far as the time goes. It follows no
-    redirect, so a text goes nowhere but to the address in the settings. Call it from code that runs in no event loop.
-    Raises a subclass of EmbedderUnavailable; the server's own words may quote the texts, so they are not in it.
+    Retries while the server is unreachable, overloaded or asks to wait. Follows no redirect, so texts are sent only to
+    the configured address. Only for code outside an event loop. Raises a subclass of EmbedderUnavailable without the
+    server's message, which may quote the texts.
     """
-    # Returned and raised here: an error raised while the client's own is handled would carry that one, and with it
-    # the request, into every traceback.
+    # Returned and raised here: an error raised in an except block would have the client's error as its context, and
+    # thus the request in tracebacks.
     answer = async_to_sync(_ask)(endpoint, path, orjson.dumps(body), seconds, most_bytes)
     if isinstance(answer, EmbedderUnavailable):
         raise answer
@@ -120,7 +120,7 @@ async def _ask(endpoint: Endpoint, path: str, content: bytes, seconds: float, mo
     ends = time.monotonic() + seconds
     tries = 0
     try:
-        # A client's own timeouts count from byte to byte; only a cancelled task ends an answer that drips.
+        # The client's timeouts apply between bytes; only a cancelled task ends a slow stream.
         async with asyncio.timeout(seconds), _client(endpoint, seconds) as client:
             while True:
                 answer = await _attempt(client, path, content, most_bytes)
@@ -137,7 +137,7 @@ async def _ask(endpoint: Endpoint, path: str, content: bytes, seconds: float, mo
 
 
 def _client(endpoint: Endpoint, seconds: float) -> httpx2.AsyncClient:
-    """A client for one call: an event loop's connections can't be used in the next one's."""
+    """Create a client for one call: connections can't be used in another event loop."""
     headers = {"Content-Type": "application/json", "Accept": "application/json", "Accept-Encoding": "identity"}
     if endpoint.api_key:
         headers["Authorization"] = f"Bearer {endpoint.api_key}"
@@ -147,7 +147,7 @@ def _client(endpoint: Endpoint, seconds: float) -> httpx2.AsyncClient:
 
 @cache
 def _certificates() -> ssl.SSLContext:
-    """The authorities that servers are trusted by; reading them takes longer than a call."""
+    """The trusted certificate authorities, cached because reading them takes longer than a call."""
     return httpx2.create_ssl_context()
 
 
@@ -194,6 +194,6 @@ def _retry_after(value: str) -> float | None:
 
 
 def _backoff(attempt: int) -> float:
-    """Longer after each try, and not the same for everybody who was turned away at once."""
+    """The seconds before the next try: exponential with jitter."""
     longest = min(LONGEST_WAIT_SECONDS, FIRST_WAIT_SECONDS * 2**attempt)
     return longest * random.uniform(0.5, 1.0)  # noqa: S311 - spreads load, guards nothing

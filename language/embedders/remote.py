@@ -1,4 +1,4 @@
-"""Embedders that are called by HTTP: OpenAI's, any server that speaks the same API, and Voyage's."""
+"""Embedders over HTTP: OpenAI, servers with the same API, and Voyage."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ log = structlog.get_logger(__name__)
 
 PATH = "embeddings"
 REQUEST_TOKENS = 90_000
-"""Tokens of one call, as cl100k counts them. The least that a model of these servers takes is 120,000 of its own."""
+"""Maximum cl100k tokens of one call. The lowest limit of these servers is 120,000 tokens of their own tokenizer."""
 
 SHORTEST_TOKENS = 32
-"""A text is not cut below this when a server refuses it: it can't be the length then."""
+"""A refused text is not truncated below this: its length can't be the reason then."""
 
 NO_TEXT = "-"
-"""Stands for a text of nothing but white space, which these servers refuse."""
+"""Replaces blank texts, which these servers refuse."""
 
 BYTES_PER_NUMBER = 40
-"""A number as JSON may take this much; in base64 it takes 5.4."""
+"""Maximum bytes of a number in JSON; in base64 it takes 5.4."""
 
 ENVELOPE_BYTES = 65_536
 
@@ -41,10 +41,9 @@ Use = Literal["passage", "query"]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one call may hold and take.
+    """The limits of a call: ``texts`` per call, and ``text_tokens`` from the start of each text.
 
-    ``texts`` is how many one call carries, ``text_tokens`` how much of the beginning of each. ``passage_seconds`` and
-    ``query_seconds`` bound ``embed_passages`` and ``embed_query`` as a whole, retries and waits included.
+    ``passage_seconds`` and ``query_seconds`` limit ``embed_passages`` and ``embed_query`` including retries and waits.
     """
 
     texts: int
@@ -54,11 +53,11 @@ class Limits:
 
 
 class RemoteEmbedder:
-    """Embeds on a server. Making one opens no connection; it keeps nothing between calls, so threads may share it.
+    """Embeds on a server. Stateless and thread-safe; the constructor opens no connection.
 
-    Of a longer text only the beginning is embedded. A call that the server rejects is made again in halves, and a
-    single text that it rejects with half of the text, so that one server's smaller limits need no setting. Every
-    failure is an EmbedderUnavailable whose class says why (``language.embedders.http``).
+    Long texts are truncated. A rejected call is repeated in halves, and a rejected text with half of its length, so
+    that smaller limits of a server need no setting. Failures are subclasses of EmbedderUnavailable
+    (``language.embedders.http``).
     """
 
     def __init__(
@@ -77,13 +76,13 @@ class RemoteEmbedder:
         self.limits = limits
         self.send_dimensions = send_dimensions
         self.prefixes: dict[Use, str] = {"passage": passage_prefix, "query": query_prefix}
-        # Vectors made with another prefix are those of another model.
+        # Vectors with another prefix are not comparable, so the prefix is part of the name.
         self.name = choice.name + (f":{crc32(passage_prefix.encode()):08x}" if passage_prefix else "")
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """Embed stored texts: an array of shape (len(texts), dimensions), rows of length 1. Raises EmbedderUnavailable.
 
-        All of them or none: when a later call fails, what the earlier ones gave is thrown away.
+        All or none: if one call fails, the vectors of the earlier calls are discarded.
         """
         rows = np.empty((len(texts), self.dimensions), dtype=np.float32)
         began = time.monotonic()
@@ -97,13 +96,13 @@ class RemoteEmbedder:
         return rows
 
     def embed_query(self, text: str) -> Vectors:
-        """Embed what is searched for: an array of shape (dimensions,) of length 1. Raises EmbedderUnavailable."""
+        """Embed a search query: an array of shape (dimensions,) of length 1. Raises EmbedderUnavailable."""
         (batch,) = self._batches([text])
         row: Vectors = self._embed(batch, "query", time.monotonic() + self.limits.query_seconds)[0]
         return row
 
     def _batches(self, texts: Sequence[str]) -> Iterator[list[str]]:
-        """The texts as they are sent, in as few calls as the limits allow."""
+        """Yield the truncated texts in batches for as few calls as the limits allow."""
         batch: list[str] = []
         tokens = 0
         for text in texts:
@@ -144,7 +143,7 @@ class RemoteEmbedder:
         body: dict[str, Any] = {
             "model": self.choice.model,
             "input": [self.prefixes[use] + text for text in texts],
-            # A quarter of the bytes. Servers that know only numbers send those, which are read as well.
+            # A quarter of the bytes. Servers without base64 send numbers, which are accepted as well.
             "encoding_format": "base64",
         }
         if self.choice.kind == "voyage":
@@ -156,7 +155,7 @@ class RemoteEmbedder:
 
 
 def _smaller(texts: list[str]) -> list[list[str]]:
-    """The same in smaller calls, or with less of a single text; nothing when it can't be made smaller."""
+    """Split a batch in halves, or truncate a single text; none if it can't get smaller."""
     if len(texts) > 1:
         middle = len(texts) // 2
         return [texts[:middle], texts[middle:]]
@@ -192,7 +191,7 @@ def _index(item: dict[str, Any]) -> int:
 
 
 def _numbers(embedding: Any) -> Vectors:
-    """A vector from base64 of little-endian 32-bit numbers, or from a list of numbers."""
+    """Decode a vector from base64 of little-endian 32-bit floats, or from a list of numbers."""
     try:
         if isinstance(embedding, str):
             return np.frombuffer(base64.b64decode(embedding, validate=True), dtype="<f4")
@@ -205,7 +204,7 @@ def _numbers(embedding: Any) -> Vectors:
 
 
 def from_settings(choice: EmbedderChoice) -> RemoteEmbedder:
-    """The embedder that a setting names, with its address, key and limits."""
+    """Create the embedder of a choice, with its URL, key and limits from the settings."""
     openai = choice.kind == "openai"
     send = settings.OPENAI_SEND_DIMENSIONS if openai else None
     return RemoteEmbedder(

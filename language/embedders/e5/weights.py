@@ -16,17 +16,17 @@ Floats = NDArray[np.float32]
 _MAGIC = b"E5S1"
 _VERSION = 1
 _BLOCK = 32
-"""So many weights of four bits share a scale, a float of sixteen bits that stands before them."""
+"""The number of 4-bit weights in a block; a 16-bit float before them is their scale."""
 _BLOCK_BYTES = 2 + _BLOCK // 2
 
 
 class UnreadableWeights(ValueError):
-    """The file is not what this module reads."""
+    """The file has an unknown format."""
 
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """What the tokenizer knows: pieces of words and their scores by token id, and what stands for a character."""
+    """The vocabulary: pieces and scores by token id, and character replacements."""
 
     begin: int
     end: int
@@ -39,7 +39,7 @@ class Vocabulary:
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What the model has learnt. The file is mapped into memory: processes that read it share its pages."""
+    """The weights. The file is memory-mapped, so processes share its pages."""
 
     width: int
     inner: int
@@ -48,7 +48,7 @@ class Weights:
     epsilon: float
     _file: NDArray[np.uint8] = field(repr=False)
     _spans: dict[str, tuple[int, int]] = field(repr=False)
-    """Where a tensor begins and how many bytes it has, by name."""
+    """The offset and number of bytes of each tensor, by name."""
 
     def floats(self, name: str) -> Floats:
         """Return a tensor that is stored as floats: one dimension. Raises KeyError."""
@@ -63,7 +63,7 @@ class Weights:
             blocks = blocks[rows]
         scales = np.ascontiguousarray(blocks[..., :2]).view("<f2").astype(np.float32)
         halves = blocks[..., 2:]
-        # A byte holds the weight at its own place below, and the one half a block further on above.
+        # The low half of a byte is the weight at its index, the high half the one half a block later.
         values = np.concatenate([halves & 15, halves >> 4], axis=-1).astype(np.float32) - 8
         return (values * scales).reshape(len(blocks), columns)
 
@@ -78,7 +78,7 @@ def read_weights(path: Path) -> tuple[Vocabulary, Weights]:
 
 
 class _Reader:
-    """Goes through the file once; everything in it is little-endian."""
+    """Reads the file sequentially; all numbers are little-endian."""
 
     def __init__(self, file: NDArray[np.uint8]) -> None:
         self.file = file

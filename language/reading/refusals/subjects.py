@@ -1,4 +1,4 @@
-"""What a sentence says, and of whom: "I live in Lisbon" does not say that a sister lives there."""
+"""The content words of a sentence and its subjects: "I live in Lisbon" does not match "my sister lives in Lisbon"."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _OPEN = frozenset({"NOUN", "PROPN", "VERB", "ADJ", "NUM", "X", "INTJ"})
 
 
 def content_words(words: Iterable[Word]) -> list[str]:
-    """The lemmas of words that say something by themselves, one word for each relative however they are called."""
+    """Return the lemmas of content words, with one lemma for all words for a relative."""
     lemmas = (word.lemma.lower() for word in words if word.pos in _OPEN and word.dep not in {"aux", "auxpass", "neg"})
     return [
         _SAME_WORD.get(lemma, lemma) for lemma in lemmas if lemma not in _NO_CONTENT and any(map(str.isalnum, lemma))
@@ -44,11 +44,10 @@ _SUBJECTS = frozenset({"nsubj", "nsubjpass"})
 
 @dataclass(frozen=True, slots=True)
 class SentenceWords:
-    """The words of a sentence, by what they are for. All are lemmas as ``content_words`` gives them.
+    """The lemmas of a sentence's content words, by function.
 
-    ``people`` are those of whom it is said: kin, names, and "i" for the speaker; empty where a pronoun may stand for
-    anybody. ``subjects`` are all words of its subjects, ``verbs`` those verbs that tell little without an object,
-    ``content`` what is left.
+    ``people`` are the kin and names among the subjects, and "i" for the speaker; empty if a pronoun may refer to
+    anybody. ``subjects`` are all words of the subjects, ``verbs`` are light verbs, ``content`` is the rest.
     """
 
     words: frozenset[str] = frozenset()
@@ -58,7 +57,7 @@ class SentenceWords:
 
     @classmethod
     def of(cls, text: str) -> SentenceWords:
-        """Read a sentence; of what can't be parsed, and of other languages, nothing is known."""
+        """Parse a sentence; all sets are empty if it can't be parsed or is in another language."""
         parsed = parse(text)
         return cls() if parsed is None else cls._read(parsed)
 
@@ -78,18 +77,18 @@ class SentenceWords:
 
     @property
     def content(self) -> frozenset[str]:
-        """The words that say what is so: neither of whom nor the verb."""
+        """The words besides subjects and light verbs."""
         return self.words - self.subjects - self.verbs - {_SPEAKER}
 
     def is_about_others_than(self, other: SentenceWords) -> bool:
-        """Whether both say plainly of whom they speak, and it is somebody else. Kin may be called by any name."""
+        """Whether both name their people, and these differ. Kin and a name may be the same person."""
         if not self.people or not other.people or self.people & other.words or other.people & self.words:
             return False
         one, two = (frozenset(map(_kind, each.people)) for each in (self, other))
         return {"kin", "name"} != one | two
 
     def may_be_restated_by(self, text: str) -> bool:
-        """Whether a sentence with words of this one may say the same: of nobody else, and more than the verb."""
+        """Whether a sentence may repeat this one: about the same people, with more in common than light verbs."""
         if not self.subjects | self.people:
             return True
         other = SentenceWords.of(text)
