@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from functools import reduce
 from operator import or_
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import UUID
 
 from django.apps import apps
@@ -31,6 +31,15 @@ if TYPE_CHECKING:
         Member,
     )
     from .principals import Principal
+
+Rows = TypeVar("Rows", bound=models.QuerySet[Any])
+
+
+def own_rows(rows: Rows, principal: Principal) -> Rows:
+    """Filter rows with a ``user_id``: all for staff, otherwise the person's own; none without a person."""
+    if principal.kind == "staff":
+        return rows
+    return rows.none() if principal.user_id is None else rows.filter(user_id=principal.user_id)
 
 
 class AgentQuerySet(models.QuerySet["Agent"]):

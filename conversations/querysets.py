@@ -12,6 +12,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Cast
 
+from accounts.querysets import own_rows
 from journal.exceptions import NotFound
 from journal.models import JobRun
 
@@ -42,11 +43,7 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
         An agent also gets the person's other conversations that are not private if its sources include turns and the
         person allows earlier conversations to be quoted.
         """
-        if principal.kind == "staff":
-            return self
-        if principal.user_id is None:
-            return self.none()
-        own = self.filter(user_id=principal.user_id)
+        own = own_rows(self, principal)
         if principal.kind != "agent":
             return own
         held = Q(agent_id=principal.agent_id)
@@ -112,11 +109,7 @@ class _SaidQuerySet(models.QuerySet[Said]):
         An agent also gets those in the person's other conversations that are not private, if its sources include this
         one and the person allows earlier conversations to be quoted.
         """
-        if principal.kind == "staff":
-            return self
-        if principal.user_id is None:
-            return self.none()
-        own = self.filter(user_id=principal.user_id)
+        own = own_rows(self, principal)
         if principal.kind != "agent":
             return own
         if not _reads_others(principal, self.source):
@@ -226,11 +219,7 @@ class _OfAgent(models.QuerySet[Kept]):
 
     def visible_to(self, principal: Principal) -> Self:
         """Return all for staff, the person's own for a person, and for an agent those that it wrote."""
-        if principal.kind == "staff":
-            return self
-        if principal.user_id is None:
-            return self.none()
-        own = self.filter(user_id=principal.user_id)
+        own = own_rows(self, principal)
         return own.filter(agent_id=principal.agent_id) if principal.kind == "agent" else own
 
     def written_by(self, principal: Principal) -> Self:

@@ -15,6 +15,7 @@ from django.db.models import F, Func, Min, Q
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
+from accounts.querysets import own_rows
 from journal.models import Ledger
 from statements.querysets import StatementQuerySet
 
@@ -249,11 +250,7 @@ class ProposalQuerySet(models.QuerySet["Proposal"]):
         An agent that may decide for the person also sees those about memories and places visible to it. It sees none
         while the person has memory switched off.
         """
-        if principal.kind == "staff":
-            return self
-        if principal.user_id is None:
-            return self.none()
-        own = self.filter(user_id=principal.user_id)
+        own = own_rows(self, principal)
         if principal.kind != "agent":
             return own
         if not principal.has_memory:
@@ -325,11 +322,7 @@ class PlanQuerySet(models.QuerySet["MemoryPlan"]):
 
     def visible_to(self, principal: Principal) -> PlanQuerySet:
         """All for staff; for a person their own; for an agent those it made, if it sees all their categories."""
-        if principal.kind == "staff":
-            return self
-        if principal.user_id is None:
-            return self.none()
-        own = self.filter(user_id=principal.user_id)
+        own = own_rows(self, principal)
         if principal.kind != "agent":
             return own
         if not (principal.has_memory and principal.may_decide):

@@ -11,6 +11,7 @@ from django.db.models import Exists, F, OuterRef, Q, Subquery
 from django.utils import timezone
 
 from accounts.models import Agent, AgentKey, Grant, User
+from accounts.querysets import own_rows
 from journal.models import Ledger
 
 if TYPE_CHECKING:
@@ -22,11 +23,7 @@ class WebhookQuerySet(models.QuerySet["Webhook"]):
 
     def visible_to(self, principal: Principal) -> WebhookQuerySet:
         """All for staff; the person's own; for an agent its own."""
-        if principal.kind == "staff":
-            return self
-        if principal.user_id is None:
-            return self.none()
-        own = self.filter(user_id=principal.user_id)
+        own = own_rows(self, principal)
         return own.filter(agent_id=principal.agent_id) if principal.kind == "agent" else own
 
     def due(self, now: datetime) -> WebhookQuerySet:
