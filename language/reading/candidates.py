@@ -33,7 +33,7 @@ def memory_candidates(reading: BatchReading, request: ExtractionRequest) -> tupl
         category = memory_category(first.kind, about_user=about_user, known=request.memory_categories)
         if category is None:
             continue
-        explicit = any(one.explicit for one in group)
+        explicit = any(one.is_explicit for one in group)
         importance = importance_of(first.kind, first.content)
         memories.append(
             MemoryCandidate(

@@ -112,16 +112,16 @@ def _apply_corrections(
     for message in request.messages:
         for each in corrections_in(own_words(message.content)) if message.role == "user" else ():
             before = [place for place, (one, _) in enumerate(left) if one.indices[0] < message.index]
-            said = [place for place in before if each.of(left[place][0].content)]
-            memories = [memory for memory in request.memories if each.of(memory.content)]
+            said = [place for place in before if each.apply_to(left[place][0].content)]
+            memories = [memory for memory in request.memories if each.apply_to(memory.content)]
             if said:
-                one, content = left[said[-1]][0], each.of(left[said[-1]][0].content) or ""
+                one, content = left[said[-1]][0], each.apply_to(left[said[-1]][0].content) or ""
                 right = replace(one, content=content, indices=(message.index,), quote=each.sentence)
                 left[said[-1]] = right, Saying(content)
             elif len(memories) == 1:
                 evidence = {"index": message.index, "quote": each.sentence}
                 arguments: dict[str, object] = {"memory_id": memories[0].id, "correction": True, "evidence": evidence}
-                arguments["content"] = each.of(memories[0].content)
+                arguments["content"] = each.apply_to(memories[0].content)
                 wishes.append(_PlannedCall(UPDATE, arguments, message.index, message.content.find(each.sentence)))
             left = [
                 (_shortened(one, each, before_it) if _is_of(one, message, each) else one, saying)
@@ -144,20 +144,20 @@ def _apply_rescheduling(
         if moved is None:
             continue
         before = [one for one in left if one.indices[0] < message.index]
-        said = moved.meant([one.content for one in before])
-        meant = moved.meant([memory.content for memory in request.memories]) if said is None else None
+        said = moved.best_match([one.content for one in before])
+        meant = moved.best_match([memory.content for memory in request.memories]) if said is None else None
         if said is None and meant is None:
             continue
-        left = [one for one in left if one.indices[0] != message.index or not moved.covers(one.content)]
+        left = [one for one in left if one.indices[0] != message.index or not moved.only_names_day(one.content)]
         if said is not None:
-            old, content = before[said], moved.of(before[said].content) or ""
+            old, content = before[said], moved.apply_to(before[said].content) or ""
             left.remove(old)
             left.append(replace(old, content=content, indices=(message.index,), quote=moved.quote))
         elif meant is not None:
             memory = request.memories[meant]
             evidence = {"index": message.index, "quote": moved.quote}
             arguments: dict[str, object] = {"memory_id": memory.id, "explicit": True, "evidence": evidence}
-            arguments["content"] = moved.of(memory.content)
+            arguments["content"] = moved.apply_to(memory.content)
             wishes.append(_PlannedCall(UPDATE, arguments, message.index, message.content.find(moved.quote)))
     return left, wishes
 
@@ -169,8 +169,8 @@ def _is_of(candidate: MemoryCandidate, message: Utterance, correction: Correctio
 
 def _shortened(candidate: MemoryCandidate, correction: Correction, told: Sequence[str]) -> MemoryCandidate:
     """Without a negated ending, if the negated value is known."""
-    if any(correction.denies(each) for each in told if each != candidate.content):
-        return replace(candidate, content=correction.without(candidate.content))
+    if any(correction.contains_old_value(each) for each in told if each != candidate.content):
+        return replace(candidate, content=correction.without_negated_ending(candidate.content))
     return candidate
 
 

@@ -92,15 +92,15 @@ def _condensed(content: str, group: Sequence[KnownMemory]) -> Condensed:
 class _Part:
     """A sentence that can be joined with others of the same opening: "Sam likes"."""
 
-    opens: str
-    what: str
-    denied: bool
+    opening: str
+    object_text: str
+    is_negated: bool
 
 
 def join_sentences(contents: Sequence[str]) -> str | None:
     """Join sentences about one person into one of at most 280 characters; None if that needs judgement."""
     parts = [part for part in map(_part_of, contents) if part is not None]
-    return _join_objects(parts) if len(parts) == len(contents) and len({part.opens for part in parts}) == 1 else None
+    return _join_objects(parts) if len(parts) == len(contents) and len({part.opening for part in parts}) == 1 else None
 
 
 def _joined(memories: Sequence[KnownMemory]) -> Iterable[Condensed]:
@@ -109,7 +109,7 @@ def _joined(memories: Sequence[KnownMemory]) -> Iterable[Condensed]:
     for memory in memories:
         part = _part_of(memory.content)
         if part is not None:
-            alike.setdefault(part.opens, []).append((memory, part))
+            alike.setdefault(part.opening, []).append((memory, part))
     for told in alike.values():
         group: list[tuple[KnownMemory, _Part]] = []
         for one in [*told, None]:
@@ -124,9 +124,9 @@ def _joined(memories: Sequence[KnownMemory]) -> Iterable[Condensed]:
 def _join_objects(parts: Sequence[_Part]) -> str | None:
     """Join objects of one predicate; None if there is only one, or the sentence gets too long."""
     # Short ones first: "green tea and coffee" is ambiguous.
-    things = sorted(dict.fromkeys(part.what for part in parts), key=lambda what: len(what.split()))
-    link = "or" if parts[0].denied else "and"
-    joined = f"{parts[0].opens} {', '.join(things[:-1])} {link} {things[-1]}."
+    things = sorted(dict.fromkeys(part.object_text for part in parts), key=lambda what: len(what.split()))
+    link = "or" if parts[0].is_negated else "and"
+    joined = f"{parts[0].opening} {', '.join(things[:-1])} {link} {things[-1]}."
     return joined if len(things) > 1 and len(joined) <= MOST_CHARACTERS else None
 
 

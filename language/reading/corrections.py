@@ -37,20 +37,20 @@ def puts_right(said: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """A sentence with a new value and a negated old one: ``body`` before the *not*, ``was`` after it."""
+    """A sentence with a new value and a negated old one: ``body`` before the *not*, ``old_value`` after it."""
 
     sentence: str
     body: str
-    was: str
+    old_value: str
 
-    def denies(self, statement: str) -> bool:
+    def contains_old_value(self, statement: str) -> bool:
         """Whether a statement contains the negated words."""
-        return self._in(statement) is not None
+        return self._find_old_value(statement) is not None
 
-    def of(self, statement: str) -> str | None:
+    def apply_to(self, statement: str) -> str | None:
         """The corrected statement; None if the correction does not apply to it, or is incomplete."""
-        found = self._in(statement)
-        now = self._instead(found["before"] or "") if found else None
+        found = self._find_old_value(statement)
+        now = self._new_value(found["before"] or "") if found else None
         if found is None or now is None:
             return None
         article = found["article"]
@@ -58,17 +58,17 @@ class Correction:
             article = "an " if now[0].lower() in "aeiou" else "a "
         return f"{statement[: found.start('article')]}{article}{now}{statement[found.end('was') :]}"
 
-    def without(self, statement: str) -> str:
+    def without_negated_ending(self, statement: str) -> str:
         """A statement without its ending that only negates the old value."""
-        return re.sub(rf",? not {_ARTICLE}{re.escape(self.was)}(?=\.?$)", "", statement, flags=re.IGNORECASE)
+        return re.sub(rf",? not {_ARTICLE}{re.escape(self.old_value)}(?=\.?$)", "", statement, flags=re.IGNORECASE)
 
-    def _in(self, statement: str) -> re.Match[str] | None:
-        words = re.escape(self.was)
+    def _find_old_value(self, statement: str) -> re.Match[str] | None:
+        words = re.escape(self.old_value)
         return re.search(
             rf"(?:(?P<before>[\w'’-]+)\s+)??(?P<article>{_ARTICLE})\b(?P<was>{words})\b(?!['’]s)", statement, re.I
         )
 
-    def _instead(self, before: str) -> str | None:
+    def _new_value(self, before: str) -> str | None:
         only = _NAMED_ONLY.fullmatch(self.body)
         if only is not None:
             return only["now"]

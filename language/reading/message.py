@@ -50,7 +50,7 @@ class _Context:
     statement: ReadStatement
     clause: Clause
     person: Person
-    loose: bool = False
+    needs_parse_check: bool = False
     """Whether it was merged from several clauses, or its subject was elided."""
 
 
@@ -61,7 +61,7 @@ class MessageReader(StatementBuilder):
         """The statements of a sentence."""
         words = parsed.words[first:last]
         offset = words[0].start
-        pronouns = _PRONOUNS_ARE.search(self.mended.text[offset : words[-1].end])
+        pronouns = _PRONOUNS_ARE.search(self.normalised.text[offset : words[-1].end])
         if pronouns is not None:
             text = f"The user's pronouns are {pronouns[1].lower()}."
             yield self._statement(self.cast.user, text, "", *self._span(words), explicit=asked is not None)
@@ -72,10 +72,10 @@ class MessageReader(StatementBuilder):
             return
         if asked is not None:
             part = Normalised(
-                _capital(self.mended.text[offset + asked.start : offset + asked.end]),
-                self.mended.starts[offset + asked.start : offset + asked.end],
-                self.mended.ends[offset + asked.start : offset + asked.end],
-                self.mended.quotes,
+                _capital(self.normalised.text[offset + asked.start : offset + asked.end]),
+                self.normalised.starts[offset + asked.start : offset + asked.end],
+                self.normalised.ends[offset + asked.start : offset + asked.end],
+                self.normalised.quotes,
             )
             inner = parse(part.text)
             if inner is not None and inner.words:
@@ -90,27 +90,28 @@ class MessageReader(StatementBuilder):
 
     def clauses(self, parsed: Parsed, first: int, last: int, *, explicit: bool = False) -> Iterator[ReadStatement]:
         """The statements of a sentence's clauses, and the kinship relations it mentions."""
-        told: list[_Context] = []
+        contexts: list[_Context] = []
         previous: Word | None = None
         question = parsed.text[: parsed.words[last - 1].end].rstrip().endswith("?")
         for clause in map(unwrapped, clauses(parsed, first, last)):
-            self.cast.resolve(parsed, clause.words(), self.who)
-            person, elided = self._subject(clause, previous)
+            self.cast.resolve(parsed, clause.words(), self.referents)
+            person, elided = self._resolve_subject(clause, previous)
             if not question:
                 for each in clause.children("attr", "oprd") if person is not None else ():
                     self.cast.learn_from_copula(person or self.cast.user, each, parsed.child(each, "poss"))
-                yield from self._kin(clause)
+                yield from self._kin_statements(clause)
             try:
                 if question:
                     raise _Dropped("question")
-                statement = self._clause(clause, person, elided=elided, explicit=explicit)
-                told.append(_Context(statement, clause, person or statement.person, loose=elided or person is None))
+                statement = self._read_clause(clause, person, elided=elided, explicit=explicit)
+                is_uncertain = elided or person is None
+                contexts.append(_Context(statement, clause, person or statement.person, is_uncertain))
                 if person is self.cast.user:
                     self.cast.learn_relatives(parsed, clause.head)
             except Unclear as unclear:
-                joined = self._merged(told, clause, person) if previous is not None else None
+                joined = self._merge_with_last(contexts, clause, person) if previous is not None else None
                 if joined is not None:
-                    told[-1] = joined
+                    contexts[-1] = joined
                 else:
                     self.dropped[unclear.reason] += 1
             except _Dropped as dropped:
@@ -119,37 +120,34 @@ class MessageReader(StatementBuilder):
                 if str(dropped) == "joke or hearsay":
                     self.cast.mentioned_now = [one for one in self.cast.mentioned_now if one is self.cast.legacy]
                 self.dropped[str(dropped)] += 1
-            beside = (
-                next((each for each in parsed.children(clause.subject) if each.dep == "conj"), None)
-                if clause.subject
-                else None
-            )
+            conjunct = parsed.child(clause.subject, "conj") if clause.subject is not None else None
             if person is not None:
-                self.cast.set_focus(person, self.who.get(beside.index) if beside else None)
-            self.last = person or self.last
+                self.cast.set_focus(person, self.referents.get(conjunct.index) if conjunct else None)
+            self.last_person = person or self.last_person
             previous = clause.head
-        yield from self._well_formed(told)
+        yield from self._drop_malformed(contexts)
 
-    def _well_formed(self, told: Sequence[_Context]) -> Iterator[ReadStatement]:
+    def _drop_malformed(self, contexts: Sequence[_Context]) -> Iterator[ReadStatement]:
         """Those that parse as one sentence. Well written statements of a whole clause are not parsed again."""
-        for each in told:
-            wrong = malformed_reason(each.statement.content) if self.mended.casual or each.loose else ""
-            if wrong:
-                self.dropped[wrong] += 1
+        for context in contexts:
+            is_checked = self.normalised.casual or context.needs_parse_check
+            reason = malformed_reason(context.statement.content) if is_checked else ""
+            if reason:
+                self.dropped[reason] += 1
             else:
-                yield each.statement
+                yield context.statement
 
-    def _subject(self, clause: Clause, previous: Word | None) -> tuple[Person | None, bool]:  # noqa: PLR0911
+    def _resolve_subject(self, clause: Clause, previous: Word | None) -> tuple[Person | None, bool]:  # noqa: PLR0911
         """The referent of the clause's subject, and whether the subject is elided."""
         head, subject = clause.head, clause.subject
         if subject is not None:
             if subject.low == "we":
                 both = self.cast.other_in_we(self._is_reciprocal(clause))
-                if both is not None and both not in {self.who.get(each.index) for each in clause.words()}:
+                if both is not None and both not in {self.referents.get(each.index) for each in clause.words()}:
                     return both, False
                 if self.cast.legacy is None and holds_for_speaker(clause, reciprocal=self._is_reciprocal(clause)):
-                    self.who[subject.index] = self.cast.user
-            return self.who.get(subject.index), False
+                    self.referents[subject.index] = self.cast.user
+            return self.referents.get(subject.index), False
         is_naming = head.lemma in {"call", "name"} and not clause.children("aux")
         if not is_verb(head) or is_imperative(clause) or is_naming:
             return None, False
@@ -158,8 +156,9 @@ class MessageReader(StatementBuilder):
         )
         if not past:
             return None, False
-        if previous is not None or self.last is not None:
-            return self.last or (self.cast.user if self.own and not self.cast.mentioned_now else None), True
+        if previous is not None or self.last_person is not None:
+            user = self.cast.user if self.defaults_to_user and not self.cast.mentioned_now else None
+            return self.last_person or user, True
         asked = re.findall(
             r"(?i)\b(?:did|was|were|does|do|is|are|had|has|have|made|would|could) (he|she|you|they|we|it)\b",
             self.reply,
@@ -169,10 +168,10 @@ class MessageReader(StatementBuilder):
             if low == "you":
                 return self.cast.user, True
             near = [self.cast.focus, *reversed(self.cast.mentioned_before)]
-            return next(
-                (one for one in near if one is not None and low in PRONOUNS and one.fits(PRONOUNS[low])), None
-            ), True
-        if self.cast.legacy is None and self.own and not self.cast.mentioned_now:
+            gender = PRONOUNS.get(low)
+            fitting = (each for each in near if each is not None and gender is not None and each.fits(gender))
+            return next(fitting, None), True
+        if self.cast.legacy is None and self.defaults_to_user and not self.cast.mentioned_now:
             return self.cast.user, True
         return (self.cast.legacy if head.lemma == "bear" and not self.cast.is_ambiguous else None), True
 
@@ -184,15 +183,15 @@ class MessageReader(StatementBuilder):
 
     # --- a clause -----------------------------------------------------------------------------------------------
 
-    def _clause(self, clause: Clause, person: Person | None, *, elided: bool, explicit: bool) -> ReadStatement:
+    def _read_clause(self, clause: Clause, person: Person | None, *, elided: bool, explicit: bool) -> ReadStatement:
         """The statement of a clause. Raises _Dropped or Unclear."""
         if not is_verb(clause.head):
             raise _Dropped("no statement")
-        loss = self._loss(clause)
+        loss = self._read_loss(clause)
         if loss is not None:
             return loss
         thing = clause.subject is not None and (person is None or (person.role == "other" and not person.kin))
-        owner = (self._owner(clause) or person) if thing else person
+        owner = (self._owner_of_subject(clause) or person) if thing else person
         thing = thing and owner is not person
         if owner is None:
             if not explicit:
@@ -201,7 +200,7 @@ class MessageReader(StatementBuilder):
                 )
             owner = self.cast.user
         self._check_name(clause, owner)
-        about = self._about(clause, owner)
+        about = self._filed_under(clause, owner)
         if about is None and not explicit:
             raise _Dropped("about somebody else")
         about = about or owner
@@ -221,17 +220,17 @@ class MessageReader(StatementBuilder):
         if says_too_little(sense, owner, content):
             raise _Dropped("says too little")
         try:
-            clause, sentence = self._worded(clause, owner if not thing else None, about, elided=elided)
+            clause, sentence = self._word_clause(clause, owner if not thing else None, about, elided=elided)
         except Unclear:
             if is_passing:
                 raise _Dropped("of the moment") from None
             raise
         kind = kind_of(clause.sense(), sentence, about) or ("asked" if explicit else "")
-        self.died = owner if kind == "death" else None
+        self.deceased = owner if kind == "death" else None
         if about.role == "legacy" and owner.role == "other" and kind != "health":
             kind = "relationship"
         statement = self._statement(about, sentence, kind, *self._span(clause.words()), explicit=explicit)
-        return replace(statement, passing=is_passing)
+        return replace(statement, is_momentary=is_passing)
 
     def _is_passing(self, clause: Clause, about: Person, owner: Person, *, thing: bool) -> bool:
         """Whether a clause holds only at this moment; for other people, only motion and similar."""
@@ -240,7 +239,7 @@ class MessageReader(StatementBuilder):
         moving = clause.head.lemma in {"come", "go", "make", "do", "get", "look", "try"}
         return about.role == "other" and clause.head.tag == "VBG" and moving
 
-    def _worded(self, clause: Clause, person: Person | None, about: Person, *, elided: bool) -> tuple[Clause, str]:
+    def _word_clause(self, clause: Clause, person: Person | None, about: Person, *, elided: bool) -> tuple[Clause, str]:
         """The clause as a sentence, without modifiers that are unclear. Raises Unclear if the rest is unclear too."""
         age = (
             clause.head.lemma == "be"
@@ -250,11 +249,11 @@ class MessageReader(StatementBuilder):
                 for each in clause.children("attr", "acomp")
             )
         )
-        died = person is not None and person is self.died and person.gender
+        died = person is not None and person is self.deceased and person.gender
         if age and "when" not in clause.lows() and not died:
             raise _Dropped("an age without its time")
         while True:
-            wording = ClauseWording(self.cast, self.mended, self.who, of_legacy=about.role == "legacy")
+            wording = ClauseWording(self.cast, self.normalised, self.referents, of_legacy=about.role == "legacy")
             try:
                 text = wording.say(clause, person, elided=elided)
                 break
@@ -278,15 +277,15 @@ class MessageReader(StatementBuilder):
             raise _Dropped("unknown subject")
         return clause, sentence
 
-    def _about(self, clause: Clause, owner: Person) -> Person | None:
+    def _filed_under(self, clause: Clause, owner: Person) -> Person | None:
         """The person a statement is filed under: its owner, the legacy if also involved, or None."""
         legacy = self.cast.legacy
         if owner.role != "other":
             return owner
         if legacy is not None:
-            objects = {self.who.get(each.index) for each in clause.children("dobj", "dative")}
+            objects = {self.referents.get(each.index) for each in clause.children("dobj", "dative")}
             objects |= {
-                self.who.get(each.index)
+                self.referents.get(each.index)
                 for verb in clause.children("ccomp", "xcomp")
                 for each in clause.parsed.children(verb)
                 if each.dep in {"nsubj"} and clause.head.lemma not in SAY
@@ -304,11 +303,11 @@ class MessageReader(StatementBuilder):
         """Whether a predicate noun is possessed by the legacy: "my brother Tom is her son"."""
         for each in clause.children("attr"):
             holder = clause.parsed.child(each, "poss")
-            if holder is not None and self.who.get(holder.index) is self.cast.legacy:
+            if holder is not None and self.referents.get(holder.index) is self.cast.legacy:
                 return True
         return False
 
-    def _owner(self, clause: Clause) -> Person | None:
+    def _owner_of_subject(self, clause: Clause) -> Person | None:
         """The owner of the thing a clause is about: "her handwriting was atrocious", "green is my favourite colour"."""
         subject = clause.subject
         liked = (
@@ -317,7 +316,9 @@ class MessageReader(StatementBuilder):
         for noun in (*([subject] if subject is not None else []), *clause.children("attr"), *liked):
             holder = clause.parsed.child(noun, "poss")
             while (
-                holder is not None and holder.index not in self.who and clause.parsed.child(holder, "poss") is not None
+                holder is not None
+                and holder.index not in self.referents
+                and clause.parsed.child(holder, "poss") is not None
             ):
                 holder = clause.parsed.child(holder, "poss")
             if holder is None or (
@@ -326,7 +327,7 @@ class MessageReader(StatementBuilder):
                 and not _FAVOURITE & {each.low for each in clause.parsed.subtree(noun)}
             ):
                 continue
-            owner = self.who.get(holder.index) if holder.low != "our" else None
+            owner = self.referents.get(holder.index) if holder.low != "our" else None
             if owner is not None:
                 return owner
         return None
@@ -350,16 +351,16 @@ class MessageReader(StatementBuilder):
             self.cast.set_focus(self.cast.find_or_add(name=name.text.capitalize()), None)
             raise _Dropped("unclear pronoun")
 
-    def _loss(self, clause: Clause) -> ReadStatement | None:
+    def _read_loss(self, clause: Clause) -> ReadStatement | None:
         """A death stated as a loss: "we lost him to a stroke"."""
         legacy, head = self.cast.legacy, clause.head
         if legacy is None or head.low != "lost" or clause.subject is None or clause.subject.low not in {"we", "i"}:
             return None
         lost = next(iter(clause.children("dobj")), None)
-        if lost is None or self.who.get(lost.index) is not legacy or clause.children("neg", "aux"):
+        if lost is None or self.referents.get(lost.index) is not legacy or clause.children("neg", "aux"):
             return None
         rest = [word for word in clause.words() if word.index > max(each.index for each in clause.parsed.subtree(lost))]
-        text = self.mended.text[rest[0].start : rest[-1].end] if rest else ""
+        text = self.normalised.text[rest[0].start : rest[-1].end] if rest else ""
         told = resolve_dates(re.sub(r"^to ", "of ", text.strip(" .!,")), self.message.at, past=True)
         if told is None or re.search(r"(?i)\b(?:i|my|we|our|he|she|it|that)\b", text) or MASK in text:
             raise _Dropped("unclear pronoun")
@@ -367,11 +368,11 @@ class MessageReader(StatementBuilder):
             legacy, punctuated(f"{legacy.name} died {told}".strip()), "death", *self._span(clause.words())
         )
 
-    def _merged(self, told: list[_Context], clause: Clause, person: Person | None) -> _Context | None:
+    def _merge_with_last(self, contexts: list[_Context], clause: Clause, person: Person | None) -> _Context | None:
         """Merge a clause with the one before, which has its subject and the antecedent of its pronoun."""
-        if not told or told[-1].person is not person or person is None:
+        if not contexts or contexts[-1].person is not person or person is None:
             return None
-        last = told[-1]
+        last = contexts[-1]
         parsed = clause.parsed
         ids = last.clause.ids | clause.ids | frozenset(range(max(last.clause.ids) + 1, min(clause.ids)))
         if (
@@ -380,17 +381,17 @@ class MessageReader(StatementBuilder):
             or not any(parsed.words[index].low in {"and", "but"} for index in ids)
         ):
             return None
-        both = Clause(parsed, last.clause.head, frozenset(ids), last.clause.subject)
+        merged = Clause(parsed, last.clause.head, frozenset(ids), last.clause.subject)
         try:
-            reason = unasserted_reason(replace(both, head=clause.head), person)
+            reason = unasserted_reason(replace(merged, head=clause.head), person)
             if reason:
                 return None
-            both, sentence = self._worded(both, person, last.statement.person, elided=False)
+            merged, sentence = self._word_clause(merged, person, last.statement.person, elided=False)
         except (Unclear, _Dropped):
             return None
-        start, end = self._span(both.words())
+        start, end = self._span(merged.words())
         statement = replace(last.statement, content=sentence, quote=self.message.content[start:end])
-        return _Context(statement, both, person, loose=True)
+        return _Context(statement, merged, person, needs_parse_check=True)
 
 
 def _capital(text: str) -> str:

@@ -154,34 +154,42 @@ class Rescheduling:
 
     message: str
     quote: str
-    was: str
-    now: str
+    old_day: str
+    new_day: str
 
-    def of(self, memory: str) -> str | None:
+    def apply_to(self, memory: str) -> str | None:
         """The memory with the new day, or without the old one; None if it is about something else."""
         days = list(_DAYS.finditer(memory))
-        if len(days) != 1 or (self.was and days[0]["day"].lower() != self.was) or days[0]["day"].lower() == self.now:
+        if (
+            len(days) != 1
+            or (self.old_day and days[0]["day"].lower() != self.old_day)
+            or days[0]["day"].lower() == self.new_day
+        ):
             return None
-        if not self.shared(memory):
+        if not self.shared_words(memory):
             return None
-        if self.now:
-            return memory[: days[0].start("day")] + self.now.capitalize() + memory[days[0].end("day") :]
+        if self.new_day:
+            return memory[: days[0].start("day")] + self.new_day.capitalize() + memory[days[0].end("day") :]
         return _WHEN.sub("", memory, count=1)
 
-    def meant(self, statements: Sequence[str]) -> int | None:
+    def best_match(self, statements: Sequence[str]) -> int | None:
         """The index of the statement that shares most words; None on a tie or without a match."""
-        shared = {place: len(self.shared(each)) for place, each in enumerate(statements) if self.of(each) is not None}
+        shared = {
+            place: len(self.shared_words(each))
+            for place, each in enumerate(statements)
+            if self.apply_to(each) is not None
+        }
         most = [place for place, words in shared.items() if words == max(shared.values())]
         return most[0] if len(most) == 1 else None
 
-    def shared(self, memory: str) -> set[str]:
+    def shared_words(self, memory: str) -> set[str]:
         """The content words that the message and a memory share, without days."""
         said, known = (_content_prefixes(_DAYS.sub("", text)) for text in (self.message, memory))
         return said & known
 
-    def covers(self, content: str) -> bool:
+    def only_names_day(self, content: str) -> bool:
         """Whether a statement only gives the old or the new day."""
-        return not {f"{day}day" for day in (self.was, self.now) if day}.isdisjoint(words_of(content))
+        return not {f"{day}day" for day in (self.old_day, self.new_day) if day}.isdisjoint(words_of(content))
 
 
 def find_rescheduling(message: str) -> Rescheduling | None:

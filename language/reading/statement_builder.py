@@ -19,7 +19,7 @@ from language.reading.people import PRONOUNS, Cast, Person
 class ReadStatement:
     """A sentence about ``person``. ``quote`` is a verbatim part of message ``index``.
 
-    ``passing``: it holds only at this moment and is not to be kept.
+    ``is_momentary``: it holds only at this moment and is not to be kept.
     """
 
     person: Person
@@ -27,36 +27,41 @@ class ReadStatement:
     kind: str
     index: int
     quote: str
-    explicit: bool = False
-    passing: bool = False
+    is_explicit: bool = False
+    is_momentary: bool = False
 
 
 class StatementBuilder:
-    """Builds the statements of one message."""
+    """Builds the statements of one message.
+
+    ``referents``: the person of each token by its index, None if ambiguous. ``defaults_to_user``: an elided subject is
+    the user.
+    """
 
     def __init__(
         self,
         cast: Cast,
         message: Utterance,
-        mended: Normalised,
+        normalised: Normalised,
         reply: str = "",
         dropped: Counter[str] | None = None,
         *,
-        own: bool = False,
+        defaults_to_user: bool = False,
     ) -> None:
-        self.cast, self.message, self.mended, self.reply, self.own = cast, message, mended, reply, own
+        self.cast, self.message, self.normalised = cast, message, normalised
+        self.reply, self.defaults_to_user = reply, defaults_to_user
         self.dropped: Counter[str] = Counter() if dropped is None else dropped
-        self.last: Person | None = None
-        self.who: dict[int, Person | None] = {}
-        self.died: Person | None = None
+        self.last_person: Person | None = None
+        self.referents: dict[int, Person | None] = {}
+        self.deceased: Person | None = None
 
     # --- kin ----------------------------------------------------------------------------------------------------
 
-    def _kin(self, clause: Clause) -> Iterator[ReadStatement]:
+    def _kin_statements(self, clause: Clause) -> Iterator[ReadStatement]:
         """State each relative's name and relation once, and the legacy's relation to the user."""
         cast, legacy = self.cast, self.cast.legacy
         for word in clause.words():
-            person = self.who.get(word.index)
+            person = self.referents.get(word.index)
             if person is None or person.is_introduced or word.low in PRONOUNS or person.role == "user":
                 continue
             if person is legacy and person.kin and word.low in {person.kin, *cast.legacy_names}:
@@ -80,9 +85,9 @@ class StatementBuilder:
                 and word.low == person.kin
                 and person.owner is not None
             ):
-                yield from self._named_kin(clause, word, person, person.owner)
+                yield from self._named_relative(clause, word, person, person.owner)
 
-    def _named_kin(self, clause: Clause, word: Word, person: Person, owner: Person) -> Iterator[ReadStatement]:
+    def _named_relative(self, clause: Clause, word: Word, person: Person, owner: Person) -> Iterator[ReadStatement]:
         cast = self.cast
         if owner.role == "other" or not word.text.islower() or word.dep == "attr":
             return
@@ -105,7 +110,7 @@ class StatementBuilder:
         """The start and end of tokens in the message, without punctuation at their ends."""
         while len(words) > 1 and words[-1].dep == "cc":
             words = words[:-1]
-        start, end = self.mended.place(words[0].start, words[-1].end)
+        start, end = self.normalised.place(words[0].start, words[-1].end)
         content = self.message.content
         while start < end and content[start] in " ,;-\n\r\t":
             start += 1

@@ -40,19 +40,19 @@ _MOST_RETRACTION_WORDS = 8
 class BatchReading:
     """The statements of a batch in order, and the number of dropped clauses by reason.
 
-    ``passing`` holds only at the moment: usable in the conversation, not to be learned. ``refused`` is what the user
-    asked anywhere in the batch not to keep, and ``passages`` the refused passages of each message by its index.
+    ``momentary`` statements hold only now: usable in the conversation, not to be learned. ``refused`` are those that
+    the user asked not to keep, and ``refused_passages`` their passages by the index of the message.
     """
 
     statements: list[ReadStatement] = field(default_factory=list)
     dropped: Counter[str] = field(default_factory=Counter)
-    passing: list[ReadStatement] = field(default_factory=list)
+    momentary: list[ReadStatement] = field(default_factory=list)
     refused: list[ReadStatement] = field(default_factory=list)
-    passages: dict[int, list[str]] = field(default_factory=dict)
+    refused_passages: dict[int, list[str]] = field(default_factory=dict)
 
     def withheld(self, index: int) -> list[str]:
         """The passages of a message that the user asked not to keep."""
-        return self.passages.get(index, [])
+        return self.refused_passages.get(index, [])
 
 
 def read(request: ExtractionRequest) -> BatchReading:
@@ -96,9 +96,9 @@ class _BatchReader:
         said = [one for batch in batches for one in batch]
         refused = [one for one in said if self._refused(one)]
         kept = [one for one in said if not self._refused(one)] if refused else said
-        passing = [one for one in kept if one.passing]
+        passing = [one for one in kept if one.is_momentary]
         self.dropped.update(["refused"] * len(refused) + ["of the moment"] * len(passing))
-        return BatchReading([one for one in kept if not one.passing], self.dropped, passing, refused, self.refused)
+        return BatchReading([one for one in kept if not one.is_momentary], self.dropped, passing, refused, self.refused)
 
     def _refused(self, statement: ReadStatement) -> bool:
         """Whether the user refused anywhere in the batch that this statement be kept."""
@@ -121,12 +121,12 @@ class _BatchReader:
             return None if len(text.split()) <= _MOST_RETRACTION_WORDS else []
         about = "" if _ASKED_OF_YOU.search(self.reply) else self.cast.elided_subject(text)
         own = self.cast.legacy is None and not _ASKED_OF_OTHERS.search(self.reply)
-        mended = normalise(text, self.names, casual=self.casual or is_casual([text.strip()]), about=about, own=own)
-        parsed = parse(mended.text)
+        normalised = normalise(text, self.names, casual=self.casual or is_casual([text.strip()]), about=about, own=own)
+        parsed = parse(normalised.text)
         if parsed is None:
             self.dropped["not parsed"] += 1
             return []
-        reader = MessageReader(self.cast, message, mended, self.reply, self.dropped, own=own)
+        reader = MessageReader(self.cast, message, normalised, self.reply, self.dropped, defaults_to_user=own)
         done: list[list[ReadStatement]] = []
         for first, last in parsed.sentences:
             words = parsed.words[first:last]
@@ -136,7 +136,7 @@ class _BatchReader:
                 done[-1] = []
             asked = find_asked(sentence)
             if asked is not None and asked.form == "before":
-                done[-1:] = [[replace(one, explicit=True) for one in each] for each in done[-1:]]
+                done[-1:] = [[replace(one, is_explicit=True) for one in each] for each in done[-1:]]
                 continue
             done.append(list(reader.sentence(parsed, first, last, asked)))
         return _without_repeated_names([one for each in done for one in each])
@@ -147,7 +147,7 @@ def _without_repeated_names(statements: list[ReadStatement]) -> list[ReadStateme
     kept = []
     for one in statements:
         named = re.search(r" (?:had|has) an? ([\w-]+) named (.+)\.$", one.content)
-        others = [other for other in statements if not other.passing]
+        others = [other for other in statements if not other.is_momentary]
         if not named or not any(f"{named[1]} {named[2]}" in other.content for other in others):
             kept.append(one)
     return kept

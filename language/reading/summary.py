@@ -75,7 +75,7 @@ def episodes(reading: BatchReading) -> tuple[EpisodeCandidate, ...]:
 
 
 def _in_order(reading: BatchReading) -> list[ReadStatement]:
-    return sorted((*reading.statements, *reading.passing), key=lambda one: one.index)
+    return sorted((*reading.statements, *reading.momentary), key=lambda one: one.index)
 
 
 def _in_past_tense(statement: ReadStatement) -> tuple[str, frozenset[str]]:
@@ -93,7 +93,7 @@ def _points(request: ExtractionRequest, reading: BatchReading) -> Iterator[_Poin
     for order, statement in enumerate([*reversed(once.values())][:_MOST_WEIGHED]):
         text, words = _in_past_tense(statement)
         if words:
-            importance = 0 if statement.passing else importance_of(statement.kind, statement.content)
+            importance = 0 if statement.is_momentary else importance_of(statement.kind, statement.content)
             yield _Point(_OF_THE_USER.sub(lambda _: name, text), order, words, importance)
 
 

@@ -29,7 +29,7 @@ CELLO, DOG = "The user plays the cello.", "The user's dog is called Rex."
 def test_puts_a_statement_right(said, statement, right):
     assert puts_right(said)
     (found,) = corrections_in(said)
-    assert found.of(statement) == right
+    assert found.apply_to(statement) == right
 
 
 @pytest.mark.parametrize(
@@ -49,5 +49,5 @@ def test_leaves_what_puts_nothing_right(said):
 
 def test_leaves_out_what_was_only_denied():
     (found,) = corrections_in("Correction: I have three children, not two.")
-    assert found.denies("The user has two children.")
-    assert found.without("The user has three children, not two.") == "The user has three children."
+    assert found.contains_old_value("The user has two children.")
+    assert found.without_negated_ending("The user has three children, not two.") == "The user has three children."
