@@ -34,40 +34,42 @@ class Clause:
 
     parsed: Parsed
     head: Word
-    ids: frozenset[int]
+    indices: frozenset[int]
     subject: Word | None
 
-    def sense(self) -> Clause:
+    def with_main_verb(self) -> Clause:
         """The clause headed by the verb that carries the meaning: "live" in "used to live"."""
         inner = next(iter(self.children("xcomp")), None) if self.head.low == "used" else None
         return self if inner is None else replace(self, head=inner)
 
     def words(self) -> list[Word]:
         """Its tokens in text order."""
-        return [self.parsed.words[index] for index in sorted(self.ids)]
+        return [self.parsed.words[index] for index in sorted(self.indices)]
 
-    def lows(self) -> set[str]:
+    def lower_words(self) -> set[str]:
         """Its tokens in lower case."""
         return {word.low for word in self.words()}
 
     def children(self, *deps: str) -> list[Word]:
         """The head's dependents within the clause, all or those with one of these relations."""
-        found = (each for each in self.parsed.children(self.head) if each.index in self.ids)
+        found = (each for each in self.parsed.children(self.head) if each.index in self.indices)
         return [each for each in found if not deps or each.dep in deps]
 
     def without(self, word: Word) -> Clause:
         """The clause without a token's subtree, and without the conjunction or mark that joined it."""
         gone = {each.index for each in self.parsed.subtree(word)}
         first = min(gone)
-        while first - 1 in self.ids and self.parsed.words[first - 1].dep in {"cc", "punct", "mark"}:
+        while first - 1 in self.indices and self.parsed.words[first - 1].dep in {"cc", "punct", "mark"}:
             first -= 1
             gone.add(first)
-        if word.dep == "conj" and word.head in self.ids:
+        if word.dep == "conj" and word.head in self.indices:
             # "A, B and C" keeps its "and" only while another conjunct follows.
             joins = self.parsed.children(self.parsed.head(word))
-            rest = [each for each in joins if each.dep == "conj" and each.index in self.ids and each.index not in gone]
+            rest = [
+                each for each in joins if each.dep == "conj" and each.index in self.indices and each.index not in gone
+            ]
             gone |= {each.index for each in joins if each.dep == "cc" and not rest}
-        return replace(self, ids=self.ids - gone)
+        return replace(self, indices=self.indices - gone)
 
     def droppable_modifier(self, word: Word) -> Word | None:
         """The smallest droppable modifier that contains ``word``; None if there is none."""
@@ -77,7 +79,7 @@ class Clause:
                 word.dep == "relcl"
                 and self.parsed.words[min(each.index for each in self.parsed.subtree(word)) - 1].text != ","
             )
-            if word.dep in _ASIDES and word.index in self.ids and not bound:
+            if word.dep in _ASIDES and word.index in self.indices and not bound:
                 return word
             word = self.parsed.head(word)
         return None
@@ -167,7 +169,7 @@ def unwrapped(clause: Clause) -> Clause:
         word.index for word in clause.parsed.subtree(inner) if not (word.dep == "mark" and word.head == inner.index)
     )
     own = next((each for each in clause.parsed.children(inner) if each.dep in {"nsubj", "nsubjpass"}), None)
-    return Clause(clause.parsed, inner, ids & clause.ids, own)
+    return Clause(clause.parsed, inner, ids & clause.indices, own)
 
 
 def governor(clause: Clause, word: Word) -> int:

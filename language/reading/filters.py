@@ -95,7 +95,7 @@ def doubts_previous(sentence: str) -> bool:
 def unasserted_reason(clause: Clause, person: Person, *, elided: bool = False) -> str:
     """Why a clause asserts nothing, in a few words; empty if it does."""
     first = clause.words()[0]
-    lows = clause.lows()
+    lows = clause.lower_words()
     head = clause.head
     text = clause.parsed.text[first.start : clause.words()[-1].end]
     if "?" in clause.parsed.text[first.start : clause.words()[-1].end + 2] or (
@@ -142,7 +142,7 @@ def _hedge(clause: Clause, person: Person, lows: set[str]) -> str:  # noqa: PLR0
         for word in clause.words()
         if word.dep in {"advcl", "ccomp"} or word.index == head.index
         for mark in clause.parsed.children(word)
-        if mark.dep == "mark" and mark.low in _CONDITIONS and mark.index in clause.ids
+        if mark.dep == "mark" and mark.low in _CONDITIONS and mark.index in clause.indices
     ]
     if any(mark.head == head.index or clause.parsed.head(mark).head == head.index for mark in conditions):
         return "condition"
@@ -209,10 +209,14 @@ def is_transient(clause: Clause) -> bool:  # noqa: PLR0911, PLR0912
         return True
     if lemma in {"have", "get"} and complements:
         return True
-    if lemma in {"love", "like", "hate", "enjoy"} and head.tag in {"VBD"} and not clause.lows() & {"always", "never"}:
+    if (
+        lemma in {"love", "like", "hate", "enjoy"}
+        and head.tag in {"VBD"}
+        and not clause.lower_words() & {"always", "never"}
+    ):
         return any(each.low in {"it", "that", "this"} for each in clause.children("dobj"))
     liked = clause.children("dobj") if lemma in {"love", "like", "hate", "enjoy"} else []
-    if "much" not in clause.lows() and any(
+    if "much" not in clause.lower_words() and any(
         [one.low for one in clause.parsed.children(each)] == ["the"] for each in liked
     ):
         return True
@@ -259,7 +263,7 @@ def is_transient(clause: Clause) -> bool:  # noqa: PLR0911, PLR0912
 
 def _is_lasting(clause: Clause, complements: Sequence[Word]) -> bool:  # noqa: PLR0911
     lemma, past = clause.head.lemma.lower(), clause.head.tag in {"VBD", "VBN"}
-    lows = clause.lows()
+    lows = clause.lower_words()
     if lemma == "make" and not past:
         made = clause.children("dobj")
         return any(each.pos == "NOUN" and not clause.parsed.child(each, "det", "poss") for each in made)

@@ -142,7 +142,7 @@ def kind_of(clause: Clause, text: str, person: Person) -> str:  # noqa: PLR0911,
     """The kind of a statement, or empty if none applies."""
     head, lemma, user = clause.head, clause.head.lemma.lower(), person.role == "user"
     complements, objects = clause.children("attr", "acomp", "oprd"), clause.children("dobj")
-    lows = clause.lows()
+    lows = clause.lower_words()
     if _HEALTH.search(text):
         return "health"
     if (lemma == "bear" and head.tag == "VBN") or "birthday" in lows:

@@ -209,7 +209,7 @@ class MessageReader(StatementBuilder):
         reason = unasserted_reason(clause, owner, elided=elided)
         if reason:
             raise _Dropped(reason)
-        sense = clause.sense()
+        sense = clause.with_main_verb()
         is_passing = not explicit and self._is_passing(sense, about, owner, thing=thing)
         named = {word.index for word in clause.parsed.subtree(clause.subject)} if clause.subject is not None else set()
         content = [
@@ -225,7 +225,7 @@ class MessageReader(StatementBuilder):
             if is_passing:
                 raise _Dropped("of the moment") from None
             raise
-        kind = kind_of(clause.sense(), sentence, about) or ("asked" if explicit else "")
+        kind = kind_of(clause.with_main_verb(), sentence, about) or ("asked" if explicit else "")
         self.deceased = owner if kind == "death" else None
         if about.role == "legacy" and owner.role == "other" and kind != "health":
             kind = "relationship"
@@ -250,12 +250,12 @@ class MessageReader(StatementBuilder):
             )
         )
         died = person is not None and person is self.deceased and person.gender
-        if age and "when" not in clause.lows() and not died:
+        if age and "when" not in clause.lower_words() and not died:
             raise _Dropped("an age without its time")
         while True:
             wording = ClauseWording(self.cast, self.normalised, self.referents, of_legacy=about.role == "legacy")
             try:
-                text = wording.say(clause, person, elided=elided)
+                text = wording.render(clause, person, elided=elided)
                 break
             except Unclear as unclear:
                 modifier = clause.droppable_modifier(unclear.word)
@@ -267,7 +267,7 @@ class MessageReader(StatementBuilder):
         sentence = resolve_dates(text, self.message.at, past=past)
         if sentence is None:
             raise _Dropped("a date that can't be told")
-        if age and died and "when" not in clause.lows():
+        if age and died and "when" not in clause.lower_words():
             sentence += f" when {'he' if died == 'm' else 'she'} died"
         sentence = punctuated(sentence)
         wrong = rejection_reason(sentence, " ".join(word.text for word in words))
@@ -374,7 +374,7 @@ class MessageReader(StatementBuilder):
             return None
         last = contexts[-1]
         parsed = clause.parsed
-        ids = last.clause.ids | clause.ids | frozenset(range(max(last.clause.ids) + 1, min(clause.ids)))
+        ids = last.clause.indices | clause.indices | frozenset(range(max(last.clause.indices) + 1, min(clause.indices)))
         if (
             last.clause.parsed is not parsed
             or len(ids) > 60

@@ -66,10 +66,13 @@ def topics_of(statement: str) -> frozenset[str]:
     found, mine = set(), False
     for first, last in parsed.sentences:
         for clause in clauses(parsed, first, last):
-            lemma, lows = clause.head.lemma.lower(), clause.lows() | {word.lemma.lower() for word in clause.words()}
+            lemma, lows = (
+                clause.head.lemma.lower(),
+                clause.lower_words() | {word.lemma.lower() for word in clause.words()},
+            )
             mine = clause.subject.low in {"you", "i"} if clause.subject is not None else mine
             if mine:
-                kind = kind_of(clause.sense(), " ".join(word.text for word in clause.words()), _USER)
+                kind = kind_of(clause.with_main_verb(), " ".join(word.text for word in clause.words()), _USER)
                 found.add(_OF_KINDS.get(kind, ""))
                 found |= {"home"} if lemma in _AT_HOME else set()
                 found |= {"hobbies"} if lemma in HOBBY_VERBS else set()

@@ -39,57 +39,52 @@ class Unclear(Exception):
 class ClauseWording:
     """Words clauses of one text in the third person, about the legacy (``of_legacy``) or about the user."""
 
-    def __init__(self, cast: Cast, mended: Normalised, who: Mapping[int, Person | None], *, of_legacy: bool) -> None:
-        self.cast, self.mended, self.who, self.of_legacy = cast, mended, who, of_legacy
-        self.shown: list[Person] = []
+    def __init__(
+        self, cast: Cast, normalised: Normalised, referents: Mapping[int, Person | None], *, of_legacy: bool
+    ) -> None:
+        self.cast, self.normalised, self.referents, self.of_legacy = cast, normalised, referents, of_legacy
+        self.mentioned: list[Person] = []
         self.elided: Person | None = None
-        self.beside: Person | None = None
+        self.other_of_we: Person | None = None
 
-    def named(self, person: Person) -> str:
+    def name_of(self, person: Person) -> str:
         """How a person is referred to: "the user's sister Inês", "Rosa's husband", "Tom"."""
         if person.role == "legacy":
             return person.name
         if person.role == "user":
             return person.name if self.of_legacy and person.name else "the user"
         if person.owner is not None and person.kin:
-            return f"{self.named(person.owner)}'s {person.kin} {person.name}".rstrip()
+            return f"{self.name_of(person.owner)}'s {person.kin} {person.name}".rstrip()
         return person.name
 
-    def say(self, clause: Clause, person: Person | None, *, elided: bool = False) -> str:
+    def render(self, clause: Clause, person: Person | None, *, elided: bool = False) -> str:
         """The clause as a sentence, without its full stop. Raises Unclear."""
-        self.shown = []
+        self.mentioned = []
         self.elided = person if elided else None
-        joined = clause.subject is not None and clause.subject.low == "we" and clause.subject.index not in self.who
-        self.beside = person if joined and person is not None and person.role != "user" else None
+        subject = clause.subject
+        joined = subject is not None and subject.low == "we" and subject.index not in self.referents
+        self.other_of_we = person if joined and person is not None and person.role != "user" else None
         words = trimmed(clause)
         parts: list[str] = []
         if elided and person is not None:
-            parts.append(self.named(person) + " ")
-            self.shown.append(person)
+            parts.append(self.name_of(person) + " ")
+            self.mentioned.append(person)
             helped = any(word.dep in {"aux", "auxpass"} for word in clause.children())
             if clause.head.low == "been" and not helped:
                 parts.append("has ")
             elif clause.head.tag in {"VBN", "VBG"} and not helped and not _is_active_participle(clause.head):
                 parts.append("is " if clause.head.tag == "VBG" and person.role == "user" else "was ")
-        skipped = self._before_names(words)
+        skipped = self._tokens_to_skip(words)
         for position, word in enumerate(words):
             if word.index in skipped:
                 continue
             following = words[position + 1] if position + 1 < len(words) else None
-            said = self._said(clause, word, words, position, skipped)
-            if (
-                said
-                and parts
-                and said[0].isalnum()
-                and not parts[-1].endswith((" ", "-", "(", "/"))
-                and word.dep not in {"case"}
-            ):
+            said = self._render_word(clause, word, words, position, skipped)
+            needs_space = bool(parts) and not parts[-1].endswith((" ", "-", "(", "/")) and word.dep != "case"
+            if needs_space and said and said[0].isalnum():
                 parts[-1] += " "
-            space = (
-                " "
-                if following is not None and (following.start > word.end or following.index != word.index + 1)
-                else ""
-            )
+            has_gap = following is not None and (following.start > word.end or following.index != word.index + 1)
+            space = " " if has_gap else ""
             if said:
                 if (
                     elided
@@ -97,7 +92,7 @@ class ClauseWording:
                     and said[0].isupper()
                     and word.pos not in {"PROPN"}
                     and said != "I"
-                    and word.index not in self.who
+                    and word.index not in self.referents
                 ):
                     said = said[0].lower() + said[1:]
                 parts.append(said + space)
@@ -106,11 +101,11 @@ class ClauseWording:
         text = re.sub(r",? (?:though|too|either|as well|anyway)$|, back$", "", text)
         return text.replace("can not", "cannot").replace(" ,", ",")
 
-    def _before_names(self, words: list[Word]) -> set[int]:
+    def _tokens_to_skip(self, words: list[Word]) -> set[int]:
         """Tokens to skip before the legacy's name: "my late uncle"."""
         gone: set[int] = set()
         for place, word in enumerate(words):
-            position, person = place, self.who.get(word.index)
+            position, person = place, self.referents.get(word.index)
             if word.low == "us" and [each.low for each in words[max(0, position - 2) : position]] in (
                 ["all", "of"],
                 ["both", "of"],
@@ -127,14 +122,14 @@ class ClauseWording:
                 gone.add(words[position].index)
         return gone
 
-    def _said(self, clause: Clause, word: Word, words: list[Word], position: int, skipped: set[int]) -> str:  # noqa: PLR0911
+    def _render_word(self, clause: Clause, word: Word, words: list[Word], position: int, skipped: set[int]) -> str:  # noqa: PLR0911
         low = word.low
         if word.text.startswith(MASK):
-            return self._quoted(clause, word, words, position)
-        if word.index in self.who:
-            return self._person(clause, word, words, skipped)
+            return self._render_quoted(clause, word, words, position)
+        if word.index in self.referents:
+            return self._render_person(clause, word, words, skipped)
         if low in {"we", "us", "our", "ours", "ourselves"} and word.text != "US":
-            return self._group(clause, word)
+            return self._render_group(clause, word)
         if low in {"you", "your", "yours", "yourself"}:
             giving = (
                 self.of_legacy
@@ -158,20 +153,20 @@ class ClauseWording:
             return self._verb(clause, word, words, position)
         before = words[position - 1].low if position else ""
         name = word.entity in _NAMED or (word.pos == "PROPN" and before in KIN)
-        if self.mended.casual and name and word.text.islower():
+        if self.normalised.casual and name and word.text.islower():
             return word.text.capitalize()
         return word.text
 
-    def _quoted(self, clause: Clause, word: Word, words: list[Word], position: int) -> str:
-        quotation = self.mended.quoted(word.text)
+    def _render_quoted(self, clause: Clause, word: Word, words: list[Word], position: int) -> str:
+        quotation = self.normalised.quoted(word.text)
         lead = ", " if position and clause.head.lemma in SAY - {"call"} and words[position - 1].text != "," else ""
         return f'{lead}"{quotation}"'
 
-    def _group(self, clause: Clause, word: Word) -> str:
-        user = self.named(self.cast.user)
-        if word.low == "we" and word == clause.subject and self.beside is not None:
-            self.shown += [self.beside, self.cast.user]
-            both = [self.named(self.beside), user]
+    def _render_group(self, clause: Clause, word: Word) -> str:
+        user = self.name_of(self.cast.user)
+        if word.low == "we" and word == clause.subject and self.other_of_we is not None:
+            self.mentioned += [self.other_of_we, self.cast.user]
+            both = [self.name_of(self.other_of_we), user]
             return " and ".join(both if self.of_legacy else reversed(both))
         if word.low == "us":
             return f"{user} and others" if self.of_legacy else user
@@ -187,7 +182,7 @@ class ClauseWording:
             verb = governor(clause, word)
             ok = any(
                 each.tag in {"NN", "NNP"}
-                and each.index not in self.who
+                and each.index not in self.referents
                 and each.entity not in {"DATE", "TIME"}
                 and (governor(clause, each) != verb or low == "its")
                 for each in before
@@ -198,25 +193,27 @@ class ClauseWording:
                 or each.low in {"everybody", "everyone", "nobody", "anyone", "anybody", "somebody", "someone", "people"}
                 for each in before
             )
-            ok = ok or sum(each.index in self.who for each in before if each.pos in _NOUNS or each.low == "i") > 1
+            ok = ok or sum(each.index in self.referents for each in before if each.pos in _NOUNS or each.low == "i") > 1
         elif word.dep == "det" and clause.parsed.head(word).lemma in {"year", "month", "week", "weekend"}:
             ok = True
         elif low == "one":
             ok = word.tag == "CD" and word.dep not in {"dobj", "nsubj", "attr"}
         elif low == "there":
-            ok = any(each.entity in {"GPE", "FAC", "LOC", "ORG"} and each.index not in self.who for each in before)
+            ok = any(
+                each.entity in {"GPE", "FAC", "LOC", "ORG"} and each.index not in self.referents for each in before
+            )
         else:
             ok = False
         if not ok:
             raise Unclear(word)
 
-    def _person(self, clause: Clause, word: Word, words: list[Word], skipped: set[int]) -> str:  # noqa: PLR0911, PLR0912
-        person, low = self.who[word.index], word.low
+    def _render_person(self, clause: Clause, word: Word, words: list[Word], skipped: set[int]) -> str:  # noqa: PLR0911, PLR0912
+        person, low = self.referents[word.index], word.low
         if person is None:
             raise Unclear(word)
         if low in {"they", "them", "their"}:
-            self._show(person)
-            return f"{self.named(person)}'" if low == "their" else self.named(person)
+            self._mention_once(person)
+            return f"{self.name_of(person)}'" if low == "their" else self.name_of(person)
         possessive = word.tag == "PRP$" or (low in {"his", "her"} and word.dep == "poss")
         if person.role == "user" and low in {"i", "we", "me", "my", "mine", "myself"}:
             if low == "myself":
@@ -227,15 +224,15 @@ class ClauseWording:
                 return "themselves"
             if low == "mine":
                 raise Unclear(word)
-            self._show(person)
-            return f"{self.named(person)}'s" if low == "my" else self.named(person)
+            self._mention_once(person)
+            return f"{self.name_of(person)}'s" if low == "my" else self.name_of(person)
         if low in PRONOUNS:
             if low in {"himself", "herself"}:
-                if person not in self.shown:
+                if person not in self.mentioned:
                     raise Unclear(word)
                 return low
             objects = word.dep in {"dobj", "dative", "pobj"} and person in {
-                self.who.get(subject_index(clause)),
+                self.referents.get(subject_index(clause)),
                 self.elided,
             }
             # "Didn't stop her playing": the elided subject is not "her".
@@ -247,53 +244,53 @@ class ClauseWording:
                 raise Unclear(word)
             if objects and _is_coargument(clause, word):
                 raise Unclear(word)
-            rivals = [one for one in self.shown if one is not person and one.fits(PRONOUNS[low])]
-            if person in self.shown and not rivals:
+            rivals = [one for one in self.mentioned if one is not person and one.fits(PRONOUNS[low])]
+            if person in self.mentioned and not rivals:
                 return low
-            name = self.named(person)
+            name = self.name_of(person)
             if not name:
                 raise Unclear(word, "unknown subject")
             if low == "hers":
                 raise Unclear(word)
-            self._show(person)
+            self._mention_once(person)
             return f"{name}'s" if possessive else name
-        return self._mention(clause, word, words, person, skipped)
+        return self._render_mention(clause, word, words, person, skipped)
 
-    def _mention(self, clause: Clause, word: Word, words: list[Word], person: Person, skipped: set[int]) -> str:
+    def _render_mention(self, clause: Clause, word: Word, words: list[Word], person: Person, skipped: set[int]) -> str:
         """A person by name or kinship term. For the legacy the name replaces the whole phrase."""
         if (
             word.dep in {"dobj", "dative"}
-            and self.who.get(subject_index(clause)) is person
+            and self.referents.get(subject_index(clause)) is person
             and _is_coargument(clause, word)
         ):
             raise Unclear(word)
         after = {each.index for each in words if each.index > word.index}
-        first = person not in self.shown
-        self._show(person)
+        first = person not in self.mentioned
+        self._mention_once(person)
         place = word.index + 1
         all_words = clause.parsed.words
         if person.role == "legacy":
             while place in after and (
-                self.who.get(place) is person
+                self.referents.get(place) is person
                 or all_words[place].low in self.cast.legacy_names
-                or (all_words[place].text == "," and self.who.get(place + 1) is person)
+                or (all_words[place].text == "," and self.referents.get(place + 1) is person)
             ):
                 skipped.add(place)
                 place += 1
             if place in after and all_words[place - 2].text == all_words[place].text == ",":
                 skipped.add(place)
             self._skip_appositive(clause, word, after, skipped)
-            return self.named(person)
+            return self.name_of(person)
         told = any(each.low == person.kin and each.dep in {"attr", "oprd"} for each in words)
         if not told and all_words[word.index].pos == "PROPN" and word.low != person.kin and person.kin and first:
             beside = any(
-                self.who.get(near) is person and near != word.index
+                self.referents.get(near) is person and near != word.index
                 for near in range(max(0, word.index - 2), word.index + 3)
             )
             if not beside:
-                return self.named(person)
+                return self.name_of(person)
         if word.low == person.kin and not self._has_possessor(clause, word):
-            return f"{self.named(person.owner)}'s {word.low}" if person.owner is not None else word.text
+            return f"{self.name_of(person.owner)}'s {word.low}" if person.owner is not None else word.text
         return word.text
 
     def _skip_appositive(self, clause: Clause, word: Word, after: set[int], skipped: set[int]) -> None:
@@ -316,9 +313,9 @@ class ClauseWording:
             for each in clause.parsed.children(holder)
         )
 
-    def _show(self, person: Person) -> None:
-        if person not in self.shown:
-            self.shown.append(person)
+    def _mention_once(self, person: Person) -> None:
+        if person not in self.mentioned:
+            self.mentioned.append(person)
 
     def _verb(self, clause: Clause, word: Word, words: list[Word], position: int) -> str:  # noqa: PLR0911
         """A verb in agreement with "the user", and contractions expanded."""
@@ -338,7 +335,7 @@ class ClauseWording:
         subject = subject_of(clause.parsed, word)
         first_person = subject is not None and subject.low in {"i", "we"} and not _is_coordinated(clause, subject)
         first_person = first_person or (self.elided is not None and word.tag == "VBP" and subject is None)
-        if first_person and low in _SAME_PAST and _PAST_TIME.search(self.mended.text):
+        if first_person and low in _SAME_PAST and _PAST_TIME.search(self.normalised.text):
             return word.text
         bare = (
             word.tag in {"VB", "VBP"}
