@@ -398,6 +398,15 @@ def service(db):
     return with_key(made, ["read", "write", "admin"])
 
 
+@pytest.fixture(scope="module")
+def server():
+    """A server with the Messages API, whose answers a test scripts (``tests.language.messages_api``)."""
+    from tests.language.messages_api import serving
+
+    with serving() as api:
+        yield api
+
+
 class AwayEmbedder:
     """An embedder that is unavailable, to put in the place of ``get_embedder``."""
 

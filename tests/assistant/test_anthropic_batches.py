@@ -10,18 +10,12 @@ from conversations.models import ConversationChunk
 from facts.models import FactLink, LegacyFact
 from journal.models import JobRun, OperationEvent
 from tests.language import scripted
-from tests.language.messages_api import KEY, MODEL, error, message, serving
+from tests.language.messages_api import KEY, MODEL, error, message
 
 pytestmark = pytest.mark.django_db
 
 SAID = "Rosa kept {n} bee hives, and she sang."
 FACT = {"quote": "she sang", "messages": [4], "category": "hobby", "content": "Rosa sang."}
-
-
-@pytest.fixture(scope="module")
-def server():
-    with serving() as api:
-        yield api
 
 
 @pytest.fixture(autouse=True)

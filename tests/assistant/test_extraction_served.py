@@ -14,7 +14,7 @@ from memories import actions as memories
 from memories.models import Memory
 from memories.records import NewMemory
 from tests.language import scripted
-from tests.language.messages_api import KEY, MODEL, called, error, message, serving
+from tests.language.messages_api import KEY, MODEL, called, error, message
 from tests.memories.state import check
 
 from .conftest import say
@@ -32,12 +32,6 @@ FAILURES = {
     "a web page": (scripted.whole(b"<html>", content_type="text/html"), "ModelAnswerInvalid"),
     "refusal": (message("no", stop_reason="refusal"), "ModelAnswerRefused"),
 }
-
-
-@pytest.fixture(scope="module")
-def server():
-    with serving() as api:
-        yield api
 
 
 @pytest.fixture(autouse=True)

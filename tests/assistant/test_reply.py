@@ -29,7 +29,7 @@ from statements.models import Suppression
 from tests import factories
 from tests.conftest import with_key
 from tests.language import scripted
-from tests.language.messages_api import error, serving, spoken
+from tests.language.messages_api import error, spoken
 from tests.memories.rows import remember
 from web import streaming
 from web.threads import in_thread
@@ -38,12 +38,6 @@ from .replying import address, behind, heard, named, read, say, text_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ADD = ("toolu_1", "add_to_memory", {"content": "Alec is the user's boss.", "category": "person", "subject": "Alec"})
-
-
-@pytest.fixture(scope="module")
-def server():
-    with serving() as api:
-        yield api
 
 
 @pytest.fixture(autouse=True)

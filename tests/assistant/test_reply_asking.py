@@ -11,7 +11,7 @@ from memories.actions import memory_reject
 from memories.models import Memory
 from statements.models import Suppression
 from tests import factories
-from tests.language.messages_api import serving, spoken
+from tests.language.messages_api import spoken
 
 from .extracting import add
 from .replying import behind, say, text_of
@@ -19,12 +19,6 @@ from .replying import behind, say, text_of
 pytestmark = pytest.mark.django_db(transaction=True)
 BOSS = "Alec is the user's boss."
 ADD = ("toolu_1", "add_to_memory", {"content": BOSS, "category": "person", "subject": "Alec"})
-
-
-@pytest.fixture(scope="module")
-def server():
-    with serving() as api:
-        yield api
 
 
 @pytest.fixture

@@ -8,17 +8,11 @@ from assistant.models import Reply
 from conversations.models import Message
 from memories.models import Memory
 from tests import factories
-from tests.language.messages_api import MODEL, OTHER_MODEL, called, error, message, serving, spoken
+from tests.language.messages_api import MODEL, OTHER_MODEL, called, error, message, spoken
 
 from .replying import address, behind, heard, named, say, text_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture(scope="module")
-def server():
-    with serving() as api:
-        yield api
 
 
 @pytest.fixture(autouse=True)

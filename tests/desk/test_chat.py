@@ -10,18 +10,12 @@ from conversations.actions import NewMessage, messages_append
 from conversations.models import Conversation, Message
 from tests import factories
 from tests.assistant.replying import all_of, behind
-from tests.language.messages_api import MODEL, OTHER_MODEL, error, serving, spoken
+from tests.language.messages_api import MODEL, OTHER_MODEL, error, spoken
 
 from .conftest import text, words
 
 pytestmark = pytest.mark.django_db(transaction=True)
 USED = {"input_tokens": 140, "cache_read_input_tokens": 860, "cache_creation_input_tokens": 0, "output_tokens": 140}
-
-
-@pytest.fixture(scope="module")
-def server():
-    with serving() as api:
-        yield api
 
 
 @pytest.fixture(autouse=True)

@@ -63,12 +63,6 @@ MEMORY = {
 EPISODE = {"messages": [0, 1], "content": "The user told how Rosa baked."}
 
 
-@pytest.fixture(scope="module")
-def server():
-    with serving() as api:
-        yield api
-
-
 @pytest.fixture
 def model(server):
     return AnthropicModel(MODEL, Endpoint(server.url, KEY, timeout_seconds=20, retries=0))

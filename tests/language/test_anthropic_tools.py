@@ -34,7 +34,7 @@ from language.base import (
 )
 from language.consolidating import Condensed
 from tests.language import scripted
-from tests.language.messages_api import KEY, MODEL, called, error, message, serving
+from tests.language.messages_api import KEY, MODEL, called, error, message
 from tests.language.scripted import whole
 
 EVIDENCE = {
@@ -67,12 +67,6 @@ KNOWN = (
 )
 BOSS = {"content": "Alec is the user's boss.", "evidence": {"index": 0, "quote": "My boss is Alec"}}
 TEA = {"content": "The user likes tea.", "evidence": {"index": 2, "quote": "I like tea"}}
-
-
-@pytest.fixture(scope="module")
-def server():
-    with serving() as api:
-        yield api
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from language.anthropic_model.guessing import MOST_INSIGHT_TOKENS
 from language.base import KnownMemory, ModelAnswerInvalid, ModelUnavailable, Utterance
 from language.insights import LONGEST_INSIGHT, InsightRequest, Insights
 from language.offline.model import OfflineModel
-from tests.language.messages_api import KEY, MODEL, error, message, serving
+from tests.language.messages_api import KEY, MODEL, error, message
 
 AT = datetime(2026, 11, 1, tzinfo=UTC)
 
@@ -35,12 +35,6 @@ TRUST = {
     "memories": ["memory01"],
     "messages": [0],
 }
-
-
-@pytest.fixture(scope="module")
-def server():
-    with serving() as api:
-        yield api
 
 
 @pytest.fixture

@@ -5,14 +5,8 @@ from asgiref.sync import async_to_sync
 
 from language.backends import get_model, get_reply_model
 from language.base import LanguageError, Passage, ReplyRequest
-from tests.language.messages_api import KEY, MODEL, OTHER_MODEL, message, serving, spoken
+from tests.language.messages_api import KEY, MODEL, OTHER_MODEL, message, spoken
 from tests.language.offline_talk import conversation
-
-
-@pytest.fixture(scope="module")
-def server():
-    with serving() as api:
-        yield api
 
 
 @pytest.fixture(autouse=True)

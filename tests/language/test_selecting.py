@@ -12,15 +12,9 @@ from language.anthropic_model import AnthropicModel, Endpoint
 from language.anthropic_model.condensing import read_selected
 from language.base import LanguageModel, ModelAnswerInvalid, ModelUnavailable, Passage
 from language.offline.model import OfflineModel
-from tests.language.messages_api import KEY, MODEL, error, message, serving
+from tests.language.messages_api import KEY, MODEL, error, message
 
 FOUND = [Passage("0", "Sam rows a boat."), Passage("1", "Sam keeps bees."), Passage("2", "The boat lies in Porto.")]
-
-
-@pytest.fixture(scope="module")
-def server():
-    with serving() as api:
-        yield api
 
 
 @pytest.fixture
