@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ from retrieval.vectors import normalise_as_stored
 from statements.wording import Embedded
 
 from ..models import Memory
-from ..policy.writing import State
+from ..policy.writing import State, subject_key
 from ..records import Candidate, Outcome
 from ..surroundings import AllSurroundings, Surroundings, most_similar, read_surroundings
 from .budget import evictable_tokens, over_budget
@@ -48,8 +49,9 @@ class Recording:
     """State of storing candidates.
 
     ``rows`` are new memories not inserted yet, ``vectors``, ``kinds`` and ``sayings`` theirs, so that candidates are
-    compared with earlier ones of the same call. A change of stored rows inserts these first, and makes the surroundings
-    ``stale``.
+    compared with earlier ones of the same call. ``of_words`` has them by kind and fingerprint, ``of_subject`` the
+    latest active one by category and subject; ``added_tokens`` is what they add to the block. A change of stored rows
+    inserts these first, and makes the surroundings ``stale``.
     """
 
     write: LedgerWrite
@@ -57,6 +59,9 @@ class Recording:
     candidates: Sequence[Candidate]
     rows: list[NewRow] = field(default_factory=list)
     sayings: list[Saying] = field(default_factory=list)
+    of_words: defaultdict[tuple[str, str], list[Memory]] = field(default_factory=lambda: defaultdict(list))
+    of_subject: dict[tuple[str, str], Memory] = field(default_factory=dict)
+    added_tokens: int = 0
     outcomes_of_rows: list[Outcome] = field(default_factory=list)
     stale: bool = False
     evictable: int | None = None
@@ -121,6 +126,12 @@ class Recording:
         self.vectors[len(self.rows)] = normalise_as_stored(text.vector) if text.vector is not None else 0.0
         self.kinds[len(self.rows)] = row.memory.kind
         self.rows.append(row)
+        memory = row.memory
+        self.of_words[memory.kind, memory.fingerprint].append(memory)
+        if memory.state == State.ACTIVE:
+            self.of_subject[memory.category, subject_key(memory.subject)] = memory
+        if row.adds_to_block and not memory.pinned:
+            self.added_tokens += memory.tokens
         self.sayings.append(text.saying)
         self.outcomes_of_rows.append(outcome)
 
@@ -137,6 +148,7 @@ class Recording:
                 row.memory.refresh_from_db(fields=["state", "deleted_at", "deleted_why", "purge_at", "active_rev"])
         self.outcomes_of_rows[-1].evicted.extend(evicted)
         self.rows, self.sayings, self.outcomes_of_rows, self.evictable = [], [], [], None
+        self.of_words, self.of_subject, self.added_tokens = defaultdict(list), {}, 0
 
     def nearest(self, vector: Vectors | None, kind: str) -> Iterator[tuple[Memory, Saying, float]]:
         """Yield the queued memories of a kind most similar to ``vector``, parsed, with their cosine similarity."""
@@ -153,8 +165,7 @@ class Recording:
             return
         if self.evictable is None:
             self.evictable = evictable_tokens(self.user_id)
-        new = sum(row.memory.tokens for row in self.rows if row.adds_to_block and not row.memory.pinned)
         freed = sum(other.tokens for other in replaced if other.in_block and other.pinned)
-        needed = block - self.evictable - new - freed + memory.tokens
+        needed = block - self.evictable - self.added_tokens - freed + memory.tokens
         if needed > settings.MEMORY_BLOCK_TOKENS:
             raise over_budget(needed)

@@ -120,9 +120,8 @@ class CandidateDecision:
         """Return a memory with the same words and subject: an active one first, then the oldest."""
         if self.new.verbatim:
             return None
-        known = (self.new.kind, self.candidate.prepared.wording.fingerprint)
-        found = [memory for memory in self.earlier() if (memory.kind, memory.fingerprint) == known]
-        found = [memory for memory in found if not writing.are_apart(memory.subject, self.new.subject)]
+        earlier = self.recording.of_words[self.new.kind, self.candidate.prepared.wording.fingerprint]
+        found = [memory for memory in earlier if not writing.are_apart(memory.subject, self.new.subject)]
         both = [*self.around.twins, *found]
         return min(both, key=lambda memory: (memory.state != State.ACTIVE, memory.created_at), default=None)
 
@@ -155,13 +154,8 @@ class CandidateDecision:
         if self.policy.insist or new.verbatim or self.policy.verdicts is not None or new.field or not new.subject:
             return
         key = writing.subject_key(new.subject)
-        earlier = (
-            memory
-            for memory in self.earlier()
-            if key and (memory.state, memory.category) == (State.ACTIVE, new.category)
-            if writing.subject_key(memory.subject) == key
-        )
-        same = next(earlier, self.around.same_subject)
+        earlier = self.recording.of_subject.get((new.category, key)) if key else None
+        same = earlier or self.around.same_subject
         if same is not None:
             raise Conflict(
                 _("There is a memory about %(subject)s already. Update it, or insist on another.")
