@@ -29,7 +29,9 @@ OF_OTHERS = 0.15
 """The weight of a generated pair."""
 APART_ANYHOW = 0.4
 """The weight of a pair with an exact difference, which the rules keep apart whatever the classifier says."""
-SAME, SAME_WORDED, ASK = 0.7, 0.7, 0.05
+SAME = 0.7
+ASK = {"meant": (0.02, 0.3), "worded": (0.05, 0.05)}
+"""From which probability on a model is asked: of any two, and of two that share most words."""
 MEANT = ("likeness", "cosine")
 TEXTS, WRITTEN = (Path(__file__).with_name(name) for name in ("pairs.tsv", "written.tsv"))
 
@@ -150,13 +152,13 @@ def main() -> None:
     wanted = np.array([case.is_same for case in told], float)
     counts = np.array([case.weight * (APART_ANYHOW if case.pair.differs and not case.is_same else 1) for case in told])
     made: dict[str, Any] = {}
-    for kind, limit in (("meant", SAME), ("worded", SAME_WORDED)):
+    for kind, ask in ASK.items():
         names = [name for name in told[0].pair.features if kind == "meant" or not name.startswith((*MEANT, "trait"))]
         rows = np.array([[case.pair.features[name] for name in names] for case in told])
         weights, bias = learn(rows, wanted, counts)
         made[f"{kind}_names"] = np.frombuffer(" ".join(names).encode(), np.uint8)
         made[f"{kind}_weights"] = weights.astype(np.float32)
-        made[f"{kind}_limits"] = np.array([bias, limit, ASK])
+        made[f"{kind}_limits"] = np.array([bias, SAME, *ask])
     np.savez_compressed(WEIGHTS, **made)
 
 

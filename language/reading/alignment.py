@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from functools import cached_property
 
-from .content import Content
+from .content import NEGATIONS, Content
 from .lexicon import ALIKE, relation
 from .related import Part, Token, related
 from .words import listed
@@ -19,6 +21,10 @@ _COUNTED: Sequence[Part] = ("noun", "verb", "adjective", "adverb", "name")
 _KINDS = ("synonym", "derived", "near", "loose", "kind")
 _CLASHES = ("sibling", "opposite", "class", "names")
 _QUALIFIERS = listed("half most least almost or more less first former last next new old left right other")
+_ARTICLES = listed("a an the of 's")
+_UNCOUNTED = NEGATIONS | listed("a an the of do does did n't any")
+_NEAR, _NEAR_IN_ONE_PLACE = 0.6, 0.5
+"""From this share of common words on, two statements are near each other."""
 _SMALL = listed("first last next new old left right other late present current used most less more main")
 
 
@@ -90,6 +96,29 @@ class Alignment:
         """The total weight of unaligned words of each."""
         first, second = (sum(word.weight for word in words) for words in self.unaligned)
         return first, second
+
+    @cached_property
+    def shared(self) -> float:
+        """The share of the longer one's words that the other has too, negations aside, from 0 to 1."""
+        first, second = (
+            Counter(word.lemma for word in each.tokens if word.low not in _UNCOUNTED)
+            for each in (self.first, self.second)
+        )
+        return (first & second).total() / max(1, first.total(), second.total())
+
+    @cached_property
+    def is_near(self) -> bool:
+        """Whether nearly all words are shared, or all but those in one place."""
+        return self.shared >= _NEAR or (self.shared >= _NEAR_IN_ONE_PLACE and self.differs_in_one_place)
+
+    @cached_property
+    def differs_in_one_place(self) -> bool:
+        """Whether the two have the same words in the same order, but for one place."""
+        first, second = (
+            [word.low for word in each.tokens if word.low not in _ARTICLES] for each in (self.first, self.second)
+        )
+        changes = SequenceMatcher(None, first, second, autojunk=False).get_opcodes()
+        return sum(kind != "equal" for kind, *_ in changes) == 1
 
     @cached_property
     def order_agreement(self) -> float:

@@ -21,7 +21,7 @@ LIGHT = listed(
     part"""
 )
 """Function words, ignored in comparison."""
-_NEGATIONS = listed("non not no never none nobody nothing neither nor without hardly barely rarely seldom cannot")
+NEGATIONS = listed("non not no never none nobody nothing neither nor without hardly barely rarely seldom cannot")
 _SELDOM = listed("hardly barely rarely seldom")
 _IMPLICIT_NEGATIONS = listed(
     """quit stop fail hate detest loathe dislike lack avoid refuse reject deny teetotal intolerant intolerance only
@@ -138,7 +138,7 @@ class Content:
 
     def _content_words(self) -> Iterator[Token]:
         for at, token in enumerate(self.tokens):
-            if token.low in LIGHT or token.lemma in LIGHT or token.low in _NEGATIONS or token.part == "preposition":
+            if token.low in LIGHT or token.lemma in LIGHT or token.low in NEGATIONS or token.part == "preposition":
                 continue
             if token.low in {"user", "own"}:
                 continue
@@ -199,7 +199,7 @@ class Content:
     @cached_property
     def negations(self) -> int:
         """The number of negation words."""
-        return sum(token.low in _NEGATIONS for token in self.tokens)
+        return sum(token.low in NEGATIONS for token in self.tokens)
 
     @cached_property
     def implied_negations(self) -> int:

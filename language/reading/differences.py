@@ -1,8 +1,9 @@
 """Rules that keep two similar statements apart, since a wrong merge loses one of them.
 
-They check figures, days, names, units, referents, polarity, tense, modality, antonyms, substituted words and swapped
-roles. ``differ`` overrules everybody, a model too; ``may_differ`` counts only without a model. ``doubts`` are features
-of the learned comparison.
+``differ`` overrules everybody, a model too. Of any two it compares figures, days, names and units; of two that share
+most of their words also people, polarity, tense, modality, antonyms, substituted words and swapped roles. Of free
+paraphrases those rules are wrong too often: there they count only without a model, as ``may_differ`` does. ``doubts``
+are features of the learned comparison.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ from __future__ import annotations
 import re
 
 from .alignment import Alignment
-from .content import LIGHT, TIMES_OF_DAY, Content
+from .content import TIMES_OF_DAY, Content
 from .lexicon import ALIKE
 from .related import related
+from .roles import are_roles_swapped
 from .words import listed
 
 _TWO = listed("twin twins both pair couple")
@@ -47,7 +49,6 @@ _DECISIVE_DOUBTS = (
 """The doubts that keep two statements apart without a model."""
 _TOO_MUCH_LEFT, _LONG = (2.0, 3.0), 5
 """More left over of each keeps them apart where nobody is asked: of long statements any two share something."""
-_PRONOUNS = listed("he she they it who that which him her them himself herself themselves")
 _STATES = re.compile(
     r"\b(?:born|birth\w*|divorc\w+|marri\w+|anniversary|retire\w*|quit|stopp\w+|gave|longer|degree|studied|wed\w*|dead|died"
     r"|late|said|mentioned|told)\b",
@@ -58,15 +59,17 @@ _CALLED = re.compile(r"\b(call|nam)(?:ed|es|s) (?:\w+'s|the|her|his|an?) \w+$", 
 """Calling somebody without naming the name."""
 _PLAIN_VERBS = listed("go take make use")
 """Light verbs that can replace another verb: "takes the tram" for "commutes by tram"."""
-_MUTUAL = listed("friend cousin sibling partner spouse neighbour colleague twin flatmate")
 _LIKING = listed("like likes love loves enjoy enjoys hate hates dislikes stand want wants fond detests loathes")
 _SICKENED = listed("allergic allergy intolerant intolerance allergies")
-_NEGATIVE_DETERMINERS = ("no", "without", "except")
-_LASTING = frozenset({"marry", "retire", "divorce"})
 
 
 def differ(pair: Alignment) -> bool:
     """Whether an exact difference keeps the two apart, whatever a model says."""
+    return _has_other_values(pair) or (pair.is_near and (differ_in_wording(pair) or pair.has_swapped_roles))
+
+
+def differ_in_wording(pair: Alignment) -> bool:
+    """Whether words of the two make a difference, as they do where all others are the same."""
     return (
         _differ_in_amounts(pair)
         or _differ_in_who(pair)
@@ -77,8 +80,19 @@ def differ(pair: Alignment) -> bool:
     )
 
 
+def _has_other_values(pair: Alignment) -> bool:
+    """Whether each has a figure, day or name that the other lacks, or a unit with a figure."""
+    one, other = pair.first, pair.second
+    values = [(one.figures, other.figures), (one.days, other.days)]
+    if one.figures:
+        values.append((one.units, other.units))
+    return all(pair.unshared_names) or any(first - second and second - first for first, second in values)
+
+
 def may_differ(pair: Alignment) -> bool:
     """Whether a possible difference keeps them apart that only a model could rule out."""
+    if not pair.is_near and differ_in_wording(pair):
+        return True
     found = doubts(pair)
     less, more = sorted(pair.unaligned_weights)
     length = min(len(pair.first.content_words), len(pair.second.content_words))
@@ -339,57 +353,3 @@ def _has_substituted_verb(pair: Alignment) -> bool:
         is_both and word.part == another.part == "verb" and related(word, another) not in ALIKE
         for word, another, is_both in pair.substitutions
     )
-
-
-def are_roles_swapped(pair: Alignment) -> bool:
-    """Whether agent and patient, or the two sides of a comparison, are swapped."""
-    one, other = pair.first, pair.second
-    verbs = {word.lemma for word in one.content_words if word.part == "verb"}
-    verbs &= {word.lemma for word in other.content_words if word.part == "verb"}
-    if pair.is_complete and "user" in one.lower_tokens and one.kin_terms and one.kin_terms.isdisjoint(_MUTUAL):
-        subjects = {one.subject, other.subject}
-        whose = [(one.possessors(kin), other.possessors(kin)) for kin in one.kin_terms & other.kin_terms]
-        if any(its and others and its.isdisjoint(others) for its, others in whose):
-            return True
-        if (
-            len(subjects) == 2
-            and "user" in subjects
-            and not subjects.isdisjoint(one.names | other.names)
-            and subjects <= (one.lower_tokens & other.lower_tokens)
-        ):
-            return True
-    if pair.is_complete and not pair.is_monotonic and {one.verb, other.verb}.isdisjoint({"be", "have"}):
-        verbs |= {""}
-    return any(_swap_agents(one, other, each) for each in verbs) or (
-        max(pair.unaligned_weights) <= 1 and _swap_sides(one, other)
-    )
-
-
-def _swap_sides(one: Content, other: Content) -> bool:
-    """Whether the two sides of a comparison, negation or description are swapped."""
-    comparing = ["before", "after", "than", "not", "but", "because"]
-    if "prefer" in one.text and "prefer" in other.text:
-        comparing += ["to", "over"]
-    followed = [(one.content_word_after(low), other.content_word_after(low)) for low in comparing]
-    followed += [(one.token_after(low), other.token_after(low)) for low in _NEGATIVE_DETERMINERS]
-    for first, second in followed:
-        if not first or not second or first == second or {first, second} & LIGHT:
-            continue
-        if other.contains(first) and one.contains(second):
-            return True
-    for noun, its in one.adjectives_by_noun.items():
-        only, others = its - other.adjectives_by_noun.get(noun, its), other.adjectives_by_noun.get(noun, its) - its
-        if only and others and only & other.lower_tokens and others & one.lower_tokens:
-            return True
-    return False
-
-
-def _swap_agents(one: Content, other: Content, verb: str) -> bool:
-    first, second = one.subjects_of(verb), other.subjects_of(verb)
-    if first is None or second is None:
-        return False
-    if first[0] != second[0]:
-        return bool(first[1] & second[1]) and verb not in _LASTING
-    if first[1] & second[1] or (first[1] | second[1]) & _PRONOUNS:
-        return False
-    return bool(first[1] & other.lower_tokens) and bool(second[1] & one.lower_tokens)

@@ -21,7 +21,7 @@ from language.likeness import likeness
 
 from .alignment import Alignment, features_of
 from .content import Content
-from .differences import differ, doubts, may_differ
+from .differences import differ, differ_in_wording, doubts, may_differ
 
 WEIGHTS = Path(__file__).with_name("sameness.npz")
 
@@ -77,13 +77,19 @@ class StatementPair:
 
     @cached_property
     def differs(self) -> bool:
-        """Whether an exact difference keeps them apart, whatever a model says."""
-        return differ(self._alignment)
+        """Whether an exact difference keeps them apart, whatever a model says.
+
+        Without vectors that tell what is meant, so does any difference in wording.
+        """
+        is_worded = self.first.vectors is None or self.second.vectors is None
+        return differ(self._alignment) or (is_worded and differ_in_wording(self._alignment))
 
     @property
     def may_be_duplicate(self) -> bool:
         """Whether they may say the same, so that a model should be asked."""
-        return not self.differs and self.probability >= self._weights.ask
+        weights = self._weights
+        least = weights.ask_near if self._alignment.is_near else weights.ask
+        return not self.differs and self.probability >= least
 
     @property
     def is_duplicate(self) -> bool:
@@ -109,13 +115,17 @@ class StatementPair:
 
 @dataclass(frozen=True)
 class Weights:
-    """The model: feature names, weights, bias, and the thresholds for "same" and for asking a model."""
+    """The model: feature names, weights, bias, and the thresholds for "same" and for asking a model.
+
+    Of two that share most words, the words tell more of a difference: a model is asked from ``ask_near`` on.
+    """
 
     names: list[str]
     weights: Vectors
     bias: float
     same: float
     ask: float
+    ask_near: float
 
 
 @cache
@@ -123,5 +133,4 @@ def _load_weights(*, has_vector_features: bool) -> Weights:
     kind = "meant" if has_vector_features else "worded"
     with np.load(WEIGHTS, allow_pickle=False) as stored:
         names = bytes(stored[f"{kind}_names"]).decode().split()
-        bias, same, ask = stored[f"{kind}_limits"].tolist()
-        return Weights(names, stored[f"{kind}_weights"], bias, same, ask)
+        return Weights(names, stored[f"{kind}_weights"], *stored[f"{kind}_limits"].tolist())

@@ -134,19 +134,18 @@ def test_of_true_duplicates_95_in_100_are_merged_with_a_model():
 @pytest.mark.corpus
 @pytest.mark.usefixtures("_meant")
 @pytest.mark.parametrize(
-    ("duplicates", "apart", "merged", "left"),
+    ("duplicates", "apart", "merged"),
     [
-        pytest.param(LATER_DUPLICATES, LATER_APART, 80, 5, id="later"),
-        pytest.param(LAST_DUPLICATES, LAST_APART, 78, 3, id="last"),
+        pytest.param(LATER_DUPLICATES, LATER_APART, 80, id="later"),
+        pytest.param(LAST_DUPLICATES, LAST_APART, 78, id="last"),
     ],
 )
-def test_of_pairs_written_after_the_rules_none_that_differ_are_merged(duplicates, apart, merged, left):
+def test_of_pairs_written_after_the_rules_none_that_differ_are_merged(duplicates, apart, merged):
     """Each set was scored once, before anything was mended by it: docs/upkeep.md has those figures, which count."""
     differ = [pair for pairs in apart.values() for pair in pairs]
     assert len(differ) >= 200
     assert len(duplicates) >= 100
-    assert not [pair for pair in differ if _either_way(says_the_same, pair)]
-    assert len([pair for pair in differ if _either_way(may_be_one, pair)]) <= left
+    assert not [pair for pair in differ if _either_way(says_the_same, pair) or _either_way(may_be_one, pair)]
     assert sum(_either_way(says_the_same, pair) for pair in duplicates) >= merged / 100 * len(duplicates)
     asked = [pair for pair in duplicates if _either_way(may_be_one, pair)]
     assert len(asked) >= 0.95 * len(duplicates)

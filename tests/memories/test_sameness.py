@@ -22,7 +22,6 @@ def read(one, other):
         ("The user lived in Rome until 2010.", "The user has lived in Rome since 2010."),
         ("The user turned the radio on.", "The user turned the radio off."),
         ("I tried to cross the Channel by kayak.", "I crossed the Channel by kayak."),
-        ("The user is thinking about a parrot.", "The user has a parrot."),
         ("Grandpa offered to sell the boat.", "Grandpa sold the boat."),
         ("The house is said to be haunted.", "The house is haunted."),
     ],
@@ -36,6 +35,7 @@ def test_two_differ_whoever_says_that_they_are_one(one, other):
     ("one", "other"),
     [
         ("The user called Ana's dog.", "The user named Ana's dog."),
+        ("The user is thinking about a parrot.", "The user has a parrot."),
         ("The user dislikes coriander.", "The user is allergic to coriander."),
         ("Rosalind was the youngest of seven.", "Rosalind had seven children."),
         ("The user has a cleaner once a week.", "The user works as a cleaner once a week."),
@@ -74,6 +74,32 @@ def test_two_may_differ_without_a_model(one, other):
 def test_two_do_not_differ_in_anything_exact(one, other):
     assert not differ(read(one, other))
     assert not differ(read(other, one))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The user has never broken a bone.", "All the user's bones have stayed whole throughout life."),
+        ("Giulia has no brothers or sisters.", "Giulia is an only child."),
+        ("Dmitri still lives with his mum and dad.", "Dmitri hasn't yet moved out of his parents' place."),
+        ("The user would rather not be phoned before ten.", "Calls earlier than 10 a.m. are unwelcome to the user."),
+    ],
+)
+def test_rules_of_wording_do_not_overrule_a_model_on_free_paraphrases(one, other):
+    assert not differ(read(one, other))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The user's uncle Piet sailed to Java in 1931.", "In 1932 Piet, an uncle of the user, took a ship to Java."),
+        ("The user's neighbour is from Lagos.", "Next door to the user lives somebody who was born in Accra."),
+        ("The user swims on Mondays.", "Every Thursday finds the user in the pool."),
+        ("The user pays 40 euros for it.", "The price that the user has to give is 40 pounds."),
+    ],
+)
+def test_a_figure_day_name_or_unit_in_place_of_another_overrules_a_model_in_any_words(one, other):
+    assert differ(read(one, other))
 
 
 @pytest.mark.parametrize(
