@@ -222,7 +222,8 @@ class Source:
     """A statement found for a message, worded for the person, with its origin.
 
     ``quoted``: a quote from a message, not a memory. ``of_legacy``: it is about a legacy. ``stored``: the stored
-    wording, by which it is compared with others; ``at``: when it was learned or said.
+    wording, by which it is compared with others; ``at``: when it was learned or said. ``stands_out``: it is much
+    nearer in meaning to the question than anything else that was found.
     """
 
     text: str
@@ -231,6 +232,7 @@ class Source:
     of_legacy: bool = False
     stored: str = ""
     at: datetime | None = None
+    stands_out: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,9 +19,9 @@ from facts.models import LegacyFact
 from language.backends import get_embedder, get_reply_model
 from language.base import EmbedderUnavailable, Extraction, ExtractionRequest, Heard, Source, ToolRequest
 from language.gates import first_sensitive, mask_sensitive
+from language.reading.answering import MOST_TOLD_OF_ALL
 from language.reading.questions import tells_something
 from language.reading.refusals import says_yes
-from language.reading.replying import MOST_TOLD_OF_ALL
 from language.reading.revising import OWN_WORDS
 from language.second_person import second_person, told_to
 from memories.policy import writing as filing

@@ -24,7 +24,9 @@ _ASKS = regex.compile(
 ASKS_OF_ITSELF = regex.compile(
     r"^\W*(?:(?:hi|hello|hey|and|so|well|ok|okay)\b\W+)?(?:(?:who|what) (?:exactly )?are you\b(?! \p{L})|"
     r"are you (?:(?:an?|the|really|even|some|any|kind|sort|of|large) )*(?:language model|llm|model|ai|a\.i\.|assistant|"
-    r"bot|chatbot|robot|machine|human|person|real|alive|chatgpt|gpt|claude)\b|wer bist du\b|was bist du\b)",
+    r"bot|chatbot|robot|machine|human|person|real|alive|chatgpt|gpt|claude)\b|wer bist du\b|was bist du\b|"
+    r"how (?:do|can|did) you (?:work|remember|know|learn)(?: (?:it|that|this|them|things|all(?: of)?|so much|what I "
+    r"(?:say|tell you)))*\W*$|what can you do\b)",
     regex.IGNORECASE,
 )
 GREETS = regex.compile(
@@ -71,12 +73,22 @@ _MEMORY_VERBS = listed(
 _MODEL_VERB_FILES = frozenset({31, 32, 36})
 """WordNet's verb files of cognition, communication and creation."""
 OF_ME = regex.compile(r"\b(?:I|i(?!\.)|(?i:me|my|myself|ich|mich|mir))\b")
+_NOWADAYS = regex.compile(
+    r"\b(?:now|nowadays|currently|presently|lately|still|already|yet|really|actually|exactly|any ?more|these days|"
+    r"(?:at|for) the moment|right now|at present|what (?:kind|sort|type)s? of|which (?:kind|sort|type)s? of)\b|"
+    r"(?<=^\W*what(?:['’]s| is| was| are| were) .*)\blike(?=\W*$)",
+    regex.IGNORECASE,
+)
+"""What names no topic in any question: that it is asked of the present, of which kind, or "what is it like"."""
+_LIVING = regex.compile(r"(?<!\ba )\bliving\b", regex.IGNORECASE)
+"""Where somebody is living, not what they do for a living."""
 # Function and question words, which don't name the topic.
 _QUESTION_WORDS = listed(
-    "a about again all am an and any anything are as at be been by can could did do does ever everything for from get "
-    "got had has have he her him his how i in is it its know me mine my of on or our please recall remember remembered "
-    "remind said say she so some something tell that the their them there these they thing things this those to told "
-    "us was we were what when where which who whom whose why will with would you your "
+    "a about again all am an and any anything are as at be been by can could did do does ever everything for from "
+    "get got had has have he her him his how i in is it its know me might mine must my of on or our please recall "
+    "remember remembered remind said say shall she should so some something tell that the their them there these "
+    "they thing things this those to told us was we were what when where which who whom whose why will with would "
+    "you your "
     "d ll m re s t ve idea if please whether wonder wondering "
     "dich mich kennst "
     "bin das dem den der die dir du ein eine er erzählt gesagt hast hat ich ist mein meine mir sie sind und von wann "
@@ -130,8 +142,13 @@ def asks_of_me(question: str) -> bool:
 
 
 def wanted_in(question: str) -> dict[str, None]:
-    """The topic words of a question as lemmas, in order."""
-    words = spelt(HOW.sub(" ", question))  # Case-folded: "weißt" becomes "weisst".
+    """The topic words of a question as lemmas, in order. In "how tall am I?", what is measured is the only one."""
+    plain = _LIVING.sub("live", _NOWADAYS.sub(" ", question))
+    return _topic_words(HOW.sub(" ", plain)) or _topic_words(plain)
+
+
+def _topic_words(question: str) -> dict[str, None]:
+    words = spelt(question)  # Case-folded: "weißt" becomes "weisst".
     return dict.fromkeys(irregular(word) for word in words if word not in _QUESTION_WORDS)
 
 

@@ -11,12 +11,11 @@ from accounts.queries import principal_for_person
 from assistant.models import Reply
 from conversations.actions import messages_index
 from language.base import Heard, ReplyRequest, Source
+from language.reading.answering import MOST_TOLD, MOST_TOLD_OF_ALL
 from language.reading.questions import is_question
 from language.reading.replying import (
     FOUND,
     ITSELF,
-    MOST_TOLD,
-    MOST_TOLD_OF_ALL,
     NEAREST,
     NO_MODEL,
     NOT_ENGLISH,
@@ -238,7 +237,37 @@ class TestWhatItAnswers:
         landlord = Source("Your landlord is called Mr Pickering.", "remembered")
         dog = Source("You adopted a greyhound called Biscuit.", "remembered")
         assert answer("What's my dog called?", landlord, dog) == f"{FOUND}\n- {dog.text} (remembered)"
-        assert answer("What's my dog called?", landlord).startswith(NEAREST)
+        assert answer("What's my dog called?", landlord) == NOTHING_FOUND
+
+    @pytest.mark.parametrize(
+        ("question", "told", "not_told"),
+        [
+            ("What's the weather like?", [], ["You like to be called Joey."]),
+            ("What kind of music do I like?", [], ["You like to be called Joey."]),
+            ("What flowers does mum like?", ["Your mum loves tulips."], ["You like to be called Joey."]),
+            ("Tell me something about my mother", ["Your mum loves tulips."], ["Your daughter is at St. Mary's."]),
+            ("What are my children's names?", ["You have two kids, Ben and Ada."], ["You have a cat named Biscuit."]),
+            ("Can I eat bread?", [], ["You have a cat named Biscuit."]),
+            ("Where do I live now?", ["You live in Braga."], ["“From now on, be brief.”"]),
+            ("Where am I living these days?", ["You live in Braga."], ["You work as a nurse."]),
+            ("How tall am I?", [], ["You have a cat named Biscuit."]),
+            ("What should you call me?", ["You like to be called Joey."], ["You should be on time."]),
+        ],
+    )
+    def test_a_question_not_with_a_word_that_is_not_its_topic(self, question, told, not_told):
+        answered = answer(question, *(Source(each, "told") for each in [*not_told, *told]))
+        assert [each in answered for each in told] == [True] * len(told)
+        assert not any(each in answered for each in not_told)
+
+    def test_a_question_without_a_word_in_common_with_what_stands_out_as_the_nearest(self):
+        found = [Source("You drive an old Volvo.", "told", stands_out=True), Source("Mira rows.", "told")]
+        assert answer("What car do I have?", *found) == f"{NEAREST}\n- You drive an old Volvo. (told)"
+        assert answer("What car do I have?", found[1]) == NOTHING_FOUND
+        assert answer("What car does Tom have?", *found) == NOTHING_FOUND
+
+    @pytest.mark.parametrize("question", ["How do you remember things?", "How do you work?", "What can you do?"])
+    def test_a_question_about_itself(self, question):
+        assert answer(question, ALEC) == f"{NO_MODEL} {ITSELF}"
         assert answer("What's my greyhound called?", Source("You have a dog.", "remembered")) == NOTHING_FOUND
 
     def test_teaching_a_subject_is_work(self):
