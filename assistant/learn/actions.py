@@ -247,10 +247,11 @@ def message_decline(principal: Principal, conversation_id: UUID, index: int, can
     return message
 
 
-def message_release(principal: Principal, conversation_id: UUID, index: int) -> Message:
+def message_release(principal: Principal, conversation_id: UUID, index: int, *, agreed: bool = False) -> Message:
     """Release a held or declined message: it is read singly, at once.
 
-    Only the person can release a declined one. Raises NotAllowed, NotYoursToDecide, NotFound, Refused (400
+    ``agreed``: the person consented, so that what a held message says is not reviewed. Only the person can release a
+    declined one. Raises NotAllowed, NotYoursToDecide, NotFound, Refused (400
     ``not_the_users``).
     """
     with _marking(principal, conversation_id, index) as marking:
@@ -264,7 +265,8 @@ def message_release(principal: Principal, conversation_id: UUID, index: int) -> 
             now = timezone.now()
             due = None if message.processed else now
             # The mark of having been held stays: a yes to that question is consent.
-            held_until = None if message.held_until is None else now
+            over = message.at if agreed else now
+            held_until = None if message.held_until is None else over
             marking.set(declined=False, held_until=held_until, reading_due=due)
             if due:
                 enqueue(TASK, conversation_id)

@@ -213,6 +213,9 @@ class PlanWriter:
         self.asked = {index for index, message in said.items() if message.voice}
         theirs = Message.objects.filter(conversation=self.conversation, role=Message.Role.USER).order_by("index")
         for index in self.asked & held:
+            if (until := said[index].held_until) is not None and until <= said[index].at:  # Released with consent.
+                self.agreed.add(index)
+                continue
             answer = theirs.filter(index__gt=index).only("content", "voice").first()
             if answer is not None and answer.voice and says_yes(answer.content):
                 self.agreed.add(index)

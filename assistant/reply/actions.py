@@ -121,7 +121,8 @@ def reply_begin(principal: Principal, reply_id: UUID, conversation_id: UUID, con
             )
             made.append(reply)
             if (held := asked_about(conversation_id, saved[0].index, content)) is not None:
-                message_release(principal.with_idempotency(None), conversation_id, held.index)
+                agreed = bool(saved[0].voice)
+                message_release(principal.with_idempotency(None), conversation_id, held.index, agreed=agreed)
         return saved
 
     instructions = _instructions(bool(tools))

@@ -20,7 +20,7 @@ from language.backends import get_embedder, get_reply_model
 from language.base import EmbedderUnavailable, Extraction, ExtractionRequest, Heard, Source, ToolRequest
 from language.gates import first_sensitive, mask_sensitive
 from language.reading.answering import MOST_TOLD_OF_ALL
-from language.reading.questions import tells_something
+from language.reading.questions import is_question, tells_something
 from language.reading.refusals import says_yes
 from language.reading.revising import OWN_WORDS
 from language.second_person import second_person, told_to
@@ -35,17 +35,29 @@ if TYPE_CHECKING:
 
 _Told = tuple[int, str, bool]
 """The place of the message, a statement as it is stored, and whether it is about a memorialised person."""
+_ASKED_BEFORE = 8
+"""How many messages before a yes are looked at for what it confirms."""
 _LOOKS_BACK = 20
 """How many messages of a talk are read again for a question about what was said in it."""
 
 
 def asked_about(conversation_id: UUID, index: int, content: str) -> Message | None:
-    """Return the held message that the person confirmed with message ``index``, or None."""
+    """Return the held message that the person confirmed with message ``index``, or None.
+
+    Their questions in between do not end the offer, unless an answer to one asks something itself.
+    """
     if not says_yes(content):
         return None
-    theirs = Message.objects.filter(conversation_id=conversation_id, role=Message.Role.USER, index__lt=index)
-    before = theirs.without_vectors().order_by("-index").first()
-    return before if before is not None and before.held_until is not None else None
+    before = Message.objects.filter(conversation_id=conversation_id, index__lt=index).without_vectors()
+    answer = ""
+    for message in before.order_by("-index")[:_ASKED_BEFORE]:
+        if message.role != Message.Role.USER:
+            answer = message.content
+        elif message.held_until is not None:
+            return message
+        elif "?" in answer or not is_question(message.content):
+            return None
+    return None
 
 
 def heard_in(principal: Principal, begun: Begun, held: Message | None, near: Collection[str]) -> Heard:
@@ -143,17 +155,18 @@ def as_told(content: str) -> str:
     return f"“{content}”" if OWN_WORDS.match(content) else second_person(content)
 
 
-def _by_nearness(told: Sequence[_Told], question: str) -> Sequence[_Told]:
-    if len(told) < 2:
-        return told
+def nearness(texts: Sequence[str], question: str) -> list[float]:
+    """Return the cosine of each text with the question; none without the embedder."""
     embedder = get_embedder()
     try:
-        nearness = embedder.embed_passages([content for _index, content, _of_legacy in told]) @ embedder.embed_query(
-            question
-        )
+        return (embedder.embed_passages(list(texts)) @ embedder.embed_query(question)).tolist() if texts else []
     except EmbedderUnavailable:
-        return told
-    return [told[place] for place in sorted(range(len(told)), key=lambda place: -nearness[place])]
+        return []
+
+
+def _by_nearness(told: Sequence[_Told], question: str) -> Sequence[_Told]:
+    scores = nearness([content for _index, content, _of_legacy in told], question) if len(told) > 1 else []
+    return [told[place] for place in sorted(range(len(scores)), key=lambda place: -scores[place])] or told
 
 
 def _read(principal: Principal, part: Part) -> Extraction:

@@ -17,6 +17,7 @@ from accounts.principals import Principal
 from conversations.models import Conversation, Message
 from facts.models import LegacyFact
 from language.base import Heard, ReplyRequest, Source
+from language.reading.answering import matching_sources
 from language.reading.questions import OF_ME, asked_of_talk, asks_of_me, is_question, wanted_in
 from language.reading.replying import QUESTIONS
 from language.reading.revising import may_correct
@@ -26,14 +27,14 @@ from memories.models import Memory, MemoryEvidence
 
 from ..recall.query import Question, Result, memory_query
 from .actions import Begun
-from .hearing import as_told, asked_about, heard_in, said_here, talked_of
+from .hearing import as_told, asked_about, heard_in, nearness, said_here, talked_of
 
 _MOST = 12
 _BUDGET_TOKENS = 1_500
 _NEAR, _LEAD = 0.8, 0.015
-"""From which score a statement without a word of the question is near to it, and by how much it must beat the next.
+"""The cosine from which a statement without a word of the question is near to it, and its least lead over the next.
 
-On the scale of cosines of the bundled embedder. With one whose cosines are lower, it happens less often.
+Measured with the bundled embedder. With one whose cosines are lower, fewer statements are told as near.
 """
 
 
@@ -91,28 +92,26 @@ def _sources(principal: Principal, begun: Begun, found: Sequence[Result]) -> Seq
         return talked_of(principal, begun, when, elsewhere=_may_read(principal, "turns"))
     telling = [result for result in found if _tells(result, begun)]
     since = _put_right_since(principal, telling)
-    nearest = _standing_out(telling)
-    told = [
-        replace(_source(principal, result, day, since.get(_place(result), "")), stands_out=result is nearest)
-        for result in telling
-    ]
+    told = [_source(principal, result, day, since.get(_place(result), "")) for result in telling]
     if not is_question(begun.question):
         return told
     known = {source.text for source in told}
     told = [*(source for source in said_here(principal, begun) if source.text not in known), *told]
-    return [*_most_important(principal, day), *told] if asks_of_me(begun.question) else told
+    if asks_of_me(begun.question):
+        return [*_most_important(principal, day), *told]
+    return told if matching_sources(begun.question, told)[0] else _with_nearest(begun.question, told)
 
 
-def _standing_out(found: Sequence[Result]) -> Result | None:
-    """Return the statement that is much nearer to the message than all others, if there is one."""
-    best: dict[str, Result] = {}
-    for result in sorted(found, key=lambda each: -each.score):
-        if result.source != "turns":
-            best.setdefault(result.id, result)
-    first, *others = [*best.values(), None]
-    if first is None or first.score < _NEAR:
-        return None
-    return first if others[0] is None or first.score - others[0].score >= _LEAD else None
+def _with_nearest(question: str, told: Sequence[Source]) -> list[Source]:
+    """Mark the statement that is much nearer in meaning to the question than all others, if there is one."""
+    statements = list(dict.fromkeys(source for source in told if not source.quoted))
+    scores = nearness([source.text for source in statements], question)
+    if not scores:
+        return list(told)
+    best, *others = sorted(scores, reverse=True)
+    nearest = statements[scores.index(best)]
+    stands_out = best >= _NEAR and all(best - other >= _LEAD for other in others[:1])
+    return [replace(source, stands_out=stands_out and source == nearest) for source in told]
 
 
 _Place = tuple[object, object]

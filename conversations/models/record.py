@@ -194,10 +194,10 @@ class Message(Searchable):
     """A message. ``user``, ``legacy``, ``private`` repeat the conversation's, so that a search reads one index.
 
     ``processed``: memories were extracted from this message alone. ``declined``: the person does not want it
-    remembered. ``held_until``: until then the person is being asked whether to remember it. ``reading_due``: when
-    memories are to be extracted from this message alone; while null, its batch does it. ``memory_off``: it was said
-    while the person had memory switched off, so nothing is ever learned from it. ``voice``: who sent a live message of
-    the person's, they or their agent in a turn; empty for messages recorded later.
+    remembered. ``held_until``: until then the person is being asked whether to remember it; not after ``at`` if they
+    agreed. ``reading_due``: when memories are to be extracted from this message alone; while null, its batch does it.
+    ``memory_off``: it was said while the person had memory switched off, so nothing is ever learned from it. ``voice``:
+    who sent a live message of the person's, they or their agent in a turn; empty for messages recorded later.
     """
 
     class Role(models.TextChoices):

@@ -37,6 +37,10 @@ SHOWN_CHARACTERS = 1_400
 FRESH = timedelta(days=1)
 """How long decisions about what was learned are offered below the message; later only on its own page."""
 _USED = ["proposed", "active"]
+_SHOWN = (
+    *("conversation_id", "index", "role", "speaker", "content", "at"),
+    *("memory_off", "declined", "processed", "held_until"),
+)
 
 
 class Words(NamedTuple):
@@ -70,7 +74,8 @@ class ReaderMessage:
     """A message: its ``number`` from 1; ``whole``: the URL of the full text if it is shortened.
 
     ``can_go``: something of it can be withheld. ``answer``: usage of an answer; ``missing``: why there is none.
-    ``again``: the person's message before a stopped last answer.
+    ``again``: the person's message before a stopped last answer. ``asks``: the number of the message before, if this
+    one asks whether to remember it and nobody has answered.
     """
 
     number: int
@@ -86,6 +91,7 @@ class ReaderMessage:
     answer: AnswerUsage | None
     missing: NoAnswer | None
     again: str = ""
+    asks: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,13 +135,31 @@ def read_turns(
 ) -> list[ReaderMessage]:
     """Return messages ``first`` to ``last``, with message ``whole`` in full."""
     rows = Message.objects.visible_to(principal).filter(conversation=conversation, index__gte=first, index__lte=last)
-    shown = ("conversation_id", "index", "role", "speaker", "content", "at", "memory_off", "declined")
+    shown = (
+        "conversation_id",
+        "index",
+        "role",
+        "speaker",
+        "content",
+        "at",
+        "memory_off",
+        "declined",
+        "processed",
+        "held_until",
+    )
     messages = list(rows.only(*shown).order_by("index"))
     around = _around(principal, [message.pk for message in messages])
     around.answers = answers_on(principal, conversation, [message.index for message in messages])
     agent = conversation.agent.name if conversation.agent else ""
     turns = [_turn(each, agent, around, whole=each.index + 1 == whole) for each in messages]
+    waiting = {each.index + 1 for each in messages if _waits_for_a_yes(each)}
+    turns = [replace(each, asks=each.number - 1) if each.number - 1 in waiting else each for each in turns]
     return [*turns[:-1], replace(turns[-1], again=_asked_before(messages, turns[-1], conversation))] if turns else []
+
+
+def _waits_for_a_yes(message: Message) -> bool:
+    held = message.held_until is not None and message.held_until > timezone.now()
+    return held and not (message.processed or message.declined)
 
 
 def _asked_before(messages: Sequence[Message], last: ReaderMessage, conversation: Conversation) -> str:

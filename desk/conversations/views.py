@@ -17,6 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from accounts.policy import must_act_for
 from accounts.principals import Principal
 from assistant.erasure.actions import erasure_withdraw
+from assistant.learn.actions import message_release
 from assistant.reply.told import follow_for_now
 from conversations.models import Conversation, Message
 from journal.exceptions import NotFound, Refused
@@ -108,12 +109,7 @@ def _has_more(talk: Conversation) -> bool:
 def remove(request: PageRequest, principal: Principal, conversation_id: UUID, number: int = 0) -> HttpResponse:
     """Preview withholding or erasing, or execute it."""
     talk = find_conversation(principal, conversation_id)
-    message = None
-    if number:
-        said = Message.objects.visible_to(principal).filter(conversation=talk, index=number - 1)
-        message = said.without_vectors().first()
-        if message is None:
-            raise NotFound("There is no such message.")
+    message = _find_message(principal, talk, number) if number else None
     removal = Removal(talk, message)
     back = message_address(talk.pk, number) if number else reverse("conversation-page", args=[talk.pk])
     if request.method != "POST":
@@ -142,6 +138,30 @@ def remove(request: PageRequest, principal: Principal, conversation_id: UUID, nu
 
 @require_POST
 @for_person
+def answer(request: PageRequest, principal: Principal, conversation_id: UUID, number: int) -> HttpResponse:
+    """Answer whether a message shall be remembered: it is read at once, or withheld."""
+    talk = find_conversation(principal, conversation_id)
+    message = (
+        Message.objects.visible_to(principal).filter(conversation=talk, index=number - 1).without_vectors().first()
+    )
+    if message is None:
+        raise NotFound("There is no such message.")
+    try:
+        if request.POST.get("keep") == "yes":
+            message_release(principal, talk.pk, message.index, agreed=True)
+            messages.success(request, _("It is remembered in a moment."))
+        else:
+            done = with_undo(principal, lambda: dont_keep(principal, Removal(talk, message)))
+            messages.success(request, done.text, extra_tags=done.undo)
+    except NotFound:
+        raise
+    except Refused as error:
+        messages.error(request, error.detail)
+    return redirect(message_address(talk.pk, number))
+
+
+@require_POST
+@for_person
 def withdraw(request: PageRequest, principal: Principal, receipt: UUID) -> HttpResponse:
     """Cancel a waiting erasure."""
     try:
@@ -158,6 +178,14 @@ def withdraw(request: PageRequest, principal: Principal, receipt: UUID) -> HttpR
 def find_conversation(principal: Principal, conversation_id: UUID) -> Conversation:
     """Return a conversation of the person. Raises NotFound."""
     return Conversation.objects.visible_to(principal).select_related("legacy", "agent").must_find(conversation_id)
+
+
+def _find_message(principal: Principal, talk: Conversation, number: int) -> Message:
+    said = Message.objects.visible_to(principal).filter(conversation=talk, index=number - 1)
+    message = said.without_vectors().first()
+    if message is None:
+        raise NotFound("There is no such message.")
+    return message
 
 
 def _show_removal(
@@ -186,5 +214,6 @@ urlpatterns = [
     path("conversations/kept/<uuid:receipt>/", withdraw, name="erasure-withdraw"),
     path("conversations/<uuid:conversation_id>/", conversation, name="conversation-page"),
     path("conversations/<uuid:conversation_id>/remove/", remove, name="conversation-remove"),
+    path("conversations/<uuid:conversation_id>/<int:number>/answer/", answer, name="message-answer"),
     path("conversations/<uuid:conversation_id>/<int:number>/remove/", remove, name="message-remove"),
 ]

@@ -82,6 +82,26 @@ class TestWithoutAModel:
         memory = Memory.objects.get()
         assert (memory.category, memory.subject) == ("person", "Alec")
 
+    def test_a_question_in_between_does_not_end_the_offer(self, tell):
+        tell("Alec is my boss by the way")
+        assert remembered() == []
+        tell("Where do I live?")
+        assert tell("Sure, keep it") == "I will remember that Alec is your boss."
+        assert remembered() == [BOSS]
+
+    def test_something_else_that_is_said_in_between_does(self, tell):
+        tell("Alec is my boss by the way")
+        tell("I'm so tired today.")
+        assert "I will remember" not in tell("Yes")
+        assert remembered() == []
+
+    def test_a_yes_after_an_answer_that_asks_is_to_that(self, tell, owner):
+        for year in (2018, 2019):
+            factories.MemoryFactory(user=owner, content=f"The user moved into the house in {year}.")
+        tell("Alec is my boss by the way")
+        assert "?" in tell("When did I move into the house?")
+        assert "I will remember" not in tell("Yes")
+
     def test_scenario_2_it_recalls_in_a_new_conversation(self, tell, owner, talk):
         tell("Remember that Alec is my boss.")
         assert "- Alec is your boss. (remembered on " in tell("Who is Alec?", talk(owner))

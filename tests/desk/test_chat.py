@@ -1,10 +1,14 @@
 """The chat: beginning a talk, saying something by a plain form, trying again, and what an answer was shown."""
 
+import re
+
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from accounts.actions import preferences_set
 from accounts.queries import principal_for_person
+from assistant.learn.actions import extract_messages
 from assistant.models import Reply
 from conversations.actions import NewMessage, messages_append
 from conversations.models import Conversation, Message
@@ -116,6 +120,44 @@ class TestWithoutAScript:
 
         monkeypatch.setattr("desk.conversations.views.running_reply", ended)
         assert "Here I am." in words(visit(owner).get(page(talk)))
+
+
+class TestAnOfferToRemember:
+    @pytest.fixture
+    def asked(self, visit, owner, talk, settings):
+        settings.KEEPSAKE_EMBEDDER = "hashing"
+        client = visit(owner)
+        shown = words(client.get(sent(say(client, talk, "My sister Ilse keeps hens."))))
+        assert "Shall I remember that your sister Ilse keeps hens? Remember it Don’t keep it" in shown
+        assert "Without an answer it is remembered after a day." in shown
+        return client
+
+    @pytest.mark.parametrize("later", [False, True])
+    def test_is_accepted_by_a_button_also_later(self, asked, talk, later):
+        if later:
+            sent(say(asked, talk, "I'm so tired today."))
+        shown = words(asked.post(f"/conversations/{talk.pk}/1/answer/", {"keep": "yes"}, follow=True))
+        assert "It is remembered in a moment." in shown
+        assert "Without an answer" not in shown
+        extract_messages(talk.pk)
+        shown = words(asked.get(page(talk)))
+        assert "Remembered: Your sister Ilse keeps hens." in shown
+        assert "To review" not in words(asked.get("/memories/"))
+
+    def test_is_declined_by_a_button_and_that_is_undone(self, asked, talk):
+        shown = asked.post(f"/conversations/{talk.pk}/1/answer/", {"keep": "no"}, follow=True)
+        assert "The message is withheld" in words(shown)
+        assert "Ilse" not in words(asked.get(page(talk))).replace("Shall I remember", "")
+        undo = re.search(r'action="(/undo/[^"]+)"', text(shown))[1]
+        asked.post(undo)
+        assert "My sister Ilse keeps hens." in words(asked.get(page(talk)))
+
+    def test_of_somebody_else_s_talk_is_not_theirs_to_answer(self, asked, visit, stranger, talk):
+        for number in (1, 9):
+            answer = visit(stranger).post(f"/conversations/{talk.pk}/{number}/answer/", {"keep": "yes"})
+            assert answer.status_code == 404
+        assert asked.post(f"/conversations/{talk.pk}/9/answer/", {"keep": "yes"}).status_code == 404
+        assert Message.objects.get(index=0).held_until > timezone.now()
 
 
 class TestAModelThatIsAway:
