@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy
 
 from accounts.principals import Principal
 from journal.exceptions import Refused
+from language.reading.revising import parts_of
 from memories.actions import memories_add
 from memories.models import Memory
 from memories.records import Addition, NewMemory
@@ -54,18 +55,20 @@ class TellForm(forms.Form):
         if not answers:
             self.add_error(None, _("Answer one of the questions."))
             return 0
-        additions = [Addition(_statement(name, answer)) for name, answer in answers.items()]
-        outcomes = memories_add(principal, additions)
-        refused = {name: each for name, each in zip(answers, outcomes, strict=True) if isinstance(each, Refused)}
+        told = [(name, each) for name, answer in answers.items() for each in _statements(name, answer)]
+        outcomes = memories_add(principal, [Addition(each) for _name, each in told])
+        refused = {name: each for (name, _), each in zip(told, outcomes, strict=True) if isinstance(each, Refused)}
         for name, error in refused.items():
             self.add_error(name, error.detail)
-        return len(outcomes) - len(refused)
+        return sum(not isinstance(each, Refused) for each in outcomes)
 
 
-def _statement(name: str, answer: str) -> NewMemory:
-    """Return the answer as a statement in the person's language."""
+def _statements(name: str, answer: str) -> list[NewMemory]:
+    """Return the answer as a statement in the person's language; of several things in English, one each."""
     category, field = _FIELDS[name]
-    return NewMemory(answer if _SAYS_SO.match(answer) else _said(name, answer.rstrip(".")), category, field=field)
+    said = answer if _SAYS_SO.match(answer) else _said(name, answer.rstrip("."))
+    parts = () if field else parts_of(said)
+    return [NewMemory(each, category, field=field) for each in (parts if len(parts) > 1 else [said])]
 
 
 def _said(name: str, answer: str) -> str:

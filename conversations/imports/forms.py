@@ -11,6 +11,7 @@ from itertools import islice
 from typing import Protocol
 
 import orjson
+from django.utils.translation import gettext_noop
 
 from . import chatgpt, claude, jsonl
 from .datasets import parse_beam, parse_locomo
@@ -82,11 +83,11 @@ _OF_MEMORIES = re.compile(rb'\{\s*"(memories|results)"\s*:')
 FORMS = {
     form.name: form
     for form in (
-        Form(chatgpt.CHANNEL, "ChatGPT export", _each(chatgpt.chatgpt_conversation)),
-        Form(claude.CHANNEL, "Claude export", _each(claude.claude_conversation)),
+        Form(chatgpt.CHANNEL, gettext_noop("ChatGPT export"), _each(chatgpt.chatgpt_conversation)),
+        Form(claude.CHANNEL, gettext_noop("Claude export"), _each(claude.claude_conversation)),
         Form(jsonl.CHANNEL, "JSON Lines", _lines),
-        Form(KEEPSAKE, "Keepsake export", _no_conversations),
-        Form(MEM0, "mem0 export", _no_conversations),
+        Form(KEEPSAKE, gettext_noop("Keepsake export"), _no_conversations),
+        Form(MEM0, gettext_noop("mem0 export"), _no_conversations),
         Form("locomo", "LoCoMo dataset", _whole(parse_locomo)),
         Form("beam", "BEAM dataset", _whole(parse_beam)),
     )

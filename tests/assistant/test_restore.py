@@ -370,6 +370,7 @@ def test_its_form_is_found_out_and_it_can_not_be_taken_back(rich, api, client, o
     client.force_login(owner)
     page = " ".join(client.get(f"/import/{shown['id']}/").content.decode().split())
     assert "Everything in the file is back: 4 memories and 2 facts with their histories, 1 place" in page
+    assert "memories found" not in page
     undo = rest.post(f"/api/v1/import/{shown['id']}/undo/")
     assert (undo.status_code, undo.json()["code"]) == (409, "no_undo")
 

@@ -221,6 +221,18 @@ def test_of_several_answers_the_good_ones_are_kept_and_the_other_is_shown_again(
     assert list(Memory.objects.filter(user=stranger).values_list("content", flat=True)) == ["I live in Porto."]
 
 
+def test_an_answer_of_several_things_is_a_memory_each(visit, stranger):
+    told = "I'm deaf in my left ear and I hate phone calls. I have two kids, Ben and Ada."
+    page = words(visit(stranger).post("/first-run/", {"called": "Jo", "matters": told}, follow=True))
+    assert "4 things are remembered about you." in page
+    assert set(Memory.objects.filter(user=stranger).values_list("content", flat=True)) == {
+        "I like to be called Jo.",
+        "The user is deaf in the user's left ear.",
+        "The user hates phone calls.",
+        "The user has two kids, Ben and Ada.",
+    }
+
+
 def test_with_memory_off_a_newcomer_is_asked_nothing(visit, stranger):
     PreferencesFactory(user=stranger, has_memory=False)
     page = words(visit(stranger).get("/"))

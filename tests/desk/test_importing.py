@@ -75,6 +75,12 @@ def test_an_export_is_sent_imported_and_its_facts_are_reviewed(visit, owner, leg
     assert not ImportPart.objects.exists()
 
 
+def test_what_a_file_may_be_is_told_in_german(visit, owner):
+    shown = words(visit(owner, HTTP_ACCEPT_LANGUAGE="de").get("/import/"))
+    for name in ("Export von ChatGPT", "Export von Claude", "Export von Keepsake", "Export von mem0"):
+        assert name in shown
+
+
 def test_without_a_legacy_no_facts_are_collected(visit, owner):
     client = visit(owner)
     address = client.post("/import/", sent([claude_talk(*BEES)], "conversations.json")).url
