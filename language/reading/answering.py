@@ -26,8 +26,8 @@ from language.reading.questions import (
     spelt,
     wanted_in,
 )
+from language.reading.related import form_of
 from language.reading.stems import NUMERALS
-from language.reading.synonyms import form_of
 from language.reading.topics import topic_of, topics_of
 from language.reading.words import KIN, listed
 

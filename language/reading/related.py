@@ -77,7 +77,7 @@ def related(one: Token, other: Token) -> Relation | Literal["names"]:  # noqa: P
         return "derived" if relation(one.low, other.low) == "derived" else "names"
     if stem(one.lemma) == stem(other.lemma):
         return "same"
-    if one.part == other.part and "name" not in {one.part, other.part} and _form_of(one.lemma) == _form_of(other.lemma):
+    if one.part == other.part and "name" not in {one.part, other.part} and form_of(one.lemma) == form_of(other.lemma):
         return "synonym"
     found = [relation(first, second) for first in {one.lemma, one.low} for second in {other.lemma, other.low}]
     best = max(found, key=lambda each: (ALIKE.get(each, 0.0), each == "opposite", bool(each)))
@@ -101,7 +101,7 @@ def _kin_related(one: Token, other: Token) -> Relation:
     return found if found == "kind" else ""
 
 
-def _form_of(low: str) -> str:
+def form_of(low: str) -> str:
     """The normal form of a word in lower case: of synonyms the first."""
     root = _rooted(low)
     return _synonyms().get(root, root)
