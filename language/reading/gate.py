@@ -36,6 +36,7 @@ _OPENING = re.compile(
 _SPOKEN = re.compile(
     r"(?i), no,|^(?:please|certainly|surely|exactly|yes|no|well|right|mostly|anyway|because there)\b"
     r"|^[^,]+(?:,| but) (?:is|are) (?!\w+ing\b)|\band so (?:do|did|does)\b|\b(?:all|both) (?:has|is|was)\b"
+    r"| and (?-i:[A-Z])[\w-]+ (?:all|both) (?!of\b)|^in \d{1,2},? (?-i:[A-Z]|the user)"
     r"|\b(?:is|was) the (?:first|second|third|last|other|one)[.!]?$|\bwould (?:one|the|an?)\b"
     r"|^the user (?:(?:cannot|can|could|would|did|does)|(?:loses|drops|misses) the \w+"
     r"|is (?:at work|at home|home|here|there|back|off|away|out|in bed|on the (?:bus|train|phone)))[.!]?$"

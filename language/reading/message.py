@@ -154,7 +154,9 @@ class MessageReader(StatementBuilder):
         past = head.tag in {"VBD", "VBZ", "VBN", "VBG"} or any(
             each.tag in {"VBD", "VBZ", "MD"} for each in clause.children("aux", "auxpass")
         )
-        if not past:
+        before = {each.dep for each in clause.parsed.children(head) if each.index < head.index}
+        strange = head.low == "is" and self.last_person in {None, self.cast.user}
+        if not past or strange or before & {"compound", "amod", "dep"}:
             return None, False
         if previous is not None or self.last_person is not None:
             user = self.cast.user if self.defaults_to_user and not self.cast.mentioned_now else None

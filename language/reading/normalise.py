@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from language.reading.learners import LEARNERS
-from language.reading.notes import expand_notes
+from language.reading.notes import OWN_NOTES, expand_notes
 from language.reading.words import CASUAL_SPELLINGS, ENGLISH, KIN, PETS, listed
 
 MASK = "Xquote"
@@ -161,6 +161,13 @@ _SAID = re.compile(r"(?i)\blike (?=\d|(?:one|two|three|four|five|ten|half|a) )(?
 _ITS = re.compile(
     r"(?<![\w'])its(?= (?:a|an|the|my|his|her|not|so|just|been|on|in|like|because|fine|ok|really|about)\b)", re.I
 )
+# Not the shed in the garden: "she'd", at the start of a clause and before no verb or noun of its own.
+_SHED = re.compile(
+    r"(?i)(?:^|(?<=[.,;!?] )|(?<=\band )|(?<=\bbut )|(?<=\bso )|(?<=\bif )|(?<=\bthat )|(?<=\bme ))shed "
+    r"(?!(?:is|was|has|are|stays|needs|a|the|some|her|his|my|no|tears|light|skin|keys?|doors?|roof)\b)(?=\w)"
+)
+# "I ring her Sundays": the parser takes the day for hers.
+_WHOM_DAYS = re.compile(r"(?i)(?<=\b)(her|him|them|me|us) (?=(?:mon|tues|wednes|thurs|fri|satur|sun)days\b)")
 _STRETCHED = re.compile(r"([a-z])\1{2,}", re.I)
 _NAMED_KIN = re.compile(
     r"\b(?:[Mm]y|[Oo]ur|[Hh]is|[Hh]er|[Dd]ad's|[Mm]um's|[Mm]om's) (?:(?:little|big|older|younger|"
@@ -298,8 +305,11 @@ def normalise(text: str, names: Collection[str], *, casual: bool, about: str = "
             _RUN_ON, lambda match: match.group() if match["before"] in _SUBORDINATORS else f"{match['before']}. "
         )
     mended.replace(re.compile(r"(?i)(?<=\bhe) (?=born\b)|(?<=\bshe) (?=born\b)|(?<=\bi) (?=born\b)"), " was ")
+    mended.replace(_WHOM_DAYS, lambda match: f"{match[1]} on ")
     if own:
         mended.replace(_PET_CALLED, lambda match: f"my {match['pet'].lower()} is called")
+        for pattern, said in OWN_NOTES:
+            mended.replace(pattern, said)
     for pattern, meant in LEARNERS:
         mended.replace(pattern, meant)
     mended.replace(_TYPE, lambda match: f"a type-{match[1]} diabetic")
@@ -371,6 +381,7 @@ def _normalise_words(mended: Normalised, names: Collection[str]) -> None:
     known |= ailing - ENGLISH - _NO_NAMES - {*KIN, *PETS}
     mended.replace(_STRETCHED, lambda match: match[1])
     mended.replace(_ITS, "it's")
+    mended.replace(_SHED, "she'd ")
     mended.replace(_WORD, lambda match: CASUAL_SPELLINGS.get(match.group().lower(), match.group()))
     mended.replace(_SAID, "")
     mended.replace(_POSSESSIVE_KIN, lambda match: f"{match[1]}'s")

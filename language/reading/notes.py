@@ -7,7 +7,7 @@ sentence about the notes' subject.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from language.reading.words import KIN, KIN_PLURALS, PETS
 
@@ -59,10 +59,37 @@ _WITH_SUBJECT = re.compile(
     r"(?i)^(?:i|i'\w+|my|we|our|he|she|it|they|you|this|that|these|those|there|the|his|her|xquote\w?)\b"
 )
 
+_COUNTED = rf"(?:two|three|four|five|\d) (?:{'|'.join(sorted(KIN_PLURALS))})"
+_KIN = "|".join(sorted(map(re.escape, KIN), key=len, reverse=True))
+OWN_NOTES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
+    (re.compile(r"(?:(?<=[.!?] )|^)Name: (?=[A-Z])"), lambda match: "My name is "),
+    (  # "Two daughters: Mia and Ada."
+        re.compile(rf"(?i)(?:(?<=[.!?] )|^)(?P<kin>{_COUNTED}): "),
+        lambda match: f"I have {match['kin'].lower()}, ",
+    ),
+    (  # "Deputy is Jo." "Husband, Tom, broke his wrist."
+        re.compile(rf"(?:(?<=[.!?,] )|^)(?P<kin>(?i:{_KIN}))(?=(?: is|, [A-Z][\w-]+,) )"),
+        lambda match: f"My {match['kin'].lower()}",
+    ),
+    (  # "My mother, Ruth, 74, Lagos." The place can be where she lives or comes from.
+        re.compile(
+            rf"(?:(?<=[.!?] )|^)(?P<who>(?:My|Our) (?:{_KIN})),? (?P<name>[A-Z][\w-]+), (?P<age>\d{{1,3}})"
+            r"(?:, [A-Z][^.,!?]*)?(?=[.!])"
+        ),
+        lambda match: f"{match['who']} {match['name']} is {match['age']}",
+    ),
+)
+"""Notes on the user's own name and people, and how to make sentences of them."""
+
 
 def is_label(text: str) -> bool:
     """Whether a text is a usual label of notes about oneself or the person discussed."""
-    return bool(_ABOUT.search(text) or _VERB.match(text) or any(each.match(text) for each in _LABEL_PATTERNS.values()))
+    return bool(
+        re.fullmatch(_COUNTED, text, re.I)
+        or _ABOUT.search(text)
+        or _VERB.match(text)
+        or any(each.match(text) for each in _LABEL_PATTERNS.values())
+    )
 
 
 def expand_notes(text: str, subject: str, legacy: str) -> Iterator[tuple[int, int, str]]:

@@ -41,6 +41,7 @@ PRONOUNS = {
 _NO_PERSON = listed("""GPE LOC ORG DATE TIME NORP FAC PRODUCT EVENT WORK_OF_ART LANGUAGE LAW CARDINAL MONEY QUANTITY""")
 _THEY = frozenset({"they", "them", "their"})
 _SUBJECTS = frozenset({"nsubj", "nsubjpass"})
+_OF_PLACES = frozenset({"at", "in", "through", "across", "along"})  # An unknown name after one is no person's.
 
 
 @dataclass(eq=False, slots=True)
@@ -222,7 +223,9 @@ class Cast:
             return known
         if (word.entity in _NO_PERSON and not human) or word.low in NOT_NAMES or word.low == self.user.name.lower():
             return None
-        if word.dep in {"compound", "nmod", "amod"} and word.head > word.index and parsed.head(word).pos != "PROPN":
+        located = word.dep == "pobj" and parsed.head(word).low in _OF_PLACES
+        inside = word.dep in {"compound", "nmod", "amod"} and word.head > word.index
+        if located or (inside and parsed.head(word).pos != "PROPN"):
             return None
         if word.entity == "PERSON" or word.dep in _SUBJECTS or name_gender(word.text):
             return self.find_or_add(name=whole_name(parsed, word))

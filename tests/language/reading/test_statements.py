@@ -76,6 +76,17 @@ def told(*said, legacy=None):
         ("call me nora", None, "The user asked to be called Nora."),
         ("Hi, please call me Dr Miller.", None, "The user asked to be called Dr Miller."),
         ("Yes, you can call me Nono, thanks!", None, "The user asked to be called Nono."),
+        ("My mother, Grace, 81, Kumasi. I ring her Fridays at 19:00.", None, "The user's mother Grace is 81."),
+        (
+            "I visit her Fridays, my aunt. My aunt Ida bakes. I ring her Fridays.",
+            None,
+            "The user rings the user's aunt Ida on Fridays.",
+        ),
+        ("Two sons: Ben and Leo.", None, "The user has two sons, Ben and Leo."),
+        ("Mentor is Priya Nair.", None, "The user's mentor is Priya Nair."),
+        ("Husband, Tom, broke his wrist in May.", None, "The user has a husband named Tom."),
+        ("he kept bees and he mended clocks in the shed", "Otto", "Otto mended clocks in the shed."),
+        ("my aunt ida is vegan. shed never eat fish", None, "The user's aunt Ida would never eat fish."),
     ],
 )
 def test_what_the_rules_lost_is_found(said, legacy, expected):
@@ -107,6 +118,9 @@ def test_what_the_rules_lost_is_found(said, legacy, expected):
         ("We called her Avó.", "Rosa"),
         ("Tired of all this. Needed: two eggs.", None),
         ("Don't eat that. Live in the moment. Work on it.", None),
+        ("Weekly progress meeting Wednesdays 07:15 in the cabin.", None),
+        ("For me is dessert.", None),
+        ("Theres five pictures of him and in 3 hes leaving.", "Otto"),
     ],
 )
 def test_what_is_unclear_reported_or_imagined_gives_nothing(said, legacy):
