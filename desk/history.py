@@ -15,6 +15,7 @@ from django.utils.translation import gettext_noop
 
 from accounts.models import Agent
 from accounts.principals import PLACEHOLDER_USER, Principal
+from conversations.models import Message
 from facts.models import FactVersion, LegacyFact
 from journal.models import ActorKind, Change
 from language.second_person import second_person
@@ -24,6 +25,7 @@ from statements.models import Doubt
 
 from .cards import Other, diff_of_memories
 from .diff import DiffPiece, word_diff
+from .quotations import CONTEXT_CHARACTERS, message_address, shorten
 
 MOST_ENTRIES = 200
 _OBJECT_ID = "\0object"
@@ -132,9 +134,23 @@ def what_changed(principal: Principal, object_type: str, object_id: str) -> list
     change = Change.objects.of_owner(principal.user_id).filter(rev=rev).first()
     if change is not None and change.event == Change.Event.ERASE:
         return [Other(reverse("home"), _("something that it rests on"), _("Erased"))]
+    if change is not None and change.event == Change.Event.DOUBT:
+        return _said(principal, change)
     if change is None or change.object_type not in {"memory", "fact"} or change.event not in {"UPDATE", "APPROVE"}:
         return [Other(reverse("withheld-list"), _("words that it rests on"), _("Withheld"))]
     return list(_corrected(principal, change))
+
+
+def _said(principal: Principal, change: Change) -> list[Other]:
+    """Return what the person said that a statement may not fit any more."""
+    said = (
+        Message.objects.visible_to(principal).filter(pk=change.meta["message"]).only("conversation", "index", "content")
+    )
+    message = said.first()
+    if message is None:
+        return [Other(reverse("home"), _("something that you said"), _("Not there any more"))]
+    address = message_address(message.conversation_id, message.index + 1)
+    return [Other(address, shorten(message.content, 2 * CONTEXT_CHARACTERS), _("Said since"))]
 
 
 def _corrected(principal: Principal, change: Change) -> list[Other]:

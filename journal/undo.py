@@ -27,10 +27,12 @@ from .records import Actor
 from .steps import NotUndone, Span, Undone, UndoTarget, merge_before
 
 MOST_REVISIONS = 10_000
-_NO_ADMIN_NEEDED = frozenset({"ADD", "PROPOSE", "QUARANTINE", "UPDATE", "DELETE", "PIN", "LINK", "MENTION", "EVICT"})
+_NO_ADMIN_NEEDED = frozenset(
+    {"ADD", "PROPOSE", "QUARANTINE", "UPDATE", "DELETE", "PIN", "LINK", "MENTION", "EVICT", "DOUBT"}
+)
 """Events that an agent may cause without the scope admin, and so may undo without it."""
 
-_NOT_BLOCKING = ("LINK", "MENTION")
+_NOT_BLOCKING = ("LINK", "MENTION", "DOUBT")
 _REGENERATED = frozenset({"chunk"})
 """Objects that a job generates again whenever their messages change. They have no undo step."""
 

@@ -5,6 +5,7 @@ Rooms depend on these protocols only; ``language.backends`` selects the implemen
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -136,7 +137,10 @@ class Extraction:
 
 @dataclass(frozen=True, slots=True)
 class KnownMemory:
-    """An existing memory, as shown to a model. ``field``: a single-valued field, or ''."""
+    """An existing memory, as shown to a model. ``field``: a single-valued field, or ''.
+
+    ``vector``: the embedding of its content by the current embedder, if stored, so that it is not embedded again.
+    """
 
     id: str
     category: str
@@ -144,6 +148,7 @@ class KnownMemory:
     content: str
     field: str
     date: date
+    vector: Vectors | None = dataclasses.field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,15 +245,16 @@ class Heard:
     """The interpretation of a message without a model; statements are worded for the person.
 
     ``new``: said in passing; ``noted``: requested or confirmed; ``changed``: (old, new) wordings; ``waiting``: pending
-    their approval; ``told``: about the legacy. ``refused``: they refused that something is kept. ``agreed``: they
-    confirmed a question. ``about``: the person that the conversation is about, if not the user. ``secret``: kind of a
-    number or code in it, which is never stored.
+    their approval; ``doubted``: may be out of date by it; ``told``: about the legacy. ``refused``: they refused that
+    something is kept. ``agreed``: they confirmed a question. ``about``: the person that the conversation is about, if
+    not the user. ``secret``: kind of a number or code in it, which is never stored.
     """
 
     new: tuple[str, ...] = ()
     noted: tuple[str, ...] = ()
     changed: tuple[tuple[str, str], ...] = ()
     waiting: tuple[str, ...] = ()
+    doubted: tuple[str, ...] = ()
     told: tuple[str, ...] = ()
     refused: bool = False
     agreed: bool = False

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
+from typing import Any
 
+import numpy as np
 from django.conf import settings
 from django.db.models import F
 from django.utils import timezone
@@ -12,6 +14,7 @@ from django.utils import timezone
 from accounts.policy import must_act_for
 from accounts.principals import Principal
 from journal.models import Ledger
+from language.backends import get_embedder
 from memories.models import Kind, Memory
 from memories.querysets import MemoryQuerySet
 from retrieval.budget import pack
@@ -57,9 +60,21 @@ def _read(rows: MemoryQuerySet) -> list[tuple[Known, datetime, int]]:
     noted = F("versions__recorded_from")  # Of the current version only.
     found = rows.filter(versions__recorded_to__isnull=True).annotate(noted=noted)
     columns = ("id", "category", "subject", "content", "field", "noted", "version", "kind", "created_at", "tokens")
-    return [
-        (Known(pk, category, subject, content, about, noted_at.date(), version, kind), created_at, tokens)
-        for pk, category, subject, content, about, noted_at, version, kind, created_at, tokens in found.values_list(
-            *columns
-        )
-    ]
+    by, told = get_embedder().name, found.values(*columns, "embedding", "embedding_model")
+    return [(_known(row, by), row["created_at"], row["tokens"]) for row in told]
+
+
+def _known(row: Mapping[str, Any], by: str) -> Known:
+    """Return a memory with its vector, if that is of the embedder ``by``."""
+    vector = np.asarray(row["embedding"], dtype=np.float32) if row["embedding_model"] == by else None
+    return Known(
+        row["id"],
+        row["category"],
+        row["subject"],
+        row["content"],
+        row["field"],
+        row["noted"].date(),
+        row["version"],
+        row["kind"],
+        vector,
+    )

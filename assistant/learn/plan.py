@@ -12,7 +12,7 @@ from typing import Literal
 
 from accounts.principals import Principal
 from journal.exceptions import Gated, Refused
-from language.base import EpisodeCandidate, KnownMemory, MemoryCandidate, ToolCall, ToolResult
+from language.base import EpisodeCandidate, KnownMemory, MemoryCandidate, ToolCall, ToolResult, Vectors
 from language.gates import is_masked
 from memories.actions import admit_new
 from memories.models import Kind
@@ -30,7 +30,7 @@ MOST_EPISODES = 2
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A memory shown to the model, with its version."""
+    """A memory shown to the model, with its version, and its vector by the current embedder, if stored."""
 
     id: str
     category: str
@@ -40,10 +40,11 @@ class Known:
     noted: date
     version: int
     kind: str
+    vector: Vectors | None = None
 
     def shown(self) -> KnownMemory:
         """The representation for the model."""
-        return KnownMemory(self.id, self.category, self.subject, self.content, self.field, self.noted)
+        return KnownMemory(self.id, self.category, self.subject, self.content, self.field, self.noted, self.vector)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,17 @@ class Removing:
     op: Literal["archive"] = "archive"
 
 
-Step = Adding | Rewording | Removing
+@dataclass(frozen=True, slots=True)
+class Doubting:
+    """An existing memory that may be out of date, for the person to decide about."""
+
+    known: Known
+    quotes: tuple[Quote, ...]
+    consent: Literal[False] = False
+    op: Literal["doubt"] = "doubt"
+
+
+Step = Adding | Rewording | Removing | Doubting
 
 
 class NotTaken(Exception):
@@ -169,9 +180,10 @@ class Plan:
             self._add(new, consent=sent.explicit, quotes=quotes, insist=sent.insist)
         elif isinstance(sent, tools.Change):
             self._update(sent, quotes)
+        elif isinstance(sent, tools.Removal):
+            self._append(Removing(self._named(sent.memory_id), sent.explicit, quotes))
         else:
-            known = self._named(sent.memory_id)
-            self._append(Removing(known, sent.explicit, quotes))
+            self._append(Doubting(self._named(sent.memory_id), quotes))
 
     # --- One check each -------------------------------------------------------------------------------------------
 

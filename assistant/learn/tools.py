@@ -10,7 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from language.base import ToolSpec
 from memories.models import Memory
 
-ADD, UPDATE, DELETE = "add_to_memory", "update_memory", "delete_memory"
+ADD, UPDATE, DELETE, DOUBT = "add_to_memory", "update_memory", "delete_memory", "doubt_memory"
 
 
 def _bare_id(sent: Any) -> Any:
@@ -70,10 +70,20 @@ class Removal(_Arguments):
     evidence: Evidence
 
 
-_TOOLS: dict[str, tuple[type[Addition | Change | Removal], str]] = {
+class Doubting(_Arguments):
+    memory_id: MemoryId
+    evidence: Evidence
+
+
+_TOOLS: dict[str, tuple[type[Addition | Change | Removal | Doubting], str]] = {
     ADD: (Addition, "Remember something new and lasting that the user said."),
     UPDATE: (Change, "Give a memory another wording, because the user said something newer, fuller or different."),
     DELETE: (Removal, "Put a memory away, because the user asked to forget it or said that it holds no longer."),
+    DOUBT: (
+        Doubting,
+        "Ask the user whether a memory still holds, because what they said does not fit it any more, but does not tell "
+        "how it is now.",
+    ),
 }
 
 
@@ -84,7 +94,7 @@ def specs(categories: list[str]) -> tuple[ToolSpec, ...]:
     )
 
 
-def read(name: str, sent: Mapping[str, object]) -> Addition | Change | Removal:
+def read(name: str, sent: Mapping[str, object]) -> Addition | Change | Removal | Doubting:
     """Parse the arguments of a call. Raises ValueError with a message for the model."""
     if name not in _TOOLS:
         msg = f"There is no tool of that name; there are {', '.join(_TOOLS)}."

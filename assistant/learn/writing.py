@@ -24,6 +24,7 @@ from memories.actions import (
     memories_relate,
     prepare_new,
     record_archive,
+    record_doubt,
     record_new,
     record_update,
 )
@@ -34,9 +35,9 @@ from statements.actions import candidate_keep
 from statements.policy import urgency
 from statements.wording import Embedded
 
-from .plan import Adding, Removing, Rewording, Step
+from .plan import Adding, Doubting, Removing, Rewording, Step
 
-WRITES = ("add", "update", "archive", "propose", "quarantine")
+WRITES = ("add", "update", "archive", "propose", "quarantine", "doubt")
 """What the log of operations calls something that was learned; all else that it tells of extraction changed nothing."""
 WAITING = "waiting"
 """What it calls something that is over a cap, and is written later."""
@@ -76,7 +77,14 @@ class ReadyRemoval:
     step: Removing
 
 
-Ready = ReadyAddition | ReadyRewording | ReadyRemoval
+@dataclass(frozen=True, slots=True)
+class ReadyDoubt:
+    """A memory to ask the person about."""
+
+    step: Doubting
+
+
+Ready = ReadyAddition | ReadyRewording | ReadyRemoval | ReadyDoubt
 
 # --- Before the transaction -------------------------------------------------------------------------------------
 
@@ -92,11 +100,13 @@ def make_ready(
     ModelUnavailable, ModelAnswerInvalid.
     """
     user_id = must_act_for(principal)
-    texts = iter(Embedded.of_each([_content(step) for step in steps if not isinstance(step, Removing)]))
+    texts = iter(Embedded.of_each([_content(step) for step in steps if isinstance(step, Adding | Rewording)]))
     ready: list[Ready] = []
     for step in steps:
         if isinstance(step, Removing):
             ready.append(ReadyRemoval(step))
+        elif isinstance(step, Doubting):
+            ready.append(ReadyDoubt(step))
         elif isinstance(step, Rewording):
             ready.append(ReadyRewording(step, next(texts)))
         else:
@@ -244,7 +254,7 @@ class PlanWriter:
         said = self._said(ready.step)
         if not said:
             return "unsupported", ""
-        if self.writes >= self.most and not isinstance(ready, ReadyRemoval):
+        if self.writes >= self.most and isinstance(ready, ReadyAddition | ReadyRewording):
             return self._wait(ready.step), ""
         if not isinstance(ready, ReadyAddition) and not self.principal.agentic_memory:
             return "switched_off", ""
@@ -294,6 +304,16 @@ class PlanWriter:
                 said=said,
             )
             return "propose" if updated.proposal else "update", known.id
+        if isinstance(ready, ReadyDoubt):
+            record_doubt(
+                self.write,
+                self.principal,
+                known.id,
+                version=known.version,
+                conversation_id=self.conversation.pk,
+                said=said[0],
+            )
+            return "doubt", known.id
         archived = record_archive(
             self.write,
             self.principal,
@@ -348,7 +368,7 @@ class PlanWriter:
 
 def _urgency(ready: Ready) -> int:
     step = ready.step
-    if isinstance(step, Removing):
+    if isinstance(step, Removing | Doubting):
         return -1
     return urgency(_content(step), step.new.importance if isinstance(step, Adding) else 2)
 

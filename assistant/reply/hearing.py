@@ -28,7 +28,7 @@ from memories.policy import writing as filing
 
 from ..learn import tools
 from ..learn.learning import Part, plan_changes
-from ..learn.plan import Adding, Plan, Rewording
+from ..learn.plan import Adding, Doubting, Plan, Rewording
 
 if TYPE_CHECKING:
     from .actions import Begun
@@ -204,6 +204,7 @@ def _told(principal: Principal, plan: Plan, told: Collection[str], *, agreed: bo
                 *(step.new.content for step in wanted if waits(step)),
             )
         ),
+        doubted=tuple(as_told(each.known.content) for each in plan.steps if isinstance(each, Doubting)),
         told=tuple(told),
         agreed=agreed,
     )

@@ -22,6 +22,7 @@ _SAID = {
     "EVICT": gettext_noop("put it away to make room for newer ones"),
     "OPEN": gettext_noop("opened it"),
     "DELETE": gettext_noop("put it away"),
+    "DOUBT": gettext_noop("asked whether it still holds"),
 }
 _ARCHIVED = {
     Memory.DeletedWhy.REPLACED: gettext_noop("replaced it by another"),

@@ -58,7 +58,7 @@ _HELD = gettext_noop("It is held back: no agent sees it. Put it in your own word
 _OUTDATED = gettext_noop("The memory was changed after this was proposed. What you see is how it would change now.")
 _LOST = gettext_noop("What this would change is not there any more. Reject it, or let it expire.")
 _MAY_BE_OUTDATED = gettext_noop(
-    "It may be out of date: something that it rests on has changed. Approve it if it still holds."
+    "It may be out of date, as the following tells. Approve it if it still holds, or say how it is now."
 )
 _MAY_CONTRADICT = gettext_noop("They may say the same, or contradict each other.")
 

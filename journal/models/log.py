@@ -119,6 +119,7 @@ class Change(models.Model):
         GRANT = "GRANT"
         KEY = "KEY"
         PREFERENCE = "PREFERENCE"
+        DOUBT = "DOUBT"
 
     # The unique constraint's index serves lookups by ledger as well.
     ledger = models.ForeignKey(Ledger, on_delete=models.CASCADE, related_name="changes", db_index=False)

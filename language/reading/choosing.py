@@ -24,7 +24,7 @@ from .revising import find_rescheduling, in_third_person, with_rest
 from .sentences import own_words
 from .statements import BatchReading, read
 
-ADD, UPDATE, DELETE = "add_to_memory", "update_memory", "delete_memory"
+ADD, UPDATE, DELETE, DOUBT = "add_to_memory", "update_memory", "delete_memory", "doubt_memory"
 
 _NAME_WISH = re.compile(r"\b(?:call\w*|names?|nicknam\w+|goes by|known as|prefers?|address\w*)\b", re.IGNORECASE)
 _SINGLE_VALUED = frozenset({"preferred_name", "pronouns", "city", "language", "tone"})
@@ -238,25 +238,33 @@ def _outdated_by_meaning(
 ) -> Iterator[_PlannedCall]:
     """Yield updates of memories that a message makes outdated in words that the grammar can't compare.
 
-    None in conversations about a legacy, which are mostly about somebody else and the past. Health is left to the
-    grammar, which is more reliable.
+    If it is unsure or no correct wording can be made, the person is asked whether the memory still holds; so for
+    health, always. None in conversations about a legacy, which are mostly about somebody else and the past.
     """
     changed = {wish.arguments.get("memory_id") for wish in wishes}
     told = {wish.index for wish in wishes if wish.name != ADD}
     for message in request.messages if request.legacy_name is None else ():
         if message.role != "user" or message.index in told or reading.withheld(message.index):
             continue
-        left = [each for each in request.memories if each.id not in changed and not is_health(each.content)]
-        found = outdated(own_words(message.content), [in_third_person(memory.content) for memory in left])
+        left = [each for each in request.memories if each.id not in changed]
+        contents = [in_third_person(memory.content) for memory in left]
+        stored = [
+            each.vector if content == each.content else None for each, content in zip(left, contents, strict=True)
+        ]
+        found = outdated(own_words(message.content), contents, stored)
         if found is None or is_prompt_injection(message.content) or found.quote not in message.content:
             continue
         memory = left[found.place]
-        content = after(in_third_person(memory.content), found.quote)
-        if content is not None:
-            changed.add(memory.id)
-            evidence = {"index": message.index, "quote": found.quote}
-            arguments: dict[str, object] = {"memory_id": memory.id, "content": content, "evidence": evidence}
-            yield _PlannedCall(UPDATE, arguments, message.index, message.content.find(found.quote))
+        content = after(contents[found.place], found.quote)
+        if content == "":
+            continue
+        changed.add(memory.id)
+        arguments: dict[str, object] = {"memory_id": memory.id}
+        arguments["evidence"] = {"index": message.index, "quote": found.quote}
+        rewords = content is not None and found.sure and not is_health(memory.content)
+        if rewords:
+            arguments["content"] = content
+        yield _PlannedCall(UPDATE if rewords else DOUBT, arguments, message.index, message.content.find(found.quote))
 
 
 def _negation_in_message(

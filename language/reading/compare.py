@@ -138,12 +138,12 @@ def _compared(old: Saying, new: Saying) -> Comparison:
     telling = [[word for word in each.words if word in {"or", "being"}] for each in (old, new)]
     if telling[0] == telling[1] and Counter(map(Claim.key, old.claims)) == Counter(map(Claim.key, new.claims)):
         return "same"
-    if is_health(old.content) != is_health(new.content) and {claim.verbs for claim in (*old.claims, *new.claims)} == {
-        ("be",)
-    }:
-        return "different"  # "Is vegetarian" and "is a cook now" are compatible.
     cues, names = ChangeCues(old.content, new.content, new.said), old.names | new.names
-    found = {ClaimPair(*_of_job(one, late), cues, names).compare() for one in old.claims for late in new.claims}
+    pairs = [(one, late) for one in old.claims for late in new.claims]
+    # "Is allergic to nuts", "is vegetarian" and "is a cook now" are compatible.
+    if is_health(old.content) != is_health(new.content) or ("allergic" in old.words) != ("allergic" in new.words):
+        pairs = [pair for pair in pairs if {claim.verbs for claim in pair} != {("be",)}]
+    found = {ClaimPair(*_of_job(*pair), cues, names).compare() for pair in pairs}
     return "replaces" if "replaces" in found else "contradicts" if "contradicts" in found else "different"
 
 

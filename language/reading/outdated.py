@@ -19,15 +19,21 @@ from language.base import EmbedderUnavailable, Vectors
 from language.embedders.e5.embedder import BundledEmbedder
 
 from .figures import MONTHS, NUMERALS
+from .lexicon import is_kind_of
 from .parse import Parsed, Word, parse
-from .predicates import CHANGES, ENDS
+from .predicates import CHANGES, ENDS, PARTINGS
 from .sentences import Sentence, split_sentences
 from .stems import LIGHT, stem_of, words_of
-from .words import listed
+from .words import KIN, listed
 
 WEIGHTS = Path(__file__).with_name("outdated.npz")
-LEAST = -0.52
-"""Minimum score of an outdated memory. At it about 1 in 100 similar memories is outdated wrongly."""
+LEAST, SURE, SURE_ALONE = -0.35, -0.3, -0.15
+"""Minimum scores: for asking the person whether a memory still holds, and for rewording it, with cues and without."""
+_NOW, _ENDED, _NOT_SO, _OF_OTHERS = 0.28, 0.3, -0.06, -0.13
+"""What is added to the score if a passage says that something holds now, ends it, tells of what did not happen or only
+for a time, or tells only of other people."""
+_AS_NEAR, _MOST_NEAR = 0.02, 3
+"""Memories whose cosine to a passage is that close to the nearest one's are considered too, and how many at most."""
 _MOST_SENTENCES, _MOST_WORDS = 3, 40
 """Maximum length of the passages that are scored: a change often takes two sentences."""
 
@@ -35,23 +41,50 @@ _FIGURE = re.compile(r"(?<![\w.,:-])(?:\d+(?:,\d{3})*|[a-z]+)(?![\w:-]|[.,]\d)")
 _MONTH = re.compile(rf"\b(?:{'|'.join(MONTHS)})\b", re.IGNORECASE)
 _FIRST_YEAR, _LAST_YEAR, _MOST_TIMES = 1000, 2100, 5
 _BEGINNING, _LEAST_LETTERS = 4, 3
+_SAID = listed("say write type mean")
+_WHO_DECIDES = listed("doctor doc gp nurse consultant specialist boss")
+"""Whose doing is the person's own change: "the doctor put it up to 40 mg"."""
+_CLAUSES = frozenset({"conj", "advcl", "relcl", "ccomp", "parataxis"})
 _NAMING = listed("name call title know")
+_NOWADAYS = re.compile(
+    r"\b(?:now|nowadays|these days|instead|since|from (?:now|here) on|for good|any ?(?:more|longer)|no (?:more|longer)"
+    r"|after all|as of)\b",
+    re.IGNORECASE,
+)
+_OPEN = re.compile(
+    r"\b(?:if|might|could|would|may|should|maybe|perhaps|thinking of|wants? to|one day|hopes?|nearly|almost|never|asked"
+    r"|saying|today|tonight|yesterday|this (?:morning|week|\w+day)|all week|for a)\b|\?|['’]d\b",
+    re.IGNORECASE,
+)
+"""What did not happen, or only for a time."""
+_NEVER_AGAIN = re.compile(r"\b(?:any ?(?:more|longer)|no (?:more|longer))\b", re.IGNORECASE)
+_ENDING = (
+    (ENDS | CHANGES | PARTINGS) - listed("bring push extend delay")
+    | listed(
+        """abandon bin chuck cure die ditch drown dump emigrate exchange fail fold pack part pass replace scrap shut
+        split steal swap trade"""
+    )
+    | listed("be_over be_gone be_off be_done be_finished be_dead be_history")
+    | {"put away", "put aside", "go off", "move out", "hand over", "let go", "pack in", "call off", "throw out"}
+    | {"cut out", "fall through", "step down", "come off"}
+)
 _DENIES = listed("no not never without nobody nothing neither nor hardly n't longer anymore")
 
 
 @dataclass(frozen=True, slots=True)
 class Outdated:
-    """The position of the outdated memory, and the passage of the message as evidence."""
+    """The position of the outdated memory, and the passage of the message as evidence. ``sure``: to be reworded."""
 
     place: int
     quote: str
+    sure: bool
 
 
-def outdated(said: str, memories: Sequence[str]) -> Outdated | None:
+def outdated(said: str, memories: Sequence[str], vectors: Sequence[Vectors | None] = ()) -> Outdated | None:
     """Return the memory that a message makes outdated: the one with the highest score, if that is at least ``LEAST``.
 
-    ``memories`` are statements in the third person. Those without a content word of the message are not considered.
-    None with another embedder, or while it is unavailable.
+    ``memories`` are statements in the third person, ``vectors`` those of them that are stored, of shape (384,). Those
+    without a content word of the message are not considered. None with another embedder, or while it is unavailable.
     """
     embedder = get_embedder()
     words = _matters(said)
@@ -59,15 +92,115 @@ def outdated(said: str, memories: Sequence[str]) -> Outdated | None:
     if not linked or not isinstance(embedder, BundledEmbedder):
         return None
     weights, passages = _weights(), list(_passages(said))
+    stored = {place: vectors[place] for place in linked if place < len(vectors)}
     try:
-        vectors, traits = embedder.read_passages(passages)
-        known = embedder.embed_passages([memories[place] for place in linked])
+        told, traits = embedder.read_passages(passages)
+        known = np.stack(
+            [
+                embedder.embed_passages([memories[place]])[0] if (vector := stored.get(place)) is None else vector
+                for place in linked
+            ]
+        )
     except EmbedderUnavailable:
         return None
-    alone = vectors @ weights["vector"] + traits @ weights["traits"] + weights["bias"]
-    scores = alone[:, None] + (vectors * weights["both"]) @ known.T
-    passage, which = divmod(int(scores.argmax()), len(linked))
-    return Outdated(linked[which], passages[passage]) if scores[passage, which] >= LEAST else None
+    alone = told @ weights["vector"] + traits @ weights["traits"] + weights["bias"]
+    near = told @ known.T
+    best, highest = None, -np.inf
+    for number, passage in enumerate(passages):
+        for which in np.flatnonzero(near[number] >= near[number].max() - _AS_NEAR)[:_MOST_NEAR]:
+            score = float(alone[number] + (told[number] * weights["both"]) @ known[which])
+            cues = _cues(passage, memories[linked[which]], at_least=LEAST - score)
+            if cues is not None and score + cues.score > highest:
+                highest = score + cues.score
+                is_sure = not cues.of_others and highest >= (SURE if cues.score > 0 else SURE_ALONE)
+                best = Outdated(linked[which], passage, is_sure)
+    return best
+
+
+@dataclass(frozen=True, slots=True)
+class _Cues:
+    """What the grammar of a passage adds to its score, and whether it speaks of the memory's words only for others."""
+
+    score: float
+    of_others: bool
+
+
+def _cues(passage: str, memory: str, at_least: float) -> _Cues | None:
+    """Return the cues of a passage for a memory; None if their score is below ``at_least`` or one can't be parsed."""
+    score = _NOW if _NOWADAYS.search(passage) else 0.0
+    if score + _ENDED < at_least:
+        return None
+    parsed, known = parse(passage, names=False), parse(memory, names=False)
+    if parsed is None or known is None:
+        return None
+    whose, value = _parts(known)
+    is_own = is_others = ended = False
+    for verb in parsed.words:
+        words = _clause(parsed, verb) if verb.pos in {"VERB", "AUX"} and verb.dep not in {"aux", "auxpass"} else []
+        told = [word for word in words if _beginning(word) in value]
+        subject = parsed.child(verb, "nsubj", "nsubjpass")
+        if not told:
+            named = subject is not None and not whose.isdisjoint(map(_beginning, parsed.subtree(subject)))
+            ended = ended or (named and _ends(parsed, verb, words))
+        elif _is_of_another(parsed, verb, whose, value):
+            is_others = True
+        else:
+            is_own = True
+            ended = ended or (_ends(parsed, verb, words) and not any(_is_said_to_be(parsed, word) for word in told))
+    of_others = is_others and not is_own
+    if of_others:
+        score = _OF_OTHERS
+    elif _OPEN.search(passage):
+        score += _NOT_SO
+    elif ended:
+        score += _ENDED
+    return _Cues(score, of_others) if score >= at_least else None
+
+
+def _clause(parsed: Parsed, verb: Word) -> list[Word]:
+    """Return the words of a verb's clause, without clauses within it."""
+    inner = (each for each in parsed.children(verb) if each.dep in _CLAUSES and each.pos in {"VERB", "AUX"})
+    gone = {word.index for each in inner for word in parsed.subtree(each)}
+    return [word for word in parsed.subtree(verb) if word.index not in gone]
+
+
+def _is_of_another(parsed: Parsed, verb: Word, whose: set[str], value: set[str]) -> bool:
+    """Whether a clause has a subject that is neither the memory's, nor what it tells of, nor left out."""
+    subject = parsed.child(verb, "nsubj", "nsubjpass")
+    while subject is None and verb.dep in {"conj", "xcomp", "advcl", "ccomp"}:
+        verb = parsed.head(verb)
+        subject = parsed.child(verb, "nsubj", "nsubjpass")
+    if subject is None or subject.low in {"it", "that", "this"}:
+        return False
+    if not whose and subject.low in {"he", "she"}:
+        return True
+    told = {_beginning(word) for word in parsed.subtree(subject)}
+    if _beginning(subject) in value or not told.isdisjoint(whose):
+        holder = parsed.child(subject, "poss")
+        theirs = holder is not None and holder.low not in {"my", "our"} and told.isdisjoint(whose)
+        return theirs or (not whose and parsed.child(subject, "prep") is not None)
+    if whose and subject.pos == "PROPN":
+        return False  # It may be their name.
+    return subject.low not in _WHO_DECIDES and (subject.low in KIN or is_kind_of(subject.lemma, "person"))
+
+
+def _ends(parsed: Parsed, verb: Word, words: Sequence[Word]) -> bool:
+    """Whether a clause tells the end or the change of something."""
+    if _NEVER_AGAIN.search(" ".join(word.low for word in words)):
+        return True
+    return _is_change(parsed, verb) and not any(word.low in _DENIES for word in words)
+
+
+def _beginning(word: Word) -> str:
+    return stem_of(word)[:_BEGINNING] if stem_of(word) not in LIGHT else ""
+
+
+def _parts(known: Parsed) -> tuple[set[str], set[str]]:
+    """Return the beginnings of the words of a memory's subject, without "user", and of what it tells of them."""
+    root = next((word for word in known.words if word.head == word.index), known.words[0])
+    subject = known.child(root, "nsubj", "nsubjpass")
+    whose = {_beginning(word) for word in (known.subtree(subject) if subject is not None else ())} - {"user", ""}
+    return whose, _matters(known.text) - whose - {"user"}
 
 
 def _passages(said: str) -> Iterator[str]:
@@ -84,10 +217,10 @@ def _passages(said: str) -> Iterator[str]:
 
 
 def after(memory: str, said: str) -> str | None:
-    """Return the new wording of a memory that a message makes outdated, or None if no correct sentence can be made.
+    """Return the new wording of a memory that a message makes outdated; None if no correct sentence can be made.
 
-    If both have one figure, it is replaced. Otherwise "no longer" is inserted into a present-tense memory, unless the
-    message only tells how that state began.
+    An empty one if the message may only tell how the memory's state began. If both have one figure, it is replaced.
+    Otherwise "no longer" is inserted into a present-tense memory.
     """
     figures = [] if _MONTH.search(memory) else _figures(memory)
     told = _figures(said)
@@ -97,9 +230,8 @@ def after(memory: str, said: str) -> str | None:
         if len(new) == 1 and all(_may_stand_for(other, value) for _, other in told):
             return f"{memory[: was.start()]}{new[0]}{memory[was.end() :]}"
         if any(other == value for _, other in told):
-            return None  # It may tell of the same figure.
-    content = _no_longer(memory)
-    return content if content is not None and not _affirms(said, memory) else None
+            return ""  # It may tell of the same figure.
+    return "" if _affirms(said, memory) else _no_longer(memory)
 
 
 def _matters(text: str) -> set[str]:
@@ -108,19 +240,14 @@ def _matters(text: str) -> set[str]:
 
 
 def _affirms(said: str, memory: str) -> bool:
-    """Whether a message asserts the memory's value as the new state: "turned vegan", of somebody who is vegan."""
+    """Whether a message asserts all of the memory's values as the new state: "turned vegan", of somebody who is."""
     parsed, known = parse(said, names=False), parse(memory, names=False)
     if parsed is None or known is None:
         return True
-    root = next((word for word in known.words if word.head == word.index), known.words[0])
-    subject = known.child(root, "nsubj", "nsubjpass")
-    whose = {stem_of(word)[:_BEGINNING] for word in (known.subtree(subject) if subject is not None else ())}
-    value = {start for start in _matters(memory) if start not in whose}
-    return any(
-        _is_said_to_be(parsed, word)
-        for word in parsed.words
-        if stem_of(word)[:_BEGINNING] in value and stem_of(word) not in LIGHT
-    )
+    _, value = _parts(known)
+    value -= {_beginning(word) for word in known.words if word.head == word.index and word.pos in {"VERB", "AUX"}}
+    asserted = {_beginning(word) for word in parsed.words if _is_said_to_be(parsed, word)}
+    return bool(value) and value <= asserted
 
 
 def _is_said_to_be(parsed: Parsed, word: Word) -> bool:
@@ -131,14 +258,21 @@ def _is_said_to_be(parsed: Parsed, word: Word) -> bool:
     verb, first = chain[-1], chain[-2] if len(chain) > 1 else chain[-1]
     if any(each.dep in {"nsubj", "nsubjpass"} for each in chain[:-1]) and verb.lemma != "be":
         return False
-    if any(each.low in _DENIES for one in chain for each in (one, *parsed.children(one))):
+    beside = [verb, *parsed.children(verb), *(each for one in chain[:-1] for each in parsed.subtree(one))]
+    if any(each.low in _DENIES for each in beside) or (verb.lemma == "be" and verb.tag == "VBD"):
         return False
-    particle = parsed.child(verb, "prt")
-    called = {verb.lemma, f"{verb.lemma} {particle.low}" if particle is not None else verb.lemma}
-    called |= {f"{verb.lemma} {first.low}"} if first.dep in {"prep", "advmod"} else set()
-    if not called.isdisjoint(ENDS | CHANGES):
+    if verb.lemma in _SAID or (verb.dep == "xcomp" and _is_change(parsed, parsed.head(verb))):
+        return False
+    if _is_change(parsed, verb):
         return first.dep == "prep" and first.low in {"to", "for", "into"}
     return not any(each.low in {"from", "off", "than", "of"} and each.dep == "prep" for each in chain)
+
+
+def _is_change(parsed: Parsed, verb: Word) -> bool:
+    """Whether a verb, with what belongs to it, means the end or the change of something."""
+    beside = (each for each in parsed.children(verb) if each.dep in {"prt", "prep", "advmod", "acomp", "attr", "dobj"})
+    called = {verb.lemma, *(f"{verb.lemma} {each.low}" for each in beside)}
+    return not called.isdisjoint(_ENDING)
 
 
 def _figures(text: str) -> list[tuple[re.Match[str], int]]:

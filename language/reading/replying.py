@@ -181,7 +181,9 @@ def _confirmations(heard: Heard) -> list[str]:
     ]
     if heard.waiting:
         kept.append(_("This waits until you approve it: %(statements)s") % {"statements": " ".join(heard.waiting)})
-    if noted := (*heard.noted, *(heard.new if heard.noted or heard.changed else ())):
+    if heard.doubted:
+        kept.append(_("Does this still hold? It waits for your answer: %(was)s") % {"was": " ".join(heard.doubted)})
+    if noted := (*heard.noted, *(heard.new if heard.noted or heard.changed or heard.doubted else ())):
         kept.append(_("I will remember %(that)s.") % {"that": _as_that_clauses(noted)})
     elif heard.agreed and not kept:
         kept.append(_(READ))

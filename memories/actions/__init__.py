@@ -19,7 +19,7 @@ from .places import (
     places_purge,
 )
 from .proposals import proposal_approve, proposal_reject, proposals_lapse
-from .recording import record_archive, record_update
+from .recording import record_archive, record_doubt, record_update
 from .showing import disclosures_trim, memories_note_shown, memories_show, memories_used
 from .single import author
 from .transitions import (
@@ -105,6 +105,7 @@ __all__ = [
     "proposal_reject",
     "proposals_lapse",
     "record_archive",
+    "record_doubt",
     "record_new",
     "record_update",
     "webhook_create",

@@ -8,7 +8,7 @@ from uuid import UUID
 from accounts import policy as accounts_policy
 from accounts.principals import Principal
 from journal.actions import LedgerWrite
-from statements.actions import check_state, check_version, suppression_check
+from statements.actions import check_state, check_version, doubt_statement, suppression_check
 from statements.wording import Embedded
 
 from ..models import Memory, Proposal
@@ -118,3 +118,19 @@ def record_archive(
             return Changed(memory, proposal)
         put_away(change, Why.PERSON if consent else Why.AGENT, conversation_id=conversation_id)
     return Changed(memory)
+
+
+def record_doubt(
+    write: LedgerWrite, principal: Principal, memory_id: str, *, version: int, conversation_id: UUID, said: Said
+) -> None:
+    """Mark a memory as possibly out of date because of a message, so that it waits for the person, unchanged.
+
+    In a transaction that holds the person's ledger lock. Raises NotFound, Conflict (409 ``version_conflict``,
+    ``wrong_state``).
+    """
+    with memory_under_lock(write, Memory.objects.visible_to(principal), memory_id) as change:
+        memory = change.memory
+        check_version(memory, version)
+        check_state(memory, State.ACTIVE)
+        rev = change.log("DOUBT", conversation_id=conversation_id, message=str(said.message_id))
+        doubt_statement(memory.user_id, "memory", memory.pk, rev)

@@ -7,7 +7,14 @@ from .candidates import (
     candidates_follow_withholding,
     candidates_postpone,
 )
-from .doubts import ChangedStatement, doubt_dependents, doubt_withheld, doubts_drop, register_doubt_finder
+from .doubts import (
+    ChangedStatement,
+    doubt_dependents,
+    doubt_statement,
+    doubt_withheld,
+    doubts_drop,
+    register_doubt_finder,
+)
 from .rejected import rejected_statements, repeats_rejected, words_check
 from .single import (
     GONE,
@@ -50,6 +57,7 @@ __all__ = [
     "check_version",
     "compare_later",
     "doubt_dependents",
+    "doubt_statement",
     "doubt_withheld",
     "doubts_drop",
     "embed_waiting",

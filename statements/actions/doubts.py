@@ -47,8 +47,21 @@ def doubt_dependents(write: LedgerWrite, user_id: UUID, changed: ChangedStatemen
         for pk in find(user_id, changed)
         if (object_type, str(pk)) != (changed.object_type, changed.object_id)
     ]
+    _store(found)
+
+
+def doubt_statement(user_id: UUID, object_type: str, object_id: str, rev: int) -> None:
+    """Store a doubt about a statement that something said since may put out of date; ``rev`` is its change's.
+
+    The caller holds the person's ledger lock.
+    """
+    _store([Doubt(user_id=user_id, object_type=object_type, object_id=object_id, rev=rev, created_at=timezone.now())])
+
+
+def _store(doubts: Sequence[Doubt]) -> None:
+    """Store doubts, each in the place of an earlier one about the same statement."""
     Doubt.objects.bulk_create(
-        found,
+        doubts,
         update_conflicts=True,
         unique_fields=["user", "object_type", "object_id"],
         update_fields=["rev", "created_at"],

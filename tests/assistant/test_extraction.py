@@ -197,7 +197,12 @@ class TestWhatTheModelIsShown:
         assert [known.id for known in request.memories] == [shown.pk, recalled.pk]
         assert request.memories[0].content == "The user is a vegetarian."
         assert request.memories[0].date == timezone.now().date()
-        assert {tool.name for tool in request.tools} == {"add_to_memory", "update_memory", "delete_memory"}
+        assert {tool.name for tool in request.tools} == {
+            "add_to_memory",
+            "update_memory",
+            "delete_memory",
+            "doubt_memory",
+        }
         assert [message.index for message in request.messages] == [0, 1]
         assert request.user_name == "Olga Owner"
 

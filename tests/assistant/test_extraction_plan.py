@@ -192,7 +192,9 @@ _ARGUMENTS = st.fixed_dictionaries(
 @settings(deadline=None)  # The first text loads what tells languages apart.
 @given(
     st.lists(
-        st.tuples(st.sampled_from([tools.ADD, tools.UPDATE, tools.DELETE, "other"]), _ARGUMENTS | st.just({})),
+        st.tuples(
+            st.sampled_from([tools.ADD, tools.UPDATE, tools.DELETE, tools.DOUBT, "other"]), _ARGUMENTS | st.just({})
+        ),
         max_size=6,
     )
 )
@@ -208,7 +210,7 @@ def test_whatever_a_model_sends_is_answered(calls):
 
 def test_the_schemas_say_what_is_read():
     made = {spec.name: spec.input_schema for spec in tools.specs(["preference", "person"])}
-    assert list(made) == ["add_to_memory", "update_memory", "delete_memory"]
+    assert list(made) == ["add_to_memory", "update_memory", "delete_memory", "doubt_memory"]
     added = made["add_to_memory"]
     assert added["required"] == ["content", "category", "evidence"]
     assert added["properties"]["category"]["enum"] == ["preference", "person"]

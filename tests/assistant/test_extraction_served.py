@@ -76,13 +76,18 @@ def test_a_call_that_is_not_taken_is_mended_in_the_next_round(server, owner, con
     assert contents() == ["The user drinks green tea."]
     extract, first, second, third = server.requests
     assert "output_config" in extract.body
-    assert {tool["name"] for tool in first.body["tools"]} == {"add_to_memory", "update_memory", "delete_memory"}
+    assert {tool["name"] for tool in first.body["tools"]} == {
+        "add_to_memory",
+        "update_memory",
+        "delete_memory",
+        "doubt_memory",
+    }
     told = results(second)
     assert [is_error for is_error, _ in told] == [True] * 6
     for (_, text), expected in zip(
         told,
         [
-            "There is no tool of that name; there are add_to_memory, update_memory, delete_memory",
+            "There is no tool of that name; there are add_to_memory, update_memory, delete_memory, doubt_memory",
             "content: Field required; evidence.index: ",
             "There is no category beverages",
             "Message 1 is not the user's",

@@ -18,6 +18,7 @@ TOOLS = (
     ToolSpec("add_to_memory", "Remember something.", {"type": "object", "properties": {"insist": {"type": "boolean"}}}),
     ToolSpec("update_memory", "Change a memory.", {"type": "object"}),
     ToolSpec("delete_memory", "Forget a memory.", {"type": "object"}),
+    ToolSpec("doubt_memory", "Ask about a memory.", {"type": "object"}),
 )
 GROUPS = yaml.safe_load((Path(__file__).parent / "choosing.yaml").read_text(encoding="utf-8"))
 CASES = [

@@ -9,7 +9,7 @@ from language.base import KnownMemory, ToolRequest
 from language.embedders.e5.embedder import BundledEmbedder
 from language.embedders.hashing import HashingEmbedder
 from language.embedders.http import EmbedderFailed
-from language.reading.choosing import UPDATE, choose
+from language.reading.choosing import DOUBT, UPDATE, choose
 from language.reading.outdated import after, outdated
 from tests.language.offline_talk import MEMORY_CATEGORIES, conversation
 from tests.language.test_offline_choosing import TOOLS
@@ -77,10 +77,10 @@ def _fail(self, texts):
     ("The user's cat is named Momo.", "Momo died.", None),
     ("The user has a cold and stays in bed.", "The cold is gone.", None),
     # How it came to be, and the same figure again.
-    ("The user is vegan.", "I turned vegan last spring.", None),
-    ("The user plays the viola.", "I swapped the cello for a viola.", None),
-    ("The user lives in York.", "We moved from Hull to York.", None),
-    ("The user's dog Otto is seven years old.", "Otto turned seven.", None),
+    ("The user is vegan.", "I turned vegan last spring.", ""),
+    ("The user plays the viola.", "I swapped the cello for a viola.", ""),
+    ("The user lives in York.", "We moved from Hull to York.", ""),
+    ("The user's dog Otto is seven years old.", "Otto turned seven.", ""),
 ])  # fmt: skip
 def test_how_a_memory_reads_then(memory, said, then):
     assert after(memory, said) == then
@@ -101,7 +101,40 @@ def test_a_change_in_free_words_rewords_the_memory_and_quotes_them():
     assert call.arguments["evidence"] == {"index": 0, "quote": LODGER[1]}
 
 
-def test_not_in_talk_about_a_legacy_nor_for_health(monkeypatch):
-    assert not any(each.name == UPDATE for each in _calls(LODGER[1], LODGER[0], legacy="Rosa"))
+def test_a_change_that_leaves_no_wording_is_asked_about():
+    said = "Momo died on Friday, we buried her under the lilac."
+    (call,) = [each for each in _calls(said, "The user's cat is called Momo.") if each.name == DOUBT]
+    assert call.arguments == {"memory_id": "AAAAAAAA", "evidence": {"index": 0, "quote": said}}
+
+
+def test_not_in_talk_about_a_legacy_and_for_health_it_is_asked_about(monkeypatch):
+    assert not any(each.name in {UPDATE, DOUBT} for each in _calls(LODGER[1], LODGER[0], legacy="Rosa"))
     monkeypatch.setattr("language.reading.choosing.is_health", lambda content: content == LODGER[0])
-    assert not any(each.name == UPDATE for each in _calls(LODGER[1], LODGER[0]))
+    assert [each.name for each in _calls(LODGER[1], LODGER[0]) if each.name in {UPDATE, DOUBT}] == [DOUBT]
+
+
+@pytest.mark.parametrize(("memory", "said"), [
+    ("The user is a member of the tennis club.", "I quit the tennis club."),
+    ("The user's brother works at the mill.", "My brother left the mill."),
+    ("The user has a caravan.", "The caravan has been sold."),
+    ("The user is on a diet.", "The diet is over."),
+])  # fmt: skip
+def test_a_clause_that_ends_it_makes_sure(memory, said):
+    found = outdated(said, [memory])
+    assert found is not None
+    assert found.sure
+
+
+def test_one_about_other_people_does_not():
+    found = outdated("My neighbours quit the tennis club.", ["The user is a member of the tennis club."])
+    assert found is None or not found.sure
+
+
+def test_stored_vectors_are_not_made_again(monkeypatch):
+    memory, said = CHANGED[0]
+    vectors = list(BundledEmbedder().embed_passages([*OTHERS, memory]))
+    expected = outdated(said, [*OTHERS, memory])
+    monkeypatch.setattr(BundledEmbedder, "embed_passages", _fail)
+    assert expected is not None
+    assert outdated(said, [*OTHERS, memory], vectors) == expected
+    assert outdated(said, [*OTHERS, memory], [None] * len(vectors)) is None

@@ -210,6 +210,7 @@ EventEnum = Literal[
     "GRANT",
     "KEY",
     "PREFERENCE",
+    "DOUBT",
 ]
 
 
