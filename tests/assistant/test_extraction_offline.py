@@ -1,12 +1,16 @@
 """Extraction by the offline rules, from what somebody says to what is remembered of them."""
 
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from accounts.queries import principal_for_person
 from assistant.learn import actions as extraction
 from assistant.learn import summarizing as actions
 from conversations.actions import NewMessage, messages_append
 from facts.models import LegacyFact
+from memories.block import memory_block
 from memories.models import Memory
 from tests.memories.state import check
 
@@ -60,6 +64,18 @@ def test_it_is_found_by_who_said_it_and_the_run_that_it_came_by(owner, talk, api
         body = {"query": "vegetarian", "filters": filters}
         found.append(len(api(owner).post("/api/v1/memories/query/", body, format="json").json()["results"]))
     assert found == [1, 0, 0, 0]
+
+
+def test_it_carries_the_date_role_speaker_and_run_of_what_was_said(owner, talk):
+    """Reproduction: the block gave what was learned the day of its extraction, and filters did not find it."""
+    at = timezone.now() - timedelta(days=400)
+    conversation = talk(owner, channel="assistant", external_id="run-7")
+    said = NewMessage("user", "I'm a vegetarian.", speaker="Ana", at=at)
+    messages_append(principal_for_person(owner.pk), conversation.pk, [said])
+    extraction.extract_messages(conversation.pk)
+    memory = Memory.objects.get()
+    assert (memory.role, memory.actor_id, memory.run_id) == ("user", "Ana", "run-7")
+    assert f"[{at:%Y-%m-%d}]" in memory_block(principal_for_person(owner.pk)).text
 
 
 def test_a_city_that_was_not_to_be_remembered_waits(tell):
