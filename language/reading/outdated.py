@@ -135,10 +135,12 @@ def _cues(passage: str, memory: str, at_least: float) -> _Cues | None:
         return None
     whose, value = _parts(known)
     is_own = is_others = ended = False
+    subjects: list[Word | None] = []
     for verb in parsed.words:
         words = _clause(parsed, verb) if verb.pos in {"VERB", "AUX"} and verb.dep not in {"aux", "auxpass"} else []
         told = [word for word in words if _beginning(word) in value]
         subject = parsed.child(verb, "nsubj", "nsubjpass")
+        subjects += [subject] if words else []
         if not told:
             named = subject is not None and not whose.isdisjoint(map(_beginning, parsed.subtree(subject)))
             ended = ended or (named and _ends(parsed, verb, words))
@@ -147,7 +149,7 @@ def _cues(passage: str, memory: str, at_least: float) -> _Cues | None:
         else:
             is_own = True
             ended = ended or (_ends(parsed, verb, words) and not any(_is_said_to_be(parsed, word) for word in told))
-    of_others = is_others and not is_own
+    of_others = not is_own and (is_others or _is_about_others(parsed, subjects, whose))
     if of_others:
         score = _OF_OTHERS
     elif _OPEN.search(passage):
@@ -174,6 +176,8 @@ def _is_of_another(parsed: Parsed, verb: Word, whose: set[str], value: set[str])
         return False
     if not whose and subject.low in {"he", "she"}:
         return True
+    if _is_namesake(parsed, subject, whose):
+        return True
     told = {_beginning(word) for word in parsed.subtree(subject)}
     if _beginning(subject) in value or not told.isdisjoint(whose):
         holder = parsed.child(subject, "poss")
@@ -182,6 +186,20 @@ def _is_of_another(parsed: Parsed, verb: Word, whose: set[str], value: set[str])
     if whose and subject.pos == "PROPN":
         return False  # It may be their name.
     return subject.low not in _WHO_DECIDES and (subject.low in KIN or is_kind_of(subject.lemma, "person"))
+
+
+def _is_about_others(parsed: Parsed, subjects: Sequence[Word | None], whose: set[str]) -> bool:
+    """Whether a passage has only others as its persons: "my son", of the user; "Ali Hassan", of a brother Ali."""
+    persons = [each for each in subjects if each is not None and (each.pos == "PROPN" or each.low in KIN)]
+    if whose:
+        return any(_is_namesake(parsed, each, whose) for each in persons)
+    return bool(persons) and not any(each is None or each.low in {"i", "we"} for each in subjects)
+
+
+def _is_namesake(parsed: Parsed, subject: Word, whose: set[str]) -> bool:
+    """Whether a subject has a name of the memory's subject, and one more that is not theirs."""
+    names = {_beginning(word) for word in (subject, *parsed.children(subject)) if word.pos == "PROPN"}
+    return not names.isdisjoint(whose) and not names <= whose
 
 
 def _ends(parsed: Parsed, verb: Word, words: Sequence[Word]) -> bool:

@@ -138,3 +138,16 @@ def test_stored_vectors_are_not_made_again(monkeypatch):
     assert expected is not None
     assert outdated(said, [*OTHERS, memory], vectors) == expected
     assert outdated(said, [*OTHERS, memory], [None] * len(vectors)) is None
+
+
+@pytest.mark.parametrize(("memory", "said"), [
+    ("The user uses film.", "My cousin uses digital now, he switched because of the costs."),
+    ("The user's friend Omar lives in Hull.", "Omar Farouk, the new one at the office, has moved to Leeds from Hull."),
+])  # fmt: skip
+def test_what_is_told_of_others_rewords_nothing(memory, said):
+    assert not any(each.name == UPDATE for each in _calls(said, memory))
+
+
+def test_their_full_name_is_still_theirs():
+    memory, said = "The user's friend Omar lives in Hull.", "Omar has moved to Leeds, he left Hull for good."
+    assert any(each.name == UPDATE for each in _calls(said, memory))
