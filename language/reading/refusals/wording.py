@@ -256,6 +256,10 @@ _YES = any_case(
     r"|by all means|do (?:it|so|that)|exactly|correct|that's (?:right|fine|ok|okay)|fine|gladly|i'd like that|ja|jawohl"
     r"|gerne?|klar|oui|bien sûr|sí|claro|sim|sì|certo|tak|да)\b"
 )
+_YES_IN_NO = any_case(
+    r"^\W*(?:(?:if you|i) (?:wouldn't|don't) mind|why not|nothing would (?:please|delight) \w+ more)(?=[.!?]|$)\??"
+)
+"""A yes that has the words of a no."""
 _YES_BUT = any_case(
     r"\?|\b(?:no|not|nope|don't|do not|never|but|except|actually|wait|rather|unless|forget|instead|nicht|aber|nein)\b"
 )
@@ -263,5 +267,5 @@ _YES_BUT = any_case(
 
 def says_yes(text: str) -> bool:
     """Whether an answer is a plain yes, without a reservation or question."""
-    text = text.strip().replace("’", "'")
+    text = _YES_IN_NO.sub("yes", text.strip().replace("’", "'"), count=1)
     return len(text) <= _LONGEST_ANSWER and _YES.match(text) is not None and _YES_BUT.search(text) is None

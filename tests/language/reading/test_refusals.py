@@ -8,7 +8,7 @@ import yaml
 
 from language.backends import embedder_replaced
 from language.embedders.e5.embedder import BundledEmbedder
-from language.reading.refusals import Turn, count_extra_words, find_refusal, may_refuse, restates
+from language.reading.refusals import Turn, count_extra_words, find_refusal, may_refuse, restates, says_yes
 from tests.timing import allowed, processor_seconds
 
 GROUPS = yaml.safe_load((Path(__file__).parent.parent / "refusals.yaml").read_text())
@@ -81,3 +81,20 @@ def test_a_statement_is_named_by_all_the_words_and_told_by_most():
 )
 def test_a_long_text_of_such_words_takes_no_long_time(part):
     assert processor_seconds(lambda: may_refuse(part * (32_000 // len(part)))) < allowed(5)
+
+
+@pytest.mark.parametrize(
+    ("answer", "agrees"),
+    [
+        ("If you wouldn’t mind. She forgets everything.", True),
+        ("Nothing would please her more!", True),
+        ("Why not?", True),
+        ("I don't mind.", True),
+        ("I don't mind her, but don't note it.", False),
+        ("If you don't mind, leave it out.", False),
+    ],
+)
+def test_a_yes_in_the_words_of_a_no(answer, agrees):
+    turns = [Turn("user", "My aunt sold her boat."), Turn("assistant", "Shall I remember that?"), Turn("user", answer)]
+    assert says_yes(answer) == agrees
+    assert (find_refusal(turns, 2) is None) == agrees
