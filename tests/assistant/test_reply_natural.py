@@ -327,7 +327,7 @@ class TestParts:
     )
     def test_another_day_is_told_from_what_is_no_change(self, said, days):
         moved = find_rescheduling(said)
-        assert (None if moved is None else (moved.was, moved.now)) == days
+        assert (None if moved is None else (moved.old_day, moved.new_day)) == days
 
     def test_a_statement_tells_of_topics(self):
         assert topics_of("You moved to Porto and your wife Ana is a nurse.") == {"home", "family"}

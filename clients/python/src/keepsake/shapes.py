@@ -359,7 +359,7 @@ class Context(TypedDict):
 
 
 class Conversation(TypedDict):
-    """A conversation as it is shown, and what may be said when one is opened."""
+    """A conversation, and the fields accepted when one is created."""
 
     id: str
     legacy: str | None
@@ -375,7 +375,7 @@ class Conversation(TypedDict):
 
 
 class ConversationRequest(TypedDict):
-    """A conversation as it is shown, and what may be said when one is opened."""
+    """A conversation, and the fields accepted when one is created."""
 
     legacy: NotRequired[str | None]
     title: NotRequired[str]
@@ -550,14 +550,14 @@ class Message(TypedDict):
 
 
 class Refusal(TypedDict):
-    """A message in which the person says that something is not to be kept."""
+    """A message in which the person refuses that something be kept."""
 
     index: int
     withheld: list[int]
 
 
 class Messages(TypedDict):
-    """What appending answers. The messages read as they are kept."""
+    """The response to appending: the messages as stored."""
 
     messages: list[Message]
     refusals: list[Refusal]
@@ -793,7 +793,7 @@ class RewordedMemory(TypedDict):
 
 
 class SavedState(TypedDict):
-    """A state that was saved."""
+    """The response to saving a state."""
 
     thread: str
     version: int
@@ -810,7 +810,7 @@ class State(TypedDict):
 
 
 class Thread(TypedDict):
-    """A thread. ``version`` is that of its newest simple state, null where only graphs have states there."""
+    """A thread. ``version`` is that of its newest simple state; null if it has graph states only."""
 
     thread: str
     agent: str | None
