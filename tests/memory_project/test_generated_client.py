@@ -13,8 +13,10 @@ import pytest
 from django.core.management import call_command
 from PIL import Image
 
+from assistant.imports.run import run_import
 from assistant.takeout.export_actions import run_export
 from conversations.models import Message
+from journal.models import JobRun
 from tests import factories
 from tests.conftest import collected
 from tests.openapi import contract
@@ -380,6 +382,8 @@ def walk_imports(ask):
     assert ask("import_retrieve", import_id=made.id).survey is None
     assert ask("jobs_cancel_create", job_id=made.job).kind == "import"
     assert ask("import_undo_create", import_id=made.id).file_name == "talk.jsonl"
+    run_import(JobRun.objects.get(kind="import_undo").pk)
+    assert ask("import_destroy", import_id=made.id).receipt
 
 
 def test_it_reads_errors(api, ask, ask_as_agent, package):
