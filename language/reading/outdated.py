@@ -92,17 +92,17 @@ def outdated(said: str, memories: Sequence[str], vectors: Sequence[Vectors | Non
     if not linked or not isinstance(embedder, BundledEmbedder):
         return None
     weights, passages = _weights(), list(_passages(said))
-    stored = {place: vectors[place] for place in linked if place < len(vectors)}
+    stored = ((place, vectors[place]) for place in linked if place < len(vectors))
+    by_place = {place: vector for place, vector in stored if vector is not None}
+    missing = [place for place in linked if place not in by_place]
     try:
         told, traits = embedder.read_passages(passages)
-        known = np.stack(
-            [
-                embedder.embed_passages([memories[place]])[0] if (vector := stored.get(place)) is None else vector
-                for place in linked
-            ]
-        )
+        if missing:
+            embedded = embedder.embed_passages([memories[place] for place in missing])
+            by_place |= dict(zip(missing, embedded, strict=True))
     except EmbedderUnavailable:
         return None
+    known = np.stack([by_place[place] for place in linked])
     alone = told @ weights["vector"] + traits @ weights["traits"] + weights["bias"]
     near = told @ known.T
     best, highest = None, -np.inf
