@@ -220,6 +220,14 @@ def neighbours(
     return around.neighbours
 
 
+def told_agents(principal: Principal, conversation_ids: Collection[UUID]) -> dict[UUID, UUID]:
+    """Return the agents of the visible ones among the conversations; no query if there are none."""
+    if not conversation_ids:
+        return {}
+    conversations = Conversation.objects.visible_to(principal).filter(pk__in=conversation_ids, agent__isnull=False)
+    return dict(conversations.values_list("pk", "agent_id"))
+
+
 def holder(user_id: UUID, field: str) -> Memory | None:
     """Return the active memory of a single-valued field, or None."""
     if not writing.single_valued(field):

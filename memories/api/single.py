@@ -61,7 +61,10 @@ class MemoryDetail(APIView):
         principal = principal_of(request)
         memory = find_memory(principal, memory_id)
         prefetch_related_objects([memory], Prefetch("versions", _versions(principal, memory_id)))
-        shown = MemoryDetailSerializer(memory, context={"principal": principal}).data
+        shown = {
+            **MemoryDetailSerializer(memory, context={"principal": principal}).data,
+            **show_memory(principal, memory),
+        }
         if principal.kind == "agent":
             actions.memories_show(principal, Disclosure.By.QUERY, [memory.pk])
         return not_modified_or(request, with_etag(shown, version=memory.version))

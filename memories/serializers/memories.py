@@ -21,6 +21,7 @@ from web.json import MAX_VERSION, ExactSerializer
 
 from ..actions import ADDED_AT_ONCE, MOST_AT_ONCE
 from ..models import Disclosure, Kind, Memory, MemoryVersion
+from ..queries import told_agents
 from ..records import Addition, NewMemory
 
 METADATA = "What the client keeps beside it: an object of at most 4,096 bytes as JSON. No prompt holds it."
@@ -50,8 +51,8 @@ class ShownTo:
 class MemorySerializer(ShownTo, serializers.ModelSerializer[Memory]):
     """A memory. ``written_by``: the model, rules or agent that worded it; '' for the person.
 
-    ``agent`` is the one that added it, ``said_at`` when it was said, where a message says it.
-    ``source_conversation`` is null for agents that may not read turns.
+    ``agent`` is the one that added it, or whose conversation it was learned from, if the caller sees that. ``said_at``
+    is when it was said, where a message says it. ``source_conversation`` is null for agents that may not read turns.
     """
 
     source_conversation = serializers.SerializerMethodField()
@@ -106,18 +107,23 @@ _MOMENTS = tuple(name for name in MEMORY_COLUMNS if isinstance(Memory._meta.get_
 
 
 def plain_memories(principal: Principal, rows: Iterable[Sequence[Any]]) -> list[dict[str, Any]]:
-    """Format rows of ``MEMORY_COLUMNS`` like the serializer, in a quarter of its time."""
+    """Format rows of ``MEMORY_COLUMNS`` like the serializer, in a quarter of its time.
+
+    One query finds the agents of the conversations that memories were learned from, if there are any.
+    """
     shows_sources = may_see_sources(principal)
-    shown = []
-    for row in rows:
-        memory = dict(zip(MEMORY_COLUMNS, row, strict=True))
+    memories = [dict(zip(MEMORY_COLUMNS, row, strict=True)) for row in rows]
+    learned = [memory for memory in memories if memory["agent"] is None and memory["source_conversation"]]
+    told = told_agents(principal, {memory["source_conversation"] for memory in learned})
+    for memory in learned:
+        memory["agent"] = told.get(memory["source_conversation"])
+    for memory in memories:
         for name in _MOMENTS:
             if memory[name] is not None:
                 memory[name] = memory[name].isoformat().replace("+00:00", "Z")
         source = memory["source_conversation"]
         memory["source_conversation"] = str(source) if source and shows_sources else None
-        shown.append(memory)
-    return shown
+    return memories
 
 
 class MemoryEvidenceSerializer(serializers.Serializer[Any]):

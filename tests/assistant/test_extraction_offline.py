@@ -12,6 +12,8 @@ from conversations.actions import NewMessage, messages_append
 from facts.models import LegacyFact
 from memories.block import memory_block
 from memories.models import Memory
+from tests import factories
+from tests.conftest import with_key
 from tests.memories.state import check
 
 from .conftest import say
@@ -24,6 +26,14 @@ pytestmark = pytest.mark.django_db
 def _offline(settings):
     settings.KEEPSAKE_EMBEDDER = "hashing"
     settings.KEEPSAKE_MODEL = "offline"
+
+
+@pytest.fixture
+def bystander(owner):
+    """Another agent of the person, which may not read its conversations with others."""
+    made = with_key(factories.AgentFactory(name="bystander", owner=owner))
+    factories.GrantFactory(user=owner, agent=made, sources=[])
+    return made
 
 
 @pytest.fixture
@@ -76,6 +86,31 @@ def test_it_carries_the_date_role_speaker_and_run_of_what_was_said(owner, talk):
     memory = Memory.objects.get()
     assert (memory.role, memory.actor_id, memory.run_id) == ("user", "Ana", "run-7")
     assert f"[{at:%Y-%m-%d}]" in memory_block(principal_for_person(owner.pk)).text
+
+
+def test_it_names_the_agent_that_it_was_said_to_and_is_found_by_agent_and_run(owner, api, agent, bystander):
+    """Reproduction: what was learned from an agent's turn named no agent."""
+    theirs = api(agent)
+    conversation = theirs.post("/api/v1/conversations/", {"external_id": "run-7"}, format="json").json()["id"]
+    turn = {"content": "I'm a vegetarian.", "save": True}
+    assert theirs.post(f"/api/v1/conversations/{conversation}/turn/", turn, format="json").status_code == 200
+    theirs.post(f"/api/v1/conversations/{conversation}/finish/", {}, format="json")
+    actions.maybe_summarize(conversation)
+    memory = Memory.objects.get()
+    assert memory.agent_id is None  # An agent that reads only reviewed memories must not get this one as its own.
+
+    def found(client, **query):
+        answer = client.get("/api/v1/memories/", query).json()["results"]
+        return [(each["id"], each["agent"], each["run_id"]) for each in answer]
+
+    expected = [(memory.pk, str(agent.pk), "run-7")]
+    for client in (theirs, api(owner)):
+        assert found(client) == found(client, agent=agent.pk) == expected
+        assert found(client, filters='{"run_id": "run-7"}') == expected
+        assert found(client, agent=bystander.pk) == found(client, filters='{"run_id": "run-8"}') == []
+        assert client.get(f"/api/v1/memories/{memory.pk}/").json()["agent"] == str(agent.pk)
+    # Who can't see the conversation is not told whose it was.
+    assert found(api(bystander)) == [(memory.pk, None, "run-7")]
 
 
 def test_a_city_that_was_not_to_be_remembered_waits(tell):
