@@ -26,9 +26,12 @@ _FENCES = (
     ANSWERS_FENCE,
 )
 _MESSAGES = tuple(f"{role}_message" for role in ("system", "developer", "tool", "user", "assistant"))
-# Marks of direction show a reader another order than a model reads. Wide brackets look like those of a tag.
+# They show a reader another order than a model reads.
+DIRECTION_MARKS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+# They look like the brackets of a tag.
+WIDE_BRACKETS = {"<": "\uff1c\ufe64", ">": "\uff1e\ufe65"}
 _MISLEADING = str.maketrans(
-    "\uff1c\ufe64\uff1e\ufe65", "<<>>", "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+    {wide: plain for plain, group in WIDE_BRACKETS.items() for wide in group} | dict.fromkeys(DIRECTION_MARKS)
 )
 _FENCED = regex.compile(rf"<({'|'.join(_FENCES)})\b[^>]*>.*?(?:</\1\s*>|\Z)", regex.DOTALL | regex.IGNORECASE)
 # Nothing shows these, so a tag that holds some reads as one without.
@@ -37,13 +40,23 @@ _UNSEEN = r"\p{Default_Ignorable_Code_Point}"
 _TAGS = "|".join(
     f"{_UNSEEN}*".join(f"[{each}{chr(ord(each) + 0xFEE0)}]" for each in name) for name in (*_FENCES, *_MESSAGES)
 )
-_OUR_TAG = regex.compile(rf"[<\uff1c\ufe64](?=[\s/\uff0f{_UNSEEN}]*(?:{_TAGS}))", regex.IGNORECASE)
+_OUR_TAG = regex.compile(rf"[<{WIDE_BRACKETS['<']}](?=[\s/\uff0f{_UNSEEN}]*(?:{_TAGS}))", regex.IGNORECASE)
+
+
+def escaped(text: str) -> str:
+    """Escape markup, wide brackets included, and remove direction marks, so that the text can't open or close a tag."""
+    plain = text if text.isascii() else text.translate(_MISLEADING)
+    return plain.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def unescaped(text: str) -> str:
+    """Undo the escapes, for what a model copied out of its prompt. Wide brackets stay narrow."""
+    return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
 
 def as_data(text: str) -> str:
-    """Format stored text as one line: white space folded, markup escaped, direction marks removed."""
-    folded = " ".join((text if text.isascii() else text.translate(_MISLEADING)).split())
-    return folded.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    """Format stored text as one escaped line, with white space folded."""
+    return escaped(" ".join(text.split()))
 
 
 def as_said(text: str) -> str:

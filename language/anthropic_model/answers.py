@@ -14,7 +14,6 @@ from typing import Any, TypeVar
 from anthropic import transform_schema
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from language.anthropic_model.prompts import unescape
 from language.base import (
     Comparison,
     EpisodeCandidate,
@@ -25,6 +24,7 @@ from language.base import (
     ModelAnswerInvalid,
     Usage,
 )
+from language.fencing import DIRECTION_MARKS, WIDE_BRACKETS, unescaped
 
 LONGEST_CONTENT = 280
 LONGEST_SUBJECT = 200
@@ -34,7 +34,9 @@ FIELDS = ("preferred_name", "pronouns", "city", "language", "tone", "goal")
 
 _LONGEST_LOOSE_QUOTE = 1_000
 _MARKDOWN_BLOCK = re.compile(r"\s*```(?:json)?\s*\n(.*)\n\s*```\s*", re.DOTALL)
-_LOOKALIKES = {character: f"[{group}]" for group in ("'’‘ʼ", '"“”„«»', "-‐‑–—") for character in group}
+_BRACKETS = tuple(plain + wide for plain, wide in WIDE_BRACKETS.items())
+_LOOKALIKES = {character: f"[{group}]" for group in ("'’‘ʼ", '"“”„«»', "-‐‑–—", *_BRACKETS) for character in group}
+_MARKS = f"[{DIRECTION_MARKS}]*"
 
 
 class Shape(BaseModel):
@@ -134,17 +136,19 @@ def read_verdicts(text: str, pairs: int) -> list[Comparison]:
 def find_quote(content: str, quote: str) -> str:
     """Return the verbatim part of ``content`` that ``quote`` is copied from, or "".
 
-    Tolerates what models change while copying: escaped characters, line breaks, typographic quotes and dashes.
+    Tolerates what prompts and models change: escaped characters, wide brackets, direction marks, line breaks,
+    typographic quotes and dashes.
     """
     quote = quote.strip()
-    for candidate in (quote, unescape(quote)):
+    for candidate in (quote, unescaped(quote)):
         if candidate and candidate in content:
             return candidate
-    words = unescape(quote).split()
+    words = unescaped(quote).split()
     if not words or len(quote) > _LONGEST_LOOSE_QUOTE:
         return ""
-    pattern = r"\s+".join("".join(_LOOKALIKES.get(letter) or re.escape(letter) for letter in word) for word in words)
-    found = re.search(pattern, content)
+    between = _MARKS if not content.isascii() else ""
+    letters = ([_LOOKALIKES.get(letter) or re.escape(letter) for letter in word] for word in words)
+    found = re.search(rf"{between}\s+{between}".join(between.join(word) for word in letters), content)
     return found.group() if found else ""
 
 

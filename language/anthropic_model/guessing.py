@@ -7,7 +7,7 @@ from typing import Any
 from anthropic import transform_schema
 
 from language.anthropic_model.answers import Shape, validated
-from language.anthropic_model.prompts import unescape
+from language.fencing import unescaped
 from language.insights import LONGEST_INSIGHT, MOST_INSIGHTS, Insight, InsightRequest
 
 MOST_INSIGHT_TOKENS = 220
@@ -47,7 +47,7 @@ def read_insights(text: str, request: InsightRequest) -> tuple[tuple[Insight, ..
 
 
 def _insight(shape: InsightShape, request: InsightRequest) -> Insight | None:
-    content = " ".join(unescape(shape.summary).split())
+    content = " ".join(unescaped(shape.summary).split())
     memories, messages = tuple(dict.fromkeys(shape.memories)), tuple(dict.fromkeys(shape.messages))
     sound = (
         0 < len(content) <= LONGEST_INSIGHT
@@ -56,6 +56,6 @@ def _insight(shape: InsightShape, request: InsightRequest) -> Insight | None:
         and {each.id for each in request.memories}.issuperset(memories)
         and {each.index for each in request.messages}.issuperset(messages)
     )
-    tags = dict.fromkeys(" ".join(unescape(tag).split())[:LONGEST_TAG].strip() for tag in shape.tags)
+    tags = dict.fromkeys(" ".join(unescaped(tag).split())[:LONGEST_TAG].strip() for tag in shape.tags)
     topics = tuple(tag for tag in tags if tag)[:MOST_TAGS]
     return Insight(content, topics, shape.importance, memories, messages) if sound else None

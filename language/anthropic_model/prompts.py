@@ -8,6 +8,7 @@ from pathlib import Path
 from string import Template
 
 from language.base import ExtractionRequest, KnownMemory, Passage, ToolRequest, Utterance
+from language.fencing import as_data, escaped
 from language.insights import InsightRequest
 
 LONGEST_RECORD = 240_000
@@ -20,16 +21,6 @@ DIRECTORY = Path(__file__).resolve().parent.parent / "prompts"
 def load(name: str) -> Template:
     """Load the prompt file ``name``, cached per process, as a template with ``$word`` placeholders."""
     return Template((DIRECTORY / f"{name}.md").read_text(encoding="utf-8"))
-
-
-def escape(text: str) -> str:
-    """Escape text so that it can't open or close an XML tag."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-
-
-def unescape(text: str) -> str:
-    """Undo ``escape``, for what a model copied out of its prompt."""
-    return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
 
 def conversation(request: ExtractionRequest) -> str:
@@ -54,7 +45,7 @@ def known_memories(memories: Sequence[KnownMemory]) -> str:
     lines = [
         f'<memory id="{_attribute(memory.id)}" category="{_attribute(memory.category)}" '
         f'subject="{_attribute(memory.subject)}" field="{_attribute(memory.field)}" date="{memory.date.isoformat()}">'
-        f"{escape(memory.content)}</memory>"
+        f"{escaped(memory.content)}</memory>"
         for memory in memories
     ]
     return "\n".join(["<memories>", *lines, "</memories>"])
@@ -63,7 +54,7 @@ def known_memories(memories: Sequence[KnownMemory]) -> str:
 def statement_pairs(pairs: Sequence[tuple[str, str]]) -> str:
     """Numbered (existing, new) pairs as XML."""
     lines = [
-        f'<pair number="{number}">\n<existing>{escape(existing)}</existing>\n<new>{escape(new)}</new>\n</pair>'
+        f'<pair number="{number}">\n<existing>{escaped(existing)}</existing>\n<new>{escaped(new)}</new>\n</pair>'
         for number, (existing, new) in enumerate(pairs)
     ]
     return "\n".join(["<pairs>", *lines, "</pairs>", "The pairs end here. Write the JSON object about them."])
@@ -85,9 +76,9 @@ def passages_to_select(question: str, passages: Sequence[Passage]) -> str:
     """The prompt of a question and its candidate passages; the longest are truncated to fit."""
     longest = fair_length([len(passage.text) for passage in passages], LONGEST_RECORD)
     lines = [
-        f'<passage id="{_attribute(passage.id)}">{escape(passage.text[:longest])}</passage>' for passage in passages
+        f'<passage id="{_attribute(passage.id)}">{escaped(passage.text[:longest])}</passage>' for passage in passages
     ]
-    asked = f"<question>{escape(question)}</question>"
+    asked = f"<question>{escaped(question)}</question>"
     return "\n".join([asked, "<passages>", *lines, "</passages>", "The passages end here. Write the JSON object."])
 
 
@@ -115,9 +106,9 @@ def _message(message: Utterance, longest: int) -> str:
     content = message.content if len(message.content) <= longest else f"{message.content[:longest]} […]"
     return (
         f'<message index="{message.index}" role="{_attribute(message.role)}" speaker="{_attribute(message.speaker)}" '
-        f'time="{message.at.isoformat(timespec="seconds")}">\n{escape(content)}\n</message>'
+        f'time="{message.at.isoformat(timespec="seconds")}">\n{escaped(content)}\n</message>'
     )
 
 
 def _attribute(text: str) -> str:
-    return escape(" ".join(text.split())).replace('"', "&quot;")
+    return as_data(text).replace('"', "&quot;")

@@ -11,6 +11,7 @@ from anthropic.types import RedactedThinkingBlock, TextBlock, ThinkingBlock, Too
 from language.anthropic_model import prompts
 from language.anthropic_model.answers import find_quote
 from language.base import ModelAnswerInvalid, ReplyRequest, ToolCall, ToolRequest, ToolResult, ToolRound, Utterance
+from language.fencing import escaped
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 CACHED = {"cache_control": {"type": "ephemeral"}}
@@ -84,7 +85,7 @@ def result_block(result: ToolResult) -> dict[str, object]:
     return {
         "type": "tool_result",
         "tool_use_id": result.call_id,
-        "content": prompts.escape(result.content),
+        "content": escaped(result.content),
         "is_error": not result.ok,
     }
 
