@@ -152,18 +152,6 @@ class LegacyFact(Statement):
         return f"fact {self.id}"
 
 
-FACT = StatementKind(
-    "fact",
-    "facts",
-    LegacyFact,
-    ("user_id", "legacy_id"),
-    upkeep=UPKEEP,
-    worked_out=UPKEEP
-    | {"content", "search_text", "search_config", "search_length", "active_since", "shared_since", "updated_at"}
-    | {"deleted_at", "purge_at"},
-)
-
-
 class FactVersion(StatementVersion):
     """A wording and category of a fact."""
 
@@ -176,6 +164,20 @@ class FactVersion(StatementVersion):
 
     def __str__(self) -> str:
         return f"version {self.number} of {self.fact_id}"
+
+
+FACT = StatementKind(
+    "fact",
+    "facts",
+    LegacyFact,
+    FactVersion,
+    ("user_id", "legacy_id"),
+    upkeep=UPKEEP,
+    worked_out=UPKEEP
+    | {"content", "search_text", "search_config", "search_length", "active_since", "shared_since", "updated_at"}
+    | {"deleted_at", "purge_at"},
+    worded=("content", "category", "written_by"),
+)
 
 
 class FactEvidence(Evidence):

@@ -71,15 +71,18 @@ class StatementKind(Generic[Row]):
     ``name`` and ``plural`` are used in the log of changes and in jobs. ``owners`` are the columns with the ids of the
     ledgers that a change locks: the person's, and for a fact its legacy's. Statements are compared, suppressed and
     counted within them. ``upkeep`` are columns whose change is not a change of the statement. ``worked_out`` are
-    columns that undo derives from the version's wording. Columns of ``not_read`` are deferred in a change.
+    columns that undo derives from the version's wording. ``worded`` are the columns that its ``versions`` copy.
+    Columns of ``not_read`` are deferred in a change.
     """
 
     name: str
     plural: str
     model: type[Row]
+    versions: type[StatementVersion]
     owners: tuple[str, ...]
     upkeep: frozenset[str]
     worked_out: frozenset[str]
+    worded: tuple[str, ...]
     not_read: tuple[str, ...] = ("search",)
 
     @property

@@ -27,7 +27,7 @@ from statements.actions import (
 )
 from statements.wording import Wording
 
-from ..models import FACT, FactLink, FactVersion, LegacyFact
+from ..models import FACT, FactLink, LegacyFact
 from ..policy import State, Visibility
 from ..queries import FactNeighbour
 
@@ -95,22 +95,6 @@ class FactWrite(StatementWrite[LegacyFact]):
         """Make the fact private."""
         self.fact.visibility = Visibility.PRIVATE
         self.fact.shared_since = None
-
-    def add_version(self, rev: int) -> None:
-        """Store the current wording as version ``fact.version``, and end the previous version at revision ``rev``."""
-        before = FactVersion.objects.filter(fact=self.fact, number=self.fact.version - 1)
-        before.update(recorded_to=self.now, recorded_to_rev=rev)
-        FactVersion.objects.create(
-            fact=self.fact,
-            number=self.fact.version,
-            content=self.fact.content,
-            category=self.fact.category,
-            written_by=self.fact.written_by,
-            actor_kind=self.write.actor.kind,
-            actor_id=self.write.actor.id,
-            recorded_from=self.now,
-            recorded_from_rev=rev,
-        )
 
     def compare_later(self) -> None:
         """Schedule the fact to be embedded, if it has no vector, and compared with its neighbours."""

@@ -20,10 +20,10 @@ from language.tokens import count_tokens
 from retrieval.text import prepare
 from statements.actions import GONE, archived_columns
 from statements.actions.many import LogEntry, Move
-from statements.actions.suppressions import suppressions_undo
+from statements.actions.undoing import plan_restores, restore_suppressions, store_versions, wordings_before
 from statements.policy import fingerprint, fingerprints
 
-from ..models import FactLink, FactVersion, LegacyFact
+from ..models import FACT, FactLink, FactVersion, LegacyFact
 from ..policy import State, Visibility
 from .bulk import change_many, compared
 
@@ -31,13 +31,10 @@ from .bulk import change_many, compared
 def facts_undo(write: LedgerWrite, principal: Principal, wanted: Sequence[UndoTarget]) -> Mapping[str, str]:
     """Restore previous states and wordings of facts. Returns the codes of those that were not restored, by id."""
     user_id = must_remember(principal)
-    ids = [UUID(each.object_id) for each in wanted]
-    rows = LegacyFact.objects.mine(principal).filter(pk__in=ids, legacy_id__in=write.ledgers)
-    facts = {str(fact.pk): fact for fact in rows.defer("search", "embedding")}
-    numbers = {each.before["version"] for each in wanted if "version" in each.before}
-    versions = FactVersion.objects.filter(fact__in=ids, number__in=numbers) if numbers else ()
-    earlier = {(str(each.fact_id), each.number): each for each in versions}
-    return _FactUndo(write, principal, user_id, wanted, facts, earlier).run()
+    rows = LegacyFact.objects.mine(principal).filter(pk__in=[UUID(each.object_id) for each in wanted])
+    rows = rows.filter(legacy_id__in=write.ledgers).defer("search", "embedding")
+    earlier = wordings_before(FACT, wanted, "content", "category", "written_by")
+    return _FactUndo(write, principal, user_id, wanted, earlier).run(rows)
 
 
 def legacies_of_facts(ids: Sequence[str]) -> Iterable[UUID]:
@@ -48,34 +45,27 @@ def legacies_of_facts(ids: Sequence[str]) -> Iterable[UUID]:
 
 @dataclass
 class _FactUndo:
-    """Restores facts. ``facts`` are the current rows, ``earlier`` the versions to restore, ``left`` codes by id."""
+    """Restores facts. ``earlier`` are the versions to restore by the fact's id, ``left`` error codes by id."""
 
     write: LedgerWrite
     principal: Principal
     user_id: UUID
     wanted: Sequence[UndoTarget]
-    facts: Mapping[str, LegacyFact]
-    earlier: Mapping[tuple[str, int], FactVersion]
+    earlier: Mapping[str, FactVersion]
     now: datetime = field(default_factory=timezone.now)
     left: dict[str, str] = field(default_factory=dict)
 
-    def run(self) -> Mapping[str, str]:
+    def run(self, facts: Iterable[LegacyFact]) -> Mapping[str, str]:
         """Restore the facts, and return the codes of those that can't be restored."""
-        moves = []
-        for each in self.wanted:
-            fact = self.facts.get(each.object_id)
-            if fact is None:
-                self.left[each.object_id] = "not_there"
-            elif (move := self.move(fact, each)) is not None:
-                moves.append(move)
+        moves, self.left = plan_restores(self.wanted, {str(fact.pk): fact for fact in facts}, self.move)
         moves = self.that_fit(moves)
-        befores = {UUID(each.object_id): each.before.get("suppressions", []) for each in self.wanted}
-        stood = suppressions_undo(LegacyFact, self.user_id, {move.row.pk: befores[move.row.pk] for move in moves})
-        for move in moves:
-            if pairs := stood.get(str(move.row.pk)):
-                move.before["suppressions"] = pairs
+        restore_suppressions(FACT, self.user_id, self.wanted, moves)
         change_many(self.write, self.user_id, moves)
-        self.record([move for move in moves if "version" in move.target])
+        reworded = [move for move in moves if "version" in move.target]
+        if reworded:
+            ids = [move.row.pk for move in reworded if "content" in move.target]
+            FactLink.objects.filter(Q(from_fact__in=ids) | Q(to_fact__in=ids)).delete()
+            store_versions(FACT, self.write, reworded, self.now)
         return self.left
 
     def move(self, fact: LegacyFact, each: UndoTarget) -> Move[LegacyFact] | None:
@@ -95,7 +85,7 @@ class _FactUndo:
         logged: list[LogEntry] = []
         old = None
         if number != fact.version:
-            self.reword(fact, target, number)
+            self.reword(fact, target)
             old = fact.version
             logged.append(LogEntry("UPDATE", {"reverted_to": number, "undo": True}, old))
         state = target.get("state", fact.state)
@@ -116,9 +106,9 @@ class _FactUndo:
             logged.append(LogEntry("RESTORE", {"undo": True}, old))
         return Move(fact, target, logged) if logged else None
 
-    def reword(self, fact: LegacyFact, target: dict[str, Any], number: int) -> None:
+    def reword(self, fact: LegacyFact, target: dict[str, Any]) -> None:
         """Add the columns of an earlier version's wording and category, as the next version."""
-        version = self.earlier[str(fact.pk), number]
+        version = self.earlier[str(fact.pk)]
         target["version"], target["category"] = fact.version + 1, version.category
         if version.content == fact.content:
             return
@@ -159,33 +149,6 @@ class _FactUndo:
                 said |= own
                 fitting.append(move)
         return fitting
-
-    def record(self, moves: Sequence[Move[LegacyFact]]) -> None:
-        """Store the restored wordings as new versions, and delete links of the replaced wordings."""
-        if not moves:
-            return
-        reworded = [move.row.pk for move in moves if "content" in move.target]
-        FactLink.objects.filter(Q(from_fact__in=reworded) | Q(to_fact__in=reworded)).delete()
-        ended = FactVersion.objects.filter(fact__in=[move.row.pk for move in moves], recorded_to__isnull=True)
-        revs = {move.row.pk: move.first_rev for move in moves}
-        versions = list(ended.only("fact_id"))
-        for version in versions:
-            version.recorded_to, version.recorded_to_rev = self.now, revs[version.fact_id]
-        FactVersion.objects.bulk_update(versions, ["recorded_to", "recorded_to_rev"])
-        FactVersion.objects.bulk_create(
-            FactVersion(
-                fact_id=move.row.pk,
-                number=move.target["version"],
-                content=move.value("content"),
-                category=move.target["category"],
-                written_by=move.value("written_by"),
-                actor_kind=self.write.actor.kind,
-                actor_id=self.write.actor.id,
-                recorded_from=self.now,
-                recorded_from_rev=move.first_rev,
-            )
-            for move in moves
-        )
 
 
 def _stays(move: Move[LegacyFact]) -> bool:

@@ -19,6 +19,7 @@ from journal.actions import LedgerWrite
 from journal.queue import enqueue
 from language.backends import get_embedder
 from statements.actions.many import Move, move_many
+from statements.actions.undoing import store_versions
 from statements.policy import fingerprints
 
 from ..models import MEMORY, Kind, Memory, MemoryEvidence, Proposal, Relation
@@ -148,21 +149,6 @@ FROM (
 WHERE memory.id = earlier.id
 RETURNING memory.id, memory.embedding IS NULL
 """
-_END = """
-UPDATE memories_memoryversion AS version SET recorded_to = %(now)s, recorded_to_rev = moved.rev
-FROM unnest(%(ids)s::text[], %(revs)s::bigint[]) AS moved (id, rev)
-WHERE version.memory_id = moved.id AND version.recorded_to IS NULL
-"""
-_BEGIN = """
-INSERT INTO memories_memoryversion (user_id, memory_id, number, kind, category, field, subject, topics, metadata,
-    content, valid_from, valid_to, said_at, embedding, embedding_model, search_config, search_text, search_length,
-    recorded_from, recorded_from_rev, reason, written_by, actor_kind, actor_id)
-SELECT user_id, memory.id, version, kind, category, field, subject, topics, metadata, content, valid_from, valid_to,
-    said_at, embedding, embedding_model, search_config, search_text, search_length, %(now)s, moved.rev, '', written_by,
-    %(actor_kind)s, %(actor_id)s
-FROM unnest(%(ids)s::text[], %(revs)s::bigint[]) AS moved (id, rev)
-JOIN memories_memory AS memory ON memory.id = moved.id
-"""
 
 
 def reword_many(write: LedgerWrite, moves: Sequence[Move[Memory]], now: datetime) -> None:
@@ -173,18 +159,14 @@ def reword_many(write: LedgerWrite, moves: Sequence[Move[Memory]], now: datetime
         "now": now,
         "ids": [move.row.pk for move in moves],
         "numbers": [move.logged[0].meta["reverted_to"] for move in moves],
-        "revs": [move.first_rev for move in moves],
         "model": get_embedder().name,
-        "actor_kind": write.actor.kind,
-        "actor_id": write.actor.id,
     }
     with connection.cursor() as cursor:
         cursor.execute(_VECTORS, values)
         for memory_id, has_none in cursor.fetchall():
             if has_none:
                 enqueue("memories.index", memory_id)
-        cursor.execute(_END, values)
-        cursor.execute(_BEGIN, values)
+    store_versions(MEMORY, write, moves, now, blank=["reason"])
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,7 +139,7 @@ class MemoryWrite(StatementWrite[Memory]):
         memory, old = self.memory, self.memory.version
         memory.version = old + 1
         rev = self.log(event, old_version=old, conversation_id=conversation_id, **meta)
-        ended: dict[str, Any] = {"recorded_to": self.now, "recorded_to_rev": rev}
+        ended = {}
         if said or not correction:
             memory.said_at = said[0].at if said else None
         if correction:
@@ -151,7 +151,7 @@ class MemoryWrite(StatementWrite[Memory]):
             memory.valid_from, memory.valid_to = since, None
         if memory.valid_from and memory.valid_to and memory.valid_to < memory.valid_from:
             memory.valid_to = None
-        MemoryVersion.objects.filter(memory=memory, number=old).update(**ended)
+        self.end_version(rev, **ended)
         wording.put_on(memory)
         memory.written_by = written_by
         if conversation_id is not None:
@@ -162,42 +162,9 @@ class MemoryWrite(StatementWrite[Memory]):
             behind = MemoryEvidence.objects.filter(version__memory=memory).values_list("message_id", flat=True)
             changed = ChangedStatement("memory", memory.pk, list(behind))
             doubt_dependents(self.write, memory.user_id, changed, rev)
-        self.add_version(rev, said=said, conversation_id=conversation_id, reason=reason)
-        return rev
-
-    def add_version(
-        self, rev: int, *, said: Sequence[Said] = (), conversation_id: UUID | None = None, reason: str = ""
-    ) -> None:
-        """Insert the current wording, with its evidence, as the version with the memory's number."""
-        memory, actor = self.memory, self.write.actor
-        version = MemoryVersion.objects.create(
-            user_id=memory.user_id,
-            memory=memory,
-            number=memory.version,
-            kind=memory.kind,
-            category=memory.category,
-            field=memory.field,
-            subject=memory.subject,
-            topics=memory.topics,
-            metadata=memory.metadata,
-            content=memory.content,
-            valid_from=memory.valid_from,
-            valid_to=memory.valid_to,
-            said_at=memory.said_at,
-            embedding=memory.embedding,
-            embedding_model=memory.embedding_model,
-            search_config=memory.search_config,
-            search_text=memory.search_text,
-            search_length=memory.search_length,
-            recorded_from=self.now,
-            recorded_from_rev=rev,
-            reason=reason,
-            written_by=memory.written_by,
-            actor_kind=actor.kind,
-            actor_id=actor.id,
-            source_conversation_id=conversation_id,
-        )
+        version = self.add_version(rev, reason=reason, source_conversation_id=conversation_id)
         _store_evidence(version.pk, said)
+        return rev
 
     def add_evidence(self, said: Sequence[Said], conversation_id: UUID | None) -> None:
         """Add new evidence to the current version."""

@@ -19,13 +19,13 @@ from journal.steps import TOUCHED, UndoTarget
 from retrieval.text import prepare
 from statements.actions import GONE, PRESENT, archived_columns, present_columns
 from statements.actions.many import LogEntry, Move
-from statements.actions.suppressions import suppressions_undo
+from statements.actions.undoing import plan_restores, restore_suppressions, wordings_before
 from statements.models import Suppression
 from statements.policy import fingerprint
 from statements.wording import Embedded
 
 from ..lines import line_tokens, memory_line
-from ..models import Memory, MemoryVersion, Proposal, Relation
+from ..models import MEMORY, Memory, MemoryVersion, Proposal, Relation
 from ..policy import writing
 from ..policy.writing import State, Why
 from .many import Slots, block_tokens, change_many, narrow, reword_many
@@ -37,45 +37,28 @@ _FILING = ("subject", "topics", "category", "importance", "expires_at", "metadat
 def memories_undo(write: LedgerWrite, principal: Principal, wanted: Sequence[UndoTarget]) -> Mapping[str, str]:
     """Restore memories' states, wordings and fields. Returns an error code by id for those not restored."""
     user_id = accounts_policy.must_remember(principal)
-    return _MemoriesUndo.of(write, principal, user_id, wanted).run()
+    rows = narrow(Memory.objects.visible_to(principal).filter(pk__in=[each.object_id for each in wanted]))
+    earlier = wordings_before(MEMORY, wanted, "content", "said_at", "embedding", "embedding_model")
+    return _MemoriesUndo(write, principal, user_id, wanted, earlier).run(rows)
 
 
 @dataclass
 class _MemoriesUndo:
-    """State of an undo: the current memories, and their earlier wordings."""
+    """Restores memories. ``earlier`` are the versions to restore by the memory's id, ``left`` error codes by id."""
 
     write: LedgerWrite
     principal: Principal
     user_id: UUID
     wanted: Sequence[UndoTarget]
-    memories: Mapping[str, Memory]
-    earlier: Mapping[tuple[str, int], MemoryVersion]
+    earlier: Mapping[str, MemoryVersion]
     now: datetime = field(default_factory=timezone.now)
     left: dict[str, str] = field(default_factory=dict)
 
-    @classmethod
-    def of(cls, write: LedgerWrite, principal: Principal, user_id: UUID, wanted: Sequence[UndoTarget]) -> _MemoriesUndo:
-        """Read it, in two statements."""
-        rows = narrow(Memory.objects.visible_to(principal).filter(pk__in=[each.object_id for each in wanted]))
-        numbers = {each.object_id: each.before["version"] for each in wanted if "version" in each.before}
-        found: Iterable[MemoryVersion] = ()
-        if numbers:
-            versions = MemoryVersion.objects.filter(memory__in=numbers, number__in=set(numbers.values()))
-            found = versions.only("memory_id", "number", "content", "said_at", "embedding", "embedding_model")
-        earlier = {(str(each.memory_id), each.number): each for each in found}
-        return cls(write, principal, user_id, wanted, {each.pk: each for each in rows}, earlier)
-
-    def run(self) -> Mapping[str, str]:
+    def run(self, memories: Iterable[Memory]) -> Mapping[str, str]:
         """Restore what is possible. Returns an error code by id for the others."""
-        moves = []
-        for each in self.wanted:
-            memory = self.memories.get(each.object_id)
-            why = "not_there" if memory is None else self.may_not(memory, each)
-            if why or memory is None:
-                self.left[each.object_id] = why
-            elif (move := self.move(memory, each)) is not None:
-                moves.append(move)
+        moves, self.left = plan_restores(self.wanted, {memory.pk: memory for memory in memories}, self.move)
         moves = self.that_fit(moves)
+        restore_suppressions(MEMORY, self.user_id, self.wanted, moves)
         self.touch(moves)
         change_many(self.write, self.user_id, moves)
         reword_many(self.write, [move for move in moves if "version" in move.target], self.now)
@@ -93,8 +76,10 @@ class _MemoriesUndo:
         waits = memory.state == State.ACTIVE and writing.waits(self.principal, memory.field)
         return "not_yours" if waits else ""
 
-    def move(self, memory: Memory, each: UndoTarget) -> Move[Memory] | None:
-        """Return the change that restores a memory, or None if nothing differs."""
+    def move(self, memory: Memory, each: UndoTarget) -> Move[Memory] | str | None:
+        """Return the change that restores a memory, the code of why it may not be restored, or None for no change."""
+        if why := self.may_not(memory, each):
+            return why
         before = {name: value for name, value in each.before.items() if name not in TOUCHED}
         suppressed = bool(each.before.get("suppressions"))
         if before.pop("created", False):
@@ -117,7 +102,7 @@ class _MemoriesUndo:
         if until is not None and until <= self.now and target.get("state", memory.state) in PRESENT:
             target["expires_at"] = None
         if number != memory.version:
-            self.reword(memory, target, number)
+            self.reword(memory, target)
         elif "subject" in target:
             self.word(memory, target, memory.content)
         logged = _logged(memory, target, number)
@@ -125,9 +110,9 @@ class _MemoriesUndo:
             logged.append(LogEntry("UPDATE", {"undo": True}, memory.version))
         return Move(memory, target, logged) if logged else None
 
-    def reword(self, memory: Memory, target: dict[str, Any], number: int) -> None:
+    def reword(self, memory: Memory, target: dict[str, Any]) -> None:
         """Restore the wording of an earlier version, as the next version."""
-        earlier = self.earlier[memory.pk, number]
+        earlier = self.earlier[memory.pk]
         content, target["said_at"] = earlier.content, earlier.said_at
         target["content"], target["version"] = content, memory.version + 1
         target.setdefault("fingerprint", fingerprint(self.user_id, content))
@@ -170,28 +155,19 @@ class _MemoriesUndo:
         again = [move.row.pk for move in moves if "content" in move.target]
         if self.principal.speaks_as_person or not again:
             return set()
-        versions = {key[0]: version for key, version in self.earlier.items()}
-        said = [versions[pk] for pk in again]
+        said = [self.earlier[pk] for pk in again]
         texts = [Embedded.again(each.content, each.embedding, each.embedding_model) for each in said]
         against = Suppression.objects.matches(self.user_id, texts)
         return {pk for pk, is_rejected in zip(again, against, strict=True) if is_rejected}
 
     def touch(self, moves: Sequence[Move[Memory]]) -> None:
-        """Restore side effects (proposals, relations, suppressions), and store the undo step of that."""
+        """Restore proposals and relations, and keep for undo what they were until now."""
         befores = {each.object_id: each.before for each in self.wanted}
-        done = [move for move in moves if move.row.pk in befores]
-        stood = {move.row.pk: befores[move.row.pk].get("suppressions", []) for move in done}
-        suppressed = suppressions_undo(Memory, self.user_id, stood)
-        proposals = {move.row.pk: befores[move.row.pk].get("proposals", []) for move in done}
-        decided = _decide_again(proposals, self.now)
+        decided = _decide_again({move.row.pk: befores[move.row.pk].get("proposals", []) for move in moves}, self.now)
         reworded = [move.row.pk for move in moves if "version" in move.target]
         dropped = _relate_again(self.user_id, {pk: befores[pk].get("relations", []) for pk in reworded}, self.now)
         for move in moves:
-            touched = {
-                "suppressions": suppressed.get(move.row.pk),
-                "proposals": decided.get(move.row.pk),
-                "relations": dropped.get(move.row.pk),
-            }
+            touched = {"proposals": decided.get(move.row.pk), "relations": dropped.get(move.row.pk)}
             move.before |= {name: value for name, value in touched.items() if value}
 
 

@@ -231,17 +231,6 @@ class Memory(Worded, Statement):
         return f"memory {self.id}"
 
 
-MEMORY = StatementKind(
-    "memory",
-    "memories",
-    Memory,
-    ("user_id",),
-    upkeep=UPKEEP | {"needs_check"},
-    worked_out=UPKEEP | {"content", "said_at", "search_text", "search_config", "active_rev", "updated_at"},
-    not_read=("embedding", "search", "search_text"),
-)
-
-
 class MemoryVersion(Worded, Searchable, StatementVersion):
     """A wording of a memory.
 
@@ -273,6 +262,21 @@ class MemoryVersion(Worded, Searchable, StatementVersion):
 
     def __str__(self) -> str:
         return f"version {self.number} of {self.memory_id}"
+
+
+MEMORY = StatementKind(
+    "memory",
+    "memories",
+    Memory,
+    MemoryVersion,
+    ("user_id",),
+    upkeep=UPKEEP | {"needs_check"},
+    worked_out=UPKEEP | {"content", "said_at", "search_text", "search_config", "active_rev", "updated_at"},
+    worded=("user_id", "kind", "category", "field", "subject", "topics", "metadata", "content", "valid_from",
+            "valid_to", "said_at", "embedding", "embedding_model", "search_config", "search_text", "search_length",
+            "written_by"),
+    not_read=("embedding", "search", "search_text"),
+)  # fmt: skip
 
 
 class MemoryEvidence(Evidence):

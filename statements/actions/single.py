@@ -59,6 +59,19 @@ class StatementWrite(Generic[Row]):
             **meta,
         )
 
+    def end_version(self, rev: int, **more: Any) -> None:
+        """End the version before the current one at revision ``rev``; ``more`` are further columns to set."""
+        row = self.row
+        before = self.kind.versions._default_manager.filter(**{self.kind.name: row.pk}, number=row.version - 1)
+        before.update(recorded_to=self.now, recorded_to_rev=rev, **more)
+
+    def add_version(self, rev: int, **more: Any) -> Any:
+        """Store the current wording as version ``row.version``, made at revision ``rev``, and return that."""
+        row, kind, actor = self.row, self.kind, self.write.actor
+        made = {"recorded_from": self.now, "recorded_from_rev": rev, "actor_kind": actor.kind, "actor_id": actor.id}
+        wording = {name: getattr(row, name) for name in kind.worded}
+        return kind.versions._default_manager.create(**{kind.name: row}, number=row.version, **wording, **made, **more)
+
     def standing(self) -> Any:
         """Return what the statement currently adds to the ledgers' counts."""
         raise NotImplementedError

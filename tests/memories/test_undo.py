@@ -282,6 +282,19 @@ class TestWhoUndoes:
         assert [each.why for each in undo(bot, at, at).left] == ["not_yours"]
         assert undo(decider, at, at).undone == 1
 
+    def test_an_agent_is_held_to_the_wording_that_comes_back_and_to_no_other(self, bot, me, owner, add):
+        """Two memories go back to different numbers; only the one that does not come back was rejected since."""
+        bees, chess = add(bot, "The user keeps bees.").memory, add(bot, "The user plays chess.").memory
+        actions.memory_update(bot, chess.pk, "The user plays draughts at home.")
+        at = rev_of(owner) + 1
+        actions.memory_update(bot, bees.pk, "The user paints boats in oil.")
+        actions.memory_update(bot, bees.pk, "The user repairs old clocks.")
+        actions.memory_update(bot, chess.pk, "The user plays go with a neighbour.")
+        until = rev_of(owner)
+        actions.memory_archive(me, add(me, "The user paints boats in oil.").memory.pk)
+        assert undo(bot, at, until).left == []
+        assert (now(bees).content, now(chess).content) == ("The user keeps bees.", "The user plays draughts at home.")
+
     def test_nobody_else_s(self, me, owner, stranger, moderator, add):
         add(me, "The user keeps bees.")
         with pytest.raises(NotFound):
