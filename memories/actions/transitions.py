@@ -330,7 +330,7 @@ def bring_back(change: MemoryWrite, principal: Principal, *, reviewed: bool, wai
     held_back = state_before(memory) == State.QUARANTINED
     if writing.decides_what_returns(principal):
         words_restore(change.write, memory.user_id, "memory", [memory.pk])
-    _must_fit(principal, memory, active=not waits and not held_back)
+    must_fit(principal, memory, active=not waits and not held_back)
     suppression_remove(change.write, memory.user_id, texts=[memory.content], object_id=memory.pk)
     if memory.expires_at is not None and memory.expires_at <= change.now:
         memory.expires_at = None
@@ -341,15 +341,6 @@ def bring_back(change: MemoryWrite, principal: Principal, *, reviewed: bool, wai
         wait_again(change)
     else:
         change.activate(change.log("RESTORE"), reviewed=reviewed)
-
-
-def hold_again(change: MemoryWrite, principal: Principal, reason: str) -> None:
-    """Undo a refusal by staff: quarantine the memory again. Raises Conflict (409 ``similar_exists``)."""
-    memory = change.memory
-    _must_fit(principal, memory, active=False)
-    suppression_remove(change.write, memory.user_id, texts=[memory.content], object_id=memory.pk)
-    change.leave(State.QUARANTINED, reason=reason)
-    change.log("QUARANTINE")
 
 
 def wait_again(change: MemoryWrite, reason: str = "", **meta: Any) -> None:
@@ -384,7 +375,7 @@ def states_before(user_id: UUID, memories: Sequence[Memory]) -> dict[str, str]:
     return {memory_id: str(meta.get("was", State.ACTIVE)) for memory_id, meta in rows}
 
 
-def _must_fit(principal: Principal, memory: Memory, *, active: bool) -> None:
+def must_fit(principal: Principal, memory: Memory, *, active: bool) -> None:
     """Raise Conflict if the person has an equal memory, or another value of the field."""
     twin = queries.same_words(principal, memory.user_id, memory.kind, memory.content, memory.subject)
     if twin is not None and not memory.verbatim:

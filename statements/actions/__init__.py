@@ -15,6 +15,7 @@ from .doubts import (
     doubts_drop,
     register_doubt_finder,
 )
+from .moderation import Moderation
 from .rejected import rejected_statements, repeats_rejected, words_check
 from .single import (
     GONE,
@@ -23,8 +24,6 @@ from .single import (
     archived_columns,
     check_state,
     check_version,
-    moderation_write,
-    must_be_by_staff,
     present_columns,
     saving_changes,
     set_columns,
@@ -46,6 +45,7 @@ __all__ = [
     "GONE",
     "PRESENT",
     "ChangedStatement",
+    "Moderation",
     "StatementWrite",
     "archived_columns",
     "candidate_keep",
@@ -63,8 +63,6 @@ __all__ = [
     "embed_waiting",
     "erase",
     "lease_unindexed",
-    "moderation_write",
-    "must_be_by_staff",
     "postpone_indexing",
     "present_columns",
     "purging",

@@ -1,9 +1,9 @@
-"""The transaction of a change to one statement: lock, check, save, log, keep for undo; and moderation by staff."""
+"""The transaction of a change to one statement: lock, check, save, log, keep for undo."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cache
@@ -14,12 +14,9 @@ from django.conf import settings
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from accounts.policy import clean_reason, must_be_staff
 from accounts.principals import Principal
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import Conflict, NotFound
-from journal.models import ActorKind
-from journal.models import Change as LoggedChange
 
 from ..models import Statement, StatementKind
 from ..querysets import Row, StatementQuerySet
@@ -185,25 +182,3 @@ def check_version(row: Statement, expected: int | None) -> None:
             code="version_conflict",
             current=row.version,
         )
-
-
-def must_be_by_staff(user_id: UUID, object_type: str, object_id: object) -> None:
-    """Raise Conflict (409 ``wrong_state``) unless the last rejection of a statement was a moderator's."""
-    told = LoggedChange.objects.of_owner(user_id).filter(
-        object_type=object_type, object_id=str(object_id), event="REJECT"
-    )
-    if told.order_by("-rev").values_list("actor_kind", flat=True).first() != ActorKind.STAFF:
-        raise Conflict(_("Its person rejected it, not staff."), code="wrong_state")
-
-
-@contextmanager
-def moderation_write(principal: Principal, reason: str, locked: AbstractContextManager[Change]) -> Iterator[Change]:
-    """Run a moderator's change of a statement within ``locked``, and log the reason with it, which its person can read.
-
-    Raises NotAllowed (403) for anybody but staff, Refused (400) without a reason, and what ``statement_write`` raises.
-    """
-    must_be_staff(principal)
-    because = clean_reason(reason)
-    with locked as change:
-        change.meta = {"reason": because}
-        yield change
