@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Generic
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.humanize.templatetags.humanize import intcomma
+from django.db.models import QuerySet
 from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
@@ -19,13 +20,15 @@ from django.views.decorators.http import require_POST
 
 from accounts.models import Legacy
 from accounts.principals import Principal
-from facts import actions as facts
+from facts.actions import MOST_AT_ONCE, facts_decide, facts_weigh
 from facts.models import LegacyFact
+from facts.querysets import FactQuerySet
 from journal.exceptions import Refused
-from journal.records import BulkResult, Id
+from journal.records import BulkResult
 from language.second_person import second_person
-from memories import actions as memories
+from memories.actions import memories_decide, memories_weigh
 from memories.models import Memory
+from memories.querysets import MemoryQuerySet
 
 from .legacies.listing import FactView
 from .memories.listing import MemoryView
@@ -55,204 +58,147 @@ WHY_SKIPPED = {
 }
 
 
-class Many(ABC, Generic[Id]):
-    """Base of bulk decisions on one kind of statement.
+@dataclass(frozen=True, slots=True)
+class BulkKind:
+    """What bulk decisions about facts, or about memories, differ in.
 
-    ``one``: its name in forms; ``routes``: URL names of its list and of the pages here.
+    ``noun``: its name in forms. ``…_route``: URL names. ``own``: the rows that the person may decide about,
+    in order. ``matching``: those on all pages of the list at an address. ``parse_id`` raises ValueError. ``weigh`` and
+    ``decide``: the actions that preview and execute a decision. ``shown``: a wording as the page shows it.
     """
 
-    one: ClassVar[str]
-    routes: ClassVar[Mapping[str, str]]
+    noun: str
+    list_route: str
+    apply_route: str
+    title: str
+    nothing_selected: str
+    counted: Callable[[int], str]
+    own: Callable[[Principal], QuerySet[Any]]
+    matching: Callable[[Principal, str], QuerySet[Any]]
+    parse_id: Callable[[str], Any]
+    weigh: Callable[[Principal, Mapping[Any, int | None], str], BulkResult[Any]]
+    decide: Callable[[Principal, Mapping[Any, int | None], str], BulkResult[Any]]
+    shown: Callable[[str], str]
 
-    @abstractmethod
-    def counted(self, count: int) -> str:
-        """Return the number in words."""
-
-    @abstractmethod
-    def nothing_selected(self) -> str:
-        """Return the message for an empty selection."""
-
-    @abstractmethod
-    def title(self, decision: str) -> str:
-        """Return the title of the confirmation page."""
-
-    @abstractmethod
-    def matching(self, principal: Principal, back: str) -> tuple[dict[Id, int | None], int]:
-        """Return the ids on all pages of a list, up to the limit, and their total number."""
-
-    @abstractmethod
-    def read_id(self, written: str) -> Id:
-        """Parse an id. Raises ValueError."""
-
-    @abstractmethod
-    def preview(self, principal: Principal, wanted: Mapping[Id, int | None], decision: str) -> BulkResult[Id]:
-        """Count what a decision would change."""
-
-    @abstractmethod
-    def decide(self, principal: Principal, wanted: Mapping[Id, int | None], decision: str) -> BulkResult[Id]:
-        """Execute a decision."""
-
-    @abstractmethod
-    def contents(self, principal: Principal, ids: Sequence[Id]) -> list[str]:
-        """Return the wordings, in the given order."""
-
-    def readers(self, principal: Principal, ids: Sequence[Id]) -> list[str]:
-        """Return who else would see these if shared."""
-        return []
-
-    def read(self, chosen: Sequence[str]) -> dict[Id, int | None]:
+    def parse(self, chosen: Sequence[str]) -> dict[Any, int | None]:
         """Parse ``id:version`` entries; malformed ones are ignored."""
-        found: dict[Id, int | None] = {}
+        found: dict[Any, int | None] = {}
         for each in chosen:
             written, _colon, version = each.partition(":")
             try:
-                found[self.read_id(written)] = int(version)
+                found[self.parse_id(written)] = int(version)
             except ValueError:
                 continue
         return found
 
 
-class ManyFacts(Many[UUID]):
-    """Facts, of one legacy or of all."""
-
-    one = "fact"
-    routes = {"list": "fact-list", "apply_bulk": "bulk-apply"}
-
-    def counted(self, count: int) -> str:
-        """Return the number of facts in words."""
-        return ngettext("%(count)s fact", "%(count)s facts", count) % {"count": intcomma(count)}
-
-    def nothing_selected(self) -> str:
-        """Return the message for no selected fact."""
-        return _("Nothing was selected. Select the facts first.")
-
-    def title(self, decision: str) -> str:
-        """Return the title for facts."""
-        return _("%(verb)s several facts") % {"verb": _verb(decision)}
-
-    def matching(self, principal: Principal, back: str) -> tuple[dict[UUID, int | None], int]:
-        """Return the matching facts."""
-        rows = LegacyFact.objects.mine(principal)
-        legacy_id = origin_of(back, reverse(self.routes["list"])).kwargs.get("legacy_id")
-        rows = rows.filter(legacy_id=legacy_id) if legacy_id else rows
-        rows = FactView.of(QueryDict(urlsplit(back).query)).select(rows, principal)
-        return dict(rows.values_list("pk", "version")[: facts.MOST_AT_ONCE]), rows.count()
-
-    def read_id(self, written: str) -> UUID:
-        """Parse a UUID. Raises ValueError."""
-        return UUID(written)
-
-    def preview(self, principal: Principal, wanted: Mapping[UUID, int | None], decision: str) -> BulkResult[UUID]:
-        """Count with ``facts_weigh``."""
-        return facts.facts_weigh(principal, wanted, decision)
-
-    def decide(self, principal: Principal, wanted: Mapping[UUID, int | None], decision: str) -> BulkResult[UUID]:
-        """Execute with ``facts_decide``."""
-        return facts.facts_decide(principal, wanted, decision)
-
-    def contents(self, principal: Principal, ids: Sequence[UUID]) -> list[str]:
-        """Return the wordings of the facts."""
-        rows = LegacyFact.objects.mine(principal).filter(pk__in=ids).order_by("extracted_at", "id")
-        return list(rows.values_list("content", flat=True))
-
-    def readers(self, principal: Principal, ids: Sequence[UUID]) -> list[str]:
-        """Return the other members of the facts' legacies."""
-        legacies = LegacyFact.objects.mine(principal).filter(pk__in=ids).order_by().values("legacy_id").distinct()
-        kept = Legacy.objects.visible_to(principal).filter(pk__in=legacies).prefetch_related("memberships__user")
-        people = {member.user for legacy in kept for member in legacy.memberships.all()}
-        return sorted(person.get_full_name() for person in people if person.pk != principal.user_id)
+def _own_facts(principal: Principal) -> FactQuerySet:
+    return LegacyFact.objects.mine(principal).order_by("extracted_at", "id")
 
 
-class ManyMemories(Many[str]):
-    """Memories of the person."""
+def _facts_at(principal: Principal, back: str) -> FactQuerySet:
+    legacy_id = origin_of(back, reverse("fact-list")).kwargs.get("legacy_id")
+    rows = LegacyFact.objects.mine(principal)
+    rows = rows.filter(legacy_id=legacy_id) if legacy_id else rows
+    return FactView.of(QueryDict(urlsplit(back).query)).select(rows, principal)
 
-    one = "memory"
-    routes = {"list": "memory-list", "apply_bulk": "memory-bulk-apply"}
 
-    def counted(self, count: int) -> str:
-        """Return the number of memories in words."""
-        return ngettext("%(count)s memory", "%(count)s memories", count) % {"count": intcomma(count)}
+def _own_memories(principal: Principal) -> MemoryQuerySet:
+    return Memory.objects.visible_to(principal).order_by("created_at", "id")
 
-    def nothing_selected(self) -> str:
-        """Return the message for no selected memory."""
-        return _("Nothing was selected. Select the memories first.")
 
-    def title(self, decision: str) -> str:
-        """Return the title for memories."""
-        return _("%(verb)s several memories") % {"verb": _verb(decision)}
+def _memories_at(principal: Principal, back: str) -> MemoryQuerySet:
+    return MemoryView.of(QueryDict(urlsplit(back).query)).select(Memory.objects.visible_to(principal))
 
-    def matching(self, principal: Principal, back: str) -> tuple[dict[str, int | None], int]:
-        """Return the matching memories."""
-        view = MemoryView.of(QueryDict(urlsplit(back).query))
-        rows = view.select(Memory.objects.visible_to(principal))
-        return dict(rows.values_list("pk", "version")[: memories.MOST_AT_ONCE]), rows.count()
 
-    def read_id(self, written: str) -> str:
-        """Accept any word: an unknown id matches no memory."""
-        return written.replace("\x00", "")
-
-    def preview(self, principal: Principal, wanted: Mapping[str, int | None], decision: str) -> BulkResult[str]:
-        """Count with ``memories_weigh``."""
-        return memories.memories_weigh(principal, wanted, decision)
-
-    def decide(self, principal: Principal, wanted: Mapping[str, int | None], decision: str) -> BulkResult[str]:
-        """Execute with ``memories_decide``."""
-        return memories.memories_decide(principal, wanted, decision)
-
-    def contents(self, principal: Principal, ids: Sequence[str]) -> list[str]:
-        """Return the wordings of the memories."""
-        rows = Memory.objects.visible_to(principal).filter(pk__in=ids).order_by("created_at", "id")
-        return [second_person(content) for content in rows.values_list("content", flat=True)]
+FACTS = BulkKind(
+    noun="fact",
+    list_route="fact-list",
+    apply_route="bulk-apply",
+    title=gettext_noop("%(verb)s several facts"),
+    nothing_selected=gettext_noop("Nothing was selected. Select the facts first."),
+    counted=lambda count: ngettext("%(count)s fact", "%(count)s facts", count) % {"count": intcomma(count)},
+    own=_own_facts,
+    matching=_facts_at,
+    parse_id=UUID,
+    weigh=facts_weigh,
+    decide=facts_decide,
+    shown=str,
+)
+MEMORIES = BulkKind(
+    noun="memory",
+    list_route="memory-list",
+    apply_route="memory-bulk-apply",
+    title=gettext_noop("%(verb)s several memories"),
+    nothing_selected=gettext_noop("Nothing was selected. Select the memories first."),
+    counted=lambda count: ngettext("%(count)s memory", "%(count)s memories", count) % {"count": intcomma(count)},
+    own=_own_memories,
+    matching=_memories_at,
+    parse_id=lambda written: written.replace("\x00", ""),
+    weigh=memories_weigh,
+    decide=memories_decide,
+    shown=second_person,
+)
 
 
 @require_POST
 @for_person
-def confirm(request: PageRequest, principal: Principal, many: Many[Any]) -> HttpResponse:
+def confirm(request: PageRequest, principal: Principal, kind: BulkKind) -> HttpResponse:
     """Preview a bulk decision, and ask for confirmation."""
-    decision, back = request.POST.get("decision", ""), came_from(request, reverse(many.routes["list"]))
-    everything = request.POST.get("all") == "yes"
-    chosen, matching = many.matching(principal, back) if everything else (many.read(request.POST.getlist(many.one)), 0)
+    decision, back = request.POST.get("decision", ""), came_from(request, reverse(kind.list_route))
+    chosen, matching = kind.parse(request.POST.getlist(kind.noun)), 0
+    if request.POST.get("all") == "yes":
+        rows = kind.matching(principal, back)
+        chosen, matching = dict(rows.values_list("pk", "version")[:MOST_AT_ONCE]), rows.count()
     if not chosen:
-        messages.error(request, many.nothing_selected())
+        messages.error(request, _(kind.nothing_selected))
         return redirect(back)
     try:
-        result = many.preview(principal, chosen, decision)
+        result = kind.weigh(principal, chosen, decision)
     except Refused as error:
         messages.error(request, error.detail)
         return redirect(back)
+    examples = kind.own(principal).filter(pk__in=result.ids[:5]).values_list("content", flat=True)
     context = {
         "principal": principal,
-        "apply_bulk": reverse(many.routes["apply_bulk"]),
+        "apply_bulk": reverse(kind.apply_route),
         "decision": decision,
-        "title": many.title(decision),
+        "title": _(kind.title) % {"verb": _verb(decision)},
         "done": result.done,
-        "asked": _("%(verb)s %(counted)s") % {"verb": _verb(decision), "counted": many.counted(result.done)},
+        "asked": _("%(verb)s %(counted)s") % {"verb": _verb(decision), "counted": kind.counted(result.done)},
         "nothing": _("Nothing to %(verb)s") % {"verb": _verb(decision, after_to=True)},
         "skipped": _reasons(result.skipped),
         "chosen": " ".join(f"{each}:{chosen[each]}" for each in result.ids),
-        "examples": many.contents(principal, result.ids[:5]),
+        "examples": [kind.shown(content) for content in examples],
         "left_over": max(0, matching - len(chosen)),
-        "readers": many.readers(principal, result.ids) if decision == "share" else [],
+        "readers": _readers(principal, result.ids) if decision == "share" else [],
         "next": back,
     }
     return render(request, "desk/bulk.html", context)
 
 
+def _readers(principal: Principal, ids: Sequence[UUID]) -> list[str]:
+    """Return the other members of the facts' legacies, who would see these if shared."""
+    legacies = LegacyFact.objects.mine(principal).filter(pk__in=ids).order_by().values("legacy_id").distinct()
+    kept = Legacy.objects.visible_to(principal).filter(pk__in=legacies).prefetch_related("memberships__user")
+    people = {member.user for legacy in kept for member in legacy.memberships.all()}
+    return sorted(person.get_full_name() for person in people if person.pk != principal.user_id)
+
+
 @require_POST
 @for_person
-def apply_bulk(request: PageRequest, principal: Principal, many: Many[Any]) -> HttpResponse:
+def apply_bulk(request: PageRequest, principal: Principal, kind: BulkKind) -> HttpResponse:
     """Execute a confirmed bulk decision."""
-    decision, back = request.POST.get("decision", ""), came_from(request, reverse(many.routes["list"]))
-    chosen = many.read(request.POST.get("chosen", "").split())
+    decision, back = request.POST.get("decision", ""), came_from(request, reverse(kind.list_route))
     try:
-        result = many.decide(principal, chosen, decision)
+        result = kind.decide(principal, kind.parse(request.POST.get("chosen", "").split()), decision)
     except Refused as error:
         messages.error(request, error.detail)
         return redirect(back)
-    told = _("%(done)s %(counted)s.") % {"done": _participle(decision), "counted": many.counted(result.done)}
+    told = _("%(done)s %(counted)s.") % {"done": _participle(decision), "counted": kind.counted(result.done)}
     undo = reverse("undo", args=[[(result.first_rev, result.last_rev)]]) if result.done else ""
     done = Done(_(DONE[decision]), _told(told, result.skipped), undo)
-    ReviewSession(request.session).note(done, count=result.done, noun=many.one)
+    ReviewSession(request.session).note(done, count=result.done, noun=kind.noun)
     messages.success(request, done.text, extra_tags=undo)
     return redirect(back)
 
@@ -297,7 +243,7 @@ def _told(sentence: str, skipped: Mapping[str, int]) -> str:
     return f"{sentence} {_('Left as they were: %(why)s.') % {'why': why}}" if why else sentence
 
 
-_FACTS, _MEMORIES = {"many": ManyFacts()}, {"many": ManyMemories()}
+_FACTS, _MEMORIES = {"kind": FACTS}, {"kind": MEMORIES}
 urlpatterns = [
     path("facts/bulk/", confirm, _FACTS, name="bulk-confirm"),
     path("facts/bulk/carry-out/", apply_bulk, _FACTS, name="bulk-apply"),
