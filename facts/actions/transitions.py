@@ -32,12 +32,11 @@ from statements.actions import (
     check_state,
     erase,
     resemblance_lift,
-    suppression_add,
-    suppression_remove,
+    suppress,
+    unsuppress,
 )
 from statements.models import Doubt, RejectionReason
 from statements.policy import reason_to_hold_back
-from statements.wording import Embedded
 
 from .. import policy
 from ..models import FACT, FactEvidence, LegacyFact
@@ -127,7 +126,7 @@ def fact_reject(
 def reject(change: FactWrite, reason: str) -> None:
     """Reject a locked fact. ``reason`` is a sentence for its author."""
     change.leave(State.REJECTED, reason=reason)
-    _suppress(change)
+    suppress(change)
     change.log("REJECT")
 
 
@@ -148,7 +147,7 @@ def fact_delete(principal: Principal, fact_id: UUID, *, version: int | None = No
 
 def _delete(change: FactWrite) -> None:
     change.leave(State.ARCHIVED)
-    _suppress(change)
+    suppress(change)
     change.log("DELETE")
     _withhold(change)
 
@@ -165,9 +164,7 @@ def fact_restore(principal: Principal, fact_id: UUID) -> LegacyFact:
         fact = change.fact
         must_be_no_twin(principal, fact)
         words_restore(change.write, fact.user_id, "fact", [fact.pk])
-        suppression_remove(
-            change.write, fact.user_id, texts=[fact.content], object_id=fact.pk, legacy_id=fact.legacy_id
-        )
+        unsuppress(change)
         change.compare_later()
         if fact.hidden_at is not None:
             change.leave(State.HIDDEN)
@@ -185,11 +182,6 @@ def must_be_no_twin(principal: Principal, fact: LegacyFact) -> None:
     twin = same_words(principal, fact.legacy_id, fact.content)
     if twin is not None:
         raise Conflict(_("You have this fact again already."), code="similar_exists", fact=str(twin.pk))
-
-
-def _suppress(change: FactWrite) -> None:
-    fact = change.fact
-    suppression_add(change.write, fact.user_id, Embedded.of_row(fact), fact.pk, legacy_id=fact.legacy_id)
 
 
 def _withhold(change: FactWrite) -> None:

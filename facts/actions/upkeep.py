@@ -14,7 +14,7 @@ from accounts.scope import acting_as
 from journal.actions import ledger_write
 from journal.exceptions import NotFound
 from language.base import Comparison, LanguageError, Vectors
-from statements.actions import embed_waiting, lease_unindexed, postpone_indexing, suppression_add
+from statements.actions import embed_waiting, lease_unindexed, postpone_indexing, suppress
 from statements.models import Suppression
 from statements.wording import Embedded
 
@@ -97,7 +97,7 @@ def _apply_late_gates(change: FactWrite) -> None:
     suppressions = Suppression.objects.of(fact.user_id, fact.legacy_id)
     if fact.deleted_at is not None:
         if suppressions.filter(object_id=str(fact.pk)).exists():
-            suppression_add(change.write, fact.user_id, Embedded.of_row(fact), fact.pk, legacy_id=fact.legacy_id)
+            suppress(change)
         return
     if fact.reviewed_at is not None or fact.state not in {State.ACTIVE, State.PROPOSED}:
         return

@@ -31,7 +31,7 @@ from statements.actions import (
     set_columns,
     statement_under_lock,
     statement_write,
-    suppression_add,
+    suppress,
 )
 from statements.wording import Embedded, Wording
 
@@ -210,11 +210,8 @@ class MemoryWrite(StatementWrite[Memory]):
 
     def suppress(self) -> None:
         """Suppress the memory's statement."""
-        memory, row = self.memory, self.memory
-        if "embedding" not in vars(memory):  # Loaded separately: a field loaded into the memory would be saved with it.
-            row = Memory.objects.only("content", "embedding", "embedding_model").get(pk=memory.pk)
-        suppression_add(self.write, memory.user_id, Embedded.of_row(row), memory.pk)
-        plans_drop([memory.pk])
+        suppress(self)
+        plans_drop([self.memory.pk])
 
     def await_vector(self) -> None:
         """Queue the embedding of a memory without a vector."""

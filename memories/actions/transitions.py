@@ -27,7 +27,7 @@ from statements.actions import (
     erase,
     resemblance_lift,
     suppression_check,
-    suppression_remove,
+    unsuppress,
 )
 from statements.models import Doubt, RejectionReason
 from statements.wording import Embedded
@@ -331,7 +331,7 @@ def bring_back(change: MemoryWrite, principal: Principal, *, reviewed: bool, wai
     if writing.decides_what_returns(principal):
         words_restore(change.write, memory.user_id, "memory", [memory.pk])
     must_fit(principal, memory, active=not waits and not held_back)
-    suppression_remove(change.write, memory.user_id, texts=[memory.content], object_id=memory.pk)
+    unsuppress(change)
     if memory.expires_at is not None and memory.expires_at <= change.now:
         memory.expires_at = None
     if held_back:

@@ -33,11 +33,13 @@ from .single import (
 from .suppressions import (
     reason_to_review,
     resemblance_lift,
+    suppress,
     suppression_add,
     suppression_check,
     suppression_lift,
     suppression_remove,
     suppressions_follow,
+    unsuppress,
 )
 from .upkeep import compare_later, embed_waiting, erase, lease_unindexed, postpone_indexing, purging, statements_purge
 
@@ -76,10 +78,12 @@ __all__ = [
     "statement_under_lock",
     "statement_write",
     "statements_purge",
+    "suppress",
     "suppression_add",
     "suppression_check",
     "suppression_lift",
     "suppression_remove",
     "suppressions_follow",
+    "unsuppress",
     "words_check",
 ]

@@ -18,7 +18,7 @@ from journal.models import Change as LoggedChange
 
 from ..querysets import StatementQuerySet
 from .single import Change, StatementWrite, statement_write
-from .suppressions import reason_to_review, suppression_remove
+from .suppressions import reason_to_review, unsuppress
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +87,9 @@ class Moderation(Generic[Change]):
         Raises Conflict (409) also if its person rejected it, or has the same words again (``similar_exists``).
         """
         with self.write(principal, pk, reason, "rejected") as change:
-            row, kind = change.row, change.kind
             _must_be_by_staff(change)
-            self.must_fit(principal_for_person(row.user_id), row)
-            words, legacy_id = [row.content], kind.legacy_of(row)
-            suppression_remove(change.write, row.user_id, texts=words, object_id=row.pk, legacy_id=legacy_id)
+            self.must_fit(principal_for_person(change.row.user_id), change.row)
+            unsuppress(change)
             self.hold_back(change, change.meta["reason"])
         return change.row
 

@@ -148,6 +148,19 @@ def suppression_check(
     return against.review_reason(text)
 
 
+def suppress(change: StatementWrite[Any]) -> None:
+    """Add the suppression of a locked statement."""
+    row = change.row
+    text = Embedded.of_row(row) if "embedding" in vars(row) else _as_stored(change)
+    suppression_add(change.write, row.user_id, text, row.pk, legacy_id=change.kind.legacy_of(row))
+
+
+def unsuppress(change: StatementWrite[Any]) -> None:
+    """Remove the suppressions of a locked statement and of its words."""
+    row, legacy_id = change.row, change.kind.legacy_of(change.row)
+    suppression_remove(change.write, row.user_id, texts=[row.content], object_id=row.pk, legacy_id=legacy_id)
+
+
 def resemblance_lift(change: StatementWrite[Any]) -> None:
     """Remove the suppressions that an approved statement resembled. Does nothing if it waited for another reason."""
     row, kind = change.row, change.kind
