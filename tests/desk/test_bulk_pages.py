@@ -77,7 +77,7 @@ def test_everything_that_matches_means_all_pages_and_nothing_else(visit, owner, 
 
 
 def test_more_than_go_at_once_are_said_to_be_left_over(visit, owner, facts, monkeypatch):
-    monkeypatch.setattr(actions, "MOST_AT_ONCE", 3)
+    monkeypatch.setattr("desk.bulk.MOST_AT_ONCE", 3)
     page = ask(visit(owner), "share", all="yes")
     assert "Share 3 facts?" in words(page)
     assert "1 more match; they can follow after these." in words(page)

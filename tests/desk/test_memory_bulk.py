@@ -89,7 +89,7 @@ def test_everything_that_matches_means_all_pages_and_nothing_else(visit, owner, 
     confirm(client, page)
     assert states(memories) == ["active"] * 3
     assert Memory.objects.filter(state="archived").count() == 25
-    monkeypatch.setattr(actions, "MOST_AT_ONCE", 2)
+    monkeypatch.setattr("desk.bulk.MOST_AT_ONCE", 2)
     assert "1 more match; they can follow after these." in words(ask(client, "pin", all="yes"))
 
 
