@@ -12,6 +12,6 @@ class AssistantConfig(AppConfig):
         """Register the revert of imports with undo."""
         from journal.undo import register_revert  # noqa: PLC0415 - models are there only now
 
-        from .imports.actions import JOB, conversations_taken_back, import_revert  # noqa: PLC0415
+        from .imports.actions import JOB, conversations_of_import, import_revert  # noqa: PLC0415
 
-        register_revert(JOB, import_revert, conversations=conversations_taken_back)
+        register_revert(JOB, import_revert, conversations=conversations_of_import)

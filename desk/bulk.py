@@ -20,13 +20,13 @@ from django.views.decorators.http import require_POST
 
 from accounts.models import Legacy
 from accounts.principals import Principal
-from facts.actions import MOST_AT_ONCE, facts_decide, facts_weigh
+from facts.actions import MOST_AT_ONCE, facts_decide, facts_preview
 from facts.models import LegacyFact
 from facts.querysets import FactQuerySet
 from journal.exceptions import Refused
 from journal.records import BulkResult
 from language.second_person import second_person
-from memories.actions import memories_decide, memories_weigh
+from memories.actions import memories_decide, memories_preview
 from memories.models import Memory
 from memories.querysets import MemoryQuerySet
 
@@ -62,9 +62,9 @@ WHY_SKIPPED = {
 class BulkKind:
     """What bulk decisions about facts, or about memories, differ in.
 
-    ``noun``: its name in forms. ``…_route``: URL names. ``own``: the rows that the person may decide about,
-    in order. ``matching``: those on all pages of the list at an address. ``parse_id`` raises ValueError. ``weigh`` and
-    ``decide``: the actions that preview and execute a decision. ``shown``: a wording as the page shows it.
+    ``noun``: its name in forms. ``…_route``: URL names. ``own``: the rows that the person may decide about, in order.
+    ``matching``: those on all pages of the list at an address. ``parse_id`` raises ValueError. ``preview`` and
+    ``decide``: the actions for that. ``shown``: a wording as the page shows it.
     """
 
     noun: str
@@ -76,7 +76,7 @@ class BulkKind:
     own: Callable[[Principal], QuerySet[Any]]
     matching: Callable[[Principal, str], QuerySet[Any]]
     parse_id: Callable[[str], Any]
-    weigh: Callable[[Principal, Mapping[Any, int | None], str], BulkResult[Any]]
+    preview: Callable[[Principal, Mapping[Any, int | None], str], BulkResult[Any]]
     decide: Callable[[Principal, Mapping[Any, int | None], str], BulkResult[Any]]
     shown: Callable[[str], str]
 
@@ -121,7 +121,7 @@ FACTS = BulkKind(
     own=_own_facts,
     matching=_facts_at,
     parse_id=UUID,
-    weigh=facts_weigh,
+    preview=facts_preview,
     decide=facts_decide,
     shown=str,
 )
@@ -135,7 +135,7 @@ MEMORIES = BulkKind(
     own=_own_memories,
     matching=_memories_at,
     parse_id=lambda written: written.replace("\x00", ""),
-    weigh=memories_weigh,
+    preview=memories_preview,
     decide=memories_decide,
     shown=second_person,
 )
@@ -154,7 +154,7 @@ def confirm(request: PageRequest, principal: Principal, kind: BulkKind) -> HttpR
         messages.error(request, _(kind.nothing_selected))
         return redirect(back)
     try:
-        result = kind.weigh(principal, chosen, decision)
+        result = kind.preview(principal, chosen, decision)
     except Refused as error:
         messages.error(request, error.detail)
         return redirect(back)

@@ -261,7 +261,7 @@ class RestoreLegacy(IdempotentView[Principal]):
         """
         principal = self.caller(request)
         require_empty_body(request)
-        actions.legacy_bring_back(principal, legacy_id)
+        actions.legacy_restore(principal, legacy_id)
         return Response(self.render_result(principal, [str(legacy_id)]))
 
     def render_result(self, principal: Principal, object_ids: list[str]) -> Any:

@@ -20,7 +20,7 @@ class MemoriesConfig(AppConfig):
         from statements.actions import register_doubt_finder  # noqa: PLC0415
 
         from .actions.undoing import memories_undo  # noqa: PLC0415
-        from .actions.undoing_others import places_undo, plan_take_back, proposals_undo  # noqa: PLC0415
+        from .actions.undoing_others import places_undo, plan_revert, proposals_undo  # noqa: PLC0415
         from .actions.upkeep import (  # noqa: PLC0415
             memories_follow_refusal,
             memories_follow_withholding,
@@ -41,4 +41,4 @@ class MemoriesConfig(AppConfig):
         register_undo("memory", memories_undo)
         register_undo("place", places_undo)
         register_undo("proposal", proposals_undo)
-        register_revert("plan", plan_take_back)
+        register_revert("plan", plan_revert)

@@ -220,7 +220,7 @@ def neighbours(
     return around.neighbours
 
 
-def told_agents(principal: Principal, conversation_ids: Collection[UUID]) -> dict[UUID, UUID]:
+def agents_of_conversations(principal: Principal, conversation_ids: Collection[UUID]) -> dict[UUID, UUID]:
     """Return the agents of the visible ones among the conversations; no query if there are none."""
     if not conversation_ids:
         return {}
@@ -250,7 +250,7 @@ def also_said(principal: Principal, memory_id: str) -> list[Repetition]:
     return find_repetitions(principal, ("memory", memory.pk), memory.content, text.vector, text.embedding_model)
 
 
-def brought_as_they_are(user_id: UUID, import_id: UUID, *, any_state: bool = False) -> MemoryQuerySet:
+def unchanged_imported(user_id: UUID, import_id: UUID, *, any_state: bool = False) -> MemoryQuerySet:
     """Return the memories of an import that nobody has decided about or reworded since.
 
     With ``any_state``, return also those.

@@ -275,7 +275,7 @@ def standing(rows: Iterable[MemoryRow], now: datetime) -> list[float]:
     return points
 
 
-def company(ids: Sequence[str], edges: Iterable[Edge]) -> Mapping[str, float]:
+def relation_bonuses(ids: Sequence[str], edges: Iterable[Edge]) -> Mapping[str, float]:
     """Return the bonus of each memory for relations to better ones. ``ids`` are the memories, best first."""
     place = {memory_id: number for number, memory_id in enumerate(ids)}
     points: dict[str, float] = {}

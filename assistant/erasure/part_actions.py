@@ -40,7 +40,7 @@ from memories.models import (
 from statements.actions import ChangedStatement, doubt_dependents, purging
 from statements.models import Doubt, StatementKind, Suppression
 
-from ..reply.told import erase_told, latest_told
+from ..reply.told import delete_events, latest_with_events
 from ..takeout.recount import recount
 from .extent import Extent, extent_of
 
@@ -51,7 +51,7 @@ def erase_part(lease: Lease, principal: Principal, erasure: Erasure) -> None:
     Raises NotFound, LeaseLost, EmbedderUnavailable.
     """
     nothing = get_embedder().embed_passages([ERASED_TEXT])[0]
-    told = latest_told(erasure.user_id)
+    told = latest_with_events(erasure.user_id)
     while True:
         planned = extent_of(erasure)
         ahead = {_cause_of(pk): [(pk, "")] for pk in _by_themselves(planned)}
@@ -66,7 +66,7 @@ def erase_part(lease: Lease, principal: Principal, erasure: Erasure) -> None:
                 erasure_end(erasure, _Erasing(write, erasure, extent, nothing).run())
                 break
     cache_erase(erasure.user_id, before)
-    erase_told(told)
+    delete_events(told)
 
 
 def _by_themselves(extent: Extent) -> list[UUID]:

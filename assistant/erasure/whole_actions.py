@@ -26,7 +26,7 @@ from journal.models import Change, Erased, Erasure, JobRun, Ledger
 from memories.cache import cache_erase
 from statements.actions import purging
 
-from ..reply.told import erase_told, latest_told
+from ..reply.told import delete_events, latest_with_events
 from ..takeout.recount import recount_facts
 from .part_actions import erasure_end
 
@@ -45,7 +45,7 @@ def erase_everything(lease: Lease, principal: Principal, erasure: Erasure) -> No
     _keep_out(lease, principal, erasure)
     _end_sessions(user_id)
     cache_erase(user_id, _EVERY_REV)
-    erase_told(latest_told(user_id))
+    delete_events(latest_with_events(user_id))
     lease.renew(0, sum(each.of_person(user_id).count() for each in holdings()))
     for holding in reversed(holdings()):
         if holding.model in _LAST:

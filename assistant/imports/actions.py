@@ -94,7 +94,7 @@ def import_revert(principal: Principal, import_id: str) -> str:
     return ""
 
 
-def conversations_taken_back(import_id: str) -> QuerySet[Conversation, UUID]:
+def conversations_of_import(import_id: str) -> QuerySet[Conversation, UUID]:
     """Return the ids of conversations that a revert deletes: those without other messages since."""
     brought = Conversation.objects.filter(brought_by_id=UUID(import_id), message_count=F("brought_messages"))
     return brought.values_list("pk", flat=True)

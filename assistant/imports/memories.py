@@ -17,8 +17,8 @@ from conversations.imports import ImportFileError
 from conversations.models import ConversationImport
 from journal.exceptions import Refused
 from journal.leases import Lease, LeaseLost
-from memories.actions import memories_remove_brought
-from memories.queries import brought_as_they_are
+from memories.actions import memories_remove_imported
+from memories.queries import unchanged_imported
 
 from .actions import import_note, import_upload_remove
 from .storing import stored_members
@@ -65,16 +65,16 @@ def take_memories_in(lease: Lease, upload: ConversationImport) -> None:
     import_upload_remove(upload)
 
 
-def take_memories_back(lease: Lease, upload: ConversationImport) -> None:
+def delete_imported_memories(lease: Lease, upload: ConversationImport) -> None:
     """Delete the import's unchanged memories; those with decisions stay."""
     _note(upload, state=State.UNDOING)
-    while removed := memories_remove_brought(current_principal(), upload.pk, AT_ONCE):
+    while removed := memories_remove_imported(current_principal(), upload.pk, AT_ONCE):
         counts = Counter(upload.outcome)
         counts["memories_removed"] += removed
         _note(upload, outcome=dict(counts))
         lease.renew()
         lease.check_turn()
-    kept = brought_as_they_are(upload.user_id, upload.pk, any_state=True).count()
+    kept = unchanged_imported(upload.user_id, upload.pk, any_state=True).count()
     _note(upload, outcome={**upload.outcome, "memories_kept": kept})
 
 

@@ -21,12 +21,12 @@ from conversations.actions import conversation_close, conversation_remove, messa
 from conversations.imports import FORMS, KEEPSAKE, ImportFileError, ParsedConversation, iter_importable, survey_file
 from conversations.imports.sources import counted
 from conversations.models import Conversation, ConversationImport
-from facts.actions import facts_take_back
+from facts.actions import facts_delete_learned
 from journal.actions import ledger_write
 from journal.exceptions import Conflict, NotFound
 from journal.leases import Lease, LeaseLost, claim_job, fail_job, finish_job, lock_job, working
 from journal.models import JobRun
-from memories.actions import memories_take_back
+from memories.actions import memories_delete_learned
 
 from ..learn.summarizing import JOB as SUMMARIZE_JOB
 from ..learn.summarizing import maybe_summarize
@@ -34,7 +34,7 @@ from ..takeout.reading import check_manifest
 from ..takeout.restore_actions import export_check, export_restore, statements_to_hold_back
 from .actions import ERROR_CHARACTERS, RUN_TASK, UNDO_JOB, import_end, import_note, import_upload_remove
 from .loading import append_step, plan_step
-from .memories import MEMORY_FORMS, take_memories_back, take_memories_in
+from .memories import MEMORY_FORMS, delete_imported_memories, take_memories_in
 from .storing import stored_members
 
 NOTES = 100
@@ -71,7 +71,7 @@ def run_import(job_id: UUID) -> None:
         try:
             with acting_as(principal_for_job(upload.user_id)):
                 if job.kind == UNDO_JOB:
-                    (take_memories_back if upload.form in MEMORY_FORMS else take_back)(lease, upload)
+                    (delete_imported_memories if upload.form in MEMORY_FORMS else take_back)(lease, upload)
                 else:
                     _work_through(lease, upload)
             _finish(job, upload, State.UNDONE if job.kind == UNDO_JOB else State.DONE)
@@ -268,8 +268,8 @@ def _remove(principal: Principal, conversation: Conversation) -> dict[str, int] 
         locked = Conversation.objects.select_for_update().get(pk=conversation.pk)
         if not locked.is_as_brought:
             return None
-        facts = facts_take_back(write, locked)
-        memories = memories_take_back(write, locked)
+        facts = facts_delete_learned(write, locked)
+        memories = memories_delete_learned(write, locked)
         conversation_remove(write, locked)
     return {
         "facts_removed": facts[0],

@@ -215,7 +215,7 @@ class PlanWriter:
         """Whether an agent reported the message: it can't lift a rejection."""
         return self.messages[step.quotes[0].index].voice != Message.Voice.OWN
 
-    def weigh_consent(self, ready: Sequence[Ready]) -> None:
+    def find_consent(self, ready: Sequence[Ready]) -> None:
         """Determine which messages may contain requests, and which the person confirmed."""
         asking = {each.step.quotes[0].index for each in ready if each.step.consent}
         held = {index for index, message in self.messages.items() if message.held_until is not None}
@@ -232,7 +232,7 @@ class PlanWriter:
 
     def write_all(self, ready: Sequence[Ready]) -> None:
         """Execute the steps, most important first, and relate new memories to similar ones."""
-        self.weigh_consent(ready)
+        self.find_consent(ready)
         before = self.writes
         for each in sorted(ready, key=_urgency):
             op, memory_id = self._try(each)

@@ -48,10 +48,10 @@ from memories.searching import (
     MemoryRow,
     MemoryRows,
     Narrowing,
-    company,
     present_shape,
     read_edges,
     read_versions,
+    relation_bonuses,
     standing,
 )
 from retrieval.prepared import Shaped, Steps, Stepwise, read
@@ -195,7 +195,7 @@ def find_memories(
         return FoundMemories([], [])
     ids = [known[hit.id].id for hit in hits]
     edges = yield from read_edges.steps(principal, ids)
-    related = company(ids, edges)
+    related = relation_bonuses(ids, edges)
     found = []
     for hit, own in zip(hits, standing((known[hit.id] for hit in hits), timezone.now()), strict=True):
         row = known[hit.id]

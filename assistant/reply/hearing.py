@@ -128,7 +128,7 @@ def _holding(principal: Principal, part: Part) -> list[tuple[int, str]]:
     return [(each.evidence.index, each.content) for each in calls if isinstance(each, tools.Addition)]
 
 
-def talked_of(principal: Principal, begun: Begun, when: str, *, elsewhere: bool) -> list[Source]:
+def find_said_at(principal: Principal, begun: Begun, when: str, *, elsewhere: bool) -> list[Source]:
     """Return the person's statements in this conversation, today, yesterday, or in the previous conversation.
 
     ``when``: the person's words for it. Other conversations are included only if ``elsewhere``.

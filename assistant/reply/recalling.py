@@ -27,7 +27,7 @@ from memories.models import Memory, MemoryEvidence
 
 from ..recall.query import Question, Result, memory_query
 from .actions import Begun
-from .hearing import as_told, asked_about, heard_in, nearness, said_here, talked_of
+from .hearing import as_told, asked_about, find_said_at, heard_in, nearness, said_here
 
 _MOST = 12
 _BUDGET_TOKENS = 1_500
@@ -89,7 +89,7 @@ def _sources(principal: Principal, begun: Begun, found: Sequence[Result]) -> Seq
     day = _day_of(principal)
     when = asked_of_talk(begun.question)
     if when is not None:
-        return talked_of(principal, begun, when, elsewhere=_may_read(principal, "turns"))
+        return find_said_at(principal, begun, when, elsewhere=_may_read(principal, "turns"))
     telling = [result for result in found if _tells(result, begun)]
     since = _put_right_since(principal, telling)
     told = [_source(principal, result, day, since.get(_place(result), "")) for result in telling]

@@ -46,19 +46,19 @@ def stop(reply: Reply, why: str) -> None:
     valkey_client().set(stop_key(reply.pk, reply.attempt), why, ex=round(longest_stream()))
 
 
-def follow_for_now(reply_id: UUID) -> None:
+def count_poll(reply_id: UUID) -> None:
     """Count a polling client, such as a page without JavaScript, as a client of a reply."""
     with suppress(RedisError, OSError):  # Without Valkey the reply ends anyway.
         take_slot(audience_key(reply_id), "page", PAGE_SECONDS)
 
 
-def latest_told(user_id: UUID) -> list[Reply]:
+def latest_with_events(user_id: UUID) -> list[Reply]:
     """Return a person's replies with possibly stored events."""
     since = timezone.now() - timedelta(seconds=settings.REPLY_KEPT_SECONDS + longest_stream())
     return list(Reply.objects.filter(user_id=user_id, started_at__gte=since))
 
 
-def erase_told(replies: list[Reply]) -> None:
+def delete_events(replies: list[Reply]) -> None:
     """Delete the events of replies after an erasure, and stop running ones.
 
     If Valkey is down, nobody can read the events, and they expire some minutes later.

@@ -64,7 +64,7 @@ def _tell(answer: QueryAnswer) -> str:
     return f"{answer.delta}\n\n{told}" if answer.delta else told
 
 
-def look_up_again(principal: Principal, sent: MemoryQuery, record: IdempotencyRecord) -> ToolAnswer:
+def repeat_query(principal: Principal, sent: MemoryQuery, record: IdempotencyRecord) -> ToolAnswer:
     """Repeat the search: its results are not stored."""
     return look_up(Caller(principal), sent)
 
@@ -78,7 +78,7 @@ MEMORY_QUERY = Tool(
     ),
     arguments=MemoryQuery,
     run=look_up,
-    replay=look_up_again,
+    replay=repeat_query,
     advice={"source_not_allowed": "Ask again without that source."},
     reads_only=True,
 )

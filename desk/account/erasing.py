@@ -27,7 +27,7 @@ from language.second_person import second_person
 from memories.models import Memory, MemoryEvidence, Place
 from retrieval.prepared import read_objects
 
-from ..conversations.actions import goes_with
+from ..conversations.actions import also_erased
 from ..page import PageRequest, for_person
 from ..quotations import Quotation, messages_behind, quote
 
@@ -181,7 +181,7 @@ def _show(request: PageRequest, principal: Principal, found: Erasable, refused: 
     context = {
         "principal": principal,
         "found": found,
-        "along": goes_with(principal, found.noun, found.key),
+        "along": also_erased(principal, found.noun, found.key),
         "grace_hours": settings.ERASE_GRACE_HOURS,
         "refused": refused.detail if refused else "",
     }

@@ -60,7 +60,7 @@ class Removal:
 
 
 @dataclass(frozen=True, slots=True)
-class GoesAlong:
+class AlsoErased:
     """What is erased with it: memories, facts and places without other evidence, and summaries."""
 
     memories: Sequence[Link]
@@ -73,16 +73,16 @@ class GoesAlong:
         return bool(self.memories or self.facts or self.places or self.summaries)
 
 
-def goes_along(principal: Principal, removal: Removal) -> GoesAlong:
+def also_erased_with(principal: Principal, removal: Removal) -> AlsoErased:
     """Return what would be erased with it, in a constant number of statements."""
     chunks = ConversationChunk.objects.filter(conversation=removal.conversation)
     if removal.message:
         index = removal.message.index
         chunks = chunks.filter(message_range_start__lte=index, message_range_end__gt=index)
-    return goes_with(principal, removal.scope, str(removal.object_id), summaries=chunks.count())
+    return also_erased(principal, removal.scope, str(removal.object_id), summaries=chunks.count())
 
 
-def goes_with(principal: Principal, scope: str, object_id: str, *, summaries: int = 0) -> GoesAlong:
+def also_erased(principal: Principal, scope: str, object_id: str, *, summaries: int = 0) -> AlsoErased:
     """Return what an erasure of this scope would include, in a constant number of statements."""
     extent = extent_of(Erasure(user_id=must_act_for(principal), scope=scope, object_id=object_id))
     # Without the object itself.
@@ -107,7 +107,7 @@ def goes_with(principal: Principal, scope: str, object_id: str, *, summaries: in
     )
     more = sum(max(0, len(links) - NAMED) for links in named)
     said, told, cared_about = (links[:NAMED] for links in named)
-    return GoesAlong(said, told, cared_about, more, summaries)
+    return AlsoErased(said, told, cared_about, more, summaries)
 
 
 def dont_keep(principal: Principal, removal: Removal) -> Done:

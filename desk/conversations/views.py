@@ -18,7 +18,7 @@ from accounts.policy import must_act_for
 from accounts.principals import Principal
 from assistant.erasure.actions import erasure_withdraw
 from assistant.learn.actions import message_release
-from assistant.reply.told import follow_for_now
+from assistant.reply.told import count_poll
 from conversations.models import Conversation, Message
 from journal.exceptions import NotFound, Refused
 from journal.models import Erasure
@@ -26,7 +26,7 @@ from journal.models import Erasure
 from ..outcomes import with_undo
 from ..page import PageRequest, came_from, for_person, neighbours_of
 from ..quotations import message_address, shorten, speaker_of
-from .actions import MOST_WITHHELD, Removal, dont_keep, erase, goes_along
+from .actions import MOST_WITHHELD, Removal, also_erased_with, dont_keep, erase
 from .answers import running_reply, unread, ways_of_answering
 from .listing import ConversationView, choices, find_passages, page_of_conversations, titled
 from .reader import ReaderDay, page_at, read_page
@@ -69,7 +69,7 @@ def show_conversation(
     goes_on = talk.agent_id is None and erasure is None and not page.has_next()
     running = running_reply(principal, talk) if goes_on else None
     if running is not None:
-        follow_for_now(running.pk)
+        count_poll(running.pk)
     elif goes_on and _waits_for_an_answer(days) and _has_more(talk):
         # The answer ended between the two reads.
         page = page_at(talk, request.GET.get("page", ""), at)
@@ -199,7 +199,7 @@ def _show_removal(
         "number": message.index + 1 if message else 0,
         "speaker": speaker_of(message.role, message.speaker, talk.agent.name if talk.agent else "") if message else "",
         "glimpse": shorten(message.content, GLIMPSE_CHARACTERS) if message else "",
-        "along": goes_along(principal, removal),
+        "along": also_erased_with(principal, removal),
         "removal": removal,
         "most": MOST_WITHHELD,
         "grace_hours": settings.ERASE_GRACE_HOURS,

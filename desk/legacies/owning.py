@@ -23,7 +23,7 @@ from accounts.actions import legacy_picture_remove, legacy_picture_set, must_own
 from accounts.authentication import principal_of
 from accounts.models import Legacy, LegacyEnding, LegacyPicture
 from accounts.principals import Principal, rare
-from facts.actions import legacy_bring_back, legacy_end
+from facts.actions import legacy_end, legacy_restore
 from facts.models import LegacyFact
 from journal.exceptions import NotFound, Refused
 
@@ -113,7 +113,7 @@ def end(request: PageRequest, principal: Principal, legacy_id: UUID) -> HttpResp
 @for_person
 def bring_back(request: PageRequest, principal: Principal, legacy_id: UUID) -> HttpResponse:
     """Restore a legacy that the person has ended."""
-    legacy = legacy_bring_back(principal, legacy_id)
+    legacy = legacy_restore(principal, legacy_id)
     messages.success(request, _("%(name)s is back, as it was when you ended it.") % {"name": legacy.name})
     return redirect("legacy-page", legacy_id)
 

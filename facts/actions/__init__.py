@@ -2,8 +2,8 @@
 
 from statements.actions.many import MOST_AT_ONCE
 
-from .bulk import BULK_DECISIONS, DONE, BulkResult, facts_decide, facts_weigh
-from .ending import legacies_purge, legacy_bring_back, legacy_end
+from .bulk import BULK_DECISIONS, DONE, BulkResult, facts_decide, facts_preview
+from .ending import legacies_purge, legacy_end, legacy_restore
 from .extraction import PreparedFact, prepare_extracted, record_extracted
 from .moderating import fact_hide, fact_hold_again, fact_open, fact_quarantine, fact_refuse, fact_release, fact_unhide
 from .transitions import (
@@ -13,7 +13,7 @@ from .transitions import (
     fact_restore,
     fact_set_visibility,
     fact_unshare_withheld,
-    facts_take_back,
+    facts_delete_learned,
     member_leave,
 )
 from .upkeep import facts_index
@@ -41,12 +41,12 @@ __all__ = [
     "fact_unhide",
     "fact_unshare_withheld",
     "facts_decide",
+    "facts_delete_learned",
     "facts_index",
-    "facts_take_back",
-    "facts_weigh",
+    "facts_preview",
     "legacies_purge",
-    "legacy_bring_back",
     "legacy_end",
+    "legacy_restore",
     "member_leave",
     "prepare_extracted",
     "record_extracted",

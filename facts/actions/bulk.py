@@ -46,11 +46,11 @@ _NOT_READ = ("search", "search_text", "embedding")
 BULK_DECISIONS = tuple(_FROM)
 
 
-def facts_weigh(principal: Principal, wanted: Mapping[UUID, int | None], decision: str) -> BulkResult[UUID]:
+def facts_preview(principal: Principal, wanted: Mapping[UUID, int | None], decision: str) -> BulkResult[UUID]:
     """Return what ``facts_decide`` would do, without changes. Raises the same."""
     user_id = _check(principal, wanted, decision)
     facts = _own(principal, wanted).only("user_id", "legacy_id", "state", "version", "visibility", "reviewed_at")
-    return BulkResult(_weighed(user_id, wanted, facts, decision))
+    return BulkResult(_outcomes(user_id, wanted, facts, decision))
 
 
 def facts_decide(principal: Principal, wanted: Mapping[UUID, int | None], decision: str) -> BulkResult[UUID]:
@@ -71,7 +71,7 @@ def facts_decide(principal: Principal, wanted: Mapping[UUID, int | None], decisi
     with ledger_write(principal.actor, user_id, *legacies) as write:
         first = write.ledgers[user_id].rev + 1
         facts = {fact.pk: fact for fact in _own(principal, wanted).filter(legacy_id__in=legacies).defer(*_NOT_READ)}
-        outcomes = _weighed(user_id, wanted, facts.values(), decision)
+        outcomes = _outcomes(user_id, wanted, facts.values(), decision)
         chosen = [facts[fact_id] for fact_id, outcome in outcomes.items() if outcome == DONE]
         now = timezone.now()
         moves = [_move(fact, decision, now) for fact in chosen]
@@ -96,7 +96,7 @@ def _own(principal: Principal, wanted: Mapping[UUID, object]) -> FactQuerySet:
     return rows.defer("search").order_by("extracted_at", "id")
 
 
-def _weighed(
+def _outcomes(
     user_id: UUID, wanted: Mapping[UUID, int | None], facts: Iterable[LegacyFact], decision: str
 ) -> dict[UUID, str]:
     """Return the outcome that the decision would have, by fact."""

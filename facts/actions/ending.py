@@ -22,7 +22,7 @@ from ..policy import State, Visibility
 def legacy_end(principal: Principal, legacy_id: UUID) -> LegacyEnding:
     """End a legacy and all its memberships. Members keep their facts, and shared facts become private.
 
-    ``legacy_bring_back`` reverts it within ``ARCHIVE_DAYS``. Raises NotYoursToDecide (403), NotFound (404), NotAllowed
+    ``legacy_restore`` reverts it within ``ARCHIVE_DAYS``. Raises NotYoursToDecide (403), NotFound (404), NotAllowed
     (403) for a member who is not an owner, Conflict (409 ``members_changed``).
     """
     user_id = must_decide(principal)
@@ -43,7 +43,7 @@ def legacy_end(principal: Principal, legacy_id: UUID) -> LegacyEnding:
     return LegacyEnding.objects.get(pk=legacy_id)
 
 
-def legacy_bring_back(principal: Principal, legacy_id: UUID) -> Legacy:
+def legacy_restore(principal: Principal, legacy_id: UUID) -> Legacy:
     """Restore a legacy that the person ended, with its members, their roles, and the shared facts.
 
     Members who have since blocked it or the person are left out, and facts changed since stay private. Raises

@@ -277,7 +277,7 @@ def member_leave(principal: Principal, legacy_id: UUID, member_id: UUID) -> None
                 write.change(ledger_id, "UNSHARE", "fact", fact_id, old_version=version, new_version=version)
 
 
-def facts_take_back(write: LedgerWrite, conversation: Conversation) -> tuple[int, int]:
+def facts_delete_learned(write: LedgerWrite, conversation: Conversation) -> tuple[int, int]:
     """Delete facts learned only from a conversation, in the transaction that deletes the conversation.
 
     The caller holds the ledgers of the person and of the conversation's legacy. Facts that the person has approved,

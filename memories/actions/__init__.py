@@ -1,7 +1,7 @@
 """All changes of memories and places: the only code that writes them. Pages, API, tools and tasks call it."""
 
 from .adding import ADDED_AT_ONCE, admit_new, memories_add, memory_add, prepare_new, record_new
-from .bulk import BULK_DECISIONS, MOST_AT_ONCE, memories_decide, memories_delete, memories_weigh
+from .bulk import BULK_DECISIONS, MOST_AT_ONCE, memories_decide, memories_delete, memories_preview
 from .consolidating import consolidations_due, memories_consolidate, person_consolidate
 from .editing import memory_amend, memory_revert, memory_update
 from .insights import ReadyInsight, insights_record, insights_tidy
@@ -24,8 +24,8 @@ from .showing import disclosures_trim, memories_note_shown, memories_show, memor
 from .single import author
 from .transitions import (
     memories_decline,
-    memories_remove_brought,
-    memories_take_back,
+    memories_delete_learned,
+    memories_remove_imported,
     memory_approve,
     memory_archive,
     memory_pin,
@@ -62,16 +62,16 @@ __all__ = [
     "memories_decide",
     "memories_decline",
     "memories_delete",
+    "memories_delete_learned",
     "memories_expire",
     "memories_forget_unused",
     "memories_index",
     "memories_note_shown",
+    "memories_preview",
     "memories_relate",
-    "memories_remove_brought",
+    "memories_remove_imported",
     "memories_show",
-    "memories_take_back",
     "memories_used",
-    "memories_weigh",
     "memory_add",
     "memory_amend",
     "memory_approve",

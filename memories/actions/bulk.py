@@ -40,7 +40,7 @@ from ..policy import writing
 from ..policy.writing import State, Why
 from ..records import BulkItem, BulkOutcome
 from .budget import block_evict
-from .many import Slots, block_tokens, change_many, narrow, withheld_ahead, withhold
+from .many import Slots, block_tokens, change_many, for_bulk, withheld_ahead, withhold
 from .proposing import propose_archives, signals_forget
 from .single import author, plans_drop
 from .transitions import states_before
@@ -72,7 +72,7 @@ def memories_delete(principal: Principal, ids: Sequence[str]) -> list[BulkItem]:
     outcomes: dict[str, BulkOutcome] = {}
     with ledger_write(principal.actor, user_id) as write:
         away, asked = [], []
-        for memory in narrow(Memory.objects.visible_to(principal).filter(pk__in=set(ids))):
+        for memory in for_bulk(Memory.objects.visible_to(principal).filter(pk__in=set(ids))):
             if memory.state not in goes:
                 outcomes[memory.pk] = "skipped"
             elif memory.state == State.ACTIVE and writing.waits(principal, memory.field):
@@ -124,10 +124,10 @@ def _as_named(memories: Sequence[Memory], ids: Sequence[str]) -> list[Memory]:
 # --- The person's decisions ---------------------------------------------------------------------------------------
 
 
-def memories_weigh(principal: Principal, wanted: Mapping[str, int | None], decision: str) -> BulkResult[str]:
+def memories_preview(principal: Principal, wanted: Mapping[str, int | None], decision: str) -> BulkResult[str]:
     """Preview ``memories_decide`` without changing anything. Raises the same errors."""
     _check(principal, wanted, decision)
-    return BulkResult(_weighed(wanted, _read(principal, wanted), decision))
+    return BulkResult(_outcomes(wanted, _read(principal, wanted), decision))
 
 
 def memories_decide(
@@ -150,7 +150,7 @@ def memories_decide(
     with withheld_ahead(user_id, behind), ledger_write(principal.actor, user_id) as write:
         first = write.ledgers[user_id].rev + 1
         memories = _read(principal, wanted)
-        outcomes = _weighed(wanted, memories, decision)
+        outcomes = _outcomes(wanted, memories, decision)
         chosen = [memory for memory in memories if outcomes[memory.pk] == DONE]
         outcomes |= _DECIDE[decision](_Deciding(write, principal, user_id, refusal), chosen)
         if withholds:
@@ -170,10 +170,10 @@ def _check(principal: Principal, wanted: Mapping[str, int | None], decision: str
 
 def _read(principal: Principal, wanted: Mapping[str, object]) -> list[Memory]:
     rows = Memory.objects.visible_to(principal).filter(pk__in=list(wanted))
-    return list(narrow(rows).order_by("created_at", "id"))
+    return list(for_bulk(rows).order_by("created_at", "id"))
 
 
-def _weighed(wanted: Mapping[str, int | None], memories: Sequence[Memory], decision: str) -> dict[str, str]:
+def _outcomes(wanted: Mapping[str, int | None], memories: Sequence[Memory], decision: str) -> dict[str, str]:
     """Return the outcome of the decision by memory, in a stable order."""
     doubted: set[str] = set()
     if decision == "approve" and memories:
@@ -216,7 +216,7 @@ class _Places:
             superseded[memory_id].append(other_id)
         fields = {memory.field for memory in memories if writing.single_valued(memory.field)}
         others = Q(pk__in=[other for each in superseded.values() for other in each]) | Q(field__in=fields)
-        found = list(narrow(Memory.objects.active().filter(others, user_id=user_id)))
+        found = list(for_bulk(Memory.objects.active().filter(others, user_id=user_id)))
         holders = {memory.field: memory for memory in found if memory.field in fields}
         return cls(user_id, memories, {memory.pk: memory for memory in found}, superseded, holders)
 

@@ -197,14 +197,14 @@ def memory_amend(
 def refile(change: MemoryWrite, principal: Principal, filing: Mapping[str, Any], **meta: Any) -> None:
     """Change fields of a locked memory and log it. Raises Refused (400) for a subject of a field."""
     memory, was = change.memory, change.memory.category
-    put_filing(change, principal, filing)
-    change.file()
+    set_filing(change, principal, filing)
+    change.update_block_columns()
     if memory.category != was:
         meta["left"] = was  # Agents that see only the old category must delete their copy.
     change.log("UPDATE", old_version=memory.version, changed=sorted(filing), **meta)
 
 
-def put_filing(change: MemoryWrite, principal: Principal, filing: Mapping[str, Any]) -> None:
+def set_filing(change: MemoryWrite, principal: Principal, filing: Mapping[str, Any]) -> None:
     """Set fields of a locked memory, and update its search text. Raises Refused (400) as above."""
     memory = change.memory
     if memory.field and filing.get("subject"):
@@ -217,7 +217,7 @@ def put_filing(change: MemoryWrite, principal: Principal, filing: Mapping[str, A
     for name, value in filing.items():
         setattr(memory, name, value)
     if "subject" in filing:
-        change.find_by_subject(principal.language)
+        change.update_search_text(principal.language)
 
 
 def settle_edit(change: MemoryWrite, *, own_word: bool) -> None:

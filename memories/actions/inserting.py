@@ -23,7 +23,7 @@ from ..policy.writing import State
 from ..querysets import statement
 from ..records import Said
 from .budget import block_evict
-from .single import Standing, file_memory
+from .single import Standing, update_block_columns
 
 _FIELDS = [each for each in Memory._meta.concrete_fields if not each.generated and each.name != "embedding"]
 
@@ -65,7 +65,7 @@ class NewRow:
         memory.created_at = memory.updated_at = now
         memory.reviewed_at = now if initial.reviewed else None
         memory.index_not_before = now if wording.embedding is None else None
-        file_memory(memory, now)
+        update_block_columns(memory, now)
         return cls(memory, wording, initial)
 
     @property

@@ -34,7 +34,7 @@ _READ = ("id", "user_id", "agent_id", "state", "version", "kind", "category", "f
          "expires_at", "verbatim", "fingerprint", "written_by", "source_conversation_id", "created_at")  # fmt: skip
 
 
-def narrow(rows: MemoryQuerySet) -> MemoryQuerySet:
+def for_bulk(rows: MemoryQuerySet) -> MemoryQuerySet:
     """Load only the columns that bulk decisions need."""
     return rows.only(*_READ)
 

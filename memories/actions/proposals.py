@@ -32,7 +32,7 @@ from .many import words_behind
 from .places import place_approve, place_refuse
 from .proposing import end, log_proposal, moment, quoted
 from .single import MemoryWrite, author, memory_under_lock, relink
-from .transitions import approve_so, put_away, refuse
+from .transitions import approve_so, archive, refuse
 
 _APPROVED: dict[str, set[str]] = {
     Proposal.Kind.CREATE: {"content", "category", "subject"},
@@ -94,7 +94,7 @@ def proposal_approve(
                 if proposal.kind == Proposal.Kind.UPDATE:
                     _apply(change, principal, proposal, patch, text)
                 else:
-                    put_away(change, Why.AGENT, proposal=str(proposal.pk))
+                    archive(change, Why.AGENT, proposal=str(proposal.pk))
                 write.touch("proposals", (proposal.pk, proposal.state))
                 end(proposal, Proposal.State.APPROVED, change.now)
     return proposal

@@ -17,7 +17,7 @@ from ..policy.writing import State, Why
 from ..records import Changed, Said, Updated
 from .proposing import propose_change
 from .single import memory_under_lock, relink
-from .transitions import put_away
+from .transitions import archive
 
 
 def record_update(
@@ -116,7 +116,7 @@ def record_archive(
                 said=said,
             )
             return Changed(memory, proposal)
-        put_away(change, Why.PERSON if consent else Why.AGENT, conversation_id=conversation_id)
+        archive(change, Why.PERSON if consent else Why.AGENT, conversation_id=conversation_id)
     return Changed(memory)
 
 

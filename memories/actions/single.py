@@ -101,7 +101,7 @@ class MemoryWrite(StatementWrite[Memory]):
         if reviewed:
             memory.reviewed_at = self.now
         set_columns(memory, present_columns(State.ACTIVE, deleted_why=""))
-        self.file()
+        self.update_block_columns()
 
     def leave(self, state: str, why: str = "", *, reason: str = "") -> None:
         """Change the state to an inactive one. ``why`` is for archived and rejected memories."""
@@ -109,11 +109,11 @@ class MemoryWrite(StatementWrite[Memory]):
         set_columns(self.memory, gone if why else present_columns(state, reason, deleted_why=""))
         self.memory.active_rev = None
 
-    def file(self) -> None:
+    def update_block_columns(self) -> None:
         """Update the columns that depend on category and subject: block membership and tokens."""
-        file_memory(self.memory, self.now)
+        update_block_columns(self.memory, self.now)
 
-    def find_by_subject(self, language: str) -> None:
+    def update_search_text(self, language: str) -> None:
         """Update the search text for the new subject."""
         prepared = prepare(self.memory.content, language, heading=self.memory.subject)
         self.memory.search_text, self.memory.search_length = prepared.text, prepared.length
@@ -156,7 +156,7 @@ class MemoryWrite(StatementWrite[Memory]):
         memory.written_by = written_by
         if conversation_id is not None:
             memory.source_conversation_id = conversation_id
-        self.file()
+        self.update_block_columns()
         self.await_vector()
         if correction:
             behind = MemoryEvidence.objects.filter(version__memory=memory).values_list("message_id", flat=True)
@@ -272,7 +272,7 @@ def relink(change: MemoryWrite, principal: Principal, text: Embedded) -> None:
     )
 
 
-def file_memory(memory: Memory, now: datetime) -> None:
+def update_block_columns(memory: Memory, now: datetime) -> None:
     """Set the columns that depend on category and subject: block membership and tokens."""
     memory.in_block = writing.is_in_block(memory.kind, memory.category)
     memory.tokens = line_tokens(memory_line(memory.pk, now, memory.subject, memory.content))

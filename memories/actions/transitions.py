@@ -38,7 +38,7 @@ from ..policy import writing
 from ..policy.writing import State, Why
 from ..querysets import MemoryQuerySet
 from ..records import Changed
-from .editing import put_filing
+from .editing import set_filing
 from .many import withheld_ahead, withhold
 from .proposing import end, end_create, log_proposal, propose_create, propose_instead, signals_forget
 from .single import MemoryWrite, author, memory_changing, memory_write, relink
@@ -122,7 +122,7 @@ def memory_archive(principal: Principal, memory_id: str, *, version: int | None 
     with withheld_ahead(user_id, behind), memory_write(principal, rows, memory_id, *states, version=version) as change:
         if proposal := propose_instead(change, principal, Proposal.Kind.ARCHIVE, {}):
             return Changed(change.memory, proposal)
-        put_away(change, Why.PERSON if own_word else Why.AGENT)
+        archive(change, Why.PERSON if own_word else Why.AGENT)
     return Changed(change.memory)
 
 
@@ -138,11 +138,11 @@ def memory_restore(principal: Principal, memory_id: str, *, version: int | None 
         writing.must_restore(principal, change.memory)
         decides = writing.decides_what_returns(principal)
         waits = not decides and state_before(change.memory) == State.PROPOSED
-        bring_back(change, principal, reviewed=decides, waits=waits)
+        restore(change, principal, reviewed=decides, waits=waits)
     return change.memory
 
 
-def memories_take_back(write: LedgerWrite, conversation: Conversation) -> tuple[int, int]:
+def memories_delete_learned(write: LedgerWrite, conversation: Conversation) -> tuple[int, int]:
     """Delete memories learned only from a conversation, in the transaction that deletes the conversation.
 
     The caller holds the person's ledger lock. Reviewed and reworded memories stay, and those with evidence elsewhere.
@@ -160,14 +160,14 @@ def memories_take_back(write: LedgerWrite, conversation: Conversation) -> tuple[
     return len(memories), stay
 
 
-def memories_remove_brought(principal: Principal, import_id: UUID, most: int) -> int:
+def memories_remove_imported(principal: Principal, import_id: UUID, most: int) -> int:
     """Delete unchanged memories of an import. Returns how many.
 
     No suppression is added, so they can be imported again. Raises NotAllowed without the scope write.
     """
     user_id = accounts_policy.must_write(principal)
     with ledger_write(principal.actor, user_id) as write:
-        memories = list(queries.brought_as_they_are(user_id, import_id).without_vectors().order_by("pk")[:most])
+        memories = list(queries.unchanged_imported(user_id, import_id).without_vectors().order_by("pk")[:most])
         _remove(write, user_id, memories)
     return len(memories)
 
@@ -191,7 +191,7 @@ def memories_decline(write: LedgerWrite, message: Message) -> list[str]:
     declined = []
     for memory in _learned_from(message.user_id, said).without_vectors():
         with memory_changing(write, memory) as change:
-            put_away(change, Why.PERSON, withholds=False, conversation_id=message.conversation_id)
+            archive(change, Why.PERSON, withholds=False, conversation_id=message.conversation_id)
         declined.append(memory.pk)
     return declined
 
@@ -225,7 +225,7 @@ def approve_so(change: MemoryWrite, principal: Principal, filing: Mapping[str, A
         _must_be_in_time(change)
     changed = {name: value for name, value in filing.items() if getattr(memory, name) != value}
     meta: dict[str, Any] = {"changed": sorted(changed)} if changed else {}
-    put_filing(change, principal, changed)
+    set_filing(change, principal, changed)
     if text is not None and text.content != memory.content:
         suppression_check(change.write, memory.user_id, text, own_word=principal.speaks_as_person)
         wording = text.worded(principal, memory.user_id, memory.subject)
@@ -282,10 +282,10 @@ def _make_room(change: MemoryWrite) -> None:
 def displace(write: LedgerWrite, memory: Memory) -> None:
     """Archive a memory that another one replaces."""
     with memory_changing(write, memory) as change:
-        put_away(change, Why.REPLACED)
+        archive(change, Why.REPLACED)
 
 
-def put_away(change: MemoryWrite, why: str, *, event: str = "DELETE", withholds: bool = True, **meta: Any) -> None:
+def archive(change: MemoryWrite, why: str, *, event: str = "DELETE", withholds: bool = True, **meta: Any) -> None:
     """Archive a memory. It can be restored until it is purged.
 
     If the person archives it, its source words are withheld, unless the caller does that (``withholds=False``).
@@ -321,7 +321,7 @@ def reject(change: MemoryWrite, why: str, reason: str) -> None:
     change.log("REJECT", **meta)
 
 
-def bring_back(change: MemoryWrite, principal: Principal, *, reviewed: bool, waits: bool = False) -> None:
+def restore(change: MemoryWrite, principal: Principal, *, reviewed: bool, waits: bool = False) -> None:
     """Restore an archived or rejected memory: active, or proposed.
 
     A memory that was quarantined becomes quarantined again. Raises Conflict (409 ``similar_exists``, ``field_exists``).

@@ -28,7 +28,7 @@ from ..lines import line_tokens, memory_line
 from ..models import MEMORY, Memory, MemoryVersion, Proposal, Relation
 from ..policy import writing
 from ..policy.writing import State, Why
-from .many import Slots, block_tokens, change_many, narrow, reword_many
+from .many import Slots, block_tokens, change_many, for_bulk, reword_many
 
 _STANDING = frozenset({"state", "state_reason", "deleted_at", "deleted_why", "purge_at"})
 _FILING = ("subject", "topics", "category", "importance", "expires_at", "metadata", "in_block")
@@ -37,7 +37,7 @@ _FILING = ("subject", "topics", "category", "importance", "expires_at", "metadat
 def memories_undo(write: LedgerWrite, principal: Principal, wanted: Sequence[UndoTarget]) -> Mapping[str, str]:
     """Restore memories' states, wordings and fields. Returns an error code by id for those not restored."""
     user_id = accounts_policy.must_remember(principal)
-    rows = narrow(Memory.objects.visible_to(principal).filter(pk__in=[each.object_id for each in wanted]))
+    rows = for_bulk(Memory.objects.visible_to(principal).filter(pk__in=[each.object_id for each in wanted]))
     earlier = wordings_before(MEMORY, wanted, "content", "said_at", "embedding", "embedding_model")
     return _MemoriesUndo(write, principal, user_id, wanted, earlier).run(rows)
 
@@ -87,7 +87,7 @@ class _MemoriesUndo:
                 return None
             why = Why.PERSON if self.principal.speaks_as_person else Why.AGENT
             target = archived_columns(State.ARCHIVED, self.now, memory.state_reason, deleted_why=why)
-            return Move(memory, target, _went(memory, why))
+            return Move(memory, target, _log_archived(memory, why))
         number = before.pop("version", memory.version)
         target = {name: value for name, value in before.items() if name not in _STANDING}
         if _STANDING & before.keys():
@@ -171,7 +171,7 @@ class _MemoriesUndo:
             move.before |= {name: value for name, value in touched.items() if value}
 
 
-def _went(memory: Memory, why: str) -> list[LogEntry]:
+def _log_archived(memory: Memory, why: str) -> list[LogEntry]:
     was = {} if memory.state == State.ACTIVE else {"was": memory.state}
     return [LogEntry("DELETE", {"why": why, **was, "undo": True})]
 

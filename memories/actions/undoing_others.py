@@ -85,7 +85,7 @@ def proposals_undo(write: LedgerWrite, principal: Principal, wanted: Sequence[Un
     return left
 
 
-def plan_take_back(principal: Principal, plan_id: str) -> str:
+def plan_revert(principal: Principal, plan_id: str) -> str:
     """Revert an applied plan. Returns an error code, or '' on success."""
     try:
         optimize_revert(principal, UUID(plan_id))

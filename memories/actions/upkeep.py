@@ -28,9 +28,9 @@ from ..models import MEMORY, Kind, Memory, MemoryEvidence, MemoryVersion, Relati
 from ..policy.writing import State, Why
 from ..querysets import MemoryQuerySet
 from .bulk import archive_many
-from .many import memories_relate, narrow
+from .many import for_bulk, memories_relate
 from .single import MemoryWrite, memory_changing, plans_drop
-from .transitions import await_decision, put_away
+from .transitions import archive, await_decision
 
 log = structlog.get_logger(__name__)
 
@@ -87,7 +87,7 @@ def _forget_batch(user_id: UUID) -> int:
     try:
         with working_for(user_id, "memories.forget_unused") as job, ledger_write(job.actor, user_id) as write:
             unused = unused_memories(user_id, timezone.now()).order_by("updated_at", "pk")
-            memories = list(narrow(unused)[:EXPIRE_BATCH])
+            memories = list(for_bulk(unused)[:EXPIRE_BATCH])
             archive_many(write, user_id, memories, Why.TTL, event="TTL", meta_of=lambda memory: {"unused": True})
     except NotFound:
         return 0  # The person was erased meanwhile, with all that is theirs.
@@ -98,7 +98,7 @@ def _expire_batch(user_id: UUID) -> int:
     try:
         with working_for(user_id, "memories.expire") as job, ledger_write(job.actor, user_id) as write:
             due = Memory.objects.expired(timezone.now()).filter(user_id=user_id).order_by("expires_at", "pk")
-            memories = list(narrow(due)[:EXPIRE_BATCH])
+            memories = list(for_bulk(due)[:EXPIRE_BATCH])
             archive_many(write, user_id, memories, Why.TTL, event="TTL")
     except NotFound:
         return 0  # The person was erased meanwhile, with all that is theirs.
@@ -183,7 +183,7 @@ def memories_follow_withholding(write: LedgerWrite, user_id: UUID, message_ids: 
             return
         for memory in found:
             with memory_changing(write, memory) as change:
-                put_away(change, Why.WITHHELD)
+                archive(change, Why.WITHHELD)
         gone |= {memory.pk for memory in found}
 
 
@@ -205,7 +205,7 @@ def memories_follow_refusal(write: LedgerWrite, user_id: UUID, heard: HeardRefus
     gone |= {memory.pk: memory for memory in _named(present, heard)}
     for memory in gone.values():
         with memory_changing(write, memory) as change:
-            put_away(change, Why.PERSON, conversation_id=heard.conversation_id)
+            archive(change, Why.PERSON, conversation_id=heard.conversation_id)
 
 
 def _named(present: MemoryQuerySet, heard: HeardRefusal) -> list[Memory]:

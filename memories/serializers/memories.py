@@ -21,7 +21,7 @@ from web.json import MAX_VERSION, ExactSerializer
 
 from ..actions import ADDED_AT_ONCE, MOST_AT_ONCE
 from ..models import Disclosure, Kind, Memory, MemoryVersion
-from ..queries import told_agents
+from ..queries import agents_of_conversations
 from ..records import Addition, NewMemory
 
 METADATA = "What the client keeps beside it: an object of at most 4,096 bytes as JSON. No prompt holds it."
@@ -114,7 +114,7 @@ def plain_memories(principal: Principal, rows: Iterable[Sequence[Any]]) -> list[
     shows_sources = may_see_sources(principal)
     memories = [dict(zip(MEMORY_COLUMNS, row, strict=True)) for row in rows]
     learned = [memory for memory in memories if memory["agent"] is None and memory["source_conversation"]]
-    told = told_agents(principal, {memory["source_conversation"] for memory in learned})
+    told = agents_of_conversations(principal, {memory["source_conversation"] for memory in learned})
     for memory in learned:
         memory["agent"] = told.get(memory["source_conversation"])
     for memory in memories:

@@ -24,7 +24,7 @@ from ..policy.resembling import RESEMBLES
 from ..querysets import Row
 from ..wording import Embedded
 from .single import set_columns
-from .suppressions import Stood, suppressions_add
+from .suppressions import EarlierSuppressions, suppressions_add
 
 MOST_AT_ONCE = 1_000
 
@@ -73,7 +73,7 @@ def suppress_many(kind: StatementKind[Row], moves: Sequence[Move[Row]]) -> None:
     keep_suppressed(moves, suppressions_add(kind.model, [move.row.pk for move in moves]))
 
 
-def keep_suppressed(moves: Iterable[Move[Row]], stood: Mapping[str, Stood]) -> None:
+def keep_suppressed(moves: Iterable[Move[Row]], stood: Mapping[str, EarlierSuppressions]) -> None:
     """Keep for undo what the suppressions of statements were before; ``stood`` is by id."""
     for move in moves:
         if pairs := stood.get(str(move.row.pk)):

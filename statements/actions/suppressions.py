@@ -25,7 +25,7 @@ from ..policy.resembling import RESEMBLES
 from ..wording import Embedded
 from .single import StatementWrite
 
-Stood = list[tuple[str, str | None]]
+EarlierSuppressions = list[tuple[str, str | None]]
 
 _ADD = """
 INSERT INTO {suppressions} AS known (user_id, legacy_id, fingerprint, object_id, embedding, embedding_model, created_at)
@@ -230,19 +230,19 @@ def _must_hold(write: LedgerWrite, user_id: UUID) -> None:
 # --- Many at once --------------------------------------------------------------------------------------------------
 
 
-def suppressions_add(model: type[models.Model], ids: Sequence[Any]) -> Mapping[str, Stood]:
+def suppressions_add(model: type[models.Model], ids: Sequence[Any]) -> Mapping[str, EarlierSuppressions]:
     """Add the suppressions of rows of a model. Returns the previous suppressions by row id."""
-    return _stood(_run(_ADD, model, {"ids": list(ids)}))
+    return _by_object(_run(_ADD, model, {"ids": list(ids)}))
 
 
-def suppressions_remove(model: type[models.Model], ids: Sequence[Any]) -> Mapping[str, Stood]:
+def suppressions_remove(model: type[models.Model], ids: Sequence[Any]) -> Mapping[str, EarlierSuppressions]:
     """Remove the suppressions of rows of a model. Returns the previous suppressions by row id."""
-    return _stood(_run(_REMOVE, model, {"ids": list(ids)}))
+    return _by_object(_run(_REMOVE, model, {"ids": list(ids)}))
 
 
 def suppressions_undo(
     model: type[models.Model], user_id: UUID, stood: Mapping[Any, Sequence[Sequence[Any]]]
-) -> Mapping[str, Stood]:
+) -> Mapping[str, EarlierSuppressions]:
     """Restore a person's suppressions that changes of objects added or removed.
 
     ``stood`` maps an object's id to (fingerprint, suppressed object or None, revision). For a fingerprint with several
@@ -261,7 +261,7 @@ def suppressions_undo(
     back = {each: stands for each, stands in earliest.items() if (str(each[0]), each[1]) in comes}
     if back:
         _run(_PUT_BACK, model, _told(user_id, back))
-    return _stood([row[:3] for row in known])
+    return _by_object([row[:3] for row in known])
 
 
 def _told(user_id: UUID, stood: Mapping[tuple[Any, str], tuple[str | None, int]]) -> dict[str, Any]:
@@ -291,8 +291,8 @@ def _run(statement: str, model: type[models.Model], values: Mapping[str, Any]) -
         return cursor.fetchall() if cursor.description else []
 
 
-def _stood(rows: Sequence[tuple[Any, ...]]) -> Mapping[str, Stood]:
-    found: dict[str, Stood] = defaultdict(list)
+def _by_object(rows: Sequence[tuple[Any, ...]]) -> Mapping[str, EarlierSuppressions]:
+    found: dict[str, EarlierSuppressions] = defaultdict(list)
     for key, words, object_id in rows:
         found[key].append((words, object_id))
     return found

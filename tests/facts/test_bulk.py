@@ -93,7 +93,7 @@ def test_what_cant_be_done_is_counted_and_nothing_is_lost(principal, owner, staf
     actions.fact_reject(principal, gone.pk)
     theirs = LegacyFactFactory(legacy=legacy, user=member, visibility="shared")
     wanted |= {theirs.pk: 1, uuid4(): 1}
-    weighed = actions.facts_weigh(principal, wanted, "share")
+    weighed = actions.facts_preview(principal, wanted, "share")
     before = rev_of(owner)
     assert rev_of(owner) == before
     result = actions.facts_decide(principal, wanted, "share")
@@ -201,7 +201,7 @@ def test_who_may(principal, owner, member, stranger, staff, agent, some):
     reader = Principal("agent", str(agent.pk), owner.pk, frozenset({"read", "write"}), agent_id=agent.pk)
     for call in (
         lambda: actions.facts_decide(reader, seen(facts), "delete"),
-        lambda: actions.facts_weigh(reader, seen(facts), "delete"),
+        lambda: actions.facts_preview(reader, seen(facts), "delete"),
     ):
         with pytest.raises(NotYoursToDecide):
             call()
@@ -216,7 +216,7 @@ def test_what_is_no_decision_and_what_is_too_much_is_refused(principal, some):
         actions.facts_decide(principal, seen(facts), "restore")
     assert error.value.code == "unknown_decision"
     with pytest.raises(Refused) as error:
-        actions.facts_weigh(principal, {uuid4(): 1 for _ in range(actions.MOST_AT_ONCE + 1)}, "approve")
+        actions.facts_preview(principal, {uuid4(): 1 for _ in range(actions.MOST_AT_ONCE + 1)}, "approve")
     assert error.value.code == "too_many"
     assert actions.facts_decide(principal, {}, "approve").outcomes == {}
 
@@ -281,7 +281,7 @@ def test_sharing_what_was_proposed_approves_it_and_one_undo_takes_both_back(prin
     for fact in facts:
         fact_waits(principal, fact.pk, proposed=True)
     wanted = seen(facts)
-    assert actions.facts_weigh(principal, wanted, "share").done == 2
+    assert actions.facts_preview(principal, wanted, "share").done == 2
     result = actions.facts_decide(principal, wanted, "share")
     assert (result.done, result.skipped) == (2, {})
     assert [standing(each) for each in LegacyFact.objects.all()] == ["shared", "shared"]

@@ -50,7 +50,7 @@ def test_each_keeps_their_facts_and_nothing_is_shared(said, me, owner, member, l
 def test_it_comes_back_as_it_was(said, me, member, legacy):
     before = list(Member.objects.filter(legacy=legacy).order_by("pk").values())
     actions.legacy_end(me, legacy.pk)
-    assert actions.legacy_bring_back(me, legacy.pk) == legacy
+    assert actions.legacy_restore(me, legacy.pk) == legacy
     assert list(Member.objects.filter(legacy=legacy).order_by("pk").values()) == before
     assert visibilities(said) == ["private", "shared", "private", "shared"]
     assert not LegacyEnding.objects.exists()
@@ -61,14 +61,14 @@ def test_it_comes_back_as_it_was(said, me, member, legacy):
 def test_what_its_author_changed_since_stays_private(said, me, member, legacy):
     actions.legacy_end(me, legacy.pk)
     actions.fact_edit(principal_for_person(member.pk), said[3].pk, content="Rosa was born in Porto.")
-    actions.legacy_bring_back(me, legacy.pk)
+    actions.legacy_restore(me, legacy.pk)
     assert visibilities(said) == ["private", "shared", "private", "private"]
 
 
 def test_it_ends_and_comes_back_twice(said, me, legacy):
     for _ in range(2):
         actions.legacy_end(me, legacy.pk)
-        actions.legacy_bring_back(me, legacy.pk)
+        actions.legacy_restore(me, legacy.pk)
     assert visibilities(said) == ["private", "shared", "private", "shared"]
     assert Member.objects.filter(legacy=legacy).count() == 2
 
@@ -83,7 +83,7 @@ def test_who_blocked_it_or_its_owner_since_stays_out(said, me, owner, member, st
     actions.legacy_end(me, legacy.pk)
     blocked(member, legacy=legacy)
     blocked(stranger, inviter=owner)
-    actions.legacy_bring_back(me, legacy.pk)
+    actions.legacy_restore(me, legacy.pk)
     assert list(Member.objects.filter(legacy=legacy).values_list("user_id", flat=True)) == [owner.pk]
     assert visibilities(said) == ["private", "shared", "private", "private"]
     assert not Change.objects.of_owner(member.pk).filter(event="RESTORE").exists()
@@ -94,7 +94,7 @@ def test_a_block_of_before_or_of_something_else_keeps_nobody_out(said, me, owner
         blocked(member, inviter=owner)
     actions.legacy_end(me, legacy.pk)
     blocked(member, inviter=stranger, legacy=LegacyFactory(owner=stranger))
-    actions.legacy_bring_back(me, legacy.pk)
+    actions.legacy_restore(me, legacy.pk)
     assert set(Member.objects.filter(legacy=legacy).values_list("user_id", flat=True)) == {owner.pk, member.pk}
 
 
@@ -141,7 +141,7 @@ def test_only_owners_end_it_and_only_who_did_brings_it_back(said, me, owner, mem
     assert Member.objects.filter(legacy=legacy).count() == 2
     actions.legacy_end(me, legacy.pk)
     with pytest.raises(NotFound):
-        actions.legacy_bring_back(other, legacy.pk)
+        actions.legacy_restore(other, legacy.pk)
     with pytest.raises(NotFound):
         actions.legacy_end(me, legacy.pk)
 
@@ -173,7 +173,7 @@ def test_after_its_days_it_is_gone_and_deleted_where_nothing_is_left(said, me, o
     assert actions.legacies_purge() == 0
     with time_machine.travel(timezone.now() + timedelta(days=settings.ARCHIVE_DAYS, minutes=1)):
         with pytest.raises(NotFound):
-            actions.legacy_bring_back(me, legacy.pk)
+            actions.legacy_restore(me, legacy.pk)
         assert actions.legacies_purge() == 1
         assert set(Legacy.objects.all()) == {legacy, kept}  # Somebody has facts about the one.
         assert not LegacyEnding.objects.exists()
@@ -182,7 +182,7 @@ def test_after_its_days_it_is_gone_and_deleted_where_nothing_is_left(said, me, o
 
 def test_who_was_a_member_can_be_made_an_owner_again(said, me, member, legacy):
     actions.legacy_end(me, legacy.pk)
-    actions.legacy_bring_back(me, legacy.pk)
+    actions.legacy_restore(me, legacy.pk)
     membership = Member.objects.get(legacy=legacy, user=member)
     assert member_set_role(me, legacy.pk, membership.pk, "owner").role == "owner"
     with ledger_write(me.actor, member.pk, legacy.pk) as write:

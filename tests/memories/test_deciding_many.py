@@ -66,7 +66,7 @@ def test_what_is_weighed_happens_and_can_be_taken_back(me, owner, each, decision
     wanted, before = as_wanted(each.values()), as_they_stand(each)
     expected = {memory.pk: LEFT[decision].get(name, "done") for name, memory in each.items()}
     at = rev_of(owner)
-    weighed = actions.memories_weigh(me, wanted, decision)
+    weighed = actions.memories_preview(me, wanted, decision)
     assert weighed.outcomes == expected
     assert (weighed.first_rev, weighed.last_rev, rev_of(owner)) == (0, 0, at)
     result = actions.memories_decide(me, wanted, decision)
@@ -236,7 +236,7 @@ def test_only_the_person_decides_about_many(me, bot, backend, moderator, strange
     at = rev_of(owner)
     for principal in (bot, backend):
         for call in (
-            lambda who: actions.memories_weigh(who, wanted, "archive"),
+            lambda who: actions.memories_preview(who, wanted, "archive"),
             lambda who: actions.memories_decide(who, wanted, "archive"),
         ):
             with pytest.raises(NotYoursToDecide):
@@ -276,7 +276,7 @@ def test_weighing_and_archiving_cost_the_same_however_many(me, owner):
         memories = remember(owner, *(f"The user knows {much} and {n} songs." for n in range(much)))
         wanted = {memory.pk: 1 for memory in memories}
         with CaptureQueriesContext(connection) as asked:
-            assert actions.memories_weigh(me, wanted, "archive").done == much
+            assert actions.memories_preview(me, wanted, "archive").done == much
             assert actions.memories_decide(me, wanted, "archive").done == much
         costs.add(len(asked))
     assert len(costs) == 1

@@ -23,7 +23,7 @@ from retrieval.budget import pack
 
 from ..search import QueryVector
 from .question import MEMORIES, Question, Scope, scope_of
-from .sources import FoundEverywhere, Result, find_everywhere, longest_text, memory_result
+from .sources import Result, SourceResults, longest_text, memory_result, search_sources
 
 log = structlog.get_logger(__name__)
 
@@ -86,7 +86,7 @@ def _answer(scope: Scope) -> QueryAnswer:
         return QueryAnswer([], delta=delta, revision=revision)
     most = max(asked.top_k, settings.QUERY_CHOSEN_AMONG) if asked.agentic else asked.top_k
     most = max(most, RERANKED) if is_reranking() else most
-    found = find_everywhere(scope, QueryVector(asked.query), most)
+    found = search_sources(scope, QueryVector(asked.query), most)
     results = sorted(found.results, key=lambda each: (-each.score, each.source, each.id))
     if asked.threshold is not None:
         results = [result for result in results if result.score >= asked.threshold]
@@ -110,7 +110,7 @@ def _chosen(question: Question, results: list[Result]) -> list[Result]:
 
 
 def _related(
-    scope: Scope, found: FoundEverywhere, kept: Sequence[Result], left: int
+    scope: Scope, found: SourceResults, kept: Sequence[Result], left: int
 ) -> tuple[dict[str, list[RelatedResult]], int]:
     """Return memories related to the results and not among them, within the budget, and their tokens.
 

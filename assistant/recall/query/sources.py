@@ -47,7 +47,7 @@ class Result:
 
 
 @dataclass(slots=True)
-class FoundEverywhere:
+class SourceResults:
     """Unordered results of all sources, the searched memory rows, and the relations of the found ones."""
 
     results: list[Result] = field(default_factory=list)
@@ -55,9 +55,9 @@ class FoundEverywhere:
     edges: list[Edge] = field(default_factory=list)
 
 
-def find_everywhere(scope: Scope, query: QueryVector, top_k: int) -> FoundEverywhere:
+def search_sources(scope: Scope, query: QueryVector, top_k: int) -> SourceResults:
     """Return the ``top_k`` best results of each source, searched in one round trip."""
-    found = FoundEverywhere()
+    found = SourceResults()
     sources = dict.fromkeys(scope.question.sources)
     for results in together(
         *(
@@ -69,7 +69,7 @@ def find_everywhere(scope: Scope, query: QueryVector, top_k: int) -> FoundEveryw
     return found
 
 
-def _find_memories(scope: Scope, query: QueryVector, top_k: int, found: FoundEverywhere) -> Steps[list[Result]]:
+def _find_memories(scope: Scope, query: QueryVector, top_k: int, found: SourceResults) -> Steps[list[Result]]:
     if scope.narrowing is None:
         return []
     asked = scope.question

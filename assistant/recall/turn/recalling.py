@@ -102,17 +102,17 @@ def recall(principal: Principal, content: str, before: TurnRow | None, shown: Sh
     ``before``. Turns come with their neighbours.
     """
     query = QueryVector(content)
-    recalled = _first_look(principal, query, shown)
+    recalled = _first_search(principal, query, shown)
     if recalled.best is not None and recalled.best < settings.RECALL_CONFIDENT:
         began = time.perf_counter()
-        _second_look(principal, query, before, shown, recalled)
+        _second_search(principal, query, before, shown, recalled)
         recalled.again_seconds = time.perf_counter() - began
         log.info("recalled_again", milliseconds=round(1_000 * recalled.again_seconds, 1), best=round(recalled.best, 2))
     recalled.neighbours = _neighbours(principal, recalled.turns, shown)
     return recalled
 
 
-def _first_look(principal: Principal, query: QueryVector, shown: Shown) -> Recalled:
+def _first_search(principal: Principal, query: QueryVector, shown: Shown) -> Recalled:
     recalled = Recalled()
     said, prompt, legacy_id = shown.said, shown.prompt, shown.legacy_id
     most = {
@@ -181,7 +181,7 @@ def _fits(hit: Hit) -> float:
     return hit.score if hit.keyword is not None else BY_MEANING_ALONE * hit.score
 
 
-def _second_look(
+def _second_search(
     principal: Principal, query: QueryVector, before: TurnRow | None, shown: Shown, recalled: Recalled
 ) -> None:
     """Add the best of all readable rows not shown yet, if they are likely to be relevant.
