@@ -4,7 +4,7 @@ import os
 import shutil
 import string
 import time
-from collections import Counter
+from collections import Counter, OrderedDict
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -243,6 +243,8 @@ def texts_are_parsed_each_time(monkeypatch):
     """For tests of the parse itself, and of how long reading takes."""
     for name in ("_parse_one", "_parse_batch"):
         monkeypatch.setattr(parsing, name, getattr(parsing, name).__wrapped__)
+    monkeypatch.setattr(parsing, "LONGEST_KEPT", -1)
+    monkeypatch.setattr(parsing, "_recent", OrderedDict())
 
 
 @pytest.fixture(scope="module")

@@ -13,13 +13,13 @@ from dataclasses import dataclass, replace
 from language.base import ExtractionRequest, KnownMemory, MemoryCandidate, ToolCall, ToolRequest, ToolRound, Utterance
 
 from .candidates import memory_candidates
-from .compare import Saying, compare
+from .compare import Saying, compare, parse_pairs, parse_sayings
 from .condensing import join_sentences
 from .corrections import Correction, corrections_in
 from .filters import is_prompt_injection
 from .kinds import is_health
 from .outdated import after, outdated
-from .refusals import Refusal, Turn, find_named, find_refusal, may_refuse
+from .refusals import Refusal, find_named
 from .revising import find_rescheduling, in_third_person, with_rest
 from .sentences import own_words
 from .statements import BatchReading, read
@@ -68,6 +68,7 @@ def _first_round(request: ToolRequest) -> list[_PlannedCall]:
     known = [(memory, Saying(in_third_person(memory.content))) for memory in request.memories]
     found, moved = _apply_rescheduling(memory_candidates(reading, batch), request)
     latest, put_right = _apply_corrections(_latest(found, contents), request, [one.content for one in found])
+    parse_pairs((saying, said) for _, saying in latest for _, said in known)
     for wish in (*put_right, *moved):
         changed.add(wish.arguments["memory_id"])
         wishes.append(wish)
@@ -205,8 +206,9 @@ def _may_insist(request: ToolRequest) -> bool:
 def _latest(candidates: Sequence[MemoryCandidate], contents: Mapping[int, str]) -> list[tuple[MemoryCandidate, Saying]]:
     """Drop candidates that a later one repeats, replaces or contradicts."""
     kept: list[tuple[MemoryCandidate, Saying]] = []
-    for new in sorted(candidates, key=lambda one: one.indices[-1]):
-        saying = Saying(new.content, contents[new.indices[0]])
+    sayings = [(one, Saying(one.content, contents[one.indices[0]])) for one in candidates]
+    parse_sayings(saying for _, saying in sayings)
+    for new, saying in sorted(sayings, key=lambda each: each[0].indices[-1]):
         verdicts = [(old, said, compare(said, saying)) for old, said in kept]
         if any(verdict == "same" for *_, verdict in verdicts):
             continue
@@ -285,13 +287,10 @@ def _deletions(
     request: ToolRequest, reading: BatchReading, known: Sequence[tuple[KnownMemory, Saying]]
 ) -> Iterator[_PlannedCall]:
     """Deletions for refusals: the memories they name, and those equal to the refused passages."""
-    turns = [Turn(message.role, own_words(message.content)) for message in request.messages]
     refused = [Saying(each.content) for each in reading.refused]
-    for position, message in enumerate(request.messages):
-        if message.role != "user" or not may_refuse(message.content) or is_prompt_injection(message.content):
-            continue
-        refusal = find_refusal(turns, position)
-        if refusal is None or _points_over_a_gap(request, refusal, message.index):
+    for position, refusal in reading.refusals.items():
+        message = request.messages[position]
+        if is_prompt_injection(message.content) or _points_over_a_gap(request, refusal, message.index):
             continue
         told = [(memory.content, memory.subject) for memory, _ in known]
         places = find_named(refusal.named_lemmas, told, whole=refusal.covers_all, denied=refusal.is_negated)

@@ -112,8 +112,12 @@ class Saying:
 
 def parse_pairs(pairs: Iterable[tuple[Saying, Saying]]) -> None:
     """Parse in one batch what comparing these pairs (new, existing) needs."""
-    reading = {id(each): each for new, old in pairs if new.needs_parse_with(old) for each in (old, new)}
-    waiting = [each for each in reading.values() if "_parsed" not in vars(each)]
+    parse_sayings(each for new, old in pairs if new.needs_parse_with(old) for each in (old, new))
+
+
+def parse_sayings(sayings: Iterable[Saying]) -> None:
+    """Parse statements in one batch."""
+    waiting = [each for each in {id(each): each for each in sayings}.values() if "_parsed" not in vars(each)]
     for each, parsed in zip(waiting, parse_each([each._plain for each in waiting]), strict=True):
         vars(each)["_parsed"] = parsed
 

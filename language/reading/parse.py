@@ -9,18 +9,16 @@ from __future__ import annotations
 import os
 import re
 import threading
+from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import structlog
 from django.conf import settings
-from django.core.exceptions import ImproperlyConfigured
 
-from language.reading.words import KIN
+from language.reading.pipeline import load
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -37,12 +35,11 @@ MOST_WORDS = 200
 _BATCH_SIZE = 16
 """Texts per parser batch; other threads wait for the lock meanwhile."""
 
+MOST_KEPT, LONGEST_KEPT = 256, 300
+"""Number and length of the latest texts whose parses are kept: each message is compared with the same memories."""
+
 _ENDLESS = re.compile(r"\S{200,}")
 """Runs that no sentence has. The tokenizer's time is quadratic in them."""
-
-NEEDED = ("tagger", "parser", "attribute_ruler", "lemmatizer", "ner")
-"""The pipeline components that readers rely on."""
-
 
 _LEMMAS = dict.fromkeys(("hated", "hates", "hating"), "hate")
 """Verbs that the pipeline lemmatises wrongly (as "hat")."""
@@ -116,6 +113,8 @@ class Parsed:
 
 _lock = threading.Lock()
 _pipelines: dict[str, Language] = {}
+_recent: OrderedDict[tuple[str, str, bool], Parsed] = OrderedDict()
+"""The latest parses by pipeline, text and whether with names, the most recently used last. Under the lock."""
 
 
 def parse(text: str, *, names: bool = True) -> Parsed | None:
@@ -128,10 +127,13 @@ def parse(text: str, *, names: bool = True) -> Parsed | None:
     text = text[:MOST_CHARACTERS]
     with _lock:
         pipeline = _pipeline()
+        known = _recall(text, names=names)
+        if known is not None:
+            return known
         try:
-            # Strings that the pipeline interns are freed with the zone: no personal text stays in memory.
+            # Strings that the pipeline interns are freed with the zone: no personal text stays in it.
             with pipeline.memory_zone():
-                return _parse_one(pipeline, text, names=names)
+                return _keep(_parse_one(pipeline, text, names=names), names=names)
         except Exception as error:  # noqa: BLE001 - whatever a parser may raise on somebody's text.
             log.warning("reading_failed", error=type(error).__name__, characters=len(text))
             return None
@@ -142,23 +144,44 @@ def parse_each(texts: Sequence[str]) -> list[Parsed | None]:
 
     Raises ImproperlyConfigured if the pipeline of ``KEEPSAKE_READING_MODEL`` is not installed.
     """
-    parsed: list[Parsed | None] = []
-    for first in range(0, len(texts), _BATCH_SIZE):
-        parsed += _parse_batch(texts[first : first + _BATCH_SIZE])
-    return parsed
+    cut = [text[:MOST_CHARACTERS] for text in texts]
+    with _lock:
+        found = {text: known for text in cut if (known := _recall(text, names=True)) is not None}
+    waiting = [text for text in dict.fromkeys(cut) if text not in found]
+    for first in range(0, len(waiting), _BATCH_SIZE):
+        batch = waiting[first : first + _BATCH_SIZE]
+        found |= {text: each for text, each in zip(batch, _parse_batch(batch), strict=True) if each is not None}
+    return [found.get(text) for text in cut]
 
 
 def _parse_batch(texts: Sequence[str]) -> Sequence[Parsed | None]:
-    cut = [text[:MOST_CHARACTERS] for text in texts]
     with _lock:
         pipeline = _pipeline()
         try:
             with pipeline.memory_zone():
-                docs = pipeline.pipe([_without_endless(text) for text in cut], batch_size=_BATCH_SIZE)
-                return [_as_records(text, doc) for text, doc in zip(cut, docs, strict=True)]
+                docs = pipeline.pipe([_without_endless(text) for text in texts], batch_size=_BATCH_SIZE)
+                return [_keep(_as_records(text, doc), names=True) for text, doc in zip(texts, docs, strict=True)]
         except Exception:  # noqa: BLE001 - parsed one by one below, which isolates the text that fails.
-            log.info("reading_together_failed", texts=len(cut))
-    return [parse(text) for text in cut]
+            log.info("reading_together_failed", texts=len(texts))
+    return [parse(text) for text in texts]
+
+
+def _recall(text: str, *, names: bool) -> Parsed | None:
+    """The kept parse of a text. The caller holds the lock."""
+    key = settings.KEEPSAKE_READING_MODEL, text, names
+    known = _recent.get(key)
+    if known is not None:
+        _recent.move_to_end(key)
+    return known
+
+
+def _keep(parsed: Parsed, *, names: bool) -> Parsed:
+    """Keep a parse in place of the one that was not used for longest. The caller holds the lock."""
+    if len(parsed.text) <= LONGEST_KEPT:
+        _recent[settings.KEEPSAKE_READING_MODEL, parsed.text, names] = parsed
+        if len(_recent) > MOST_KEPT:
+            _recent.popitem(last=False)
+    return parsed
 
 
 def preload_reading() -> None:
@@ -276,36 +299,8 @@ def _pipeline() -> Language:
     """The configured pipeline, loaded on first use. The caller holds the lock."""
     name = settings.KEEPSAKE_READING_MODEL
     if name not in _pipelines:
-        _pipelines[name] = _load(name)
+        _pipelines[name] = load(name)
     return _pipelines[name]
-
-
-def _load(name: str) -> Language:
-    folder = _folder(name)
-    if folder is None:
-        raise ImproperlyConfigured(f"KEEPSAKE_READING_MODEL is {name!r}, and no pipeline of that name is installed.")
-    # Imported here: it takes more than a second, and most processes never parse.
-    from spacy.util import load_model_from_path  # noqa: PLC0415
-
-    pipeline = load_model_from_path(folder)
-    missing = [part for part in NEEDED if part not in pipeline.pipe_names]
-    if missing:
-        raise ImproperlyConfigured(f"KEEPSAKE_READING_MODEL is {name!r}, which lacks {', '.join(missing)}.")
-    # spaCy's stubs declare any callable here; it is a Tokenizer, a compiled class without types.
-    tokenizer: Any = pipeline.tokenizer
-    for word in KIN:
-        if "-" in word:
-            tokenizer.add_special_case(word, [{"ORTH": word}])
-    return pipeline
-
-
-def _folder(name: str) -> Path | None:
-    """The folder of an installed pipeline package, found without importing it; None if there is none."""
-    if not name.isidentifier():
-        return None
-    spec = find_spec(name)
-    roots = [Path(root) for root in (spec and spec.submodule_search_locations) or ()]
-    return next((config.parent for root in roots for config in sorted(root.glob("*/config.cfg"))), None)
 
 
 # Otherwise a forked child could inherit a lock held by another thread, and wait for ever.

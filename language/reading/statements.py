@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from language.base import ExtractionRequest, Utterance
@@ -18,7 +19,7 @@ from language.reading.message import MessageReader
 from language.reading.normalise import is_casual, normalise
 from language.reading.parse import parse
 from language.reading.people import Cast
-from language.reading.refusals import Turn, find_refusal, may_refuse
+from language.reading.refusals import Refusal, Turn, find_refusal, may_refuse
 from language.reading.sentences import own_words
 from language.reading.statement_builder import ReadStatement
 from language.reading.words import ENGLISH, KIN
@@ -41,18 +42,19 @@ class BatchReading:
     """The statements of a batch in order, and the number of dropped clauses by reason.
 
     ``momentary`` statements hold only now: usable in the conversation, not to be learned. ``refused`` are those that
-    the user asked not to keep, and ``refused_passages`` their passages by the index of the message.
+    the user asked not to keep, and ``refusals`` what each message refuses, by the message's position.
     """
 
     statements: list[ReadStatement] = field(default_factory=list)
     dropped: Counter[str] = field(default_factory=Counter)
     momentary: list[ReadStatement] = field(default_factory=list)
     refused: list[ReadStatement] = field(default_factory=list)
-    refused_passages: dict[int, list[str]] = field(default_factory=dict)
+    refusals: Mapping[int, Refusal] = field(default_factory=dict)
+    withheld_passages: Mapping[int, list[str]] = field(default_factory=dict)
 
-    def withheld(self, index: int) -> list[str]:
+    def withheld(self, index: int) -> Sequence[str]:
         """The passages of a message that the user asked not to keep."""
-        return self.refused_passages.get(index, [])
+        return self.withheld_passages.get(index, ())
 
 
 def read(request: ExtractionRequest) -> BatchReading:
@@ -71,12 +73,10 @@ class _BatchReader:
         self.names = names | self.cast.legacy_names | {request.user_name.strip().lower()}
         self.dropped: Counter[str] = Counter()
         self.reply = ""
+        self.refusals = _find_refusals(request.messages)
         self.refused: dict[int, list[str]] = {}
-        turns = [Turn(message.role, message.content) for message in request.messages]
-        for position, message in enumerate(request.messages):
-            refusal = find_refusal(turns, position) if message.role == "user" and may_refuse(message.content) else None
-            for place, passage in refusal.passages if refusal is not None else ():
-                self.refused.setdefault(request.messages[place].index, []).append(passage)
+        for place, passage in (each for refusal in self.refusals.values() for each in refusal.passages):
+            self.refused.setdefault(request.messages[place].index, []).append(passage)
 
     def read(self) -> BatchReading:
         batches: list[list[ReadStatement]] = []
@@ -98,7 +98,8 @@ class _BatchReader:
         kept = [one for one in said if not self._refused(one)] if refused else said
         passing = [one for one in kept if one.is_momentary]
         self.dropped.update(["refused"] * len(refused) + ["of the moment"] * len(passing))
-        return BatchReading([one for one in kept if not one.is_momentary], self.dropped, passing, refused, self.refused)
+        lasting = [one for one in kept if not one.is_momentary]
+        return BatchReading(lasting, self.dropped, passing, refused, self.refusals, self.refused)
 
     def _refused(self, statement: ReadStatement) -> bool:
         """Whether the user refused anywhere in the batch that this statement be kept."""
@@ -140,6 +141,18 @@ class _BatchReader:
                 continue
             done.append(list(reader.sentence(parsed, first, last, asked)))
         return _without_repeated_names([one for each in done for one in each])
+
+
+def _find_refusals(messages: Sequence[Utterance]) -> dict[int, Refusal]:
+    """What the user's messages refuse, by position."""
+    turns = [Turn(message.role, own_words(message.content)) for message in messages]
+    found = {}
+    for position, message in enumerate(messages):
+        if message.role == "user" and may_refuse(turns[position].content):
+            refusal = find_refusal(turns, position)
+            if refusal is not None:
+                found[position] = refusal
+    return found
 
 
 def _without_repeated_names(statements: list[ReadStatement]) -> list[ReadStatement]:

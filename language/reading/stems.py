@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from language.reading.parse import Word
 from language.reading.words import KIN_WORDS, listed
@@ -45,6 +46,7 @@ def stem_of(word: Word) -> str:
     return stem(word.low if word.tag in {"NNP", "NNPS", "CD"} else word.lemma.lower())
 
 
+@lru_cache(maxsize=10_000)
 def stem(low: str) -> str:
     """The normal form of a lemma in lower case: one spelling, numerals as digits."""
     low = _ALIKE.get(low, low)

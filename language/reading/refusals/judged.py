@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
 from zlib import crc32
@@ -115,7 +115,9 @@ def features(text: str) -> list[int]:
     return sorted({crc32(each.encode()) % FEATURES for each in found})
 
 
+@lru_cache(maxsize=64)
 def _worth(text: str, least: float = _LEAST_WORTH, *, column: int = 0) -> bool:
+    """Whether a part's linear score is enough for it to be embedded."""
     places = features(text)
     weights, bias = _words()
     return float(weights[places, column].sum()) / max(1, len(places)) ** 0.5 + bias[column] > least
