@@ -13,10 +13,13 @@ from .words_of_secrets import (
     FUNCTION_WORD,
     HAS_NUMBER,
     JOIN,
+    LOCKS,
     MIXED,
     NAMES_OF_PASSWORDS,
     NAMES_OF_PASSWORDS_CJK,
+    NUMBER_JOIN,
     OF_WHAT,
+    OPENS,
     OTHER_CODE,
     OTHER_CODE_AFTER,
     PASSWORD_STEMS,
@@ -25,6 +28,7 @@ from .words_of_secrets import (
     SAID_ABOUT,
     SPELLED,
     TELLING,
+    WITH,
     YEAR,
 )
 
@@ -32,14 +36,14 @@ Span = tuple[int, int]
 
 _PASSWORD_VALUE = re.compile(
     rf"(?:(?<![^\W_])|\bה|\bال)(?:{NAMES_OF_PASSWORDS})(?![^\W_])(?P<join>{OF_WHAT}{JOIN}|\s+(?=\S*\d)"
-    rf"|(?:\s[^\W\d][^\s\d.,;]*){{1,4}}?\s(?=\S*\d)(?=\S*[A-Za-z])(?=\S{{5}})|(?:\s[^\W\d]+){{1,3}}\s?[:=]\s*"
+    rf"|(?:\s[^\W\d][^\s\d.,;]*){{1,4}}?\s(?=\S*\d)(?=\S*[^\W\d_])(?=\S{{5}})|(?:\s[^\W\d]+){{1,3}}\s?[:=]\s*"
     rf"|\s(?=(?-i:[A-Z][a-z]{{3,}})\W*$)"
     rf"|,\s(?=[^\s,]*\d)(?=[^\s,]*[A-Za-z]))(?P<quote>{QUOTE}?)(?P<value>(?!\[)[^\s\"“”«»„`\[\]]{{3,}})",
     re.IGNORECASE,
 )
 _PASSWORD_NUMBER = re.compile(
     rf"(?<![^\W_])(?:{NAMES_OF_PASSWORDS}"
-    rf"|{PINS})(?![^\W_])[^.:;=\d\[\]]{{0,40}}?(?P<join>{JOIN}){QUOTE}?(?P<value>{SPELLED}|{DIGITS}){ENDS}",
+    rf"|{PINS})(?![^\W_])[^.:;=\d\[\]]{{0,40}}?(?P<join>{NUMBER_JOIN}){QUOTE}?(?P<value>{SPELLED}|{DIGITS}){ENDS}",
     re.IGNORECASE,
 )
 _PHRASE = re.compile(
@@ -67,8 +71,8 @@ _PIN_VALUE = re.compile(
     re.IGNORECASE,
 )
 _CODE_VALUE = re.compile(
-    rf"(?:(?<![^\W_])|\bה)(?P<noun>{CODES})(?![^\W_])(?P<rest>(?:{OF_WHAT}|[^.:;=\d\[\]]{{1,45}}?)(?P<join>{JOIN})"
-    rf"|\s?(?=\d)|{OF_WHAT}\s(?=\d{{4}})|(?: [^\W\d]+){{1,3}}\s(?=\d{{4}}))"
+    rf"(?:(?<![^\W_])|\bה)(?P<noun>{CODES})(?![^\W_])(?P<rest>(?:{OF_WHAT}|[^.:;=\d\[\]]{{1,45}}?)(?P<join>{NUMBER_JOIN})"
+    rf"|\s?(?=\d)|\s(?={SPELLED})|{OF_WHAT}\s(?=\d{{4}})|(?: [^\W\d]+){{1,3}}\s(?=\d{{4}}))"
     rf"{QUOTE}?(?P<value>{SPELLED}|(?i:{DIGITS})|(?-i:{MIXED})){ENDS}",
     re.IGNORECASE,
 )
@@ -132,8 +136,69 @@ _ANSWER = re.compile(
     r"|was|ist|war|est|es)\s+(?P<value>[^\s\[\]]{2,})",
     re.IGNORECASE,
 )
-_PATTERNS_OF_PASSWORDS = (_SIGNED_IN, _CJK_PASSWORD)
-_PATTERNS_OF_NUMBERS = (_CODE_JOINED, _OPENED, _ONE_TIME, _ANSWER)
+# Made-up words, which nothing else in a sentence looks like: letters with a digit and a mark, or a mark inside.
+_MADE_UP = (
+    r"(?=[^\s!#$%&*?_^~+=@-]*[!#$%&*?_^~+=@]|[^\s-]{4})(?=\S*[^\W\d_])(?=\S*\d)(?!\S*(?:://|@\w+\.))"
+    r"[^\W_][^\s\"“”«»„`\[\]/]{5,}|[^\W\d_]{3,}[!#$%*?_^~+][^\W_][^\s\"“”«»„`\[\]]{2,}"
+    r"|(?<=[,:] |s )[^\W\d_]{4,}\d{2,4}(?=\W*$)"
+)
+_MADE_UP_LATER = re.compile(
+    rf"(?<![^\W_])(?:{NAMES_OF_PASSWORDS}|(?<=, )pass|identifiants|zugang)(?![^\W_])[^!?\n\[\]]{{1,90}}?"
+    rf"(?<=[\s(\"'“„«/])(?P<value>{_MADE_UP})"
+    r"|\b(?:sign|log)(?:s|ged|ged)? (?:in ?to|on ?to|in|on|into)\b[^!?\n\[\]]{1,60}?\b(?:with|as|using|and)\b"
+    rf"[^!?\n\[\]]{{0,40}}?(?<=[\s\"'“„«])(?P<signed>{_MADE_UP})",
+    re.IGNORECASE,
+)
+_QUOTED = re.compile(
+    rf"(?<![^\W_])(?:{NAMES_OF_PASSWORDS}|code ?word|codewort|safe word|seed)(?![^\W_])(?:{OF_WHAT}{JOIN}|\s)"
+    r"[\"“„«「](?P<value>[^\"”»」\[\]]{3,60})[\"”“»」]",
+    re.IGNORECASE,
+)
+_TURNED_ROUND = re.compile(
+    rf"(?<![^\W_])(?:{NAMES_OF_PASSWORDS}|{PINS}|codes?)(?![^\W_])[^.!?\n\[\]]{{1,40}}?\b(?:is|ist|est|es|è)\s"
+    r"(?P<value>[^.!?\n\[\]]{3,60}?\b(?:back(?:wards?|to front)|in reverse|reversed|turned round|rückwärts|umgekehrt"
+    r"|à l'envers|al revés|al contrario|alla rovescia|baklänges|achterstevoren|wspak)\b[^.!?\n\[\]]{0,30})",
+    re.IGNORECASE,
+)
+_OPENED_ANYWHERE = re.compile(
+    rf"(?<![^\W_])(?:{LOCKS})(?![^\W_])[^.:;=\d\[\]]{{0,60}}?(?<![^\W_]){OPENS}(?![^\W_])[^.:;=\d\[\]]{{0,25}}?"
+    rf"(?<![^\W_]){WITH}(?:\s(?:the|a|den|der|die|das|le|la|el|il|o|de|code|codes?|numbers?|digits|combination|zahlen"
+    rf"|ziffern))*\s(?P<value>\d{{1,2}}(?: ?[-–/] ?\d{{1,2}}){{2,5}}|\d{{1,2}}(?: (?:left|right|links|rechts)"
+    rf"|(?:, | )\d{{1,2}}(?=, | )|,){{1}}(?:[ ,]+(?:and |then )?\d{{1,2}}(?: (?:left|right|links|rechts))?){{2,4}}"
+    rf"|\d{{3,4}}[#*]?(?![-–/.,]?\d)|\d{{6}}|{SPELLED}){ENDS}(?!\s(?-i:[A-ZÄÖÜ][a-zäöü]))"
+    rf"|(?<![^\W_])(?:{LOCKS})(?![^\W_])\s(?P<turkish>\d{{4,8}}) ile aç"
+    rf"|(?<![^\W_])(?:{LOCKS})(?![^\W_])[^.;=\d\[\]]{{0,40}}?\b(?:takes?|wants?|needs?|accepts?|expects?|is set to"
+    rf"|is locked with|has|asks for|steht auf|braucht|will)\b(?:\s(?:the|die|den) (?:\w+ )?(?:numbers?|digits?|codes?"
+    rf"|combination|zahlen|ziffern))?,?\s(?P<taken>{SPELLED}|\d(?:, ?\d){{3,7}}|\d{{1,2}} (?:left|right|links"
+    rf"|rechts)(?:,? (?:and |then )?\d{{1,2}}(?: (?:left|right|links|rechts))?){{1,4}}|\d{{1,2}}(?:-\d{{1,2}}){{2,4}}"
+    rf"){ENDS}"
+    rf"|(?:右|左)\d{{1,2}}(?:[、,]?(?:右|左)\d{{1,2}}){{1,4}}",
+    re.IGNORECASE,
+)
+_ASKED_FOR = re.compile(
+    r"\b(?:bank|security|secret|recovery|reset|account|sicherheits\w*|geheim\w*|secr[eè]te|de seguridad|segreta)\b"
+    r"[^.\n\[\]]{0,30}?\b(?:questions?|fragen?|question|pregunta|domanda)\b[^\n\[\]]{0,70}?\b(?:answers?|antwort\w*"
+    r"|r[ée]pon\w+|respuesta|risposta|with)\b[^.\n\[\]]{0,20}?(?:\s(?:is|was|ist|est|es|è|lautet|are)|:|\bwith\b)\s"
+    r"(?P<value>[^.\n\[\]]{2,40})"
+    r"|\banswer to the (?:\w+ )?question about (?:her|his|their|the|my)\b[^.\n\[\]]{1,40}?\b(?:is|was|put|gave|chose"
+    r"|entered)\s(?P<put>(?-i:[A-ZÀ-Þ])[^.\n\[\]]{1,40})"
+    r"|\bmother's maiden name\b[^.\n\[\]]{0,40}?\b(?:bank|security|recovery)\b[^.\n\[\]]{0,30}?\b(?:is|was|as)\s"
+    r"(?P<maiden>(?-i:[A-ZÀ-Þ])\w+)"
+    r"|\b(?:bank|security|recovery)\b[^.\n\[\]]{0,40}?\bmother's maiden name\b[^.\n\[\]]{0,30}?\b(?:is|was|as)\s"
+    r"(?P<named>(?-i:[A-ZÀ-Þ])\w+)"
+    r"|\b(?:distress|duress|code|safe|magic) ?word\b[^.\n\[\]]{0,10}\b(?:alarm|bank|security|insurance|day ?care"
+    r"|school|pick-up)\b[^.\n\[\]]{0,25}?\b(?:is|was|reads)\s(?P<word>\w{3,})",
+    re.IGNORECASE,
+)
+_ON_THE_CARD = re.compile(
+    r"\b(?:card|visa|master ?card|amex|american express|karte|carte|tarjeta|carta|kaart|kort|karta|карт\w+)\b"
+    r"[^.\n\[\]]{0,80}?\b(?:(?:security|check|verification|verifying|back|three|four|last three|four-digit|three-digit"
+    r"|prüf|sicherheits)\W?(?:number|digits?|figures?|codes?|ziffern?|zahl)|on the back)\b[^.\d\n\[\]]{0,20}?"
+    r"(?P<value>\d{3,4}|\d(?:,? \d){2,3})(?![\d.,]\d|\d)",
+    re.IGNORECASE,
+)
+_PATTERNS_OF_PASSWORDS = (_SIGNED_IN, _CJK_PASSWORD, _MADE_UP_LATER, _QUOTED, _TURNED_ROUND)
+_PATTERNS_OF_NUMBERS = (_CODE_JOINED, _OPENED, _OPENED_ANYWHERE, _ONE_TIME, _ANSWER, _ASKED_FOR, _ON_THE_CARD)
 
 
 def find_passwords(text: str) -> Iterator[Span]:
@@ -181,12 +246,12 @@ def _codes(text: str) -> Iterator[Span]:
 
 def _is_postal(found: re.Match[str]) -> bool:
     """A six-digit PIN code is a postal code in India."""
-    return found.group()[:8].casefold() == "pin code" and len(found["value"]) == 6
+    return found.group()[:8].casefold() in {"pin code", "पिन कोड "} and len(found["value"]) == 6
 
 
 def _groups(pattern: re.Pattern[str], text: str) -> Iterator[Span]:
     for found in pattern.finditer(text):
-        yield next(found.span(name) for name, value in found.groupdict().items() if value)
+        yield next((found.span(name) for name, value in found.groupdict().items() if value), found.span())
 
 
 def _gives_away(found: re.Match[str], text: str) -> bool:

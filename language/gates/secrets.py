@@ -28,6 +28,8 @@ from detect_secrets.plugins.stripe import StripeDetector
 from detect_secrets.plugins.telegram_token import TelegramBotTokenDetector
 from detect_secrets.plugins.twilio import TwilioKeyDetector
 
+from .words_of_secrets import FUNCTION_WORD
+
 Span = tuple[int, int]
 
 _DETECTORS: tuple[type[RegexBasedDetector], ...] = (
@@ -64,7 +66,7 @@ _TOKENS: tuple[re.Pattern[str], ...] = (_TOKEN, *(pattern for kind in _DETECTORS
 _MORE_OF_A_TOKEN = re.compile(r"[A-Za-z0-9_+/=-]*(?:\.[A-Za-z0-9_+/=-]+)*")
 # Some of these patterns take quadratic time, so long texts are searched in parts.
 _PART, _SHARED = 1_024, 512
-_LONG_WORD = re.compile(r"[^\s]{18}")
+_LONG_WORD = re.compile(r"[^\s]{16}")
 _CREDENTIAL_WORDS = re.compile(
     r"(?:api[ _-]?(?:key|token|secret)|access[ _-]?(?:key|token)|secret[ _-]?(?:key|token)|client[ _-]?secret"
     r"|auth\w*[ _-]?token"
@@ -75,16 +77,44 @@ _CREDENTIAL_WORDS = re.compile(
     re.IGNORECASE,
 )
 _RANDOM = re.compile(r"(?=[^\s]*\d)(?=[^\s]*[A-Za-z])[A-Za-z0-9_+/=.~-]{16,}")
+# A key may stand some words after its name if it is random beyond doubt: letters and digits take turns in it.
+_KEY_WORDS = re.compile(
+    r"(?<![^\W_])(?:\w{0,12}keys?|\w{0,12}tokens?|secrets?|credentials?|cookie|wif|hash|pass ?phrase|licen[cs]e"
+    r"|\w{0,12}schl[uü]ssel|cl[eé]|clave|llave|chiave|chave|sleutel|nyckeln?|nøkkel\w*|avain|klucz\w*|klíč\w*|kulcs\w*"
+    r"|cheia|anahtar\w*|ключ\w*|токен\w*|κλειδί|密钥|令牌|密鑰|キー|トークン|키|토큰)(?![^\W_])(?=[^\n]{0,90}?\d)",
+    re.IGNORECASE,
+)
+_RANDOM_LATER = re.compile(
+    r"(?<![\w./@-])(?=(?:[A-Za-z_+/=-]*\d){2})(?![0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3})[A-Za-z0-9_+/=-]{16,}(?![\w@-])"
+)
+_TURNS = re.compile(r"(?<=\d)[A-Za-z]|(?<=[A-Za-z])\d")
+_LATER, _FEWEST_TURNS = 90, 4
+"""How many characters after its name such a key may begin, and how often letters and digits take turns in it."""
 
 _PRIVATE_KEY = re.compile(
     r"-{3,}\s?BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?|PuTTY-User-Key-File-\d", re.IGNORECASE
 )
-_SEED_PHRASE = re.compile(
-    r"(?:seed|recovery|mnemonic|backup|secret)[ -](?:phrase|words|seed)\b[^:=]{0,30}?(?:[:=]|\bis\b|\bare\b"
-    r"|\bwas\b|\breads\b)\s*[\"'“]?"
-    r"(?P<value>(?:[a-z]{3,8}[ ,]+){11,23}[a-z]{3,8})",
+_SEED_NAMES = re.compile(
+    r"(?:\b(?:seed|recovery|mnemonic|back-?up|secret|crypto|wallet|restore|twelve|twenty-four|12|24)"
+    r"[ -](?:phrases?|words|seed|list)|mnemonic|mnemo\w+"
+    r"|\bseed (?:of|for) [^.:\n]{0,30}wallet|\bwallet(?:'s)? (?:seed|phrase|words|backup)"
+    r"|wallet(?:'s)? \w+ words|seed-?phrase|\w*wiederherstellungs(?:w\w+|phrase|satz)"
+    r"|phrase (?:de r[ée]cup\w+|secr[èe]te)"
+    r"|mots de r[ée]cup\w+|frase (?:semilla|de recup\w+|di recup\w+|secreta)"
+    r"|palavras de recup\w+|herstel(?:zin|woorden)"
+    r"|återställnings(?:fras|ord)|gjenopprettings\w+|słowa odzyskiwania|fraza (?:seed|odzyskiwania)|сид-?фраз\w"
+    r"|фраз\w восстановления|мнемо\w+|助记词|助記詞|シードフレーズ|복구 문구)",
     re.IGNORECASE,
 )
+_SEED_LIST = re.compile(
+    r"(?P<commas>(?:[^\W\d_]{2,12},\s){4,24}[^\W\d_]{2,12})|(?P<blanks>(?:[^\W\d_]{3,10} ){10,23}[^\W\d_]{3,10})"
+)
+_SEED_STEMS = [
+    "private key", "putty", "phrase", "words", "seed", "mnemo", "мнемо", "wallet", "wiederherst", "fras", "фраз",
+    "助记", "助記", "シード", "복구",
+]  # fmt: skip
+_SEED_WITHIN = 80
+"""How many characters after its name a list of words may begin."""
 
 
 def find_tokens(text: str) -> Iterator[Span]:
@@ -104,14 +134,25 @@ def _tokens_between(text: str, start: int, end: int) -> Iterator[Span]:
         value = _RANDOM.match(text, word.end(), end)
         if value:
             yield value.span()
+    for word in _KEY_WORDS.finditer(text, start, end):
+        for value in _RANDOM_LATER.finditer(text, word.end(), min(end, word.end() + _LATER + 64)):
+            if value.start() - word.end() <= _LATER and len(_TURNS.findall(value.group())) >= _FEWEST_TURNS:
+                yield value.span()
 
 
 def find_private_keys(text: str) -> Iterator[Span]:
     """Ranges of private keys (to the end of the text) and of wallet recovery phrases."""
     low = text.casefold()
-    if not any(word in low for word in ("private key", "putty", "phrase", "words", "seed")):
+    if not any(word in low for word in _SEED_STEMS):
         return
     for found in _PRIVATE_KEY.finditer(text):
         yield found.start(), len(text)
-    for found in _SEED_PHRASE.finditer(text):
-        yield found.span("value")
+    for name in _SEED_NAMES.finditer(text):
+        listed = _SEED_LIST.search(text, name.end(), name.end() + 400)
+        if listed and listed.start() - name.end() <= _SEED_WITHIN and _is_a_seed(listed):
+            yield listed.span()
+
+
+def _is_a_seed(listed: re.Match[str]) -> bool:
+    """Words in a row without commas are a sentence if several of them are function words ("about" may be one)."""
+    return bool(listed["commas"]) or len(FUNCTION_WORD.findall(listed["blanks"])) < 2
