@@ -12,7 +12,10 @@ from django.utils.translation import get_language, gettext_noop
 from django.utils.translation import gettext as _
 
 from accounts import categories
+from memories.records import UNANSWERED
 from statements.policy import HELD_BACK
+from statements.policy.resembling import RESEMBLES
+from statements.wording import REVIEW_REASONS
 
 OF_COLUMNS = {
     # Categories of facts.
@@ -99,10 +102,13 @@ def category_in_text(name: str) -> str:
     return shown.lower() if shown == CATEGORIES.get(name, shown) else shown
 
 
+_WAITING_REASONS = {RESEMBLES, UNANSWERED, *filter(None, REVIEW_REASONS.values())}
+
+
 def reason_in_words(text: str) -> str:
     """Translate a stored reason: a gate's is in English, others are people's words."""
     if not text.startswith(HELD_BACK):
-        return text
+        return _(text) if text in _WAITING_REASONS else text
     why = text.removeprefix(HELD_BACK).removesuffix(".")
     return _("Held back because it %(reason)s.") % {"reason": _(why)}
 

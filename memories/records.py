@@ -9,6 +9,8 @@ from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
+from django.utils.translation import gettext_noop
+
 from language.base import Comparison
 from statements.wording import Embedded, Wording
 
@@ -83,6 +85,10 @@ class PreparedMemory:
     written_by: str
 
 
+UNANSWERED = gettext_noop("You were asked whether to remember this, and did not say yes.")
+"""Why such a statement waits."""
+
+
 @dataclass(frozen=True, slots=True)
 class WritePolicy:
     """The rules for one write.
@@ -90,6 +96,7 @@ class WritePolicy:
     ``own_word``: the person is the author. ``insist``: add it in spite of similar memories, and replace none.
     ``consent``: the person explicitly asked for it, so it needs no approval and removes suppressions. ``agreed``: they
     confirmed exactly this, so it needs no review. ``relayed``: an agent reports their request, so suppressions stay.
+    ``unanswered``: they were asked whether to remember it and did not say yes, so it waits for them.
     ``verdicts`` are a model's comparisons by the wording of the neighbour; with them a rewording updates the neighbour,
     without them the caller gets a conflict. ``among_others``: part of a batch, which the caller relates with
     ``memories_relate`` at the end of the transaction.
@@ -100,8 +107,14 @@ class WritePolicy:
     consent: bool = False
     agreed: bool = False
     relayed: bool = False
+    unanswered: bool = False
     verdicts: Mapping[str, Comparison] | None = None
     among_others: bool = False
+
+    @property
+    def waiting_reason(self) -> str:
+        """Why what it writes has to wait for the person, or ''."""
+        return UNANSWERED if self.unanswered and not self.consent else ""
 
 
 @dataclass(frozen=True, slots=True)

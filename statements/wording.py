@@ -10,6 +10,7 @@ from uuid import UUID
 
 import numpy as np
 import structlog
+from django.utils.translation import gettext_noop
 
 from accounts.principals import Principal
 from language.backends import get_embedder
@@ -27,8 +28,8 @@ log = structlog.get_logger(__name__)
 
 REVIEW_REASONS = {
     "": "",
-    "order": "This may be meant for an assistant, not say something of a person.",
-    "secret": "This may hold a password or a code.",
+    "order": gettext_noop("This may be meant for an assistant, not say something of a person."),
+    "secret": gettext_noop("This may hold a password or a code."),
 }
 """Reasons for review by the kind that a classifier gives a text. It can be wrong, so nothing is refused for it."""
 

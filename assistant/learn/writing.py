@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from uuid import UUID
 
 import numpy as np
@@ -164,6 +165,12 @@ def _surroundings(
     return [content for content in dict.fromkeys(contents) if content != text.content]
 
 
+def _has_lapsed(message: Message) -> bool:
+    """Whether a hold ended by itself: one that was released ends earlier."""
+    until = message.held_until
+    return until is not None and until - message.created_at >= timedelta(seconds=settings.HOLD_SECONDS)
+
+
 def _cosine(one: Embedded, other: Embedded) -> float:
     return float(np.dot(one.vector, other.vector)) if one.vector is not None and other.vector is not None else 0.0
 
@@ -179,7 +186,7 @@ class PlanWriter:
     At most ``most`` additions and changes, most important first; others wait; deletions don't count. A refused step
     (suppressed, over budget, concurrent change) is skipped. ``counts``: results, named as in the operation log.
     ``remembered``: ids of new memories. ``asked``: messages that may request remembering. ``agreed``: messages that the
-    person was asked about and confirmed.
+    person was asked about and confirmed. ``unanswered``: those they were asked about without a yes, until it lapsed.
     """
 
     write: LedgerWrite
@@ -192,6 +199,7 @@ class PlanWriter:
     remembered: list[str] = field(default_factory=list)
     asked: set[int] = field(default_factory=set)
     agreed: set[int] = field(default_factory=set)
+    unanswered: set[int] = field(default_factory=set)
 
     @property
     def writes(self) -> int:
@@ -215,6 +223,14 @@ class PlanWriter:
         """Whether an agent reported the message: it can't lift a rejection."""
         return self.messages[step.quotes[0].index].voice != Message.Voice.OWN
 
+    def _policy(self, step: Step) -> WritePolicy:
+        return WritePolicy(
+            consent=self.consents(step),
+            agreed=self.has_agreed(step),
+            relayed=self.is_relayed(step),
+            unanswered=step.quotes[0].index in self.unanswered,
+        )
+
     def find_consent(self, ready: Sequence[Ready]) -> None:
         """Determine which messages may contain requests, and which the person confirmed."""
         asking = {each.step.quotes[0].index for each in ready if each.step.consent}
@@ -222,13 +238,17 @@ class PlanWriter:
         said = {index: self.messages[index] for index in (asking | held) & self.messages.keys()}
         self.asked = {index for index, message in said.items() if message.voice}
         theirs = Message.objects.filter(conversation=self.conversation, role=Message.Role.USER).order_by("index")
-        for index in self.asked & held:
-            if (until := said[index].held_until) is not None and until <= said[index].at:  # Released with consent.
-                self.agreed.add(index)
+        for index in held:
+            message = said[index]
+            if message.held_until is not None and message.held_until <= message.at:  # Released with consent.
+                self.agreed |= {index} & self.asked
                 continue
             answer = theirs.filter(index__gt=index).only("content", "voice").first()
-            if answer is not None and answer.voice and says_yes(answer.content):
-                self.agreed.add(index)
+            if answer is None or not says_yes(answer.content):
+                if _has_lapsed(message):
+                    self.unanswered.add(index)
+            elif answer.voice:
+                self.agreed |= {index} & self.asked
 
     def write_all(self, ready: Sequence[Ready]) -> None:
         """Execute the steps, most important first, and relate new memories to similar ones."""
@@ -267,14 +287,7 @@ class PlanWriter:
     def _do(self, ready: Ready, said: Sequence[Said]) -> tuple[str, str]:
         if isinstance(ready, ReadyAddition):
             verdicts = ready.verdicts if self.principal.agentic_memory else None
-            policy = WritePolicy(
-                consent=self.consents(ready.step),
-                agreed=self.has_agreed(ready.step),
-                relayed=self.is_relayed(ready.step),
-                insist=True,
-                verdicts=verdicts,
-                among_others=True,
-            )
+            policy = replace(self._policy(ready.step), insist=True, verdicts=verdicts, among_others=True)
             prepared = replace(ready.prepared, new=self._attributed(ready.prepared.new, ready.step))
             outcome = record_new(
                 self.write,
@@ -294,11 +307,9 @@ class PlanWriter:
                 self.principal,
                 known.id,
                 ready.text,
+                self._policy(ready.step),
                 version=known.version,
                 correction=ready.step.correction,
-                consent=self.consents(ready.step),
-                agreed=self.has_agreed(ready.step),
-                relayed=self.is_relayed(ready.step),
                 written_by=self.written_by,
                 conversation_id=self.conversation.pk,
                 said=said,
@@ -318,9 +329,8 @@ class PlanWriter:
             self.write,
             self.principal,
             known.id,
+            self._policy(ready.step),
             version=known.version,
-            consent=self.consents(ready.step),
-            relayed=self.is_relayed(ready.step),
             written_by=self.written_by,
             conversation_id=self.conversation.pk,
             said=said,

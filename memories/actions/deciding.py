@@ -92,7 +92,7 @@ class CandidateDecision:
     def applies(self) -> bool:
         """Whether two agreeing signals suffice: not against a rejection or a reviewed value of the field."""
         holder = self.around.holder
-        return self.agreed and not self.resembles and (holder is None or holder.reviewed_at is None)
+        return self.agreed and not self.waiting_reason and (holder is None or holder.reviewed_at is None)
 
     def carrier(self) -> Memory | None:
         """Return the proposed memory with the same tone or goal, from the first signal."""
@@ -132,9 +132,14 @@ class CandidateDecision:
         return self.policy.own_word or (asked and not self.candidate.prepared.held_back)
 
     @property
-    def resembles(self) -> str:
-        """Return why it must wait for the person (it resembles a rejected one, or is no statement), or ''."""
-        return "" if self.by_word else self.around.against.review_reason(self.candidate.prepared.text)
+    def waiting_reason(self) -> str:
+        """Return why it must wait for the person, or ''.
+
+        It resembles a rejected one, is no statement, or they were asked about it and did not say yes.
+        """
+        if self.by_word:
+            return ""
+        return self.around.against.review_reason(self.candidate.prepared.text) or self.policy.waiting_reason
 
     def check_suppressions(self) -> None:
         """Lift suppressions of the same words if the person says it; raise Gated for anybody else."""
@@ -235,7 +240,7 @@ class CandidateDecision:
                 written_by=written_by,
                 conversation_id=conversation_id,
                 said=said,
-                reason=self.resembles,
+                reason=self.waiting_reason,
             )
             return Outcome("proposed", memory)
         with memory_changing(write, memory) as change:
@@ -248,7 +253,7 @@ class CandidateDecision:
                 valid_from=self.new.valid_from,
             )
             memory.reviewed_at = change.now if self.settled else None
-            memory.state_reason = self.resembles
+            memory.state_reason = self.waiting_reason
             relink(change, principal, prepared.text)
         return Outcome("updated", memory, change.evicted)
 
@@ -279,12 +284,12 @@ class CandidateDecision:
         if reason:
             return InitialState(State.QUARANTINED, "QUARANTINE", reason=reason, said=said)
         if self.waits(self.new.field):
-            return InitialState(State.PROPOSED, "PROPOSE", reason=self.resembles, said=said)
+            return InitialState(State.PROPOSED, "PROPOSE", reason=self.waiting_reason, said=said)
         return InitialState(State.ACTIVE, "ADD", reviewed=self.policy.own_word or self.settled, said=said)
 
     def waits(self, field: str) -> bool:
         """Whether it must wait for the person, as a value of ``field``."""
-        if self.resembles:
+        if self.waiting_reason:
             return True
         settled = self.applies or writing.is_settled(self.policy.consent, self.policy.relayed, field)
         return not settled and writing.waits(self.recording.principal, field)

@@ -14,7 +14,7 @@ from statements.wording import Embedded
 from ..models import Memory, Proposal
 from ..policy import writing
 from ..policy.writing import State, Why
-from ..records import Changed, Said, Updated
+from ..records import Changed, Said, Updated, WritePolicy
 from .proposing import propose_change
 from .single import memory_under_lock, relink
 from .transitions import archive
@@ -25,12 +25,10 @@ def record_update(
     principal: Principal,
     memory_id: str,
     text: Embedded,
+    policy: WritePolicy,
     *,
     version: int,
     correction: bool,
-    consent: bool,
-    agreed: bool,
-    relayed: bool,
     written_by: str,
     conversation_id: UUID,
     said: Sequence[Said],
@@ -39,9 +37,8 @@ def record_update(
 
     For a verbatim memory the change becomes a proposal.
 
-    ``text`` has passed the gates that need no database. ``version`` is the version that the model saw. ``consent``: the
-    person asked for it explicitly, so it does not wait and, unless ``relayed``, lifts a suppression. ``agreed``: they
-    said yes when asked, so it needs no review.
+    ``text`` has passed the gates that need no database. ``version`` is the version that the model saw. Of ``policy``,
+    what the person said of it counts.
 
     Raises NotFound, Gated (422 ``rejected_before``, ``budget``), Conflict (409 ``version_conflict``, ``wrong_state``).
     """
@@ -51,10 +48,11 @@ def record_update(
         check_version(memory, version)
         check_state(memory, State.ACTIVE)
         previous = memory.content, memory.version
-        resembles = suppression_check(write, user_id, text, own_word=consent and not relayed)
+        consent, relayed = policy.consent, policy.relayed
+        reason = suppression_check(write, user_id, text, own_word=consent and not relayed) or policy.waiting_reason
         field = memory.field or writing.said_field(principal, text.content, memory.kind, memory.subject, text.statement)
         if (
-            resembles
+            reason
             or memory.verbatim
             or (not writing.is_settled(consent, relayed, field) and writing.waits(principal, field))
         ):
@@ -67,7 +65,7 @@ def record_update(
                 written_by=written_by[:80],
                 conversation_id=conversation_id,
                 said=said,
-                reason=resembles,
+                reason=reason,
             )
             return Updated(memory, *previous, proposal)
         change.reword(
@@ -78,7 +76,7 @@ def record_update(
             said=said,
             correction=correction,
         )
-        memory.reviewed_at = change.now if writing.settles_review(principal, consent, agreed) else None
+        memory.reviewed_at = change.now if writing.settles_review(principal, consent, policy.agreed) else None
         relink(change, principal, text)
     return Updated(memory, *previous)
 
@@ -87,24 +85,24 @@ def record_archive(
     write: LedgerWrite,
     principal: Principal,
     memory_id: str,
+    policy: WritePolicy,
     *,
     version: int,
-    consent: bool,
-    relayed: bool,
     written_by: str,
     conversation_id: UUID,
     said: Sequence[Said],
 ) -> Changed:
     """Archive a memory that the person retracted, in a transaction that holds the person's ledger lock.
 
-    With ``consent`` they asked to forget it: it is archived at once and suppressed, like a deletion by the person.
-    Raises NotFound, Conflict (409 ``version_conflict``, ``wrong_state``).
+    With the consent of ``policy`` they asked to forget it: it is archived at once and suppressed, like a deletion by
+    the person. Raises NotFound, Conflict (409 ``version_conflict``, ``wrong_state``).
     """
     with memory_under_lock(write, Memory.objects.visible_to(principal), memory_id) as change:
         memory = change.memory
         check_version(memory, version)
         check_state(memory, State.ACTIVE)
-        if not writing.is_settled(consent, relayed, memory.field) and writing.waits(principal, memory.field):
+        settled = writing.is_settled(policy.consent, policy.relayed, memory.field)
+        if policy.waiting_reason or (not settled and writing.waits(principal, memory.field)):
             proposal = propose_change(
                 write,
                 principal,
@@ -114,9 +112,10 @@ def record_archive(
                 written_by=written_by[:80],
                 conversation_id=conversation_id,
                 said=said,
+                reason=policy.waiting_reason,
             )
             return Changed(memory, proposal)
-        archive(change, Why.PERSON if consent else Why.AGENT, conversation_id=conversation_id)
+        archive(change, Why.PERSON if policy.consent else Why.AGENT, conversation_id=conversation_id)
     return Changed(memory)
 
 

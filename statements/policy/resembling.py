@@ -15,6 +15,7 @@ from typing import Literal
 
 import numpy as np
 from django.conf import settings
+from django.utils.translation import gettext_noop
 
 from language.base import Vectors
 from language.gates.passages import spoken
@@ -24,7 +25,7 @@ from language.reading.figures import normalise_figures
 from language.reading.sameness import StatementPair, Worded
 from retrieval.text import list_words
 
-RESEMBLES = "This resembles something that was rejected before."
+RESEMBLES = gettext_noop("This resembles something that was rejected before.")
 """The reason for review of such a statement. It does not quote what was rejected."""
 
 LEAST_SIMILARITY = 0.83

@@ -17,14 +17,15 @@ from journal.leases import cancel_job, open_job
 from journal.models import Change, JobRun, OperationEvent
 from language.base import Extraction, MemoryCandidate, ModelUnavailable
 from memories import actions as memories
-from memories.models import Memory, PlaceMention
-from memories.records import NewMemory
+from memories.models import Memory, PlaceMention, Proposal
+from memories.records import UNANSWERED, NewMemory
 from statements.models import Candidate, Suppression
 from tests.conftest import AwayEmbedder
+from tests.factories import MemoryFactory
 from tests.memories.state import check
 
 from .conftest import say
-from .extracting import QUOTE, TEA, add, contents, operations
+from .extracting import QUOTE, TEA, add, contents, operations, update
 
 pytestmark = pytest.mark.django_db
 
@@ -407,13 +408,41 @@ class TestHolding:
 
     def test_lapses_after_a_day(self, owner, me, model, conversation, time_machine):
         time_machine.move_to("2026-03-01T10:00:00Z")
+        Message.objects.update(created_at=timezone.now(), at=timezone.now())
         extraction.message_hold(me, conversation.pk, 0)
         self.summarise(owner, conversation)
         time_machine.move_to("2026-03-02T10:00:01Z")
         assert actions.sweep()["unread"] == 1
         model.calls([add()])
         assert extraction.extract_messages(conversation.pk) == 1
-        assert contents() == ["The user drinks green tea."]
+        memory = Memory.objects.get()
+        # They were asked and did not say yes, so it is in no prompt until they approve it.
+        assert (memory.content, memory.state, memory.state_reason) == (
+            "The user drinks green tea.",
+            "proposed",
+            UNANSWERED,
+        )
+
+    def test_changes_nothing_unanswered(self, me, model, conversation, time_machine):
+        time_machine.move_to("2026-03-01T10:00:00Z")
+        known = MemoryFactory(user=conversation.user, content="The user drinks black tea.")
+        Message.objects.update(created_at=timezone.now(), at=timezone.now())
+        extraction.message_hold(me, conversation.pk, 0)
+        time_machine.move_to("2026-03-02T10:00:01Z")
+        model.calls([update(known, "The user drinks green tea.")])
+        assert extraction.extract_messages(conversation.pk) == 1
+        known.refresh_from_db()
+        assert (known.content, Proposal.objects.get().reason) == ("The user drinks black tea.", UNANSWERED)
+
+    def test_a_later_yes_in_the_talk_is_an_answer(self, me, model, conversation, time_machine):
+        time_machine.move_to("2026-03-01T10:00:00Z")
+        Message.objects.update(created_at=timezone.now(), at=timezone.now())
+        extraction.message_hold(me, conversation.pk, 0)
+        Message.objects.filter(index=1).update(content="Yes, please.", role="user")
+        time_machine.move_to("2026-03-02T10:00:01Z")
+        model.calls([add()])
+        assert extraction.extract_messages(conversation.pk) == 1
+        assert Memory.objects.get().state == "active"
 
     def test_ends_with_its_release(self, me, model, conversation, sent):
         extraction.message_hold(me, conversation.pk, 0)

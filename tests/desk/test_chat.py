@@ -129,7 +129,7 @@ class TestAnOfferToRemember:
         client = visit(owner)
         shown = words(client.get(sent(say(client, talk, "My sister Ilse keeps hens."))))
         assert "Shall I remember that your sister Ilse keeps hens? Remember it Don’t keep it" in shown
-        assert "Without an answer it is remembered after a day." in shown
+        assert "Without an answer it waits under Review after a day." in shown
         return client
 
     @pytest.mark.parametrize("later", [False, True])
