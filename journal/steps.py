@@ -18,7 +18,7 @@ from .models import Change, Ledger
 
 Key = TypeVar("Key")
 
-TOUCHED = ("suppressions", "relations", "proposals")
+TOUCHED = ("suppressions", "relations", "proposals", "doubts")
 """Names of the lists in ``before`` with what else a change touched."""
 
 

@@ -233,8 +233,7 @@ class _Range:
         # The latest first, because an undo that was undone itself has no effect.
         for change in rows.annotate(undoes=undid).order_by("-rev"):
             key = (change.object_type, change.object_id)
-            if change.event not in _NOT_BLOCKING:
-                log[key].append(change)
+            log[key].append(change)
             is_over = change.rev >= back_to.get(key, change.rev + 1)
             if change.undoes is not None and not is_over and change.rev not in targets:
                 back_to[key], is_over = change.undoes, True
@@ -309,7 +308,9 @@ class _UndoRun:
             if step.rev in self.range.undone and not blocked:
                 continue
             since = [each for each in log if each.rev > step.rev and (until is None or each.rev < until)]
-            since = [each for each in since if each.rev not in self.range.undone]
+            since = [
+                each for each in since if each.event not in _NOT_BLOCKING and each.rev not in self.range.undone
+            ]
             own = [each for each in log if step.action <= each.rev <= step.rev]
             blocked = blocked or bool(since)
             why = "built_on" if blocked else next(filter(None, (_objection(self.principal, each) for each in own)), "")

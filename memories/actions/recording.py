@@ -124,6 +124,8 @@ def record_doubt(
 ) -> None:
     """Mark a memory as possibly out of date because of a message, so that it waits for the person, unchanged.
 
+    Undo removes the mark.
+
     In a transaction that holds the person's ledger lock. Raises NotFound, Conflict (409 ``version_conflict``,
     ``wrong_state``).
     """
@@ -133,3 +135,5 @@ def record_doubt(
         check_state(memory, State.ACTIVE)
         rev = change.log("DOUBT", conversation_id=conversation_id, message=str(said.message_id))
         doubt_statement(memory.user_id, "memory", memory.pk, rev)
+        write.touch("doubts", rev)
+        write.keep_undo_step(memory.user_id, "memory", memory.pk, {})

@@ -81,7 +81,7 @@ class _MemoriesUndo:
         if why := self.may_not(memory, each):
             return why
         before = {name: value for name, value in each.before.items() if name not in TOUCHED}
-        suppressed = bool(each.before.get("suppressions"))
+        suppressed, doubted = (bool(each.before.get(name)) for name in ("suppressions", "doubts"))
         if before.pop("created", False):
             if memory.state in GONE and not suppressed:
                 return None
@@ -106,7 +106,7 @@ class _MemoriesUndo:
         elif "subject" in target:
             self.word(memory, target, memory.content)
         logged = _logged(memory, target, number)
-        if not logged and (target or suppressed):
+        if not logged and (target or suppressed or doubted):
             logged.append(LogEntry("UPDATE", {"undo": True}, memory.version))
         return Move(memory, target, logged) if logged else None
 

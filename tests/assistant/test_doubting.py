@@ -8,6 +8,7 @@ from assistant.learn import actions as learning
 from assistant.learn import tools
 from conversations.models import Message
 from journal.models import Change
+from journal.undo import undo
 from language.backends import embedder_replaced
 from language.embedders.e5.embedder import BundledEmbedder
 from memories import actions as memories
@@ -72,6 +73,29 @@ def test_the_person_s_word_settles_it(owner, doubted):
     me = principal_for_person(owner.pk)
     assert memories.memories_decide(me, {doubted.pk: None}, "approve").done == 1
     assert waiting(owner, {"cat": doubted}) == []
+
+
+def test_undo_takes_the_mark_away(owner, doubted):
+    me, rev = principal_for_person(owner.pk), Change.objects.get(event="DOUBT").rev
+    assert undo(me, rev, rev).objects == [("memory", doubted.pk)]
+    assert not Doubt.objects.exists()
+    doubted.refresh_from_db()
+    assert (doubted.content, doubted.version, doubted.state) == (CAT, 1, "active")
+    assert [(each.rev, each.why) for each in undo(me, rev, rev).left] == [(rev, "built_on")]
+
+
+def test_an_agent_cannot_take_the_mark_away(bot, doubted):
+    rev = Change.objects.get(event="DOUBT").rev
+    memories.memory_add(bot, NewMemory("The user plays the harp.", "person"))
+    left = undo(bot, rev, Change.objects.latest("rev").rev).left
+    assert (rev, "not_yours") in [(each.rev, each.why) for each in left]
+    assert Doubt.objects.exists()
+
+
+def test_a_change_before_a_mark_can_be_undone(owner, memory, doubted):
+    me = principal_for_person(owner.pk)
+    added = Change.objects.get(event="ADD", object_id=memory.pk).rev
+    assert undo(me, added, added).undone == 1
 
 
 def test_where_the_model_may_only_add_nothing_is_asked(owner, talk, model, memory):
