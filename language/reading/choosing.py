@@ -18,7 +18,8 @@ from .condensing import join_sentences
 from .corrections import Correction, corrections_in
 from .filters import is_prompt_injection
 from .kinds import is_health
-from .outdated import after, outdated
+from .lexicon import is_word
+from .outdated import outdated
 from .refusals import Refusal, find_named
 from .revising import find_rescheduling, in_third_person, with_rest
 from .sentences import own_words
@@ -29,6 +30,7 @@ ADD, UPDATE, DELETE, DOUBT = "add_to_memory", "update_memory", "delete_memory", 
 _NAME_WISH = re.compile(r"\b(?:call\w*|names?|nicknam\w+|goes by|known as|prefers?|address\w*)\b", re.IGNORECASE)
 _SINGLE_VALUED = frozenset({"preferred_name", "pronouns", "city", "language", "tone"})
 _NAMED_ID = re.compile(r"\[id:([A-Za-z0-9]{8})\]")
+_OF_ONESELF = re.compile(r"\b(?:I|me|my|mine)\b")
 _INCOMPATIBLE = frozenset({"replaces", "contradicts"})
 
 
@@ -253,20 +255,25 @@ def _outdated_by_meaning(
         stored = [
             each.vector if content == each.content else None for each, content in zip(left, contents, strict=True)
         ]
-        found = outdated(own_words(message.content), contents, stored)
+        found = outdated(_own_note(message.content), contents, stored)
         if found is None or is_prompt_injection(message.content) or found.quote not in message.content:
             continue
         memory = left[found.place]
-        content = after(contents[found.place], found.quote)
-        if content == "":
-            continue
         changed.add(memory.id)
         arguments: dict[str, object] = {"memory_id": memory.id}
         arguments["evidence"] = {"index": message.index, "quote": found.quote}
-        rewords = content is not None and found.sure and not is_health(memory.content)
+        rewords = found.content is not None and found.sure and not is_health(memory.content)
         if rewords:
-            arguments["content"] = content
+            arguments["content"] = found.content
         yield _PlannedCall(UPDATE if rewords else DOUBT, arguments, message.index, message.content.find(found.quote))
+
+
+def _own_note(content: str) -> str:
+    """Return the person's own words, with a line that only looks like another speaker's: "Gym: twice a week now"."""
+    words = own_words(content)
+    label, _, said = content.partition(":")
+    is_note = not words.strip() and "\n" not in content.strip() and not _OF_ONESELF.search(said)
+    return content if is_note and all(map(is_word, label.lower().split())) else words
 
 
 def _negation_in_message(

@@ -18,32 +18,30 @@ from language.backends import get_embedder
 from language.base import EmbedderUnavailable, Vectors
 from language.embedders.e5.embedder import BundledEmbedder
 
-from .figures import MONTHS, NUMERALS
 from .lexicon import is_kind_of
 from .parse import Parsed, Word, parse
 from .predicates import CHANGES, ENDS, PARTINGS
 from .sentences import Sentence, split_sentences
 from .stems import LIGHT, stem_of, words_of
+from .values import new_wording, repeats_value
 from .words import KIN, listed
 
 WEIGHTS = Path(__file__).with_name("outdated.npz")
 LEAST, SURE, SURE_ALONE = -0.35, -0.3, -0.15
 """Minimum scores: for asking the person whether a memory still holds, and for rewording it, with cues and without."""
-_NOW, _ENDED, _NOT_SO, _OF_OTHERS = 0.28, 0.3, -0.06, -0.13
-"""What is added to the score if a passage says that something holds now, ends it, tells of what did not happen or only
-for a time, or tells only of other people."""
+_NOW, _ENDED, _CONTRASTS, _NOT_SO, _OF_OTHERS = 0.28, 0.3, 0.2, -0.06, -0.13
+"""What is added to the score if a passage says that something holds now, ends it, sets another value against it, tells
+of what did not happen or only for a time, or tells only of other people."""
 _AS_NEAR, _MOST_NEAR = 0.02, 3
 """Memories whose cosine to a passage is that close to the nearest one's are considered too, and how many at most."""
 _MOST_SENTENCES, _MOST_WORDS = 3, 40
 """Maximum length of the passages that are scored: a change often takes two sentences."""
 
-_FIGURE = re.compile(r"(?<![\w.,:-])(?:\d+(?:,\d{3})*|[a-z]+)(?![\w:-]|[.,]\d)")
-_MONTH = re.compile(rf"\b(?:{'|'.join(MONTHS)})\b", re.IGNORECASE)
-_FIRST_YEAR, _LAST_YEAR, _MOST_TIMES = 1000, 2100, 5
 _BEGINNING, _LEAST_LETTERS = 4, 3
 _SAID = listed("say write type mean")
 _WHO_DECIDES = listed("doctor doc gp nurse consultant specialist boss")
 """Whose doing is the person's own change: "the doctor put it up to 40 mg"."""
+_POINTING, _PERSONS = listed("it that this"), listed("he she it they")
 _CLAUSES = frozenset({"conj", "advcl", "relcl", "ccomp", "parataxis"})
 _NAMING = listed("name call title know")
 _NOWADAYS = re.compile(
@@ -53,11 +51,14 @@ _NOWADAYS = re.compile(
 )
 _OPEN = re.compile(
     r"\b(?:if|might|could|would|may|should|maybe|perhaps|thinking of|wants? to|one day|hopes?|nearly|almost|never|asked"
-    r"|saying|today|tonight|yesterday|this (?:morning|week|\w+day)|all week|for a)\b|\?|['’]d\b",
+    r"|suggest\w*|propos\w*|we['’]ll see|saying|today|tonight|yesterday|this (?:morning|week|\w+day)|all week|for a)\b"
+    r"|\?|['’]d\b",
     re.IGNORECASE,
 )
 """What did not happen, or only for a time."""
+_DID_I_SAY = re.compile(r"\bdid I (?:say|write)\b[^.!?]*\?", re.IGNORECASE)
 _NEVER_AGAIN = re.compile(r"\b(?:any ?(?:more|longer)|no (?:more|longer))\b", re.IGNORECASE)
+_OVER = re.compile(rf"{_NEVER_AGAIN.pattern}|\b(?:over|g[ai]ven? up|quit)\b", re.IGNORECASE)
 _ENDING = (
     (ENDS | CHANGES | PARTINGS) - listed("bring push extend delay")
     | listed(
@@ -73,11 +74,15 @@ _DENIES = listed("no not never without nobody nothing neither nor hardly n't lon
 
 @dataclass(frozen=True, slots=True)
 class Outdated:
-    """The position of the outdated memory, and the passage of the message as evidence. ``sure``: to be reworded."""
+    """The position of the outdated memory, and the passage of the message as evidence.
+
+    ``sure``: to be reworded as ``content``; that is None if no correct sentence can be made.
+    """
 
     place: int
     quote: str
     sure: bool
+    content: str | None
 
 
 def outdated(said: str, memories: Sequence[str], vectors: Sequence[Vectors | None] = ()) -> Outdated | None:
@@ -109,26 +114,35 @@ def outdated(said: str, memories: Sequence[str], vectors: Sequence[Vectors | Non
     for number, passage in enumerate(passages):
         for which in np.flatnonzero(near[number] >= near[number].max() - _AS_NEAR)[:_MOST_NEAR]:
             score = float(alone[number] + (told[number] * weights["both"]) @ known[which])
-            cues = _cues(passage, memories[linked[which]], at_least=LEAST - score)
-            if cues is not None and score + cues.score > highest:
+            memory = memories[linked[which]]
+            cues = _cues(passage, memory, at_least=LEAST - score)
+            if cues is None or score + cues.score <= highest:
+                continue
+            if cues.content != "":
                 highest = score + cues.score
-                is_sure = not cues.of_others and highest >= (SURE if cues.score > 0 else SURE_ALONE)
-                best = Outdated(linked[which], passage, is_sure)
+                is_sure = not cues.is_doubtful and highest >= (SURE if cues.are_plain else SURE_ALONE)
+                best = Outdated(linked[which], passage, is_sure, cues.content)
     return best
 
 
 @dataclass(frozen=True, slots=True)
 class _Cues:
-    """What the grammar of a passage adds to its score, and whether it speaks of the memory's words only for others."""
+    """What the grammar of a passage adds to its score, and what the memory reads then, as ``after`` returns it.
+
+    ``are_plain``: they tell of a change that has happened. ``is_doubtful``: the passage speaks of the memory's words
+    only for others, or has a value that may be another's.
+    """
 
     score: float
-    of_others: bool
+    are_plain: bool
+    is_doubtful: bool
+    content: str | None
 
 
 def _cues(passage: str, memory: str, at_least: float) -> _Cues | None:
     """Return the cues of a passage for a memory; None if their score is below ``at_least`` or one can't be parsed."""
     score = _NOW if _NOWADAYS.search(passage) else 0.0
-    if score + _ENDED < at_least:
+    if score + _ENDED + _CONTRASTS < at_least:
         return None
     parsed, known = parse(passage, names=False), parse(memory, names=False)
     if parsed is None or known is None:
@@ -140,23 +154,33 @@ def _cues(passage: str, memory: str, at_least: float) -> _Cues | None:
         words = _clause(parsed, verb) if verb.pos in {"VERB", "AUX"} and verb.dep not in {"aux", "auxpass"} else []
         told = [word for word in words if _beginning(word) in value]
         subject = parsed.child(verb, "nsubj", "nsubjpass")
-        subjects += [subject] if words else []
+        subjects += [subject] if words and (subject is None or _beginning(subject) not in value) else []
         if not told:
             named = subject is not None and not whose.isdisjoint(map(_beginning, parsed.subtree(subject)))
             ended = ended or (named and _ends(parsed, verb, words))
         elif _is_of_another(parsed, verb, whose, value):
             is_others = True
         else:
-            is_own = True
+            is_own = is_own or subject is None or not (subject.low in _POINTING or _beginning(subject) in value)
             ended = ended or (_ends(parsed, verb, words) and not any(_is_said_to_be(parsed, word) for word in told))
-    of_others = not is_own and (is_others or _is_about_others(parsed, subjects, whose))
+    who = whose if _is_of_person(known) else set()
+    of_others = not is_own and (is_others or _is_about_others(parsed, subjects, who))
+    wording = new_wording(memory, passage)
+    is_open = _OPEN.search(_DID_I_SAY.sub("", passage)) is not None
     if of_others:
         score = _OF_OTHERS
-    elif _OPEN.search(passage):
+    elif is_open:
         score += _NOT_SO
-    elif ended:
-        score += _ENDED
-    return _Cues(score, of_others) if score >= at_least else None
+    else:
+        score += _ENDED * ended + _CONTRASTS * (wording is not None and wording.contrasts)
+    if score < at_least:
+        return None
+    is_doubtful = False
+    if wording is not None and not wording.contrasts and whose:
+        named = {_beginning(word) for word in parsed.words}
+        is_doubtful = whose.isdisjoint(named) and not any(word.low in _PERSONS for word in parsed.words)
+    content = wording.content if wording is not None else _ended(memory, passage)
+    return _Cues(score, score > 0 and not is_open, is_doubtful or of_others, content)
 
 
 def _clause(parsed: Parsed, verb: Word) -> list[Word]:
@@ -172,20 +196,32 @@ def _is_of_another(parsed: Parsed, verb: Word, whose: set[str], value: set[str])
     while subject is None and verb.dep in {"conj", "xcomp", "advcl", "ccomp"}:
         verb = parsed.head(verb)
         subject = parsed.child(verb, "nsubj", "nsubjpass")
-    if subject is None or subject.low in {"it", "that", "this"}:
+    if subject is None or subject.low in _POINTING:
         return False
-    if not whose and subject.low in {"he", "she"}:
+    if (not whose and subject.low in {"he", "she"}) or _is_namesake(parsed, subject, whose):
         return True
-    if _is_namesake(parsed, subject, whose):
+    told, holder = {_beginning(word) for word in parsed.subtree(subject)}, parsed.child(subject, "poss")
+    if holder is not None and _is_person(holder) and _beginning(holder) not in whose:
         return True
-    told = {_beginning(word) for word in parsed.subtree(subject)}
     if _beginning(subject) in value or not told.isdisjoint(whose):
-        holder = parsed.child(subject, "poss")
-        theirs = holder is not None and holder.low not in {"my", "our"} and told.isdisjoint(whose)
-        return theirs or (not whose and parsed.child(subject, "prep") is not None)
+        return _is_held_by_another(parsed, subject, whose, value)
     if whose and subject.pos == "PROPN":
         return False  # It may be their name.
-    return subject.low not in _WHO_DECIDES and (subject.low in KIN or is_kind_of(subject.lemma, "person"))
+    return subject.low not in _WHO_DECIDES and _is_person(subject)
+
+
+def _is_held_by_another(parsed: Parsed, subject: Word, whose: set[str], value: set[str]) -> bool:
+    """Whether a subject that has words of a memory is of another: "Noah's friend", "her car", "the cat of Tom"."""
+    holder = parsed.child(subject, "poss")
+    if holder is not None and _is_person(subject) and _beginning(subject) not in whose | value:
+        return holder.pos == "PROPN" or _beginning(holder) in whose
+    has_words = not whose.isdisjoint(map(_beginning, parsed.subtree(subject)))
+    theirs = holder is not None and holder.low not in {"my", "our"} and not has_words
+    return theirs or (not whose and parsed.child(subject, "prep") is not None)
+
+
+def _is_person(word: Word) -> bool:
+    return word.low in KIN or (word.pos == "NOUN" and is_kind_of(word.lemma, "person"))
 
 
 def _is_about_others(parsed: Parsed, subjects: Sequence[Word | None], whose: set[str]) -> bool:
@@ -193,7 +229,16 @@ def _is_about_others(parsed: Parsed, subjects: Sequence[Word | None], whose: set
     persons = [each for each in subjects if each is not None and (each.pos == "PROPN" or each.low in KIN)]
     if whose:
         return any(_is_namesake(parsed, each, whose) for each in persons)
-    return bool(persons) and not any(each is None or each.low in {"i", "we"} for each in subjects)
+    own = (each is None or any(word.low in {"i", "we"} for word in parsed.subtree(each)) for each in subjects)
+    return bool(persons) and not any(own)
+
+
+def _is_of_person(known: Parsed) -> bool:
+    """Whether the subject of a memory is somebody else than the user: "The user's sister", not "The user's car"."""
+    root = next((word for word in known.words if word.head == word.index), known.words[0])
+    subject = known.child(root, "nsubj", "nsubjpass")
+    words = known.subtree(subject) if subject is not None else ()
+    return any(word.low != "user" and (word.pos == "PROPN" or _is_person(word)) for word in words)
 
 
 def _is_namesake(parsed: Parsed, subject: Word, whose: set[str]) -> bool:
@@ -210,7 +255,12 @@ def _ends(parsed: Parsed, verb: Word, words: Sequence[Word]) -> bool:
 
 
 def _beginning(word: Word) -> str:
-    return stem_of(word)[:_BEGINNING] if stem_of(word) not in LIGHT else ""
+    return _prefix(stem_of(word)) if stem_of(word) not in LIGHT else ""
+
+
+def _prefix(word: str) -> str:
+    """The beginning of a word without a plural's "s": "cat" and "cats" have the same."""
+    return word[:_BEGINNING].removesuffix("s")
 
 
 def _parts(known: Parsed) -> tuple[set[str], set[str]]:
@@ -237,24 +287,22 @@ def _passages(said: str) -> Iterator[str]:
 def after(memory: str, said: str) -> str | None:
     """Return the new wording of a memory that a message makes outdated; None if no correct sentence can be made.
 
-    An empty one if the message may only tell how the memory's state began. If both have one figure, it is replaced.
-    Otherwise "no longer" is inserted into a present-tense memory.
+    An empty one if the message may only tell how the memory's state began. With the message's value if it gives one,
+    otherwise "no longer" is inserted into a present-tense memory.
     """
-    figures = [] if _MONTH.search(memory) else _figures(memory)
-    told = _figures(said)
-    if len(figures) == 1:
-        was, value = figures[0]
-        new = [match[0] for match, other in told if other != value]
-        if len(new) == 1 and all(_may_stand_for(other, value) for _, other in told):
-            return f"{memory[: was.start()]}{new[0]}{memory[was.end() :]}"
-        if any(other == value for _, other in told):
-            return ""  # It may tell of the same figure.
-    return "" if _affirms(said, memory) else _no_longer(memory)
+    wording = new_wording(memory, said)
+    return wording.content if wording is not None else _ended(memory, said)
+
+
+def _ended(memory: str, said: str) -> str | None:
+    is_same = repeats_value(memory, said) and not _OVER.search(said)
+    return "" if is_same or _affirms(said, memory) else _no_longer(memory)
 
 
 def _matters(text: str) -> set[str]:
-    """Return the prefixes of the content words."""
-    return {word[:_BEGINNING] for word in words_of(text) if word not in LIGHT and len(word) >= _LEAST_LETTERS}
+    """Return the prefixes of the content words, also of parts of compounds."""
+    words = {part for word in words_of(text) for part in (word, *word.split("-"))}
+    return {_prefix(word) for word in words if word not in LIGHT and len(word) >= _LEAST_LETTERS}
 
 
 def _affirms(said: str, memory: str) -> bool:
@@ -274,6 +322,8 @@ def _is_said_to_be(parsed: Parsed, word: Word) -> bool:
     while chain[-1].pos not in {"VERB", "AUX"} and chain[-1].head != chain[-1].index:
         chain.append(parsed.head(chain[-1]))
     verb, first = chain[-1], chain[-2] if len(chain) > 1 else chain[-1]
+    if verb.pos not in {"VERB", "AUX"} or (verb.dep == "xcomp" and parsed.head(verb).low == "used"):
+        return False
     if any(each.dep in {"nsubj", "nsubjpass"} for each in chain[:-1]) and verb.lemma != "be":
         return False
     beside = [verb, *parsed.children(verb), *(each for one in chain[:-1] for each in parsed.subtree(one))]
@@ -291,22 +341,6 @@ def _is_change(parsed: Parsed, verb: Word) -> bool:
     beside = (each for each in parsed.children(verb) if each.dep in {"prt", "prep", "advmod", "acomp", "attr", "dobj"})
     called = {verb.lemma, *(f"{verb.lemma} {each.low}" for each in beside)}
     return not called.isdisjoint(_ENDING)
-
-
-def _figures(text: str) -> list[tuple[re.Match[str], int]]:
-    """Return the numbers of a text with their values, without the ambiguous "one"."""
-    found = []
-    for match in _FIGURE.finditer(text.lower()):
-        value = NUMERALS.get(match[0]) if match[0].isalpha() else int(match[0].replace(",", ""))
-        if value is not None and match[0] not in {"one", "zero"}:
-            found.append((match, value))
-    return found
-
-
-def _may_stand_for(new: int, old: int) -> bool:
-    """Whether two numbers may count the same: both or neither are years, and the magnitudes are similar."""
-    is_year = [_FIRST_YEAR <= each <= _LAST_YEAR for each in (new, old)]
-    return is_year[0] == is_year[1] and max(new, old) <= _MOST_TIMES * min(new, old)
 
 
 def _no_longer(memory: str) -> str | None:

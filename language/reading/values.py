@@ -1,0 +1,345 @@
+"""The value that a message gives in place of a memory's: a day, date, time or number, or words set against others.
+
+"It isn't Tuesday but Thursday", "now €200 (previously 150)", "it's Kiko, not Koko", "from Trello to Linear".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from .figures import MONTHS, NUMERALS
+from .parse import Parsed, Word, parse
+from .stems import LIGHT
+from .words import listed
+
+_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_ORDINALS = (
+    *("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh"),
+    *("twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth"),
+)
+_TIMES = ("once", "twice")
+_WORDS = {number: word for word, number in NUMERALS.items()}
+_MOST_IN_WORDS, _FIRST_YEAR, _LAST_YEAR, _MOST_TIMES = 20, 1000, 2100, 5
+_MONTH = rf"(?P<month>(?:{'|'.join(rf'{month[:3]}(?:{month[3:]})?' for month in MONTHS)})|sept)\b"
+_NTH = r"(?P<day>\d\d?)(?P<th>st|nd|rd|th)?"
+_NUMERAL = "|".join(word for word in NUMERALS if word not in {"zero", "one"})
+_KINDS = {
+    "date": rf"\b(?:{_NTH} (?:of )?{_MONTH}|{_MONTH.replace('<month', '<first')} (?:the )?"
+    rf"{_NTH.replace('<day', '<later').replace('<th', '<nd')}(?![\d:]))",
+    "month": rf"\b{_MONTH}(?: (?P<year>\d{{4}}))(?!\d)",
+    "time": r"\b(?P<time>\d\d?:\d\d)\b(?: ?[ap]\.?m\b)?",
+    "times": rf"\b(?:(?P<word>{'|'.join(_TIMES)})|(?P<count>\d+|{_NUMERAL})(?: times|x))\b",
+    "day": r"\b(?:(?P<full>mon|tues|wednes|thurs|fri|satur|sun)days?|(?P<short>tues?|weds?|thu(?:rs?)?|fri|mon))\b"
+    r"|\b(?-i:(?P<proper>Sat|Sun))\b",
+    "ordinal": rf"\b(?:(?P<nth>{'|'.join(_ORDINALS)})|(?P<digits>\d+)(?:st|nd|rd|th))\b",
+    "number": rf"(?<![\w.,:-])(?<!past )"
+    rf"(?P<number>\d+(?:,\d{{3}})*(?:\.\d+)?|{_NUMERAL})(?![\w:-]|[.,]\d| (?:thirty|fifteen)\b)",
+}
+_PATTERNS = {kind: re.compile(pattern, re.IGNORECASE) for kind, pattern in _KINDS.items()}
+_BEFORE_OLD = re.compile(
+    r"(?:\b(?:not|no (?:longer|more)|never|instead of|rather than|previously|formerly|(?<!it )(?<!that )was|were"
+    r"|used to be|from|I (?:said|wrote|typed|put|told you)|did I say|until now)|n['’]t)"
+    r"(?: (?:on|at|in|for|of|the|a|an|my|our|only|just|first|second|third|fourth|last))*\s*$",
+    re.IGNORECASE,
+)
+_AFTER_OLD = re.compile(
+    r"\s*(?:->|→|\?|before\b|any ?(?:more|longer)\b|is (?:wrong|over|history)|\w+ any ?more\b"
+    r"|(?:(?:thing|one|slot|mornings?|evenings?|afternoons?) )?(?:was|were)\b)",
+    re.IGNORECASE,
+)
+_NTH_BEFORE = re.compile(rf"\b(?:{'|'.join(_ORDINALS)}|last)\s*$", re.IGNORECASE)
+_NOW_BEFORE = re.compile(r"(?:->|→|\bnow|\bto|\bmeant|\bit['’]s|\bbut)\s*(?:on |at |in |the |a |an )*$", re.IGNORECASE)
+_FEW = r"(?:(?:a|an|the|my|our|his|her)\s+)?[\w'’-]+(?:\.\w+)*(?:\s+[\w'’-]+){0,3}?"
+_FROM_WORD = (
+    r"(?=\s*(?:[.,;:!?)(–—]|$|\b(?:now|at|in|on|for|since|because|and|but|when|as|with|last|this|these|which|who|from"
+    r"|so|by|after|before|instead|any|btw|lol|always|everyone|i)\b))"
+)
+"""What follows a name or noun phrase: a new clause or phrase, or the end."""
+_SWAPS = [
+    re.compile(pattern.format(now=rf"(?P<now>{_FEW})", was=rf"(?P<was>{_FEW})", end=_FROM_WORD), re.IGNORECASE)
+    for pattern in (
+        r"\bnot {was},? but (?:rather )?{now}{end}",
+        r"n['’]t {was}(?: any ?more)?[,;.]? (?:but|(?:it|he|she|they|that|this)['’](?:s|re)(?: now)?) {now}{end}",
+        r"\b(?:no longer|not) {was}[,;.] (?:it|he|she|that|this)['’]s (?:now )?{now}{end}",
+        r"\b(?:is|are|was|['’]s|called|named|learning|meant|mean|it['’]s|make (?:it|that)) "
+        r"(?:actually |really )?{now}(?: with an? \w)?,? "
+        r"(?:and )?not {was}{end}",
+        r"^(?:sorry|no|actually|wait|oops)?[,:]? ?{now}, not {was}{end}",
+        r"\b(?:switched|swapped|changed|moved|went|swap|switch|renamed)\b[^.!?]{{0,40}}? from {was} to {now}"
+        r"{end}",
+        r"\b(?:swapped|traded|exchanged) {was} (?:for|in for) {now}{end}",
+        r"\bswitched {was} (?:for|to) {now}{end}",
+        r"^(?:[\w ]+: )?(?:moved |from )?{was} ?(?:->|→) ?{now}{end}",
+        r"\bdid I say {was}\? I mean[t]? {now}{end}",
+        r"\binstead of {was},? (?:I['’]m|I am|we['’]re|it['’]s|I) (?:\w+ing (?:with |on |at )?)?{now}{end}",
+        r"\b(?:is|['’]s) (?:now )?{now},? I (?:wrote|said|typed|put) {was}{end}",
+    )
+]
+_SAID_TO_BE = re.compile(r"^.*\b(?:is|are|was|were|called|named|learning)\s+", re.IGNORECASE)
+_MAYBE_ARTICLE = r"(?:(?:an?|the|my|our|his|her) )?"
+_AND_NOT = re.compile(
+    rf",? (?:and )?not (?:(?:in|at|on|with|for|to) )?{_MAYBE_ARTICLE}(?P<was>{_FEW}){_FROM_WORD}", re.IGNORECASE
+)
+_ARTICLE = re.compile(r"(?:a|an|the|my|our|his|her)\s+", re.IGNORECASE)
+_NAMED = frozenset({"NOUN", "PROPN", "ADJ", "NUM", "X"})
+_NO_VALUE = LIGHT | listed("another other something someone one it him her them this that what where whatever i me you")
+_TITLES = listed("mr mrs ms dr miss prof")
+_CURRENCY = "€$£"
+
+
+@dataclass(frozen=True, slots=True)
+class NewWording:
+    """A memory with the value that a message gives in its place. ``contrasts``: the message denies the old one."""
+
+    content: str
+    contrasts: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """A value of a text: equal ``key`` means the same. ``unit`` is the lemma of what a number counts, or ''."""
+
+    kind: str
+    key: tuple[int | float, ...]
+    match: re.Match[str]
+    unit: str = ""
+
+    @property
+    def before(self) -> str:
+        """The text before it."""
+        return self.match.string[: self.match.start()]
+
+
+def new_wording(memory: str, said: str) -> NewWording | None:
+    """Return the wording of a memory with a message's value; None if the message gives none, or it is unclear which."""
+    return _of_values(memory, said) or _of_words(memory, said)
+
+
+def repeats_value(memory: str, said: str) -> bool:
+    """Whether a message has a value of the memory, and may tell of the same."""
+    known = {(each.kind, each.key) for each in _values(memory)}
+    return any((each.kind, each.key) in known for each in _values(said))
+
+
+# --- Days, dates, times, numbers --------------------------------------------------------------------------------------
+
+
+def _of_values(memory: str, said: str) -> NewWording | None:
+    told, changes, contrasts = list(_values(said)), [], False
+    known = list(_values(memory))
+    for old in known:
+        if sum(each.kind == old.kind for each in known) > 1:
+            continue
+        alike = [each for each in map(lambda one, was=old: _as_kind(one, was), told) if each is not None]
+        denied = [each for each in alike if _is_denied(each, said)]
+        new = {each.key: each for each in alike if each not in denied and each.key != old.key}
+        if len(new) > 1:
+            new = {key: each for key, each in new.items() if _NOW_BEFORE.search(said[: each.match.start()])}
+        if len(new) > 1 or (new and any(each.key == old.key and each not in denied for each in alike)):
+            return None
+        if not new:
+            continue
+        changes.append((old, next(iter(new.values()))))
+        contrasts = contrasts or any(each.key == old.key for each in denied)
+    content = memory
+    for old, value in sorted(changes, key=lambda each: each[0].match.start(), reverse=True):
+        content = content[: old.match.start()] + _written_as(old, value) + content[old.match.end() :]
+    return NewWording(content, contrasts) if changes else None
+
+
+def _values(text: str) -> Iterator[_Value]:
+    """Yield the values of a text, none inside another."""
+    left, parsed = text, None
+    for kind, pattern in _PATTERNS.items():
+        for match in list(pattern.finditer(left)):
+            left = left[: match.start()] + "\0" * len(match[0]) + left[match.end() :]
+            unit = ""
+            if kind == "number":
+                parsed = parsed or parse(text, names=False)
+                unit = _unit(text, match, parsed)
+            yield _Value(kind, _key(kind, match), match, unit)
+
+
+def _key(kind: str, match: re.Match[str]) -> tuple[int | float, ...]:
+    found = {name: part.lower() for name, part in match.groupdict().items() if part}
+    number = (found.get("count") or found.get("number") or "").replace(",", "")
+    if kind == "date":
+        key: tuple[int | float, ...] = (
+            int(found.get("day") or found["later"]),
+            _month(found.get("month") or found["first"]),
+        )
+    elif kind == "month":
+        key = _month(found["month"]), int(found["year"])
+    elif kind == "time":
+        key = tuple(map(int, found["time"].split(":")))
+    elif kind == "day":
+        key = (next(at for at, day in enumerate(_DAYS) if day.lower()[:3] == next(iter(found.values()))[:3]),)
+    elif kind == "ordinal":
+        key = (int(found["digits"]) if "digits" in found else 1 + _ORDINALS.index(found["nth"]),)
+    elif "word" in found:
+        key = (1 + _TIMES.index(found["word"]),)
+    else:
+        key = (NUMERALS[number] if number in NUMERALS else float(number),)
+    return key
+
+
+def _month(name: str) -> int:
+    return next(at for at, month in enumerate(MONTHS, 1) if month[:3] == name[:3])
+
+
+def _unit(text: str, match: re.Match[str], parsed: Parsed | None) -> str:
+    if text[: match.start()].endswith(tuple(_CURRENCY)) or parsed is None:
+        return ""
+    word = next((each for each in parsed.words if each.start == match.start()), None)
+    head = parsed.head(word) if word is not None and word.dep == "nummod" else None
+    return head.lemma.lower() if head is not None and head.index > (word.index if word else 0) else ""
+
+
+def _as_kind(told: _Value, old: _Value) -> _Value | None:
+    """Return a value of a message as one that could stand for a memory's; None if it couldn't."""
+    if old.kind == "date" and told.kind == "ordinal" and told.match["digits"]:
+        return _Value("date", (told.key[0], old.key[1]), told.match)
+    if told.kind != old.kind:
+        return None
+    if old.kind == "day" and _NTH_BEFORE.search(told.before) and not _NTH_BEFORE.search(old.before):
+        return None
+    return told if old.kind != "number" or _may_stand_for(told, old) else None
+
+
+def _may_stand_for(new: _Value, old: _Value) -> bool:
+    """Whether two numbers may count the same: like units, both or neither are years, and of similar size."""
+    was, now = old.key[0], new.key[0]
+    is_year = [_FIRST_YEAR <= each.key[0] <= _LAST_YEAR and not each.unit for each in (old, new)]
+    if is_year[0] != is_year[1] or max(was, now) > _MOST_TIMES * max(1, min(was, now)):
+        return False
+    return not new.unit or (bool(old.unit) and (new.unit.endswith(old.unit) or old.unit.endswith(new.unit)))
+
+
+def _is_denied(value: _Value, said: str) -> bool:
+    before, after = said[: value.match.start()], said[value.match.end() :]
+    return _BEFORE_OLD.search(before) is not None or _AFTER_OLD.match(after) is not None
+
+
+def _written_as(old: _Value, new: _Value) -> str:
+    """Return the new value in the way that the memory writes its own."""
+    text, match, number = old.match[0], old.match, int(new.key[0])
+    if old.kind == "day":
+        written = _DAYS[number] + ("s" if text.endswith("s") else "")
+    elif old.kind == "date":
+        day, month = str(number) + (_ending(number) if match["th"] or match["nd"] else ""), int(new.key[1])
+        name = MONTHS[month - 1].capitalize()
+        written = f"{day} {'of ' if ' of ' in text else ''}{name}" if match["day"] else f"{name} {day}"
+    elif old.kind == "month":
+        written = f"{MONTHS[number - 1].capitalize()} {new.key[1]}"
+    elif old.kind == "time":
+        written = new.match["time"] + text[len(match["time"]) :]
+    elif old.kind == "times":
+        written = _TIMES[number - 1] if number <= len(_TIMES) else f"{_WORDS.get(number, number)} times"
+    elif old.kind == "ordinal":
+        in_words = match["nth"] and number <= len(_ORDINALS)
+        written = _ORDINALS[number - 1] if in_words else f"{number}{_ending(number)}"
+    elif match["number"].isalpha() and number == new.key[0] and number <= _MOST_IN_WORDS:
+        written = _WORDS[number]
+    else:
+        written = str(number) if new.match["number"].isalpha() else new.match["number"]
+    return written
+
+
+def _ending(number: int) -> str:
+    return "th" if number % 100 in {11, 12, 13} else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+
+
+# --- Words set against each other -------------------------------------------------------------------------------------
+
+
+def _of_words(memory: str, said: str) -> NewWording | None:
+    """Return the memory with words of the message in the place of words that it sets them against."""
+    for pattern in _SWAPS:
+        for match in pattern.finditer(said):
+            was, now = (_ARTICLE.sub("", _SAID_TO_BE.sub("", match[name].strip()), count=1) for name in ("was", "now"))
+            content = _put(memory, was, now)
+            if content is not None:
+                return NewWording(content, contrasts=True)
+    for match in _AND_NOT.finditer(said):
+        content = _put_after_same_word(memory, said[: match.start()], match["was"])
+        if content is not None:
+            return NewWording(content, contrasts=True)
+    return None
+
+
+def _put_after_same_word(memory: str, body: str, was: str) -> str | None:
+    """Return the memory with what follows, in ``body``, the word that stands before ``was`` in the memory."""
+    place = re.search(rf"(?P<before>[\w'’-]+) {_MAYBE_ARTICLE}{re.escape(was)}\b", memory, re.IGNORECASE)
+    if place is None:
+        return None
+    verb = re.escape(place["before"].removesuffix("s"))
+    now = re.search(rf"\b{verb}s? {_MAYBE_ARTICLE}(?P<now>[\w'’-]+(?: [\w'’-]+){{0,2}})$", body, re.IGNORECASE)
+    return _put(memory, was, now["now"]) if now is not None else None
+
+
+def _put(memory: str, was: str, now: str) -> str | None:
+    """Return the memory with ``now`` for the noun phrase that has ``was``; None if that makes no like sentence."""
+    place = re.search(rf"(?<![\w'’-]){re.escape(was)}(?!['’]s|[\w-])", memory, re.IGNORECASE)
+    if place is None or was.lower() == now.lower() or _NO_VALUE.intersection((was.lower(), *now.lower().split())):
+        return None
+    if (parsed := parse(memory, names=False)) is None:
+        return None
+    old = [word for word in parsed.words if word.start >= place.start() and word.end <= place.end()]
+    first, last = _phrase(parsed, old, like=_are_alike(was, now)) if old else (None, None)
+    if first is None or last is None:
+        return None
+    is_name = memory[place.start()].isupper()
+    is_spelt = now[:1].isupper() or _are_alike(was, now)
+    if is_name and last.pos == "PROPN" and now.islower():
+        now = now.title()
+    before, after = memory[: first.start], memory[last.end :]
+    if after.split()[:1] and now.lower().endswith(f" {after.split()[0].lower().rstrip('.')}"):
+        now = now.rsplit(" ", 1)[0]
+    article = re.search(r"\b(an?|the) $", before)
+    if article is not None and now.split()[0].lower().rstrip(".") in _TITLES:
+        before = before[: article.start()]
+    elif article is not None and article[1] != "the":
+        before = f"{before[: article.start()]}{'an' if now[0].lower() in 'aeiou' else 'a'} "
+    content = f"{before}{now}{after}"
+    is_sound = (is_name and is_spelt) or _has_same_form(parsed, last, content, len(before) + len(now))
+    return content if is_sound else None
+
+
+def _phrase(parsed: Parsed, old: Sequence[Word], *, like: bool) -> tuple[Word | None, Word | None]:
+    """Return the first and last word of the noun phrase around some words outside the subject, without its article."""
+    head = next((word for word in reversed(old) if word.pos in _NAMED), None)
+    if head is None or (root := next((word for word in parsed.words if word.head == word.index), None)) is None:
+        return None, None
+    subject = parsed.child(root, "nsubj", "nsubjpass")
+    if subject is not None and head in parsed.subtree(subject):
+        return None, None
+    if like:
+        return old[0], old[-1]
+    first = old[0]
+    while first.index and (one := parsed.words[first.index - 1]).pos in {"PROPN", "ADJ", "NOUN", "NUM"}:
+        first = one
+    last = old[-1]
+    while parsed.words[last.index + 1 :] and (one := parsed.words[last.index + 1]).pos == "PROPN":
+        last = one
+    return first, last
+
+
+def _are_alike(one: str, other: str) -> bool:
+    """Whether two names are spellings of one another: "Koko" and "Kiko"."""
+    short, long = sorted((one.lower(), other.lower()), key=len)
+    shared = sum(short.count(letter) > 0 for letter in set(long))
+    return one.count(" ") == other.count(" ") and short[0] == long[0] and shared * 2 > len(set(long))
+
+
+def _has_same_form(old: Parsed, was: Word, content: str, end: int) -> bool:
+    """Whether a new sentence is built as the old one; the word that ends at ``end`` replaces ``was``."""
+    new = parse(content, names=False)
+    if new is None or len(new.sentences) != len(old.sentences):
+        return False
+    now = next((word for word in new.words if word.end == end), None)
+    roots = [next((word for word in one.words if word.head == word.index), None) for one in (old, new)]
+    if now is None or roots[0] is None or roots[1] is None or roots[0].lemma != roots[1].lemma:
+        return False
+    return now.pos in _NAMED and was.pos in _NAMED
