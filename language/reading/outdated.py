@@ -177,8 +177,8 @@ def _cues(passage: str, memory: str, at_least: float) -> _Cues | None:
         return None
     is_doubtful = False
     if wording is not None and not wording.contrasts and whose:
-        named = {_beginning(word) for word in parsed.words}
-        is_doubtful = whose.isdisjoint(named) and not any(word.low in _PERSONS for word in parsed.words)
+        spoken = {_beginning(word) for word in parsed.words}
+        is_doubtful = whose.isdisjoint(spoken) and not any(word.low in _PERSONS for word in parsed.words)
     content = wording.content if wording is not None else _ended(memory, passage)
     return _Cues(score, score > 0 and not is_open, is_doubtful or of_others, content)
 

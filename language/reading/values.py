@@ -132,7 +132,7 @@ def _of_values(memory: str, said: str) -> NewWording | None:
     for old in known:
         if sum(each.kind == old.kind for each in known) > 1:
             continue
-        alike = [each for each in map(lambda one, was=old: _as_kind(one, was), told) if each is not None]
+        alike = [each for one in told if (each := _as_kind(one, old)) is not None]
         denied = [each for each in alike if _is_denied(each, said)]
         new = {each.key: each for each in alike if each not in denied and each.key != old.key}
         if len(new) > 1:
