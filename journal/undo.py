@@ -308,9 +308,7 @@ class _UndoRun:
             if step.rev in self.range.undone and not blocked:
                 continue
             since = [each for each in log if each.rev > step.rev and (until is None or each.rev < until)]
-            since = [
-                each for each in since if each.event not in _NOT_BLOCKING and each.rev not in self.range.undone
-            ]
+            since = [each for each in since if each.event not in _NOT_BLOCKING and each.rev not in self.range.undone]
             own = [each for each in log if step.action <= each.rev <= step.rev]
             blocked = blocked or bool(since)
             why = "built_on" if blocked else next(filter(None, (_objection(self.principal, each) for each in own)), "")
