@@ -26,6 +26,7 @@ from .names import (
     LONGEST_NAME,
     PARKED,
     check_instructions,
+    check_name_not_rejected,
     check_name_of_person,
     check_sensitive,
     check_username,
@@ -36,8 +37,9 @@ from .names import (
     names_to_invite,
     normal_name,
     parked_name,
+    register_rejected_check,
+    rejected_before,
 )
-from .refused_words import check_name_not_rejected, register_rejected_check, rejected_before
 
 if TYPE_CHECKING:
     from ..models import Agent, Grant

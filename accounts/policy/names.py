@@ -1,9 +1,13 @@
-"""Names of people, agents and legacies: normalisation, validation, and the issuer of a caller's names."""
+"""Names of people, agents and legacies: normalisation, validation, and the issuer of a caller's names.
+
+Rooms that depend on this one register how to look up what a person rejected, which a name must not repeat.
+"""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
+from uuid import UUID
 
 import regex as re
 from confusable_homoglyphs import categories as scripts
@@ -159,3 +163,26 @@ def check_sensitive(text: str) -> None:
             % {"article": article, "kind": _(found.kind)},
             kind=found.kind,
         )
+
+
+RejectedCheck = Callable[[UUID, Sequence[str]], bool]
+_rejected_checks: list[RejectedCheck] = []
+
+
+def register_rejected_check(check: RejectedCheck) -> None:
+    """Register a check: whether one of several texts repeats what the person rejected."""
+    _rejected_checks.append(check)
+
+
+def rejected_before() -> Gated:
+    """Return the error for what a person rejected or deleted."""
+    return Gated(_("The person rejected or deleted this before. Only they can bring it back."), code="rejected_before")
+
+
+def check_name_not_rejected(principal: Principal, *texts: str) -> None:
+    """Raise Gated (422 ``rejected_before``) if a name repeats what the person rejected, unless they chose it."""
+    user_id = principal.user_id
+    if user_id is None or principal.speaks_as_person:
+        return
+    if any(check(user_id, texts) for check in _rejected_checks):
+        raise rejected_before()
