@@ -1,10 +1,14 @@
-"""Runs a maintenance job of one person."""
+"""Runs maintenance jobs: of one person, or of all in batches."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 from uuid import UUID
 
+from django.db.models import QuerySet
+
+from journal.actions import ledger_write
 from journal.exceptions import NotFound
 from journal.leases import Lease, claim_job, fail_job, working
 from journal.operation_actions import note_operation
@@ -12,7 +16,7 @@ from language.base import LanguageError
 
 from .principals import Principal
 from .queries import principal_for_job
-from .scope import acting_as
+from .scope import acting_as, working_for
 
 
 def work_for_person(
@@ -38,3 +42,26 @@ def work_for_person(
                 work(lease, principal, user_id)
         except NotFound:
             fail_job(job, "gone")
+
+
+def work_in_batches(
+    job: str, due: QuerySet[Any], work: Callable[..., int], owners: Sequence[str] = ("user_id",)
+) -> int:
+    """Call ``work`` for each owner of ``due`` rows, with the write and the owner's ids, until it returns 0.
+
+    Each call is a transaction that locks the ledgers named by the columns ``owners``, the person's first. Returns the
+    sum of the results.
+    """
+    done = 0
+    for ids in list(due.order_by(*owners).values_list(*owners).distinct()):
+        while count := _work_on_batch(job, ids, work):
+            done += count
+    return done
+
+
+def _work_on_batch(job: str, owners: Sequence[UUID], work: Callable[..., int]) -> int:
+    try:
+        with working_for(owners[0], job) as principal, ledger_write(principal.actor, *owners) as write:
+            return work(write, *owners)
+    except NotFound:
+        return 0  # The person or the legacy was erased meanwhile, with all that is theirs.

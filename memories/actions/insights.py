@@ -9,9 +9,9 @@ from uuid import UUID
 from django.utils import timezone
 
 from accounts.principals import Principal
-from accounts.scope import working_for
-from journal.actions import LedgerWrite, ledger_write
-from journal.exceptions import NotFound, Refused
+from accounts.upkeep import work_in_batches
+from journal.actions import LedgerWrite
+from journal.exceptions import Refused
 
 from ..models import Memory, Relation
 from ..records import Candidate, PreparedMemory, Said, WritePolicy
@@ -68,13 +68,11 @@ def insights_tidy() -> int:
 
     Other removals archive their insights in the same transaction.
     """
-    archived = 0
-    for user_id in list(Memory.objects.unfounded().order_by("user_id").values_list("user_id", flat=True).distinct()):
-        try:
-            with working_for(user_id, "memories.tidy_insights") as job, ledger_write(job.actor, user_id) as write:
-                for memory in Memory.objects.filter(user_id=user_id).unfounded().without_vectors():
-                    insight_leave(write, memory)
-                    archived += 1
-        except NotFound:
-            continue  # The person was erased meanwhile.
-    return archived
+
+    def tidy(write: LedgerWrite, user_id: UUID) -> int:
+        gone = list(Memory.objects.filter(user_id=user_id).unfounded().without_vectors())
+        for memory in gone:
+            insight_leave(write, memory)
+        return len(gone)
+
+    return work_in_batches("memories.tidy_insights", Memory.objects.unfounded(), tidy)

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from accounts import policy as accounts_policy
 from accounts.principals import Principal
-from accounts.scope import working_for
+from accounts.upkeep import work_in_batches
 from conversations.models import Message
 from conversations.passages import Original
 from journal.actions import LedgerWrite, delete_undo_steps, ledger_write
@@ -235,29 +235,17 @@ def place_refuse(write: LedgerWrite, proposal: Proposal) -> None:
 
 
 def places_purge() -> int:
-    """Delete expired removed places, each with a PURGE in the log. Returns how many.
-
-    Each batch is a transaction of one person.
-    """
-    purged = 0
-    due = Place.objects.due_for_purge(timezone.now())
-    for user_id in list(due.order_by("user_id").values_list("user_id", flat=True).distinct()):
-        while done := _purge_batch(user_id):
-            purged += done
-    return purged
+    """Delete expired removed places, each with a PURGE in the log. Returns how many."""
+    return work_in_batches("memories.purge", Place.objects.due_for_purge(timezone.now()), _purge_batch)
 
 
-def _purge_batch(user_id: UUID) -> int:
-    try:
-        with working_for(user_id, "memories.purge") as job, ledger_write(job.actor, user_id) as write:
-            due = Place.objects.due_for_purge(timezone.now()).filter(user_id=user_id).order_by("purge_at", "pk")
-            places = list(due.values_list("pk", "version")[:PURGE_BATCH])
-            Place.objects.filter(pk__in=[pk for pk, _ in places]).delete()
-            delete_undo_steps("place", [pk for pk, _ in places])
-            for pk, version in places:
-                write.change(user_id, "PURGE", "place", pk, old_version=version)
-    except NotFound:
-        return 0  # The person was erased meanwhile, with all that is theirs.
+def _purge_batch(write: LedgerWrite, user_id: UUID) -> int:
+    due = Place.objects.due_for_purge(timezone.now()).filter(user_id=user_id).order_by("purge_at", "pk")
+    places = list(due.values_list("pk", "version")[:PURGE_BATCH])
+    Place.objects.filter(pk__in=[pk for pk, _ in places]).delete()
+    delete_undo_steps("place", [pk for pk, _ in places])
+    for pk, version in places:
+        write.change(user_id, "PURGE", "place", pk, old_version=version)
     return len(places)
 
 

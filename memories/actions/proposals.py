@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from accounts import policy as accounts_policy
 from accounts.principals import Principal
-from accounts.scope import working_for
+from accounts.upkeep import work_in_batches
 from conversations.actions import Cause, original_quotes, plan_withholding, words_withhold
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import Conflict, NotFound, Refused
@@ -139,37 +139,30 @@ def _words_behind(proposal_id: UUID) -> tuple[Cause, list[tuple[UUID, str]]]:
 def proposals_lapse() -> int:
     """Expire undecided proposals and delete their text. Returns how many.
 
-    A memory that was only proposed is deleted, without a suppression. Each batch is a transaction of one person. The
-    text of decided proposals is deleted after the same time.
+    A memory that was only proposed is deleted, without a suppression. The text of decided proposals is deleted after
+    the same time.
     """
-    lapsed = 0
     due = Proposal.objects.waiting().filter(expires_at__lte=timezone.now())
-    for user_id in list(due.order_by("user_id").values_list("user_id", flat=True).distinct()):
-        while done := _lapse_batch(user_id):
-            lapsed += done
+    lapsed = work_in_batches("memories.lapse", due, _lapse_batch)
     while _forget_batch():
         pass
     return lapsed
 
 
-def _lapse_batch(user_id: UUID) -> int:
-    try:
-        with working_for(user_id, "memories.lapse") as job, ledger_write(job.actor, user_id) as write:
-            now = timezone.now()
-            due = Proposal.objects.waiting().filter(user_id=user_id, expires_at__lte=now).order_by("expires_at", "pk")
-            proposals = list(due.select_related("memory")[:LAPSE_BATCH])
-            unborn = []
-            for proposal in proposals:
-                memory = proposal.memory
-                if proposal.kind == Proposal.Kind.CREATE and memory is not None:
-                    write.change(user_id, "LAPSE", "memory", memory.pk, old_version=memory.version)
-                    unborn.append(memory.pk)
-                else:
-                    log_proposal(write, "LAPSE", proposal)
-                    end(proposal, Proposal.State.LAPSED, now)
-            erase(MEMORY, unborn)
-    except NotFound:
-        return 0  # The person was erased meanwhile, with all that is theirs.
+def _lapse_batch(write: LedgerWrite, user_id: UUID) -> int:
+    now = timezone.now()
+    due = Proposal.objects.waiting().filter(user_id=user_id, expires_at__lte=now).order_by("expires_at", "pk")
+    proposals = list(due.select_related("memory")[:LAPSE_BATCH])
+    unborn = []
+    for proposal in proposals:
+        memory = proposal.memory
+        if proposal.kind == Proposal.Kind.CREATE and memory is not None:
+            write.change(user_id, "LAPSE", "memory", memory.pk, old_version=memory.version)
+            unborn.append(memory.pk)
+        else:
+            log_proposal(write, "LAPSE", proposal)
+            end(proposal, Proposal.State.LAPSED, now)
+    erase(MEMORY, unborn)
     return len(proposals)
 
 

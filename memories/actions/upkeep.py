@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
 import structlog
@@ -12,7 +13,8 @@ from django.db.models import Exists, F, OuterRef, Q, Subquery
 from django.utils import timezone
 
 from accounts.queries import principal_for_job
-from accounts.scope import acting_as, working_for
+from accounts.scope import acting_as
+from accounts.upkeep import work_in_batches
 from conversations.actions import Cause, HeardRefusal
 from conversations.models import Withheld
 from journal.actions import LedgerWrite, ledger_write
@@ -57,51 +59,31 @@ def memories_index(memory_id: str | None = None) -> int:
 
 
 def memories_expire() -> int:
-    """Archive expired memories, each with a TTL in the log. Returns how many.
+    """Archive expired memories, each with a TTL in the log. Returns how many."""
 
-    Each batch is a transaction of one person, in as many statements for many memories as for one.
-    """
-    expired = 0
-    due = Memory.objects.expired(timezone.now())
-    for user_id in list(due.order_by("user_id").values_list("user_id", flat=True).distinct()):
-        while done := _expire_batch(user_id):
-            expired += done
-    return expired
+    def expire(write: LedgerWrite, user_id: UUID) -> int:
+        due = Memory.objects.expired(timezone.now()).filter(user_id=user_id)
+        return _archive_batch(write, user_id, due.order_by("expires_at", "pk"))
+
+    return work_in_batches("memories.expire", Memory.objects.expired(timezone.now()), expire)
 
 
 def memories_forget_unused() -> int:
-    """Archive unused memories (``lifecycle.unused_memories``), as expired. Returns how many.
+    """Archive unused memories (``lifecycle.unused_memories``), as expired. Returns how many."""
 
-    Each batch is a transaction of one person, in as many statements for many memories as for one.
-    """
-    forgotten = 0
+    def forget(write: LedgerWrite, user_id: UUID) -> int:
+        due = unused_memories(user_id, timezone.now())
+        return _archive_batch(write, user_id, due.order_by("updated_at", "pk"), unused=True)
+
     lately = timezone.now() - timedelta(days=1)
-    people = Memory.objects.active().filter(created_at__lt=lately).order_by("user_id").values_list("user_id", flat=True)
-    for user_id in list(people.distinct()):
-        while done := _forget_batch(user_id):
-            forgotten += done
-    return forgotten
+    rows = Memory.objects.active().filter(created_at__lt=lately)
+    return work_in_batches("memories.forget_unused", rows, forget)
 
 
-def _forget_batch(user_id: UUID) -> int:
-    try:
-        with working_for(user_id, "memories.forget_unused") as job, ledger_write(job.actor, user_id) as write:
-            unused = unused_memories(user_id, timezone.now()).order_by("updated_at", "pk")
-            memories = list(for_bulk(unused)[:EXPIRE_BATCH])
-            archive_many(write, user_id, memories, Why.TTL, event="TTL", meta_of=lambda memory: {"unused": True})
-    except NotFound:
-        return 0  # The person was erased meanwhile, with all that is theirs.
-    return len(memories)
-
-
-def _expire_batch(user_id: UUID) -> int:
-    try:
-        with working_for(user_id, "memories.expire") as job, ledger_write(job.actor, user_id) as write:
-            due = Memory.objects.expired(timezone.now()).filter(user_id=user_id).order_by("expires_at", "pk")
-            memories = list(for_bulk(due)[:EXPIRE_BATCH])
-            archive_many(write, user_id, memories, Why.TTL, event="TTL")
-    except NotFound:
-        return 0  # The person was erased meanwhile, with all that is theirs.
+def _archive_batch(write: LedgerWrite, user_id: UUID, due: MemoryQuerySet, **meta: Any) -> int:
+    """Archive the first of these memories as expired, in as many statements for many as for one."""
+    memories = list(for_bulk(due)[:EXPIRE_BATCH])
+    archive_many(write, user_id, memories, Why.TTL, event="TTL", meta_of=lambda memory: meta)
     return len(memories)
 
 

@@ -13,9 +13,8 @@ from django.db import connection, transaction
 from django.db.models import Exists, F, OuterRef
 from django.utils import timezone
 
-from accounts.scope import working_for
-from journal.actions import delete_undo_steps, ledger_write
-from journal.exceptions import NotFound
+from accounts.upkeep import work_in_batches
+from journal.actions import LedgerWrite, delete_undo_steps
 from journal.operation_actions import note_operation
 from language.backends import get_embedder
 from language.base import LanguageError
@@ -89,25 +88,16 @@ def statements_purge(kind: StatementKind[Row]) -> int:
 
     Their suppressions stay. Each batch is a transaction of one person and, for facts, one legacy.
     """
-    purged = 0
-    due = kind.rows.due_for_purge(timezone.now()).order_by(*kind.owners).values_list(*kind.owners).distinct()
-    for owners in list(due):
-        while done := _purge_batch(kind, owners):
-            purged += done
-    return purged
 
+    def purge(write: LedgerWrite, *owners: UUID) -> int:
+        due = kind.rows.due_for_purge(timezone.now()).filter(**dict(zip(kind.owners, owners, strict=True)))
+        rows = list(due.order_by("purge_at", "pk").values_list("pk", "version")[:PURGE_BATCH])
+        erase(kind, [pk for pk, _ in rows])
+        for pk, version in rows:
+            write.change(owners[0], "PURGE", kind.name, pk, old_version=version)
+        return len(rows)
 
-def _purge_batch(kind: StatementKind[Row], owners: Sequence[UUID]) -> int:
-    try:
-        with working_for(owners[0], f"{kind.plural}.purge") as job, ledger_write(job.actor, *owners) as write:
-            due = kind.rows.due_for_purge(timezone.now()).filter(**dict(zip(kind.owners, owners, strict=True)))
-            rows = list(due.order_by("purge_at", "pk").values_list("pk", "version")[:PURGE_BATCH])
-            erase(kind, [pk for pk, _ in rows])
-            for pk, version in rows:
-                write.change(owners[0], "PURGE", kind.name, pk, old_version=version)
-    except NotFound:
-        return 0  # The person or the legacy was erased meanwhile, with all statements.
-    return len(rows)
+    return work_in_batches(f"{kind.plural}.purge", kind.rows.due_for_purge(timezone.now()), purge, kind.owners)
 
 
 def erase(kind: StatementKind[Row], ids: Sequence[Any]) -> None:

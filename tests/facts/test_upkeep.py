@@ -233,7 +233,7 @@ class TestPurge:
         assert not LegacyFact.objects.exists()
 
     def test_a_legacy_that_is_erased_meanwhile_is_let_go(self, gone, owner, legacy, monkeypatch):
-        from statements.actions import upkeep
+        from accounts import upkeep
 
         opened = upkeep.ledger_write
 
