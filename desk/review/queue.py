@@ -37,6 +37,11 @@ IN_QUEUE = (Proposal.Kind.CREATE, Proposal.Kind.UPDATE, Proposal.Kind.ARCHIVE, P
 """The kinds of proposals that the queue shows."""
 
 _LAPSES, _STAYS = 0, 1
+"""The ranks: proposals that lapse come before what stays until it is decided."""
+_ORDER = ("rank", "since", "key")
+"""The order of the queue: by rank, then what lapses soonest or waits longest. ``_proposals``, ``_memories`` and
+``_facts`` set the columns; ``_before`` compares by them.
+"""
 _LEGACY = UUID(int=6)
 """The placeholder of a legacy's id in compiled statements."""
 _NOT_REVIEWED = Q(reviewed_at__isnull=True) | Q(needs_check=True)
@@ -146,7 +151,7 @@ class QueueQuery:
             return QueuePosition(None, len(rows), len(rows), earlier=_last(sources))
         ahead = [each.filter(_before(at)) for each in sources]
         after = _together([each.exclude(_before(at)) for each in sources])
-        first, second, *_ = [*_items(after.order_by("rank", "since", "key")[:2]), None, None]
+        first, second, *_ = [*_items(after.order_by(*_ORDER)[:2]), None, None]
         return QueuePosition(first, _count(ahead), len(rows), earlier=_last(ahead), later=second)
 
     def ahead(self, principal: Principal, most: int) -> list[QueueItem]:
@@ -159,7 +164,7 @@ class QueueQuery:
         after: Iterable[_Row] = rows[bisect_left(rows, at) :][: most + 1]
         if len(rows) == MOST_COUNTED:
             every = _together([each.exclude(_before(at)) for each in self._sources(principal)])
-            after = every.order_by("rank", "since", "key")[: most + 1]
+            after = every.order_by(*_ORDER)[: most + 1]
         return [each for each in _items(after) if each != item][:most]
 
     def _first(self, principal: Principal) -> Rows:
@@ -172,14 +177,14 @@ class QueueQuery:
         shape = replace(self, legacy=str(_LEGACY) if self.legacy else "", item="")
 
         def build() -> QuerySet[Any]:
-            return _together(shape._sources(someone, PLACEHOLDER_NOW)).order_by("rank", "since", "key")[:MOST_COUNTED]
+            return _together(shape._sources(someone, PLACEHOLDER_NOW)).order_by(*_ORDER)[:MOST_COUNTED]
 
         values = {
             PLACEHOLDER_USER: principal.user_id,
             PLACEHOLDER_NOW: timezone.now(),
             _LEGACY: UUID(self.legacy) if self.legacy else None,
         }
-        return read(Shaped(("review queue", MOST_COUNTED, someone, shape), build, values), ("rank", "since", "key"))
+        return read(Shaped(("review queue", MOST_COUNTED, someone, shape), build, values), _ORDER)
 
     def _sources(self, principal: Principal, now: datetime | None = None) -> list[QuerySet[Any]]:
         """Return the waiting rows of each kind with ``rank``, ``since`` and ``key``, the columns of the order."""
@@ -285,7 +290,7 @@ def _before(at: _Row) -> Q:
 
 
 def _together(sources: list[QuerySet[Any]]) -> QuerySet[Any, _Row]:
-    first, *others = (rows.order_by().values_list("rank", "since", "key") for rows in sources)
+    first, *others = (rows.order_by().values_list(*_ORDER) for rows in sources)
     return first.union(*others, all=True) if others else first
 
 
@@ -294,7 +299,7 @@ def _count(sources: list[QuerySet[Any]]) -> int:
 
 
 def _last(sources: list[QuerySet[Any]]) -> QueueItem | None:
-    return next(iter(_items(_together(sources).order_by("-rank", "-since", "-key")[:1])), None)
+    return next(iter(_items(_together(sources).order_by(*(f"-{name}" for name in _ORDER))[:1])), None)
 
 
 def _items(rows: Iterable[_Row]) -> list[QueueItem]:
