@@ -42,7 +42,7 @@ def is_unused(fact: LegacyFact, review: str) -> bool:
     return fact.state == State.PROPOSED or (fact.state == State.ACTIVE and review == "before" and is_waiting(fact))
 
 
-def standing(fact: LegacyFact) -> str:
+def review_state(fact: LegacyFact) -> str:
     """Return the fact's state, or for an active one "waiting", "private" or "shared"."""
     if fact.state != State.ACTIVE:
         return str(fact.state)

@@ -252,7 +252,7 @@ _ORDINARY = 2
 _DAY = timedelta(days=1)
 
 
-def standing(rows: Iterable[MemoryRow], now: datetime) -> list[float]:
+def row_bonuses(rows: Iterable[MemoryRow], now: datetime) -> list[float]:
     """Return the bonus of each row for importance, recent use, recency and pins, with a malus for insights.
 
     Importance counts relative to the default, halved for every ``RANK_IMPORTANCE_HALF_DAYS`` without use or change; the

@@ -52,7 +52,7 @@ from memories.searching import (
     read_edges,
     read_versions,
     relation_bonuses,
-    standing,
+    row_bonuses,
 )
 from retrieval.prepared import Shaped, Steps, Stepwise, read
 from retrieval.search import Centre, Corpus, Hit, SearchQuery, centre_of, has_model, hybrid_search
@@ -197,7 +197,7 @@ def find_memories(
     edges = yield from read_edges.steps(principal, ids)
     related = relation_bonuses(ids, edges)
     found = []
-    for hit, own in zip(hits, standing((known[hit.id] for hit in hits), timezone.now()), strict=True):
+    for hit, own in zip(hits, row_bonuses((known[hit.id] for hit in hits), timezone.now()), strict=True):
         row = known[hit.id]
         points = own + related.get(row.id, 0.0)
         found.append(FoundMemory(row, hit.relevance + (hit.unit or WITHOUT_VECTORS) * points, hit))

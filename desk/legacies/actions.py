@@ -13,7 +13,7 @@ from django.utils.translation import gettext_noop
 from accounts.principals import Principal
 from facts import actions
 from facts.models import FactVersion, LegacyFact
-from facts.policy import standing
+from facts.policy import review_state
 from journal.exceptions import NotFound
 from statements.models import RejectionReason
 
@@ -38,7 +38,7 @@ def decide_fact(principal: Principal, fact: LegacyFact, decision: str, typed: Ty
         raise NotFound("There is no such decision.")
     decide, word, said = _DECISIONS[decision]
     after = decide(principal, fact, typed, seen_version(typed))
-    if decision == "edit" and (after.version, standing(after)) == (fact.version, standing(fact)):
+    if decision == "edit" and (after.version, review_state(after)) == (fact.version, review_state(fact)):
         return Done(_("Unchanged"), _("Nothing was different, so nothing was saved."))
     if decision == "edit" and after.version == fact.version:
         word, said = gettext_noop("Approved"), gettext_noop("Approved as it was.")

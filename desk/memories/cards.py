@@ -153,7 +153,7 @@ def _tags(principal: Principal, memory: Memory, *, is_news: bool) -> Iterator[Ta
         yield Tag(_(writing.GONE_BECAUSE[memory.deleted_why]), "gone")
     elif memory.state == State.QUARANTINED:
         yield Tag(_("Held back"), "gone")
-    elif writing.standing(memory) in {"proposed", "waiting"}:
+    elif writing.review_state(memory) in {"proposed", "waiting"}:
         yield Tag(_("Not used until you approve") if unused else _("To review"), "waits")
 
 

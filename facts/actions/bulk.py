@@ -31,9 +31,9 @@ from .. import policy
 from ..models import FACT, LegacyFact
 from ..policy import State, Visibility
 from ..querysets import FactQuerySet
-from .single import FactStanding, active, update_legacy_ledger
+from .single import FactCounts, active, update_legacy_ledger
 
-# For each decision, the states in which it is allowed, and the values of ``policy.standing`` that it leads to.
+# For each decision, the states in which it is allowed, and the values of ``policy.review_state`` that it leads to.
 _FROM: dict[str, tuple[frozenset[str], frozenset[str]]] = {
     "approve": (frozenset({State.PROPOSED, State.ACTIVE}), frozenset({"private"})),
     "reject": (PRESENT, frozenset({"rejected"})),
@@ -115,7 +115,7 @@ def _outcomes(
         }
         return "nothing_to_do" if stands_so.get(decision) else ""
 
-    return decision_outcomes(wanted, facts, _FROM[decision], policy.standing, against)
+    return decision_outcomes(wanted, facts, _FROM[decision], policy.review_state, against)
 
 
 def _move(fact: LegacyFact, decision: str, now: datetime) -> Move[LegacyFact]:
@@ -145,7 +145,7 @@ def change_many(write: LedgerWrite, user_id: UUID, moves: Sequence[Move[LegacyFa
     """Log, store and count changes of a person's facts. The caller has locked their and the legacies' ledgers."""
     move_many(FACT, write, user_id, moves, _follows)
     for move in moves:
-        update_legacy_ledger(write, move.row, FactStanding.of(move.row), FactStanding.of(move.after()))
+        update_legacy_ledger(write, move.row, FactCounts.of(move.row), FactCounts.of(move.after()))
     if any(move.target.get("index_not_before") for move in moves):
         # One task for all: enqueuing a thousand would take longer than the decision.
         enqueue("facts.index")

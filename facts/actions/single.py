@@ -35,7 +35,7 @@ HELD_BACK_BEFORE = "It was held back before it was removed."
 
 
 @dataclass(frozen=True, slots=True)
-class FactStanding:
+class FactCounts:
     """The part of a fact that the legacy's ledger depends on."""
 
     terms: int = 0
@@ -44,8 +44,8 @@ class FactStanding:
     version: int = 0
 
     @classmethod
-    def of(cls, fact: LegacyFact) -> FactStanding:
-        """Return the current standing of a fact."""
+    def of(cls, fact: LegacyFact) -> FactCounts:
+        """Return what a fact currently adds."""
         shared = fact.visibility == Visibility.SHARED
         return cls(fact.search_length, fact.state == State.ACTIVE, shared, fact.version)
 
@@ -102,13 +102,13 @@ class FactWrite(StatementWrite[LegacyFact]):
         self.fact.index_attempts = 0
         enqueue("facts.index", self.fact.pk)
 
-    def standing(self) -> FactStanding:
-        """Return the current standing of the fact."""
-        return FactStanding.of(self.fact)
+    def counts(self) -> FactCounts:
+        """Return what the fact currently adds."""
+        return FactCounts.of(self.fact)
 
-    def update_counts(self, before: FactStanding) -> None:
-        """Update the legacy's ledger to the fact's current standing."""
-        update_legacy_ledger(self.write, self.fact, before, self.standing())
+    def update_counts(self, before: FactCounts) -> None:
+        """Update the legacy's ledger to what the fact adds now."""
+        update_legacy_ledger(self.write, self.fact, before, self.counts())
 
 
 fact_write = partial(statement_write, FactWrite)
@@ -120,7 +120,7 @@ def active(reviewed_at: datetime | None) -> dict[str, Any]:
     return present_columns(State.ACTIVE, reviewed_at=reviewed_at, hidden_at=None, quarantined_at=None)
 
 
-def update_legacy_ledger(write: LedgerWrite, fact: LegacyFact, before: FactStanding, after: FactStanding) -> None:
+def update_legacy_ledger(write: LedgerWrite, fact: LegacyFact, before: FactCounts, after: FactCounts) -> None:
     """Update the counts of the legacy's ledger, and log there what members see of the change."""
     write.count(
         fact.legacy_id,
@@ -173,7 +173,7 @@ def insert(
     if held_back:
         change.log("QUARANTINE", conversation_id=fact.source_conversation_id)
     write.keep_undo_step(fact.user_id, "fact", fact.pk, {"created": True})
-    change.update_counts(FactStanding())
+    change.update_counts(FactCounts())
     return change
 
 

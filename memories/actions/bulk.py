@@ -182,13 +182,13 @@ def _outcomes(wanted: Mapping[str, int | None], memories: Sequence[Memory], deci
     def against(memory: Memory) -> str:
         is_settled = not memory.needs_check and memory.pk not in doubted
         stands_so = {
-            "approve": writing.standing(memory) == "reviewed" and is_settled,
+            "approve": writing.review_state(memory) == "reviewed" and is_settled,
             "pin": memory.pinned,
             "unpin": not memory.pinned,
         }
         return "nothing_to_do" if stands_so.get(decision) else ""
 
-    return decision_outcomes(wanted, memories, _FROM[decision], writing.standing, against)
+    return decision_outcomes(wanted, memories, _FROM[decision], writing.review_state, against)
 
 
 # --- Execution -------------------------------------------------------------------------------------------------

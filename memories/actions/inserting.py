@@ -23,7 +23,7 @@ from ..policy.writing import State
 from ..querysets import statement
 from ..records import Said
 from .budget import block_evict
-from .single import Standing, update_block_columns
+from .single import MemoryCounts, update_block_columns
 
 _FIELDS = [each for each in Memory._meta.concrete_fields if not each.generated and each.name != "embedding"]
 
@@ -87,7 +87,7 @@ class NewRow:
         )
         write.keep_undo_step(memory.user_id, "memory", memory.pk, {"created": True})
         memory.active_rev = self.rev if memory.state == State.ACTIVE else None
-        Standing.of(memory).count(write, memory.user_id)
+        MemoryCounts.of(memory).count(write, memory.user_id)
 
     def relate(self, neighbours: Sequence[Neighbour]) -> None:
         """Add relations to the nearest of these neighbours."""

@@ -27,7 +27,7 @@ from ..policy import writing
 from ..policy.writing import State, Why
 from ..querysets import MemoryQuerySet, statement
 from .proposing import propose_creates
-from .single import Standing, insights_leave
+from .single import MemoryCounts, insights_leave
 
 _READ = ("id", "user_id", "agent_id", "state", "version", "kind", "category", "field", "subject", "content", "tokens",
          "in_block", "search_length", "reviewed_at", "needs_check", "pinned", "deleted_why", "state_reason",
@@ -46,7 +46,7 @@ def change_many(write: LedgerWrite, user_id: UUID, moves: Sequence[Move[Memory]]
     """
     move_many(MEMORY, write, user_id, moves, _follows)
     for move in moves:
-        Standing.of(move.after()).count(write, user_id, before=Standing.of(move.row))
+        MemoryCounts.of(move.after()).count(write, user_id, before=MemoryCounts.of(move.row))
     _settle_creates(moves, timezone.now())
     insights_leave(write, user_id, [move.row.pk for move in moves if _takes_away(move)])
 
@@ -65,7 +65,7 @@ def _follows(move: Move[Memory], now: datetime) -> dict[str, Any]:
 
 def block_tokens(move: Move[Memory]) -> int:
     """By how many tokens the change lengthens the block."""
-    return Standing.of(move.after()).block_tokens - Standing.of(move.row).block_tokens
+    return MemoryCounts.of(move.after()).block_tokens - MemoryCounts.of(move.row).block_tokens
 
 
 def _settle_creates(moves: Iterable[Move[Memory]], now: datetime) -> None:

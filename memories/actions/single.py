@@ -56,7 +56,7 @@ from .budget import block_evict
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class MemoryCounts:
     """A memory's contribution to the counts of the ledger."""
 
     memories: int = 0
@@ -64,15 +64,15 @@ class Standing:
     block_tokens: int = 0
 
     @classmethod
-    def of(cls, memory: Memory) -> Standing:
+    def of(cls, memory: Memory) -> MemoryCounts:
         """Return the contribution of a memory's current state."""
         if memory.state != State.ACTIVE:
             return cls()
         return cls(1, memory.search_length, memory.tokens if memory.in_block else 0)
 
-    def count(self, write: LedgerWrite, user_id: UUID, *, before: Standing | None = None) -> int:
+    def count(self, write: LedgerWrite, user_id: UUID, *, before: MemoryCounts | None = None) -> int:
         """Update the ledger by the difference to ``before``. Returns the added tokens of the memory block."""
-        was = before or Standing()
+        was = before or MemoryCounts()
         longer = self.block_tokens - was.block_tokens
         write.count(
             user_id, memories=self.memories - was.memories, memory_terms=self.terms - was.terms, block_tokens=longer
@@ -222,14 +222,14 @@ class MemoryWrite(StatementWrite[Memory]):
         else:
             self.memory.index_not_before = None
 
-    def standing(self) -> Standing:
+    def counts(self) -> MemoryCounts:
         """The contribution of the memory's current state."""
-        return Standing.of(self.memory)
+        return MemoryCounts.of(self.memory)
 
-    def update_counts(self, before: Standing) -> None:
+    def update_counts(self, before: MemoryCounts) -> None:
         """Update the ledger's counts, and evict if the block exceeds its budget."""
         memory = self.memory
-        now = self.standing()
+        now = self.counts()
         if now.count(self.write, memory.user_id, before=before) > 0:
             self.evicted = block_evict(self.write, memory.user_id, keep=[memory.pk])
         if now.memories < before.memories and memory.kind != Kind.INSIGHT:

@@ -94,7 +94,7 @@ def is_unused(memory: Memory, review: str) -> bool:
     return waits and not is_used(memory.state, memory.reviewed_at, review)
 
 
-def standing(memory: Memory) -> str:
+def review_state(memory: Memory) -> str:
     """The state of a memory; for an active one "waiting" or "reviewed"."""
     if memory.state != State.ACTIVE:
         return str(memory.state)

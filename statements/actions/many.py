@@ -157,15 +157,15 @@ def decision_outcomes(
     wanted: Mapping[Any, int | None],
     rows: Iterable[Row],
     start: tuple[AbstractSet[str], AbstractSet[str]],
-    standing: Callable[[Row], str],
+    review_state: Callable[[Row], str],
     against: Callable[[Row], str],
 ) -> dict[Any, str]:
     """Return the outcome that a decision would have, by id. ``wanted`` maps ids to the version that the person saw.
 
-    ``start`` holds the states that the decision is allowed in, and the values of ``standing`` that it leads to.
+    ``start`` holds the states that the decision is allowed in, and the values of ``review_state`` that it leads to.
     ``against`` returns the code of any other objection, or "".
     """
-    outcomes = {row.pk: _outcome(row, wanted[row.pk], start, standing) or against(row) or DONE for row in rows}
+    outcomes = {row.pk: _outcome(row, wanted[row.pk], start, review_state) or against(row) or DONE for row in rows}
     return outcomes | {pk: "not_there" for pk in wanted if pk not in outcomes}
 
 
@@ -173,9 +173,9 @@ def _outcome(
     row: Row,
     seen: int | None,
     start: tuple[AbstractSet[str], AbstractSet[str]],
-    standing: Callable[[Row], str],
+    review_state: Callable[[Row], str],
 ) -> str:
     states, leads_to = start
     if row.state not in states:
-        return "nothing_to_do" if standing(row) in leads_to else "wrong_state"
+        return "nothing_to_do" if review_state(row) in leads_to else "wrong_state"
     return "changed" if seen is not None and seen != row.version else ""

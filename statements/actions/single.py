@@ -69,12 +69,12 @@ class StatementWrite(Generic[Row]):
         wording = {name: getattr(row, name) for name in kind.worded}
         return kind.versions._default_manager.create(**{kind.name: row}, number=row.version, **wording, **made, **more)
 
-    def standing(self) -> Any:
+    def counts(self) -> Any:
         """Return what the statement currently adds to the ledgers' counts."""
         raise NotImplementedError
 
     def update_counts(self, before: Any) -> None:
-        """Update the ledgers' counts; ``before`` is the value of ``standing`` before the change."""
+        """Update the ledgers' counts; ``before`` is the value of ``counts`` before the change."""
         raise NotImplementedError
 
 
@@ -124,7 +124,7 @@ def statement_under_lock(
 def saving_changes(change: Change) -> Iterator[Change]:
     """Yield a statement that was read under the locks; then save its changes, its undo step and the counts."""
     row, kind, names = change.row, change.kind, _columns(change.kind)
-    was, before = {name: vars(row)[name] for name in names if name in vars(row)}, change.standing()
+    was, before = {name: vars(row)[name] for name in names if name in vars(row)}, change.counts()
     yield change
     changed = [name for name in names if name in vars(row) and vars(row)[name] != was.get(name, _UNREAD)]
     if set(changed) - kind.upkeep:

@@ -9,7 +9,7 @@ from django.utils import timezone
 from accounts.queries import principal_for_person, principal_for_staff
 from facts import actions
 from facts.models import FACT, LegacyFact
-from facts.policy import standing
+from facts.policy import review_state
 from journal.exceptions import NotAllowed, NotFound, NotYoursToDecide, Refused
 from journal.models import Change, Ledger
 from journal.undo import undo
@@ -49,7 +49,7 @@ def seen(facts):
 
 
 def standings(facts):
-    return [standing(LegacyFact.objects.get(pk=fact.pk)) for fact in facts]
+    return [review_state(LegacyFact.objects.get(pk=fact.pk)) for fact in facts]
 
 
 START = {"approve": "waiting", "reject": "waiting", "share": "waiting", "unshare": "shared", "delete": "waiting"}
@@ -284,8 +284,8 @@ def test_sharing_what_was_proposed_approves_it_and_one_undo_takes_both_back(prin
     assert actions.facts_preview(principal, wanted, "share").done == 2
     result = actions.facts_decide(principal, wanted, "share")
     assert (result.done, result.skipped) == (2, {})
-    assert [standing(each) for each in LegacyFact.objects.all()] == ["shared", "shared"]
+    assert [review_state(each) for each in LegacyFact.objects.all()] == ["shared", "shared"]
     assert all(each.reviewed_at for each in LegacyFact.objects.all())
     assert undo(principal, result.first_rev, result.last_rev).undone == 2
-    assert [standing(each) for each in LegacyFact.objects.all()] == ["proposed", "proposed"]
+    assert [review_state(each) for each in LegacyFact.objects.all()] == ["proposed", "proposed"]
     assert not LegacyFact.objects.exclude(reviewed_at=None).exists()

@@ -11,7 +11,7 @@ from journal.models import Change, UndoStep
 from journal.undo import undo
 from memories import actions
 from memories.models import MEMORY, Memory, Proposal, Relation
-from memories.policy.writing import standing
+from memories.policy.writing import review_state
 from statements.actions import statements_purge
 from statements.models import Suppression
 from tests.factories import rev_of
@@ -38,7 +38,7 @@ LEADS_TO = {"approve": "reviewed", "reject": "rejected", "archive": "archived", 
 
 @pytest.fixture
 def each(me, bot, cautious, moderator, add):
-    """A memory in each standing."""
+    """A memory in each state of review."""
     made = {
         "proposed": add(cautious, "The user keeps hens.", "event").memory,
         "waiting": add(bot, "The user rows on Tuesdays.", "interests").memory,
@@ -58,7 +58,7 @@ def as_wanted(memories):
 
 
 def as_they_stand(each):
-    return {name: (standing(now(memory)), now(memory).pinned) for name, memory in each.items()}
+    return {name: (review_state(now(memory)), now(memory).pinned) for name, memory in each.items()}
 
 
 @pytest.mark.parametrize("decision", LEFT)
@@ -227,7 +227,7 @@ def test_a_doubt_that_an_approval_settles_is_back_when_that_is_undone(me, each):
     assert not now(each["reviewed"]).needs_check
     undo(me, result.first_rev, result.last_rev)
     assert now(each["reviewed"]).needs_check
-    assert standing(now(each["reviewed"])) == "reviewed"
+    assert review_state(now(each["reviewed"])) == "reviewed"
 
 
 def test_only_the_person_decides_about_many(me, bot, backend, moderator, stranger, owner, each):
