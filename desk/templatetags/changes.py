@@ -1,4 +1,4 @@
-"""Filters that say who did what: ``{{ entry|deed }}``, and on the timeline to which things: ``{{ line|happened }}``."""
+"""Filters that say who did what: ``{{ entry|change_text }}``; with the things it was done to: ``change_paragraph``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ register = template.Library()
 NAME_CHARACTERS = 140
 
 
-class Deed(Protocol):
+class DescribedChange(Protocol):
     """Who did what, in words, and the URL of who it was, or ''."""
 
     @property
@@ -32,23 +32,23 @@ class Deed(Protocol):
 
 
 @register.filter
-def deed(by: Deed) -> SafeString:
+def change_text(by: DescribedChange) -> SafeString:
     """Return who did what; other languages have another auxiliary verb for "you"."""
     if by.who_address:
         return format_html('<strong><a href="{}">{}</a></strong> {}', by.who_address, by.who, _predicate(by))
     return format_html("<strong>{}</strong> {}", by.who, _predicate(by))
 
 
-def _predicate(by: Deed) -> str:
+def _predicate(by: DescribedChange) -> str:
     if by.who == _("You"):
         return _("%(what_you_did)s") % {"what_you_did": by.what}
     return _("%(what_was_done)s") % {"what_was_done": by.what}
 
 
 @register.filter
-def happened(line: Line) -> SafeString:
+def change_paragraph(line: Line) -> SafeString:
     """Return who did what to which things, as a paragraph."""
-    parts = [deed(line)]
+    parts = [change_text(line)]
     if line.named:
         links = ((each.address, cut(each.text, NAME_CHARACTERS)) for each in line.named)
         parts += [SafeString(": "), format_html_join(SafeString(" · "), '<a href="{}">{}</a>', links)]
