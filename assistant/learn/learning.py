@@ -151,7 +151,7 @@ def plan_changes(
     """
     plan = Plan(principal, part.said, (), part.most, timezone.now(), part.others)
     if principal.agentic_memory:
-        known = known_memories(principal, part.said.values())
+        known = known_memories(principal, part.said.values(), vectors=model.offline)
         plan.known = [each for each in known if near is None or each.field or each.id in near]
         return plan, _choose(principal, model, part, plan, keep)
     for candidate in candidates():

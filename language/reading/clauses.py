@@ -26,6 +26,10 @@ _MARKERS = listed(
 _FINITE = frozenset({"VBD", "VBZ", "VBP", "MD"})
 # Modifiers that may be dropped if unclear: the rest stays true, only less specific.
 _ASIDES = frozenset({"advcl", "relcl", "conj", "parataxis", "appos"})
+_PLACES = frozenset({"here", "there"})
+_WHEN = frozenset({"after", "before", "since", "during", "despite"})
+_LIMITS = frozenset({"only", "hardly", "rarely", "no", "nobody", "nothing"})
+_NEEDS_PLACE = listed("put keep place set compare leave live stay")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,8 @@ class Clause:
 
     def droppable_modifier(self, word: Word) -> Word | None:
         """The smallest droppable modifier that contains ``word``; None if there is none."""
+        if self._is_droppable_adjunct(word):
+            return word if word.low in _PLACES else self.parsed.head(word)
         while word.index not in {self.head.index, word.head}:
             # A restrictive clause is needed ("the way they treated her"); ", who taught us," can be dropped.
             bound = (
@@ -83,6 +89,23 @@ class Clause:
                 return word
             word = self.parsed.head(word)
         return None
+
+    def _is_droppable_adjunct(self, word: Word) -> bool:
+        """Whether an unclear word only tells where or when: "after that", "there", "won a medal with it".
+
+        Not beside a negation: "she never sang after that" is less than "she never sang".
+        """
+        if self.children("neg") or not _LIMITS.isdisjoint(self.lower_words()) or self.head.lemma in _NEEDS_PLACE:
+            return False
+        told = self.children("dobj", "attr", "acomp") or any(
+            each.low in {"as", "from"} for each in self.children("prep")
+        )
+        if word.low in _PLACES:
+            alone = not self.parsed.children(word)
+            return word.dep == "advmod" and word.head == self.head.index and alone and bool(told)
+        prep = self.parsed.head(word)
+        beside = word.dep == "pobj" and prep.dep == "prep" and prep.head == self.head.index
+        return beside and (prep.low in _WHEN or (prep.low in {"with", "from", "at"} and bool(self.children("dobj"))))
 
 
 def is_verb(word: Word) -> bool:

@@ -67,8 +67,8 @@ _RULES: tuple[tuple[re.Pattern[str], _Render], ...] = tuple(
         (rf"\byesterday\b(?! {_PART_OF_DAY})", _days_away(-1)),
         (rf"\btomorrow\b(?! {_PART_OF_DAY})", _days_away(1)),
         (
-            rf"\b(?P<span>{_NUMBER} (?:(?:good|long|full) )?(?:day|week|month|year|decade)s?) (?:ago|back)(?: "
-            rf"today)?\b",
+            rf"\b(?P<span>{_NUMBER} (?:(?:good|long|full) )?(?:day|week|month|year|decade|summer|winter)s?) "
+            r"(?:ago|back)(?: today)?\b",
             _ago,
         ),
         (

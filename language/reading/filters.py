@@ -45,7 +45,7 @@ _PASSING = re.compile(
 )
 _SHARED = listed("have own keep adopt live move rent buy get grow")
 _HABITUAL = re.compile(
-    r"(?i)\b(?:always|usually|never|every|each|(?:once|twice|\w+ times) an? (?:day|week|fortnight|month|year)|on "
+    r"(?i)\b(?:always|usually|never|every|each|(?:once|twice|\w+ times) an? (?:day|week|fortnight|month|year)|"
     r"(?:mon|tues|wednes|thurs|fri|satur|sun)days)\b"
 )
 _OF_THE_MOMENT = DOUBT | listed(
@@ -268,12 +268,15 @@ def _is_lasting(clause: Clause, complements: Sequence[Word]) -> bool:  # noqa: P
         made = clause.children("dobj")
         return any(each.pos == "NOUN" and not clause.parsed.child(each, "det", "poss") for each in made)
     if lemma in {"want", "hope", "need", "plan"}:
+        if lemma == "need" and "always" in lows:
+            return bool(clause.children("dobj"))
         return any(
             each.lemma not in (_OF_THE_MOMENT - {"find", "start"}) | {"be", "have", "do", "know"}
             for each in complements
         ) and not lows & {"this", "that", "you"}
-    if lemma in {"start", "begin"}:
-        return bool(complements)
+    if lemma in {"start", "begin", "finish"}:
+        by_the_clock = not past and any(each.low == "at" for each in clause.children("prep"))
+        return by_the_clock or (lemma != "finish" and bool(complements))
     if lemma == "come" and any(each.low == "from" for each in clause.children("prep")):
         return True
     if lemma == "go":

@@ -20,7 +20,9 @@ _ENDS_OPEN = re.compile(
     r"who|which|whose|since|before|after|in|on|at|of|with|from|his|her|their|really|quite|so|not|every|my)$"
     r"|(?<![\w'])(?-i:[a-z])[\w-]*'s$"
 )
-_MAY_END = re.compile(r"(?i)\b(?:ever since|(?:would|could|did|does|do|was|were|is|are|has|had|will|can) not)$")
+_MAY_END = re.compile(
+    r"(?i)\b(?:ever since|with the \w+ on|(?:would|could|did|does|do|was|were|is|are|has|had|will|can) not)$"
+)
 _UNCLEAR = re.compile(r"(?i)\b(?:that|this|those|these)(?=[.,;]|$)|, (?:so|and|but|then|or),")
 _OF_PERCEPTION = re.compile(
     r"^The user (?:notices?|noticed|reali[sz]e[sd]?|see|sees|saw|find|finds|found) that the user "

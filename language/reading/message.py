@@ -156,7 +156,7 @@ class MessageReader(StatementBuilder):
         )
         before = {each.dep for each in clause.parsed.children(head) if each.index < head.index}
         strange = head.low == "is" and self.last_person in {None, self.cast.user}
-        if not past or strange or before & {"compound", "amod", "dep"}:
+        if not past or strange or before & {"compound", "amod", "dep", "acomp"}:
             return None, False
         if previous is not None or self.last_person is not None:
             user = self.cast.user if self.defaults_to_user and not self.cast.mentioned_now else None

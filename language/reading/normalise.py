@@ -61,7 +61,8 @@ _QUESTION_AFTER = re.compile(
     r"[^.!?]*\?)"
 )
 _SPLICE = re.compile(
-    r"(?i),? (?:so|then) (?=(?:i|he|she|we|they|it|no|nothing|send|at least|don't|please)\b|some (?:days|weeks) )"
+    r"(?i),? (?:so|then) (?=(?:i|he|she|we|they|it|no|nothing|send|remind|at least|don't|please)\b"
+    r"|some (?:days|weeks) )"
     r"|(?<=\w), (?=(?:so|but|"
     r"and) (?:i|he|she)\b(?![^.!?]*\b(?:it|them|they|this|that)\b))"
 )
@@ -92,7 +93,7 @@ _TRAILS = re.compile(
     r"(?i), (?:he|she) (?:told|said to) (?:me|us)(?: (?:that|so|it|this|once))?(?: (?:at|on|in) [^.!?,]{2,30})?"
     r"(?=[.!?]|$)"
     r"|,? (?:but|and|or|so) (?:whatever|oh well|anyway|stuff|all that(?: stuff)?|so on|yeah|still"
-    r"|there you go)(?=[.!?]|$)"
+    r"|there you go|yes|no)(?=[.!?]|$)"
 )
 # A contracted verb, not a possessive: "My mum's moved in".
 _KIN_HAS = re.compile(
@@ -105,6 +106,7 @@ _HAS = re.compile(r"(?i)\b(who|s?he|it|(?:my|our|his|her) [a-z]+)'s (?=(?:just|a
 _PET_CALLED = re.compile(
     rf"(?i)(?:(?<=[.!?] )|^)(?:the )?(?P<pet>{'|'.join(sorted(PETS))})(?:'s| is|s)? (?:called|named)\b"
 )
+_HAD = re.compile(r"(?i)\b(i|s?he|we|they)'d (?=an? |the |no )")
 _TYPE = re.compile(r"(?i)(?<=m |s )(?:a )?type (1|2|one|two)\b(?! diab)")
 
 _CONTRACTION = re.compile(r"^(?!I don).*(?:n.t|.m|.ve)$")
@@ -296,6 +298,7 @@ def normalise(text: str, names: Collection[str], *, casual: bool, about: str = "
     )
     mended.replace(_IS, lambda match: f"{match[1]} is ")
     mended.replace(_HAS, lambda match: f"{match[1]} has ")
+    mended.replace(_HAD, lambda match: f"{match[1]} had ")
     mended.replace(_TRAILS, "")
     mended.replace(_IS_CALLED, lambda match: f"{match['what']} {match['verb']} ")
     mended.replace(_DISLOCATION, lambda match: match[1])

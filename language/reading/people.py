@@ -34,10 +34,7 @@ from language.reading.words import (
 
 Role = Literal["legacy", "user", "other"]
 
-PRONOUNS = {
-    "he": "m", "him": "m", "his": "m", "himself": "m",
-    "she": "f", "her": "f", "hers": "f", "herself": "f",
-}  # fmt: skip
+PRONOUNS = dict.fromkeys(("he", "him", "his", "himself"), "m") | dict.fromkeys(("she", "her", "hers", "herself"), "f")
 _NO_PERSON = listed("""GPE LOC ORG DATE TIME NORP FAC PRODUCT EVENT WORK_OF_ART LANGUAGE LAW CARDINAL MONEY QUANTITY""")
 _THEY = frozenset({"they", "them", "their"})
 _SUBJECTS = frozenset({"nsubj", "nsubjpass"})
@@ -76,11 +73,12 @@ class Cast:
     focus: Person | None = None
     """The last subject other than the user: the preferred antecedent."""
     mentioned_now: list[Person] = field(default_factory=list)
-    """People mentioned in this message so far, the latest last."""
     mentioned_before: list[Person] = field(default_factory=list)
-    """People mentioned in the message before."""
+    """People mentioned in this message so far, the latest last, and in the message before."""
     is_ambiguous: bool = False
     """Whether a pronoun can refer both to the legacy and to somebody of the message before."""
+    own_names: set[str] = field(default_factory=set)
+    """Names by which the user introduced themself, in lower case: "I'm Bea"."""
     plural_antecedent: Person | None = None
     """The antecedent of "they": "my parents", until another plural is mentioned."""
 
@@ -168,6 +166,7 @@ class Cast:
                     referents[word.index] = person
             person = referents.get(word.index)
             if person is not None and person.role != "user":
+                person.gender = person.gender or PRONOUNS.get(word.low, "")
                 if word.dep in _SUBJECTS and subject is None:
                     subject = person
                 self._mention(person)
@@ -204,14 +203,9 @@ class Cast:
         ):
             return referents[before.index]
         if word.low in self.legacy_names:
-            after = words[word.index + 1] if word.index + 1 < len(words) else None
-            strange = (
-                after is not None
-                and after.pos == "PROPN"
-                and after.low not in self.legacy_names
-                and not after.text.startswith(MASK)
-                and word.dep == "compound"
-            )
+            after = words[word.index + 1] if word.index + 1 < len(words) else word
+            named = after.pos == "PROPN" and not after.text.startswith(MASK)
+            strange = named and after.low not in self.legacy_names and word.dep == "compound"
             other = (
                 before is not None
                 and before.index in referents
@@ -222,6 +216,11 @@ class Cast:
         if known is not None:
             return known
         if (word.entity in _NO_PERSON and not human) or word.low in NOT_NAMES or word.low == self.user.name.lower():
+            return None
+        speaker = parsed.child(parsed.head(word), "nsubj")
+        if word.dep in {"attr", "acomp"} and speaker is not None and speaker.low == "i":
+            self.own_names.add(word.low)
+        if word.low in self.own_names:
             return None
         located = word.dep == "pobj" and parsed.head(word).low in _OF_PLACES
         inside = word.dep in {"compound", "nmod", "amod"} and word.head > word.index
@@ -235,7 +234,8 @@ class Cast:
         words = parsed.words
         name = name_after(parsed, word)
         possessive = possessor(parsed, word, words[word.index + 1] if name else None)
-        if not name and (word.dep == "attr" or (word.dep == "pobj" and possessive is None)):
+        of_user = word.dep == "appos" and parsed.head(word).low in self.own_names  # "I'm Bea, his niece."
+        if of_user or (not name and (word.dep == "attr" or (word.dep == "pobj" and possessive is None))):
             return None
         owner = self._resolve_owner(possessive, referents)
         capital = word.text[:1].isupper() and bool(name)
@@ -300,7 +300,8 @@ class Cast:
             rival = possessive and legacy is not None and subject is not legacy and legacy.fits(gender)
             return None if rival and subject.owner is not legacy else subject
         if fits(last) and (last in self.mentioned_now or not self.mentioned_now):
-            unclear = self.is_ambiguous and not self.mentioned_now and self._has_rival(gender, last)
+            rival = any(person.fits(gender) and person is not last for person in self.mentioned_before)
+            unclear = self.is_ambiguous and not self.mentioned_now and rival
             return None if unclear or (last is legacy and self._is_present_tense(parsed, word)) else last
         fitting = [person for person in self.mentioned_now if fits(person)]
         if len(fitting) > 1:
@@ -318,9 +319,6 @@ class Cast:
             return None if self.is_ambiguous or self._is_present_tense(parsed, word) else legacy
         earlier = [person for person in self.mentioned_before if fits(person)]
         return earlier[0] if len(earlier) == 1 else None
-
-    def _has_rival(self, gender: str, last: Person) -> bool:
-        return any(person.fits(gender) and person is not last for person in self.mentioned_before)
 
     def _is_present_tense(self, parsed: Parsed, word: Word) -> bool:
         """Whether "he is …" is likely about a living person, as the legacy was not mentioned recently."""

@@ -98,7 +98,7 @@ class ClauseWording:
                 parts.append(said + space)
         text = re.sub(r"\s+", " ", "".join(parts)).strip(" ,;-.!")
         text = re.sub(r"\s+(?=[,.;!?)])|(?<=\()\s+", "", text)
-        text = re.sub(r",? (?:though|too|either|as well|anyway)$|, back$", "", text)
+        text = re.sub(r",? (?:though|too|either|as well|anyway|the (?:day|week|month|year) after)$|, back$", "", text)
         return text.replace("can not", "cannot").replace(" ,", ",")
 
     def _tokens_to_skip(self, words: list[Word]) -> set[int]:
@@ -194,8 +194,9 @@ class ClauseWording:
                 for each in before
             )
             ok = ok or sum(each.index in self.referents for each in before if each.pos in _NOUNS or each.low == "i") > 1
-        elif word.dep == "det" and clause.parsed.head(word).lemma in {"year", "month", "week", "weekend"}:
-            ok = True
+        elif word.dep == "det":
+            unit = clause.parsed.head(word).lemma
+            ok = unit in {"year", "month", "week", "weekend"} or (low == "these" and unit == "day")
         elif low == "one":
             ok = word.tag == "CD" and word.dep not in {"dobj", "nsubj", "attr"}
         elif low == "there":
