@@ -19,7 +19,7 @@ from language.reading.compare import Saying, parse_pairs
 from retrieval.prepared import SHAPES, PreparedStatement, VectorArray, build_statement
 from retrieval.vectors import normalise_as_stored
 from statements.policy import fingerprints
-from statements.querysets import SuppressionMatches, least_similarity, suppressed
+from statements.querysets import SuppressedRow, SuppressionMatches, least_similarity, suppressed
 from statements.wording import Embedded
 
 from .models import Memory
@@ -72,13 +72,13 @@ def read_surroundings(
     rev = 0
     around = [Surroundings() for _ in statements]
     found = _found(principal, user_id, statements, but)
-    for position, role, similarity, suppression, rejected, stood, seen, *row in found:
+    for position, role, similarity, suppression, rejected, traces, stood, seen, *row in found:
         if role == "rev":
             rev = suppression
             continue
         here, (new, text) = around[position - 1], statements[position - 1]
         if role == "suppressed":
-            here.against.add(text, suppression, similarity, rejected, stood)
+            here.against.add(user_id, text, SuppressedRow(suppression, similarity, rejected, traces, stood))
             continue
         memory = Memory.from_db(DEFAULT_DB_ALIAS, [column.attname for column in _COLUMNS], row)
         here.memories[memory.pk] = memory

@@ -11,12 +11,14 @@ STATED_TERMS = ("category", "state", "written_by")
 VERSION_TERMS = ("category", "written_by", "actor_kind")
 
 HOLDINGS = (
-    # A fingerprint reveals nothing without the deployment's key, and is needed to refuse the same words again.
+    # A fingerprint reveals nothing without the deployment's key, and is needed to refuse the same words again. Traces
+    # are hashed with that key and the person's id, so they mean nothing in another account.
     Holding(
         model=Suppression,
         kind="suppressions",
         owner="user_id",
         words=VECTOR,
+        made={"traces": ""},
         terms=("fingerprint", "object_id"),
         refers=("object_id",),
     ),

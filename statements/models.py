@@ -146,8 +146,9 @@ def version_constraints(name: str) -> list[models.BaseConstraint]:
 class Suppression(models.Model):
     """Marks something a person rejected or deleted, so that extraction can't bring it back.
 
-    It holds no text, only a keyed fingerprint of the normalised words, and the vector. It is removed when the person
-    says the thing again.
+    It holds no text, only a keyed fingerprint of the normalised words, and the vector. When the text is purged,
+    ``traces`` keeps keyed hashes of its single words as well, so that another statement with a close vector can be told
+    from it. It is removed when the person says the thing again.
     """
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="suppressions")
@@ -156,6 +157,7 @@ class Suppression(models.Model):
     object_id = models.CharField(max_length=36)
     embedding = HalfVectorField(null=True, editable=False)
     embedding_model = models.CharField(max_length=80, blank=True, default="")
+    traces = models.TextField(blank=True, default="", db_default="", editable=False)
     created_at = models.DateTimeField(default=timezone.now)
 
     objects = SuppressionQuerySet.as_manager()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 from uuid import UUID
 
 from django.conf import settings
@@ -17,12 +17,13 @@ from django.utils import timezone
 from conversations.echoes import MOST_OFFERED, Repetition
 from journal.models import Change
 from language.likeness import likeness
+from language.reading.traces import Traces
 from retrieval.prepared import PreparedStatement, VectorArray, build_statement
 from retrieval.search import nearest
 from retrieval.text import list_query_words
 from retrieval.vectors import decode_halfvec
 
-from .policy import fingerprints
+from .policy import fingerprints, word_hashers
 from .policy.resembling import LEAST_SIMILARITY, RESEMBLES, contains_all_words, matching
 
 if TYPE_CHECKING:
@@ -48,6 +49,20 @@ WITH said AS MATERIALIZED (
 """
 
 
+class SuppressedRow(NamedTuple):
+    """A row of the query ``suppressed``: a suppression that may match a text.
+
+    ``similarity`` of the vectors is None if the words are the same. ``rejected`` is the rejected text, None once it is
+    purged, ``traces`` what is kept of it then, and ``stood`` its vector.
+    """
+
+    suppression: int
+    similarity: float | None
+    rejected: str | None
+    traces: str | None
+    stood: bytes | None
+
+
 @dataclass(slots=True)
 class SuppressionMatches:
     """The ids of the suppressions that match a text: by the same ``words``, or by ``meaning``.
@@ -66,20 +81,19 @@ class SuppressionMatches:
         """Return why a text by somebody else has to wait for the person's review, or ""."""
         return RESEMBLES if self else text.review_reason
 
-    def add(
-        self, text: Embedded, suppression: int, similarity: float | None, rejected: str | None, stood: bytes | None
-    ) -> None:
-        """Add a row of the query ``suppressed``; ``stood`` is the vector of the rejected text."""
-        if similarity is None:
-            self.words.append(suppression)
+    def add(self, user_id: UUID, text: Embedded, row: SuppressedRow) -> None:
+        """Add a row for a text of this person."""
+        if row.similarity is None:
+            self.words.append(row.suppression)
         elif text.verbatim:
-            self.near = self.near or contains_all_words(text.content, rejected)
+            self.near = self.near or contains_all_words(text.content, row.rejected)
         else:
             meaning = text.meaning
-            alike = likeness(meaning.vector, decode_halfvec(stood)) if meaning is not None and stood else None
-            match = matching(text.saying, rejected, similarity, alike)
+            alike = likeness(meaning.vector, decode_halfvec(row.stood)) if meaning is not None and row.stood else None
+            kept = Traces.parse(row.traces) if row.traces and row.rejected is None else row.rejected
+            match = matching(text.saying, kept, row.similarity, alike, word_hashers(user_id))
             if match == "meaning":
-                self.meaning.append(suppression)
+                self.meaning.append(row.suppression)
             self.near = self.near or match == "near"
 
 
@@ -243,7 +257,7 @@ class SuppressionQuerySet(models.QuerySet["Suppression"]):
             "suppressed_at_least": least_similarity(texts),
         }
         for position, *row in _matching(legacy_id is not None).run(values):
-            found[position - 1].add(texts[position - 1], *row)
+            found[position - 1].add(user_id, texts[position - 1], SuppressedRow(*row))
         return found
 
 

@@ -87,6 +87,10 @@ def erasure_end(erasure: Erasure, removed: Counter[str]) -> None:
     locked.save(update_fields=["removed", "state", "done_at"])
 
 
+_FINGERPRINT_ONLY = {"embedding": None, "embedding_model": "", "traces": ""}
+"""What erasure leaves of a suppression: only the same words are refused then."""
+
+
 class _Erasing:
     """State of one erasure in its transaction."""
 
@@ -116,6 +120,8 @@ class _Erasing:
         self._imports()
         if self.erasure.scope == "membership":
             self._leave()
+        suppressed = Suppression.objects.filter(user_id=self.user_id, object_id__in=[str(pk) for _, pk in self.erased])
+        suppressed.update(**_FINGERPRINT_ONLY)
         Erased.objects.bulk_create(
             [Erased(erasure=self.erasure, kind=kind, object_id=str(pk)) for kind, pk in self.erased],
             ignore_conflicts=True,
@@ -125,7 +131,7 @@ class _Erasing:
         return self.removed
 
     def _statements(self, kind: StatementKind[Any], ids: Collection[Any]) -> None:
-        """Delete statements with all versions. Suppressions keep the fingerprint only."""
+        """Delete statements with all versions, and suppress their words."""
         if not ids:
             return
         rows = kind.rows.filter(pk__in=ids, user_id=self.user_id)
@@ -140,9 +146,6 @@ class _Erasing:
         if kind is FACT:
             for fact in LegacyFact.objects.filter(pk__in=ids, visibility=LegacyFact.Visibility.SHARED):
                 self.write.change(fact.legacy_id, "UNSHARE", "fact", fact.pk, old_version=fact.version)
-        Suppression.objects.filter(user_id=self.user_id, object_id__in=[str(pk) for pk in ids]).update(
-            embedding=None, embedding_model=""
-        )
         Suppression.objects.bulk_create(
             [
                 Suppression(
@@ -157,7 +160,7 @@ class _Erasing:
         )
         Suppression.objects.filter(
             user_id=self.user_id, fingerprint__in=[row["fingerprint"] for row in standing]
-        ).update(embedding=None, embedding_model="")
+        ).update(**_FINGERPRINT_ONLY)
         self._delete(rows)
         self._forget(kind.name, ids)
 

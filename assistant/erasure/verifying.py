@@ -55,8 +55,9 @@ def left_of(erasure: Erasure) -> Iterator[str]:
     noted = Change.objects.filter(ledger_id=erasure.user_id, object_id__in=ids).exclude(meta={})
     yield from _count("reason in the log", noted.exclude(event="ERASE").count())
     yield from _count("step back", UndoStep.objects.filter(object_id__in=ids).count())
+    more = Q(embedding__isnull=False) | ~Q(traces="")
     yield from _count(
-        "vector of what was rejected", Suppression.objects.filter(object_id__in=ids).exclude(embedding=None).count()
+        "vector or hashed words of what was rejected", Suppression.objects.filter(more, object_id__in=ids).count()
     )
 
 

@@ -237,7 +237,7 @@ def message_decline(principal: Principal, conversation_id: UUID, index: int, can
     ):
         message, write = marking.message, marking.write
         if text is not None:
-            suppression_add(write, message.user_id, text, message.pk)
+            suppression_add(write, message.user_id, text, message.pk, is_stored=False)
         if not (may_pin(principal, marking.conversation) or principal.may_decide):
             raise NotYoursToDecide
         if not message.declined:

@@ -15,6 +15,7 @@ from functools import cached_property
 from language.base import Comparison
 
 from .claims import Argument, Claim, claims_of
+from .content import Content
 from .cues import ChangeCues
 from .kinds import is_health
 from .pairs import ClaimPair
@@ -55,6 +56,11 @@ class Saying:
         if other.content not in self._verdicts:
             self._verdicts[other.content] = _compared(other, self)
         return self._verdicts[other.content]
+
+    @cached_property
+    def features(self) -> Content:
+        """The features of its words and grammar, computed on demand."""
+        return Content(self.content)
 
     @cached_property
     def words(self) -> list[str]:

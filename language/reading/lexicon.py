@@ -87,6 +87,16 @@ def _related(one: str, other: str) -> Iterator[Relation]:
         yield "class"
 
 
+def alike_words(word: str) -> Mapping[str, Relation]:
+    """The words that can have one meaning with a word, each with its relation: synonyms, derived and near ones."""
+    close = {*_synonyms(word), *_derived(word)}
+    found = {each.lower() for key in _ranked(word) for each in sense(key).words} | close
+    found |= {derived for synonym in close for derived in _derived(synonym)}
+    found |= {each.lower() for key in _ranked(word, 3) for to in _pointed_senses(key, "&") for each in sense(to).words}
+    told = {other: relation(word, other) for other in found - {word}}
+    return {other: how for other, how in told.items() if how in {"synonym", "derived", "near"}}
+
+
 def _ranked(word: str, most: int = _SENSES) -> dict[Key, int]:
     """The word's senses with a rank below ``most``, each with its rank."""
     return {key: rank for key, rank in senses_of(word) if rank < most}

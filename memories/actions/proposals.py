@@ -121,7 +121,7 @@ def proposal_reject(principal: Principal, proposal_id: UUID, reason: str = Rejec
             proposal.refresh_from_db()
         else:
             if text is not None:
-                suppression_add(write, proposal.user_id, text, proposal.pk)
+                suppression_add(write, proposal.user_id, text, proposal.pk, is_stored=False)
             if proposal.kind == Proposal.Kind.PLACE:
                 place_refuse(write, proposal)
             log_proposal(write, "REJECT", proposal)

@@ -1,6 +1,6 @@
 -- What a person has already that new statements may be, contradict or stand beside, for any number of them at once:
 -- rows of (position of the statement, what the memory is to it, their similarity, the suppression that stands against
--- it, what that was of and its vector, whether the principal sees the memory, the memory). One more, of position 0, has
+-- it, what that was of, its traces and its vector, whether the principal sees the memory, the memory). One more, of position 0, has
 -- the person's revision that all of this is of.
 WITH said AS MATERIALIZED (
     SELECT *
@@ -29,16 +29,17 @@ WITH said AS MATERIALIZED (
     WHERE user_id = {user}::uuid AND state = 'active' AND subject <> ''
 ), suppressed AS (
 {suppressed}
-), found (position, role, similarity, id, suppression, rejected, stood) AS (
-    SELECT position, 'near', similarity, id, NULL::bigint, NULL::text, NULL::bytea FROM near WHERE place <= {top_k}::int
+), found (position, role, similarity, id, suppression, rejected, traces, stood) AS (
+    SELECT position, 'near', similarity, id, NULL::bigint, NULL::text, NULL::text, NULL::bytea
+    FROM near WHERE place <= {top_k}::int
     UNION ALL
-    SELECT said.position, 'twin', NULL, memory.id, NULL, NULL, NULL
+    SELECT said.position, 'twin', NULL, memory.id, NULL, NULL, NULL, NULL
     FROM printed
     JOIN said ON said.position = printed.position
     JOIN memories_memory AS memory ON memory.user_id = {user}::uuid AND memory.fingerprint = printed.fingerprint
     WHERE memory.kind = said.kind AND memory.state IN ('active', 'proposed', 'quarantined')
     UNION ALL
-    SELECT said.position, 'titled', NULL, named.id, NULL, NULL, NULL
+    SELECT said.position, 'titled', NULL, named.id, NULL, NULL, NULL, NULL
     FROM said
     CROSS JOIN LATERAL (
         SELECT titled.id
@@ -48,21 +49,21 @@ WITH said AS MATERIALIZED (
     ) AS named
     WHERE said.subject <> ''
     UNION ALL
-    SELECT said.position, 'holder', NULL, memory.id, NULL, NULL, NULL
+    SELECT said.position, 'holder', NULL, memory.id, NULL, NULL, NULL, NULL
     FROM said
     JOIN memories_memory AS memory ON memory.user_id = {user}::uuid AND memory.field = said.field
     WHERE said.field <> '' AND memory.state = 'active' AND memory.field NOT IN ('', 'goal')
     UNION ALL
-    SELECT said.position, 'taken', NULL, memory.id, NULL, NULL, NULL
+    SELECT said.position, 'taken', NULL, memory.id, NULL, NULL, NULL, NULL
     FROM said
     JOIN memories_memory AS memory ON memory.user_id = {user}::uuid AND memory.external_id = said.external_id
     WHERE said.external_id <> '' AND memory.external_id <> '' AND memory.agent_id IS NOT DISTINCT FROM {agent}::uuid
     UNION ALL
-    SELECT position, 'suppressed', similarity, NULL, suppression, rejected, stood FROM suppressed
+    SELECT position, 'suppressed', similarity, NULL, suppression, rejected, traces, stood FROM suppressed
     UNION ALL
-    SELECT 0, 'rev', NULL, NULL, rev, NULL, NULL FROM journal_ledger WHERE id = {user}::uuid
+    SELECT 0, 'rev', NULL, NULL, rev, NULL, NULL, NULL FROM journal_ledger WHERE id = {user}::uuid
 )
-SELECT found.position, found.role, found.similarity, found.suppression, found.rejected, found.stood,
+SELECT found.position, found.role, found.similarity, found.suppression, found.rejected, found.traces, found.stood,
        (SELECT true FROM ({visible}) AS visible (id) WHERE visible.id = found.id), memory.*
 FROM found
 LEFT JOIN LATERAL (

@@ -21,7 +21,7 @@ from retrieval.vectors import stale
 
 from ..models import Suppression
 from ..policy import fingerprint, fingerprints
-from ..policy.resembling import RESEMBLES
+from ..policy.resembling import RESEMBLES, traces_of
 from ..wording import Embedded
 from .single import StatementWrite
 
@@ -77,11 +77,18 @@ ON CONFLICT (user_id, legacy_id, fingerprint) DO UPDATE SET object_id = excluded
 
 
 def suppression_add(
-    write: LedgerWrite, user_id: UUID, text: Embedded, object_id: object, *, legacy_id: UUID | None = None
+    write: LedgerWrite,
+    user_id: UUID,
+    text: Embedded,
+    object_id: object,
+    *,
+    legacy_id: UUID | None = None,
+    is_stored: bool = True,
 ) -> Suppression:
     """Add a suppression of a text, in the transaction that removes the object. Only the person can bring it back.
 
-    It replaces an earlier one for the same words. The text is not stored.
+    It replaces an earlier one for the same words. The text is not stored; unless ``is_stored``, in a row of the object
+    that a purge deletes later, its traces are kept from now on.
     """
     _must_hold(write, user_id)
     known, words = Suppression.objects.of(user_id, legacy_id), fingerprint(user_id, text.content)
@@ -95,6 +102,7 @@ def suppression_add(
             "object_id": str(object_id),
             "embedding": text.vector,
             "embedding_model": text.embedding_model,
+            "traces": "" if is_stored else traces_of(user_id, text.saying.features),
         },
     )
     return suppression

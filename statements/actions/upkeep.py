@@ -10,7 +10,8 @@ from uuid import UUID
 
 import structlog
 from django.db import connection, transaction
-from django.db.models import Exists, F, OuterRef
+from django.db.models import CharField, Exists, F, OuterRef, Subquery
+from django.db.models.functions import Cast
 from django.utils import timezone
 
 from accounts.upkeep import work_in_batches
@@ -18,10 +19,13 @@ from journal.actions import LedgerWrite, delete_undo_steps
 from journal.operation_actions import note_operation
 from language.backends import get_embedder
 from language.base import LanguageError
+from language.reading.content import Content
 from retrieval.vectors import stale
 
-from ..models import Doubt, Statement, StatementKind
-from ..querysets import Row
+from ..models import Doubt, Statement, StatementKind, Suppression
+from ..policy import LONGEST
+from ..policy.resembling import traces_of
+from ..querysets import Row, StatementQuerySet
 
 log = structlog.get_logger(__name__)
 
@@ -86,7 +90,8 @@ def compare_later(kind: StatementKind[Row], user_ids: Sequence[UUID], embedding_
 def statements_purge(kind: StatementKind[Row]) -> int:
     """Delete archived and rejected statements whose retention is over, log a PURGE for each, and return how many.
 
-    Their suppressions stay. Each batch is a transaction of one person and, for facts, one legacy.
+    Their suppressions stay, with the traces of the text. Each batch is a transaction of one person and, for facts, one
+    legacy.
     """
 
     def purge(write: LedgerWrite, *owners: UUID) -> int:
@@ -97,7 +102,23 @@ def statements_purge(kind: StatementKind[Row]) -> int:
             write.change(owners[0], "PURGE", kind.name, pk, old_version=version)
         return len(rows)
 
-    return work_in_batches(f"{kind.plural}.purge", kind.rows.due_for_purge(timezone.now()), purge, kind.owners)
+    due = kind.rows.due_for_purge(timezone.now())
+    _keep_traces(due)
+    return work_in_batches(f"{kind.plural}.purge", due, purge, kind.owners)
+
+
+def _keep_traces(due: StatementQuerySet[Row]) -> None:
+    """Store the traces of suppressed statements, before the lock that their purge takes: each takes a parse."""
+    same = Suppression.objects.filter(
+        user_id=OuterRef("user_id"), fingerprint=OuterRef("fingerprint"), object_id=Cast(OuterRef("pk"), CharField())
+    )
+    untraced = same.filter(embedding__isnull=False, traces="").values("pk")[:1]
+    rows = due.annotate(suppression=Subquery(untraced)).filter(suppression__isnull=False)
+    for suppression, user_id, content in rows.values_list("suppression", "user_id", "content").iterator():
+        if len(content) <= LONGEST:
+            # Unless it was erased meanwhile.
+            known = Suppression.objects.filter(pk=suppression, embedding__isnull=False)
+            known.update(traces=traces_of(user_id, Content(content)))
 
 
 def erase(kind: StatementKind[Row], ids: Sequence[Any]) -> None:

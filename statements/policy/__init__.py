@@ -18,6 +18,7 @@ from .form import (
     check_third_person,
     fingerprint,
     fingerprints,
+    word_hashers,
 )
 from .urgency import urgency
 
@@ -40,6 +41,7 @@ __all__ = [
     "reason_to_hold_back",
     "steps_of",
     "urgency",
+    "word_hashers",
 ]
 
 

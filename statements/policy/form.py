@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hmac
 import re
 import unicodedata
+from collections.abc import Callable
 from uuid import UUID
 
 from django.conf import settings
@@ -34,7 +36,7 @@ _BEFORE_PRONOUN = re.compile(
     r"also|although|and|as|because|but|if|now|since|so|that|then|though|what|when|where|while", re.IGNORECASE
 )
 
-_SALT = "keepsake.fingerprint"
+_SALT, _WORD_SALT = "keepsake.fingerprint", "keepsake.word"
 _APOSTROPHES = dict.fromkeys(map(ord, "'’ʼ`´"))
 
 
@@ -112,6 +114,21 @@ def fingerprints(user_id: UUID, text: str) -> list[str]:
     """Return all fingerprints of a text: with the current key first, then with earlier keys."""
     words = _words(text)
     return [_hmac(user_id, words, key) for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)]
+
+
+def word_hashers(user_id: UUID) -> list[Callable[[str], str]]:
+    """Return functions that hash a person's words, to eight hex digits: by the current key first, then by earlier ones.
+
+    As with fingerprints, guesses can't be tested without the deployment's key.
+    """
+    return [
+        _hasher(salted_hmac(_WORD_SALT, str(user_id), secret=key, algorithm="sha256").digest())
+        for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
+    ]
+
+
+def _hasher(key: bytes) -> Callable[[str], str]:
+    return lambda word: hmac.digest(key, word.encode(), "sha256")[:4].hex()
 
 
 def _hmac(user_id: UUID, words: str, key: str) -> str:

@@ -2,16 +2,18 @@
 
 Vectors of two texts are close for their meaning and for shared words: "collects stamps" and "collects coins" are as
 close as two wordings of one statement. So the more words two texts share, the higher the required similarity; and
-where both texts and the bundled embedder are there, a model trained by ``benchmarks.sameness.rejections`` decides.
+where there are vectors of the bundled embedder, a model trained by ``benchmarks.sameness.rejections`` decides, by
+both texts or by the traces that are kept of a purged one.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Literal
+from uuid import UUID
 
 import numpy as np
 from django.conf import settings
@@ -21,9 +23,13 @@ from language.base import Vectors
 from language.gates.passages import spoken
 from language.likeness import sameness
 from language.reading.compare import Saying, contains_words_of, shared_words
+from language.reading.content import Content
 from language.reading.figures import normalise_figures
 from language.reading.sameness import StatementPair, Worded
+from language.reading.traces import Hasher, Traces, traced_features
 from retrieval.text import list_words
+
+from .form import word_hashers
 
 RESEMBLES = gettext_noop("This resembles something that was rejected before.")
 """The reason for review of such a statement. It does not quote what was rejected."""
@@ -31,8 +37,9 @@ RESEMBLES = gettext_noop("This resembles something that was rejected before.")
 LEAST_SIMILARITY = 0.83
 """Below this cosine similarity of the bundled embedder's vectors, two texts don't mean the same."""
 NEAR_SIMILARITY, NEAR_LIKENESS = 0.915, 0.3
-"""From either on, a text may mean a rejected one whose text was purged."""
+"""From either on, a text may mean a rejected one of which only the vector is kept."""
 WEIGHTS = Path(__file__).with_name("resembling.npz")
+LEAST_LIKENESS_TRACED = 0.1
 _LEAST_LIKENESS, _LEAST_SAMENESS = 0.2, -2.5
 _SHARED_UNKNOWN = 0.5
 _OF_THE_USER = re.compile(r"\buser\b(?!['’]s)", re.IGNORECASE)
@@ -44,19 +51,47 @@ _INSIDE = re.compile(r"(?<![.!?:;] )(?<!^)\b[^\W\d_]\w*")
 Match = Literal["meaning", "near", ""]
 
 
-def matching(said: Saying, rejected: str | None, similarity: float, alike: float | None) -> Match:
+def matching(
+    said: Saying, rejected: str | Traces | None, similarity: float, alike: float | None, hashers: Sequence[Hasher] = ()
+) -> Match:
     """How a text matches a rejected one: by "meaning" (``resembles``), or "near", so that the person reviews it.
 
+    ``rejected`` is the traces of a purged text, by one of ``hashers``; None if nothing but its vector is kept.
     ``similarity`` is the cosine of their vectors, ``alike`` their ``language.likeness``; None with another embedder
     than the bundled one.
     """
-    if rejected is None or alike is None:
-        if resembles(said, rejected, similarity):
+    text = rejected if isinstance(rejected, str) else None
+    if alike is None or rejected is None:
+        if resembles(said, text, similarity):
             return "meaning"
         return "near" if alike is not None and may_resemble(said.content, similarity, alike) else ""
-    if not says_again(rejected, said.content, similarity, alike):
+    if isinstance(rejected, Traces):
+        again = any(has_traces_of(rejected, said, similarity, alike, hashed) for hashed in hashers)
+    else:
+        again = says_again(rejected, said.content, similarity, alike)
+    if not again:
         return ""
-    return "meaning" if resembles(said, rejected, similarity) else "near"
+    return "meaning" if resembles(said, text, similarity) else "near"
+
+
+def has_traces_of(rejected: Traces, said: Saying, similarity: float, alike: float, hashed: Hasher) -> bool:
+    """Whether a text says what was rejected and purged, by a linear model of the traces and the vectors."""
+    if min(similarity - LEAST_SIMILARITY, alike - LEAST_LIKENESS_TRACED) < 0:
+        return False
+    return _decides("traced", traced_signs(rejected, said.features, similarity, alike, hashed))
+
+
+def traces_of(user_id: UUID, rejected: Content) -> str:
+    """Return the traces to keep of a rejected statement, empty if it has no words that count."""
+    kept = Traces.of(rejected, word_hashers(user_id)[0])
+    return str(kept) if kept.words else ""
+
+
+def traced_signs(
+    rejected: Traces, said: Content, similarity: float, alike: float, hashed: Hasher
+) -> Mapping[str, float]:
+    """Return the features of that model."""
+    return {**traced_features(rejected, said, hashed), "similarity": similarity, "alike": alike}
 
 
 def says_again(rejected: str, said: str, similarity: float, alike: float) -> bool:
@@ -72,8 +107,7 @@ def says_again(rejected: str, said: str, similarity: float, alike: float) -> boo
         return False
     if contains and not pair.differs:
         return True
-    signs, (names, weights, bias) = signs_of(pair, similarity, alike), _weights()
-    return float(np.array([signs[name] for name in names]) @ weights) + bias >= 0
+    return _decides("worded", signs_of(pair, similarity, alike))
 
 
 def _is_contained(one: str, other: str) -> bool:
@@ -99,10 +133,16 @@ def signs_of(pair: StatementPair, similarity: float, alike: float) -> Mapping[st
     }
 
 
+def _decides(model: str, signs: Mapping[str, float]) -> bool:
+    names, weights, bias = _weights(model)
+    return float(np.array([signs[name] for name in names]) @ weights) + bias >= 0
+
+
 @cache
-def _weights() -> tuple[list[str], Vectors, float]:
+def _weights(model: str) -> tuple[list[str], Vectors, float]:
     with np.load(WEIGHTS, allow_pickle=False) as stored:
-        return bytes(stored["names"]).decode().split(), stored["weights"], float(stored["bias"])
+        names = bytes(stored[f"{model}_names"]).decode().split()
+        return names, stored[f"{model}_weights"], float(stored[f"{model}_bias"])
 
 
 def resembles(said: Saying, rejected: str | None, similarity: float) -> bool:
@@ -124,7 +164,7 @@ def resembles(said: Saying, rejected: str | None, similarity: float) -> bool:
 
 
 def may_resemble(said: str, similarity: float, alike: float) -> bool:
-    """Whether a text may mean a rejected one whose text was purged, by their vectors alone. Favours recall."""
+    """Whether a text may mean a rejected one of which only the vector is kept. Favours recall."""
     return similarity >= NEAR_SIMILARITY or (alike >= NEAR_LIKENESS and _OF_THE_USER.search(said) is not None)
 
 

@@ -1,20 +1,20 @@
 -- The suppressions that match statements: those of the same words, without a similarity, and for each statement the 20
--- most similar ones, with the similarity, the rejected text (if not purged) and the vector. The CTEs before it are
--- "said" (position, vector) and "printed" (position, fingerprint).
+-- most similar ones, with the similarity, the rejected text or the traces of a purged one, and the vector. The CTEs
+-- before it are "said" (position, vector) and "printed" (position, fingerprint).
 SELECT printed.position, suppression.id AS suppression, NULL::float8 AS similarity, NULL::text AS rejected,
-       NULL::bytea AS stood
+       NULL::text AS traces, NULL::bytea AS stood
 FROM printed
 JOIN memories_tombstone AS suppression
   ON suppression.user_id = {user}::uuid AND suppression.fingerprint = printed.fingerprint
 WHERE {in_scope}
 UNION ALL
-SELECT near.position, near.suppression, near.similarity, rejected.content, halfvec_send(near.embedding)
+SELECT near.position, near.suppression, near.similarity, rejected.content, near.traces, halfvec_send(near.embedding)
 FROM (
     SELECT compared.*, row_number() OVER (PARTITION BY compared.position ORDER BY compared.similarity DESC) AS place
     FROM (
         -- The "OFFSET 0" keeps a distance from being computed twice.
         SELECT said.position, suppression.id AS suppression, suppression.object_id, suppression.fingerprint,
-               suppression.embedding, 1 - (suppression.embedding <=> said.vector) AS similarity
+               suppression.traces, suppression.embedding, 1 - (suppression.embedding <=> said.vector) AS similarity
         FROM memories_tombstone AS suppression
         CROSS JOIN said
         WHERE suppression.user_id = {user}::uuid AND {in_scope}

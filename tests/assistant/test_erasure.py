@@ -18,6 +18,7 @@ from accounts.queries import principal_for_person
 from assistant.erasure import part_actions, whole_actions
 from assistant.erasure.actions import erasure_request, erasures_sweep, run_erasure
 from assistant.erasure.extent import SCOPES
+from assistant.learn.actions import message_decline
 from assistant.learn.rewriting import rewrite_chunks
 from conversations.actions import withholding
 from conversations.models import Conversation, ConversationChunk, ConversationImport, Message
@@ -48,6 +49,9 @@ from tests.memories.state import check, check_log
 from .rich import exported, rich_person, summarise
 
 pytestmark = pytest.mark.django_db
+
+
+TRACES = "ndeadbeef !cafe0123"
 
 
 def erase(person, scope, pk="", **more):
@@ -337,10 +341,26 @@ def test_of_what_was_rejected_only_the_fingerprint_stays(owner):
     memory = MemoryFactory(user=owner, agent=AgentFactory(owner=owner), content="The user fears the dark.")
     memory_reject(principal_for_person(owner.pk), memory.pk)
     assert Suppression.objects.get(user=owner).embedding is not None
-    erase(owner, "memory", memory.pk)
+    Suppression.objects.update(traces=TRACES)
+    erasure = erase(owner, "memory", memory.pk)
     suppression = Suppression.objects.get(user=owner)
-    assert (suppression.embedding, suppression.embedding_model) == (None, "")
+    assert (suppression.embedding, suppression.embedding_model, suppression.traces) == (None, "", "")
     assert suppression.object_id == memory.pk
+    Suppression.objects.update(traces=TRACES)
+    with pytest.raises(CommandError):
+        verified(erasure)
+
+
+def test_of_what_was_refused_in_talk_only_the_fingerprint_stays_with_its_message(owner):
+    """Reproduction: the vector of what was asked and refused outlived the message."""
+    message = MessageFactory(conversation__user=owner, content="I fear the dark.")
+    message_decline(principal_for_person(owner.pk), message.conversation_id, message.index, "The user fears the dark.")
+    refused = Suppression.objects.get(user=owner)
+    assert refused.embedding is not None
+    assert refused.traces
+    assert verified(erase(owner, "message", message.pk)).startswith("Gone since ")
+    refused.refresh_from_db()
+    assert (refused.embedding, refused.embedding_model, refused.traces) == (None, "", "")
 
 
 def test_a_shared_fact_leaves_the_other_members_too(owner, member, legacy):

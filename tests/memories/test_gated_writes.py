@@ -1,14 +1,22 @@
 """No way into what is remembered goes past the gates: one table of every write that takes words."""
 
+import re
+
 import pytest
+from django.utils import timezone
 
 from accounts.queries import principal_for_person
 from journal.exceptions import Gated
 from language.backends import embedder_replaced
 from language.embedders.e5.embedder import BundledEmbedder
+from language.reading.content import Content
 from memories import actions
-from memories.models import Memory, MemoryVersion, Place, Proposal
+from memories.models import MEMORY, Memory, MemoryVersion, Place, Proposal
 from memories.records import NewMemory
+from statements.actions import statements_purge
+from statements.models import Suppression
+from statements.policy import fingerprint
+from statements.policy.resembling import traces_of
 from tests import factories
 from tests.conftest import taken_back
 from tests.factories import rev_of
@@ -157,6 +165,40 @@ class TestWhatNoRuleKnows:
         away.back()
         actions.memories_index()
         assert (now(memory).state, now(memory).state_reason) == ("proposed", self.DOUBT)
+
+
+class TestOnceARejectedTextIsPurged:
+    """Only the vector was compared then: nearly every statement about the same thing waited."""
+
+    PARAPHRASE = "The user suffers from a herpes infection."
+    NEAR = "The user wrote a song about a hermit."
+
+    @pytest.fixture(autouse=True)
+    def bundled(self):
+        with embedder_replaced(BundledEmbedder()):
+            yield
+
+    @pytest.fixture
+    def purged(self, me, bot, add):
+        memory = add(bot, "The user has been infected with herpes.").memory
+        actions.memory_reject(me, memory.pk)
+        Memory.objects.filter(pk=memory.pk).update(purge_at=timezone.now())
+        statements_purge(MEMORY)
+        return Suppression.objects.get()
+
+    def test_hashes_of_its_words_tell_paraphrases_from_what_is_near(self, owner, bot, add, purged):
+        assert re.fullmatch(r"(?:[a-zN=!][0-9a-f]{8} ?)+@", purged.traces)
+        assert fingerprint(owner.pk, "herpes")[:8] not in purged.traces
+        paraphrase, near = (now(add(bot, text).memory).state for text in (self.PARAPHRASE, self.NEAR))
+        assert (paraphrase, near) == ("proposed", "active")
+
+    def test_they_are_compared_under_an_earlier_key_too(self, bot, add, purged, settings):
+        settings.SECRET_KEY_FALLBACKS, settings.SECRET_KEY = [settings.SECRET_KEY], "another-key-" * 4
+        assert now(add(bot, self.PARAPHRASE).memory).state == "proposed"
+
+    def test_the_same_word_of_two_people_has_two_hashes(self, owner, stranger):
+        one, other = (traces_of(person.pk, Content("The user keeps bees.")) for person in (owner, stranger))
+        assert set(one.split()) & set(other.split()) == {"@"}
 
 
 @pytest.mark.django_db

@@ -77,11 +77,12 @@ INVARIANTS = {
         SELECT id FROM memories_memory WHERE content = '' AND embedding IS NOT NULL
         UNION ALL SELECT memory_id FROM memories_memoryversion WHERE content = '[erased]' AND embedding IS NOT NULL
     """,
-    "a suppression holds more than a fingerprint and a vector": """
+    "a suppression holds more than hashes and a vector": """
         SELECT column_name FROM information_schema.columns
         WHERE table_name = 'memories_tombstone' AND data_type IN ('text', 'character varying', 'json', 'jsonb')
-            AND column_name NOT IN ('fingerprint', 'object_id', 'embedding_model')
+            AND column_name NOT IN ('fingerprint', 'object_id', 'embedding_model', 'traces')
         UNION ALL SELECT id::text FROM memories_tombstone WHERE fingerprint !~ '^[0-9a-f]{64}$'
+            OR traces <> '' AND traces !~ '^(([nvarNfko=!][0-9a-f]{8}|[-@])( |$))+$'
     """,
     "a merge of a plan was done twice": """
         SELECT merged_id, count(*) FROM memories_memoryplanitem WHERE merged_id IS NOT NULL
