@@ -37,7 +37,7 @@ _SILENCE_SECONDS = 10
 _CONNECTIONS = 4
 _process = threading.BoundedSemaphore(settings.UPDATES_STREAMS_PER_PROCESS)
 _KEPT = 100
-_ID = re.compile(r"\d{1,19}(-\d{1,19})?")
+_ID = re.compile(r"[0-9]{1,19}(-[0-9]{1,19})?")
 FIRST_ID = "0"
 """The id before all stored events."""
 

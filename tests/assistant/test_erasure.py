@@ -33,6 +33,7 @@ from memories.actions import memory_reject, memory_update, place_add, place_edit
 from memories.cache import CachedValue, Family, read_through
 from memories.models import Memory, MemoryEvidence, MemoryVersion, Place, Relation
 from statements.models import Suppression
+from tests.conftest import with_key
 from tests.factories import (
     AgentFactory,
     AgentKeyFactory,
@@ -314,6 +315,40 @@ def test_a_memory_goes_with_its_versions_and_leaves_a_tombstone(api, owner):
     assert (gone.status_code, gone.json()["code"]) == (410, "erased")
     assert api(UserFactory()).get(f"/api/v1/memories/{memory.pk}/").status_code == 404
     check(owner)
+
+
+def test_no_call_tells_more_of_an_erased_memory_than_that_it_is_erased(api, owner, stranger):
+    agent = with_key(AgentFactory(owner=owner))
+    memory = MemoryFactory(user=owner, content="The user keeps a zanzibar parrot.")
+    path = f"/api/v1/memories/{memory.pk}/"
+    known = api(agent).get(path)["ETag"]
+    erase(owner, "memory", memory.pk)
+    client, another = api(agent), api(stranger)
+    calls = [
+        ("get", path, {"headers": {"If-None-Match": known}}),
+        ("get", f"{path}history/", {}),
+        ("get", f"{path}relations/", {}),
+        ("put", path, {"data": {"content": "The user keeps a budgie."}, "headers": {"If-Match": known}}),
+        ("patch", path, {"data": {"importance": 5}}),
+        ("delete", path, {}),
+        ("post", f"{path}restore/", {"data": {}}),
+    ]
+    for method, address, sent in calls:
+        answers = [getattr(each, method)(address, format="json", **sent) for each in (client, another)]
+        assert [answer.status_code for answer in answers] == [410, 404], (method, address)
+        assert not any("zanzibar" in str(answer.content) for answer in answers)
+
+
+def test_a_receipt_is_found_by_no_other_id(api, owner):
+    """Neither by the job's, the person's or the erased thing's, nor by one that is near."""
+    memory = MemoryFactory(user=owner)
+    erasure, job = erasure_request(principal_for_person(owner.pk), "memory", memory.pk)
+    near = UUID(int=erasure.pk.int ^ 1)
+    for guessed in (job.pk, owner.pk, near):
+        assert api().get(f"/api/v1/erase/{guessed}/").status_code == 404
+        assert api().delete(f"/api/v1/erase/{guessed}/").status_code == 401
+    assert erasure.pk.version == 4, "122 random bits"
+    assert api().get(f"/api/v1/erase/{erasure.pk}/").status_code == 200
 
 
 def test_a_place_goes_with_its_versions_and_what_waits_about_it(api, owner):

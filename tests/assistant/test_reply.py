@@ -304,6 +304,35 @@ class TestAStream:
         third = heard(client.get(again, headers={"Last-Event-ID": events[0][0]}))
         assert third == events[1:]
 
+    def test_is_followed_by_its_person_alone(self, api, owner, stranger, talk, server, conversation):
+        bystander = with_key(factories.AgentFactory(owner=owner))
+        factories.GrantFactory(user=owner, agent=bystander, sources=[])
+        server.answers(spoken("Once."))
+        answer = api(owner).post(address(conversation), {"content": "Tell me a story."})
+        told = heard(answer)
+        again = address(conversation, answer["Keepsake-Reply"])
+        elsewhere = address(talk(owner), answer["Keepsake-Reply"])
+        for headers in ({}, {"Last-Event-ID": told[0][0]}):
+            codes = [api(who).get(again, headers=headers).status_code for who in (stranger, bystander)]
+            assert [*codes, api(owner).get(elsewhere, headers=headers).status_code] == [404] * 3
+        assert heard(api(owner).get(again, headers={"Last-Event-ID": told[0][0]})) == told[1:]
+
+    @pytest.mark.parametrize("after", ["9" * 20, "\u0663", "1-", "-1", "1-2-3", "x", "9" * 5_000])
+    def test_goes_on_after_no_id_that_is_none(self, api, owner, server, conversation, after):
+        server.answers(spoken("Once."))
+        answer = api(owner).post(address(conversation), {"content": "Tell me a story."})
+        heard(answer)
+        found = api(owner).get(address(conversation, answer["Keepsake-Reply"]), {"after": after})
+        assert (found.status_code, found.json()["code"]) == (400, "bad_id")
+
+    def test_has_its_end_alone_after_the_greatest_id(self, api, owner, server, conversation):
+        server.answers(spoken("Once."))
+        answer = api(owner).post(address(conversation), {"content": "Tell me a story."})
+        heard(answer)
+        last = f"{'9' * 19}-{'9' * 19}"
+        again = address(conversation, answer["Keepsake-Reply"])
+        assert [name for _, name, _ in heard(api(owner).get(again, headers={"Last-Event-ID": last}))] == ["done"]
+
     def test_that_nobody_follows_any_more_ends_the_model_s_call(self, api, owner, server, conversation, settings):
         settings.REPLY_ALONE_SECONDS = 0.2
         server.answers(spoken("Once upon a time", ends=False))

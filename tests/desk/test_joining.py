@@ -7,9 +7,11 @@ import pytest
 import time_machine
 from django.core.cache import cache
 from django.utils import timezone
+from django.utils.encoding import force_bytes
+from django.utils.http import urlsafe_base64_encode
 from django.utils.translation import get_language
 
-from accounts.actions import preferences_set
+from accounts.actions import email_set, preferences_set
 from accounts.actions.people import MOST_NAMED_ALIKE
 from accounts.models import User
 from accounts.queries import principal_for_person
@@ -188,6 +190,29 @@ class TestAForgottenPassword:
         self.ask(visit, "owner")
         mail_reset(str(reachable.pk), "http://testserver/")
         assert mailoutbox == []
+
+    @pytest.mark.parametrize("behind_proxy", [False, True])
+    def test_no_link_leads_to_a_forged_host(self, visit, reachable, mailoutbox, settings, behind_proxy):
+        settings.BEHIND_PROXY = behind_proxy
+        asked = {"path": "/sign-in/forgotten/", "data": {"name": "owner"}}
+        assert visit().post(**asked, HTTP_HOST="evil.example").status_code == 400
+        assert mailoutbox == []
+        assert visit().post(**asked, HTTP_X_FORWARDED_HOST="evil.example").status_code == 200
+        assert "evil" not in mailoutbox[0].body
+        assert self.link(mailoutbox)
+
+    def test_a_link_changes_nobody_else_s_password(self, visit, reachable, stranger, mailoutbox):
+        stranger.set_password(OLD)
+        stranger.save()
+        self.ask(visit, "owner")
+        own, whose = self.link(mailoutbox), urlsafe_base64_encode(force_bytes(str(stranger.pk)))
+        theirs = own.replace(own.split("/")[-3], whose)
+        assert "This link was used already" in words(visit().get(theirs, follow=True))
+
+    def test_a_link_is_worth_nothing_once_the_address_has_changed(self, visit, reachable, mailoutbox):
+        self.ask(visit, "owner")
+        email_set(principal_for_person(reachable.pk), "new@example.org")
+        assert "This link was used already" in words(visit().get(self.link(mailoutbox), follow=True))
 
     def test_a_link_is_old_after_a_while(self, visit, reachable, mailoutbox, settings):
         self.ask(visit, "owner")
