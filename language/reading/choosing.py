@@ -30,7 +30,7 @@ ADD, UPDATE, DELETE, DOUBT = "add_to_memory", "update_memory", "delete_memory", 
 _NAME_WISH = re.compile(r"\b(?:call\w*|names?|nicknam\w+|goes by|known as|prefers?|address\w*)\b", re.IGNORECASE)
 _SINGLE_VALUED = frozenset({"preferred_name", "pronouns", "city", "language", "tone"})
 _NAMED_ID = re.compile(r"\[id:([A-Za-z0-9]{8})\]")
-_OF_ONESELF = re.compile(r"\b(?:I|me|my|mine)\b")
+_OF_ONESELF = re.compile(r"\b(?:I|me|my|mine)\b", re.IGNORECASE)
 _INCOMPATIBLE = frozenset({"replaces", "contradicts"})
 
 
@@ -273,7 +273,7 @@ def _own_note(content: str) -> str:
     words = own_words(content)
     label, _, said = content.partition(":")
     is_note = not words.strip() and "\n" not in content.strip() and not _OF_ONESELF.search(said)
-    return content if is_note and all(map(is_word, label.lower().split())) else words
+    return content if is_note and (label.islower() or all(map(is_word, label.lower().split()))) else words
 
 
 def _negation_in_message(

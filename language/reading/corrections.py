@@ -46,7 +46,7 @@ class Correction:
 
     def apply_to(self, statement: str) -> str | None:
         """The corrected statement; None if the correction does not apply to it, or is incomplete."""
-        wording = new_wording(statement, self.sentence)
+        wording = new_wording(statement, self.sentence) if self.contains_old_value(statement) else None
         return wording.content if wording is not None and wording.contrasts else None
 
     def without_negated_ending(self, statement: str) -> str:

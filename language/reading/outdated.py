@@ -56,6 +56,12 @@ _OPEN = re.compile(
     re.IGNORECASE,
 )
 """What did not happen, or only for a time."""
+_MOVES = re.compile(
+    r"\b(?:moved|changed|switched|shifted|rescheduled|postponed|pushed|brought|delayed|slipped|turned|raised|cut|rose"
+    r"|up to|down to)\b",
+    re.IGNORECASE,
+)
+_TURNS = re.compile(r"\bturn(?:s|ed)\b")
 _DID_I_SAY = re.compile(r"\bdid I (?:say|write)\b[^.!?]*\?", re.IGNORECASE)
 _NEVER_AGAIN = re.compile(r"\b(?:any ?(?:more|longer)|no (?:more|longer))\b", re.IGNORECASE)
 _OVER = re.compile(rf"{_NEVER_AGAIN.pattern}|\b(?:over|g[ai]ven? up|quit)\b", re.IGNORECASE)
@@ -67,7 +73,7 @@ _ENDING = (
     )
     | listed("be_over be_gone be_off be_done be_finished be_dead be_history")
     | {"put away", "put aside", "go off", "move out", "hand over", "let go", "pack in", "call off", "throw out"}
-    | {"cut out", "fall through", "step down", "come off"}
+    | {"do with", "cut out", "fall through", "step down", "come off"}
 )
 _DENIES = listed("no not never without nobody nothing neither nor hardly n't longer anymore")
 
@@ -158,7 +164,7 @@ def _cues(passage: str, memory: str, at_least: float) -> _Cues | None:
         if not told:
             named = subject is not None and not whose.isdisjoint(map(_beginning, parsed.subtree(subject)))
             ended = ended or (named and _ends(parsed, verb, words))
-        elif _is_of_another(parsed, verb, whose, value):
+        elif _is_of_another(parsed, verb, whose, value) or (not whose and _are_of_another(parsed, told)):
             is_others = True
         else:
             is_own = is_own or subject is None or not (subject.low in _POINTING or _beginning(subject) in value)
@@ -166,21 +172,33 @@ def _cues(passage: str, memory: str, at_least: float) -> _Cues | None:
     who = whose if _is_of_person(known) else set()
     of_others = not is_own and (is_others or _is_about_others(parsed, subjects, who))
     wording = new_wording(memory, passage)
-    is_open = _OPEN.search(_DID_I_SAY.sub("", passage)) is not None
+    moves = wording is not None and _MOVES.search(passage) is not None
+    is_open = _OPEN.search(_DID_I_SAY.sub("", passage)) is not None and not (moves and _TURNS.search(passage))
     if of_others:
         score = _OF_OTHERS
     elif is_open:
         score += _NOT_SO
     else:
-        score += _ENDED * ended + _CONTRASTS * (wording is not None and wording.contrasts)
+        score += _ENDED * (ended or moves) + _CONTRASTS * (wording is not None and wording.contrasts)
     if score < at_least:
         return None
     is_doubtful = False
     if wording is not None and not wording.contrasts and whose:
         spoken = {_beginning(word) for word in parsed.words}
         is_doubtful = whose.isdisjoint(spoken) and not any(word.low in _PERSONS for word in parsed.words)
+    if wording is not None and not is_doubtful:
+        around = _verb_at(parsed, wording.at)
+        is_doubtful = around is not None and _is_of_another(parsed, around, whose, value)
     content = wording.content if wording is not None else _ended(memory, passage)
     return _Cues(score, score > 0 and not is_open, is_doubtful or of_others, content)
+
+
+def _verb_at(parsed: Parsed, at: int) -> Word | None:
+    """Return the verb of the clause at a position of the text."""
+    word = next((each for each in parsed.words if each.end > at), None)
+    while word is not None and word.pos not in {"VERB", "AUX"} and word.head != word.index:
+        word = parsed.head(word)
+    return word
 
 
 def _clause(parsed: Parsed, verb: Word) -> list[Word]:
@@ -208,6 +226,12 @@ def _is_of_another(parsed: Parsed, verb: Word, whose: set[str], value: set[str])
     if whose and subject.pos == "PROPN":
         return False  # It may be their name.
     return subject.low not in _WHO_DECIDES and _is_person(subject)
+
+
+def _are_of_another(parsed: Parsed, told: Sequence[Word]) -> bool:
+    """Whether a word of what a memory tells of the user is said to be somebody else's: "her tablets"."""
+    holders = (parsed.child(word, "poss") for word in told)
+    return any(holder is not None and holder.low in {"his", "her", "their"} for holder in holders)
 
 
 def _is_held_by_another(parsed: Parsed, subject: Word, whose: set[str], value: set[str]) -> bool:
@@ -260,7 +284,7 @@ def _beginning(word: Word) -> str:
 
 def _prefix(word: str) -> str:
     """The beginning of a word without a plural's "s": "cat" and "cats" have the same."""
-    return word[:_BEGINNING].removesuffix("s")
+    return word if word.endswith("-in-law") else word[:_BEGINNING].removesuffix("s")
 
 
 def _parts(known: Parsed) -> tuple[set[str], set[str]]:
@@ -301,7 +325,7 @@ def _ended(memory: str, said: str) -> str | None:
 
 def _matters(text: str) -> set[str]:
     """Return the prefixes of the content words, also of parts of compounds."""
-    words = {part for word in words_of(text) for part in (word, *word.split("-"))}
+    words = {part for word in words_of(text) for part in (word, *(() if "-in-" in word else word.split("-")))}
     return {_prefix(word) for word in words if word not in LIGHT and len(word) >= _LEAST_LETTERS}
 
 

@@ -27,6 +27,8 @@ _WHEN = re.compile(
     r"(?: (?:before|after) \d{1,2} [^\W\d_]+ \d{4})?",
     re.IGNORECASE,
 )
+_OF_ANYTHING = listed("come go take meet place leave start work time")
+"""Beginnings of words that say nothing of what is on a day."""
 _SENTENCE = re.compile(r"[^.!?\n]+[.!]*")
 _CLAUSES = re.compile(r"[,;.!–—]|\b(?:and|but|so)\b")
 _NEGATED = re.compile(
@@ -185,7 +187,7 @@ class Rescheduling:
     def shared_words(self, memory: str) -> set[str]:
         """The content words that the message and a memory share, without days."""
         said, known = (_content_prefixes(_DAYS.sub("", text)) for text in (self.message, memory))
-        return said & known
+        return said & known - _OF_ANYTHING
 
     def only_names_day(self, content: str) -> bool:
         """Whether a statement only gives the old or the new day."""

@@ -51,6 +51,7 @@ _AFTER_OLD = re.compile(
 )
 _NTH_BEFORE = re.compile(rf"\b(?:{'|'.join(_ORDINALS)}|last)\s*$", re.IGNORECASE)
 _NOW_BEFORE = re.compile(r"(?:->|→|\bnow|\bto|\bmeant|\bit['’]s|\bbut)\s*(?:on |at |in |the |a |an )*$", re.IGNORECASE)
+_NOW_AFTER = re.compile(r"\s*(?:now|these days|nowadays|from now on|instead)\b", re.IGNORECASE)
 _FEW = r"(?:(?:a|an|the|my|our|his|her)\s+)?[\w'’-]+(?:\.\w+)*(?:\s+[\w'’-]+){0,3}?"
 _FROM_WORD = (
     r"(?=\s*(?:[.,;:!?)(–—]|$|\b(?:now|at|in|on|for|since|because|and|but|when|as|with|last|this|these|which|who|from"
@@ -82,19 +83,25 @@ _MAYBE_ARTICLE = r"(?:(?:an?|the|my|our|his|her) )?"
 _AND_NOT = re.compile(
     rf",? (?:and )?not (?:(?:in|at|on|with|for|to) )?{_MAYBE_ARTICLE}(?P<was>{_FEW}){_FROM_WORD}", re.IGNORECASE
 )
-_ARTICLE = re.compile(r"(?:a|an|the|my|our|his|her)\s+", re.IGNORECASE)
+_ARTICLE = re.compile(r"^(?:a|an|the|my|our|his|her)\s+", re.IGNORECASE)
 _NAMED = frozenset({"NOUN", "PROPN", "ADJ", "NUM", "X"})
 _NO_VALUE = LIGHT | listed("another other something someone one it him her them this that what where whatever i me you")
 _TITLES = listed("mr mrs ms dr miss prof")
+_OF_A_NAME = re.compile(rf"(?:(?:[a-z][A-Z]|[A-Z]{{2}})\w*|\b(?:{_NUMERAL}))\s$")
+"""What a number after it belongs to: "iPhone 12", "nine thirty"."""
 _CURRENCY = "€$£"
 
 
 @dataclass(frozen=True, slots=True)
 class NewWording:
-    """A memory with the value that a message gives in its place. ``contrasts``: the message denies the old one."""
+    """A memory with the value that a message gives in its place. ``contrasts``: the message denies the old one.
+
+    ``at`` is the position of the new value in the message.
+    """
 
     content: str
     contrasts: bool
+    at: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,19 +141,22 @@ def _of_values(memory: str, said: str) -> NewWording | None:
             continue
         alike = [each for one in told if (each := _as_kind(one, old)) is not None]
         denied = [each for each in alike if _is_denied(each, said)]
+        if old.kind == "number" and any(each.kind == old.kind and each.key == old.key for each in denied):
+            alike = [each for each in told if each.kind == old.kind]  # Whatever their units: "88 kg (previously 92)".
         new = {each.key: each for each in alike if each not in denied and each.key != old.key}
         if len(new) > 1:
-            new = {key: each for key, each in new.items() if _NOW_BEFORE.search(said[: each.match.start()])}
-        if len(new) > 1 or (new and any(each.key == old.key and each not in denied for each in alike)):
+            new = {key: each for key, each in new.items() if _holds_now(each, said)}
+        repeated = any(each.key == old.key and each not in denied for each in alike)
+        if len(new) > 1 or (new and repeated and not _holds_now(next(iter(new.values())), said)):
             return None
         if not new:
             continue
         changes.append((old, next(iter(new.values()))))
-        contrasts = contrasts or any(each.key == old.key for each in denied)
+        contrasts = contrasts or repeated or any(each.key == old.key for each in denied)
     content = memory
     for old, value in sorted(changes, key=lambda each: each[0].match.start(), reverse=True):
         content = content[: old.match.start()] + _written_as(old, value) + content[old.match.end() :]
-    return NewWording(content, contrasts) if changes else None
+    return NewWording(content, contrasts, changes[0][1].match.start()) if changes else None
 
 
 def _values(text: str) -> Iterator[_Value]:
@@ -157,6 +167,8 @@ def _values(text: str) -> Iterator[_Value]:
             left = left[: match.start()] + "\0" * len(match[0]) + left[match.end() :]
             unit = ""
             if kind == "number":
+                if _OF_A_NAME.search(text[: match.start()]):
+                    continue
                 parsed = parsed or parse(text, names=False)
                 unit = _unit(text, match, parsed)
             yield _Value(kind, _key(kind, match), match, unit)
@@ -222,6 +234,11 @@ def _is_denied(value: _Value, said: str) -> bool:
     return _BEFORE_OLD.search(before) is not None or _AFTER_OLD.match(after) is not None
 
 
+def _holds_now(value: _Value, said: str) -> bool:
+    """Whether a message says of a value that it holds now: "now Tuesdays", "9090 now"."""
+    return _NOW_BEFORE.search(value.before) is not None or _NOW_AFTER.match(said[value.match.end() :]) is not None
+
+
 def _written_as(old: _Value, new: _Value) -> str:
     """Return the new value in the way that the memory writes its own."""
     text, match, number = old.match[0], old.match, int(new.key[0])
@@ -261,11 +278,11 @@ def _of_words(memory: str, said: str) -> NewWording | None:
             was, now = (_ARTICLE.sub("", _SAID_TO_BE.sub("", match[name].strip()), count=1) for name in ("was", "now"))
             content = _put(memory, was, now)
             if content is not None:
-                return NewWording(content, contrasts=True)
+                return NewWording(content, contrasts=True, at=match.start("now"))
     for match in _AND_NOT.finditer(said):
         content = _put_after_same_word(memory, said[: match.start()], match["was"])
         if content is not None:
-            return NewWording(content, contrasts=True)
+            return NewWording(content, contrasts=True, at=match.start())
     return None
 
 

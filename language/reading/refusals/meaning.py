@@ -345,10 +345,11 @@ def _predicates(content: str) -> Iterator[str]:
 
 
 def restates(content: str, said: Iterable[str]) -> bool:
-    """Whether a statement repeats one of these sentences: at least two common words, and most of its own."""
+    """Whether a statement repeats one of these sentences: at least two common words, most of its own, of the same."""
     words = _lemmas(content)
-    shared = (len(words & _lemmas(each)) for each in said)
-    return any(each >= 2 and each >= 0.6 * len(words) for each in shared)
+    shared = ((len(words & _lemmas(each)), each) for each in said)
+    likely = [each for count, each in shared if count >= 2 and count >= 0.6 * len(words)]
+    return any(not SentenceWords.of(each).is_about_others_than(SentenceWords.of(content)) for each in likely)
 
 
 def _says_something(text: str) -> bool:

@@ -125,6 +125,24 @@ def test_a_clause_that_ends_it_makes_sure(memory, said):
     assert found.sure
 
 
+@pytest.mark.parametrize(("memory", "said"), [
+    ("The user's sister works as a midwife.", "My sister's friend was a midwife and is a school nurse now."),
+    ("The user's dog Bruno is eight years old.", "My grandson turned nine yesterday, Bruno got a sausage."),
+    ("The user's washing machine is a Miele.", "Not a Miele but a Siemens, that's what my sister has bought."),
+    ("The user's rent is 780 euros.", "The flat downstairs goes for 845 euros now, can you imagine."),
+    ("The user's father works at the shipyard.", "My father-in-law retired from the shipyard in June."),
+    ("The user uses Trello for work.", "someone at work suggested linear instead of trello, we'll see"),
+])  # fmt: skip
+def test_what_others_changed_rewords_nothing_of_theirs(memory, said):
+    assert not [each for each in _calls(said, memory) if each.name == UPDATE]
+
+
+def test_a_note_with_a_heading_is_the_person_s_own():
+    (call,) = _calls("Gym: 2x a week now, was 3.", "The user goes to the gym three times a week.")
+    assert (call.name, call.arguments["content"]) == (UPDATE, "The user goes to the gym twice a week.")
+    assert not _calls("Karen: I go to the gym 2x a week now.", "The user goes to the gym three times a week.")
+
+
 def test_one_about_other_people_does_not():
     found = outdated("My neighbours quit the tennis club.", ["The user is a member of the tennis club."])
     assert found is None or not found.sure

@@ -74,6 +74,8 @@ def test_a_statement_is_named_by_all_the_words_and_told_by_most():
     said = ["My dad had debts with half the village."]
     assert restates("The user's father had debts.", said)
     assert not restates("The user's father was a miner.", said)
+    assert not restates("The user lives in Lisbon.", ["My sister lives in Lisbon too."])
+    assert restates("The user's sister lives in Lisbon.", ["My sister lives in Lisbon too."])
 
 
 @pytest.mark.parametrize(
