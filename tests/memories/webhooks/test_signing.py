@@ -3,6 +3,7 @@
 import time
 from uuid import uuid4
 
+import keepsake.webhooks
 import pytest
 
 from memories.models import Webhook
@@ -33,6 +34,30 @@ def test_the_documented_code_refuses_what_is_not_ours(hook, owner, receiver, run
         verify(secret, headers, body.replace(b"DELETE", b"UPDATE"))
     with pytest.raises(ValueError, match="not signed"):
         verify(secret_of(Webhook()), headers, body)
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {"webhook-timestamp": "9" * 5_000},
+        {"webhook-timestamp": "-1"},
+        {"webhook-timestamp": "\u0661"},
+        {"webhook-timestamp": str(int(time.time()) - 301)},
+        {"webhook-signature": "v1,\u00fc"},
+        {"webhook-signature": "v1, v1,"},
+        {"webhook-signature": ""},
+        {"webhook-id": ""},
+    ],
+)
+def test_the_client_takes_no_forged_headers(hook, owner, receiver, run, forged):
+    """Reproduction: a timestamp of 5,000 digits raised another error than the one that receivers catch."""
+    archived(owner)
+    run()
+    ((_, headers, body),) = receiver.took
+    keepsake.webhooks.verify(secret_of(hook), headers, body)
+    headers = {name.lower(): value for name, value in headers.items()}
+    with pytest.raises(keepsake.webhooks.NotSigned):
+        keepsake.webhooks.verify(secret_of(hook), {**headers, **forged}, body)
 
 
 def test_a_secret_that_was_shown_before_the_secret_key_changed_still_verifies(hook, owner, receiver, run, settings):
