@@ -215,6 +215,10 @@ def _ends_part(parsed: Parsed, word: Word, last: int) -> bool:
     return after is None or (word.low == "now" and after.text == ",")
 
 
+def _is_mark(word: Word) -> bool:
+    return word.text in _MARKS | {"!"} or (word.dep == "punct" and not word.text.isalpha())
+
+
 def trimmed(clause: Clause) -> list[Word]:
     """The clause's tokens without discourse markers, vocatives and marks at the ends."""
     gone: set[int] = set()
@@ -254,8 +258,8 @@ def trimmed(clause: Clause) -> list[Word]:
         ]
         if len(bare) == 1 and not any(word.text == "," for word in words[: bare[0]]):
             del words[bare[0]]
-    while words and (words[0].dep == "punct" or words[0].low in {"and", "but", "or", ",", "-"}):
+    while words and (_is_mark(words[0]) or words[0].low in {"and", "but", "or"}):
         words.pop(0)
-    while words and (words[-1].dep in {"punct", "cc"} or words[-1].text in {",", "-", ".", "!", ";", ":"}):
+    while words and (_is_mark(words[-1]) or words[-1].dep == "cc"):
         words.pop()
     return words

@@ -30,8 +30,8 @@ KIN_WORDS: dict[str, tuple[str, frozenset[str]]] = {
     "grandfather": (
         "m",
         listed(
-            "grandfather grandpa granddad grandad gramps grandpop granddaddy abuelo nonno opa dedushka zayde lolo "
-            "vovô pawpaw papaw pépé grampa grandpapa"
+            "grandfather grandpa granddad grandad grandda gramps grandpop granddaddy abuelo nonno opa dedushka zayde "
+            "lolo vovô pawpaw papaw pépé grampa grandpapa"
         ),
     ),
     "great-grandmother": ("f", listed("great-grandmother great-grandma great-gran")),

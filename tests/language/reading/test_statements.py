@@ -59,6 +59,12 @@ def told(*said, legacy=None):
         ("I begin at two and finish at ten.", None, "The user begins at two and finishes at ten."),
         ("I take iron in the morning, so remind me.", None, "The user takes iron in the morning."),
         ("My cousin Kai lives in Ulm. She has his desk.", "Otto", "The user's cousin Kai lives in Ulm."),
+        (
+            "My son Kai has an egg allergy, not severe but he gets hives.",
+            None,
+            "The user's son Kai has an egg allergy, not severe.",
+        ),
+        ("Grandda Michael was a postman.", "Rosa", "The user's grandda Michael was a postman."),
         ("Allergic to nuts.", None, "The user is allergic to nuts."),
         ("can't eat gluten", None, "The user cannot eat gluten."),
         ("Vegan. Prefer tea to coffee.", None, "The user prefers tea to coffee."),
