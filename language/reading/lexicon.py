@@ -31,6 +31,8 @@ _CONVERSES = frozenset(
         frozenset({"rent", "own"}),
         frozenset({"vet", "veteran"}),
         frozenset({"die", "fall"}),
+        frozenset({"ring", "phone"}),
+        frozenset({"read", "speak"}),
     }
 )
 """Converse verbs, and pairs that WordNet wrongly lists as synonyms."""
