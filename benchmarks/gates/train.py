@@ -33,7 +33,7 @@ from tests.memories import pairs as of_memories
 from tests.statements import resembling
 
 HERE = Path(__file__).parent
-HIDDEN, SEEDS, EPOCHS, BATCH, STEP = 24, 3, 40, 256, 3e-3
+HIDDEN, SEEDS, EPOCHS, BATCH, STEP = 24, 6, 40, 256, 3e-3
 WEIGHT_DECAY, DROPPED = 1e-3, 0.1
 FOLDS = 6
 OTHERS = (("Henry", "his"), ("Rosa Delgado", "her"), ("Grandpa Luis", "his"), ("Otto", "his"), ("Aunt Ming", "her"))
@@ -265,6 +265,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--refusals", action="store_true", help="only what hears a person's no")
+    parser.add_argument("--kinds", action="store_true", help="only orders and secrets; the other weights stay")
     given = parser.parse_args()
     only_check = given.check
     embedder = BundledEmbedder()
@@ -278,8 +279,11 @@ def main() -> None:
             np.savez_compressed(REFUSALS, allow_pickle=False, **{k: v.astype(np.float16) for k, v in heard.items()})
         return
     made: dict[str, Vectors] = {}
+    if given.kinds:
+        with np.load(WEIGHTS, allow_pickle=False) as stored:
+            made |= stored
     sets: list[tuple[str, Sequence[str], Callable[[], Texts]]] = [("kind", KINDS, kinds), ("field", FIELDS, fields)]
-    for name, names, gather in sets:
+    for name, names, gather in sets[:1] if given.kinds else sets:
         texts = gather()
         vectors, traits = embedder.read_passages(texts.texts)
         print(name, len(texts.texts), "texts")
@@ -290,6 +294,7 @@ def main() -> None:
             made |= {f"{called}_{part}": value.astype(np.float16) for part, value in layers._asdict().items()}
     if not only_check:
         np.savez_compressed(WEIGHTS, allow_pickle=False, **made)
+    if not (only_check or given.kinds):
         frame = {part: value.astype(np.float16) for part, value in seen_from(embedder)._asdict().items()}
         np.savez_compressed(LIKENESS, allow_pickle=False, **frame, **paired(embedder, Frame(**frame)))
 

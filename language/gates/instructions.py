@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from .reading import folded, views
-from .rules import HIDDEN, RULES, Order, Rule
+from .rules import COMMAND, HIDDEN, RULES, Order, Rule, is_a_wish
 
 _BLANKS_OF_NO_WIDTH = re.compile("[\u200b\u2060-\u2064\ufeff\u180e\u3164\u115f\u1160\uffa0\u034f]")
 # Scripts that mark the ends of words with a blank of no width.
@@ -25,7 +25,7 @@ def find_instructions(text: str) -> str:
         return HIDDEN
     for view in views(text):
         rule = next(matching(view), None)
-        if rule is not None:
+        if rule is not None and not (rule.kind == COMMAND and is_a_wish(view)):
             return rule.kind
     return ""
 

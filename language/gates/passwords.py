@@ -63,7 +63,8 @@ _SIGNED_IN = re.compile(
     re.IGNORECASE,
 )
 _CJK_PASSWORD = re.compile(
-    rf"(?:{NAMES_OF_PASSWORDS_CJK}|暗証番号|รหัสผ่าน)[^\s\w\[]{{0,3}}\s*(?:是|为|為|は|가|이|는|은|คือ|:|:|=)?\s*[「『\"“:]?"
+    rf"(?:{NAMES_OF_PASSWORDS_CJK}|暗証番号|รหัสผ่าน)[^\s\w\[]{{0,3}}\s*(?:是|为|為|は|가|이|는|은|คือ|:|:"
+    rf"|=)?\s*[「『\"“:]?"
     r"(?P<value>(?=[!-~]*[0-9!-/:-@])(?!\[)[!-Z\\^-~]{4,}|(?<=[「『\"“])[^」』\"”\[]{3,})"
 )
 _PIN_VALUE = re.compile(
@@ -71,13 +72,15 @@ _PIN_VALUE = re.compile(
     re.IGNORECASE,
 )
 _CODE_VALUE = re.compile(
-    rf"(?:(?<![^\W_])|\bה)(?P<noun>{CODES})(?![^\W_])(?P<rest>(?:{OF_WHAT}|[^.:;=\d\[\]]{{1,45}}?)(?P<join>{NUMBER_JOIN})"
+    rf"(?:(?<![^\W_])|\bה)(?P<noun>{CODES})(?![^\W_])(?P<rest>(?:{OF_WHAT}"
+    rf"|[^.:;=\d\[\]]{{1,45}}?)(?P<join>{NUMBER_JOIN})"
     rf"|\s?(?=\d)|\s(?={SPELLED})|{OF_WHAT}\s(?=\d{{4}})|(?: [^\W\d]+){{1,3}}\s(?=\d{{4}}))"
     rf"{QUOTE}?(?P<value>{SPELLED}|(?i:{DIGITS})|(?-i:{MIXED})){ENDS}",
     re.IGNORECASE,
 )
 _CODE_JOINED = re.compile(
-    r"(?:รหัส(?!ไปรษณีย์)|暗証番号|(?<!邮政)密码|密碼|(?<!郵便)コード|코드|비밀번호|암호)[^.:\d\[\]]{0,20}?(?:[:=]|คือ|は|是|为|為|가|이|은|는"
+    r"(?:รหัส(?!ไปรษณีย์)|暗証番号|(?<!邮政)密码|密碼|(?<!郵便)コード|코드|비밀번호"
+    r"|암호)[^.:\d\[\]]{0,20}?(?:[:=]|คือ|は|是|为|為|가|이|은|는"
     r"|\s)\s*(?P<value>\d{3,8})(?!\d)"
 )
 _LOCK = (
@@ -192,7 +195,8 @@ _ASKED_FOR = re.compile(
 )
 _ON_THE_CARD = re.compile(
     r"\b(?:card|visa|master ?card|amex|american express|karte|carte|tarjeta|carta|kaart|kort|karta|карт\w+)\b"
-    r"[^.\n\[\]]{0,80}?\b(?:(?:security|check|verification|verifying|back|three|four|last three|four-digit|three-digit"
+    r"[^.\n\[\]]{0,80}?\b(?:(?:security|check|verification|verifying|back|three|four|last three|four-digit"
+    r"|three-digit"
     r"|prüf|sicherheits)\W?(?:number|digits?|figures?|codes?|ziffern?|zahl)|on the back)\b[^.\d\n\[\]]{0,20}?"
     r"(?P<value>\d{3,4}|\d(?:,? \d){2,3})(?![\d.,]\d|\d)",
     re.IGNORECASE,

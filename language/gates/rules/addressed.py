@@ -27,7 +27,8 @@ ADDRESSED = [
             "summar|repl|response|answers|conversation|chat|hereby|authori|allow you|permit you|order you|command you"
             "|instruct you|you have been|you are|you were|from this|from here|from the next|no matter what"
             "|assistant|agent"
-            "| ai |model|the user|the person|anyone|anybody|someone|somebody|people|count|system message|system prompt"
+            "| ai |model|the user|the person|anyone|anybody|someone|somebody|people|count|system message"
+            "|system prompt"
             "|system instruction|developer message"
         ),
         r"\b(?:summaries|replies|responses|answers|conversations?|chats?) (?:of|in|to|from|about|with"
@@ -160,7 +161,8 @@ ADDRESSED = [
     Rule(
         COMMAND,
         any_of(
-            "read|process|summari|retriev|recall|load|pars|receiv|ingest|stor|scan|handl|analy|see|index|encounter|view"
+            "read|process|summari|retriev|recall|load|pars|receiv|ingest|stor|scan|handl|analy|see|index"
+            "|encounter|view"
             "|consum|import|extract"
         ),
         rf"\b(?:if|when|once|as soon as|after|whenever|while|upon|before|every time|on|by|since) (?:you(?:'re"
@@ -183,7 +185,8 @@ ADDRESSED = [
         any_of("answer|respond|response|reply|replies|speak|talk|write|output|say|print|repeat|summar"),
         rf"{GO}(?:you (?:must |should |will |shall |have to |are to |may |can )?)?(?:always|only|never"
         rf"|exclusively|henceforth|from now on|in future"
-        r"|from here on(?: out)?|kindly),? (?:answer|reply|respond)\b[^.]{0,40}\b(?:with|in|as|like|using|by|only|to)\b"
+        r"|from here on(?: out)?|kindly),? (?:answer|reply|respond)\b[^.]{0,40}\b(?:with|in|as|like|using|by"
+        r"|only|to)\b"
         rf"|(?:{GO}|\b(?:must|shall|will|should|are to) )(?:answer|reply|respond|speak|talk|write"
         rf"|communicate)(?: to \w+)? (?:only|exclusively"
         r"|solely|just|nothing|always)\b|\b(?:answer|reply|respond)(?:ing)? (?:to (?:\w+ ){1,3})?with (?:only "
@@ -208,7 +211,10 @@ ADDRESSED = [
         any_of("user|comes up|mentioned|brought up|is named|discussed|asks|asked"),
         r"\bnext time (?:the |a )?(?:user|human)\b"
         r"|\b(?:when(?:ever)?|if|each time|every time|any time|once|as soon as) (?:the |a |an )?(?:user"
-        r"|human)s?\b[^.]{0,70}?(?:,| then)\s*\w+"
+        r"|human)s?\b[^.]{0,70}?(?:,| then)\s*"
+        r"(?!(?:he|she|they|it|that)(?:'s| (?:is|isn't|means?|was|has|wants?|likes?|prefers?|needs?|takes?|eats?"
+        r"|drinks?)\b)"
+        r"|a walk)\w+"
         r"|\b(?:when(?:ever)?|if|each time|every time|any time) [^.,]{1,40} (?:comes? up|(?:is|are"
         r"|gets?) (?:mentioned|brought up|named|discussed"
         r"|asked about)),? (?:then )?(?:you (?:must|should|will) )?(?:always |please )?(?:praise|mention"

@@ -31,7 +31,7 @@ _DO = (
     r"|rewrite|edit|alter|change|modify|update|set|assume|adopt|become|read|write|compose|draft|copy|paste"
     r"|export|report|claim|deny|lie|mislead|deceive"
     r"|trick|greet|address|insult|flatter|sign|rate|rank|score|prefer|prioriti[sz]e|accept|apply|comply|work"
-    r"|help|speak|talk|impersonate|exfiltrate)"
+    r"|help|speak|talk|impersonate|exfiltrate)(?!-)"
 )
 _OF_A_MODEL = (
     r"\b(?:(?:the |any |every |all |each |other )?(?:end[- ])?users?(?:'s|')?|ais?|chat ?bots?|llms?|(?:system "

@@ -51,6 +51,14 @@ def test_what_is_no_statement_of_a_person_is_stopped(stopped, name, orders, secr
     assert stopped(texts["ordinary"]) <= ordinary
 
 
+def test_texts_that_neither_rules_nor_weights_were_made_from(stopped):
+    """Stopped are 79 of 80 orders, 59 of 60 secrets, and 7 of 122 hard ordinary statements (18 before)."""
+    texts = labelled("round_13")
+    assert stopped(texts["hostile"]) >= 0.95
+    assert stopped(texts["secret"]) >= 0.95
+    assert stopped(texts["ordinary"]) <= 0.07
+
+
 DOCUMENTS = {
     "json": lambda said: json.dumps({"content": said, "id": 7}),
     "notes": lambda said: f"# Notes\n\n- Likes tea\n- {said}\n- Uses Vim\n",
