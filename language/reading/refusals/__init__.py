@@ -1,10 +1,11 @@
 """Refusals in chat: "don't write that down", "no, it's just for this task", "forget what I said about …".
 
 Patterns find the request (``wording``, ``requests``). Only then is anything parsed, to find other content of the
-message and the words that name what is refused (``meaning``).
+message and the words that name what is refused (``meaning``); ``naming`` finds the statements that these words name.
 """
 
-from .meaning import Refusal, Turn, count_extra_words, find_named, find_refusal, restates
+from .meaning import Refusal, Turn, find_refusal
+from .naming import count_extra_words, find_named, restates
 from .requests import may_refuse
 from .subjects import SentenceWords, content_words
 from .wording import asks_to_keep, says_yes

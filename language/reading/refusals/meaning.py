@@ -15,12 +15,21 @@ from dataclasses import dataclass
 from language.reading.sentences import Sentence, split_sentences
 from language.reading.words import listed
 
-from ..clauses import is_verb
 from ..parse import Parsed, Word, parse
 from .judged import asks, declines
+from .naming import DENIES
 from .requests import SAYS_THIS, RefusalRequest, acts_in, flat, is_reported, judged_acts
-from .subjects import SentenceWords, content_words
-from .wording import ASKING, says_no, says_yes, without_soft_words
+from .subjects import SentenceWords, content_words, lemmas
+from .wording import (
+    ASKING,
+    allows_keeping,
+    asks_for_objections,
+    is_clear_no,
+    objects,
+    says_no,
+    says_yes,
+    without_soft_words,
+)
 
 MOST_LOOKED_AT = 200
 """The number of latest sentences that are searched for what a refusal names."""
@@ -59,7 +68,8 @@ def find_refusal(turns: Sequence[Turn], last: int) -> Refusal | None:
     resolver = _RefusalResolver(turns, last)
     refusals = [each for act in _asked_by_person(text, acts_in) if (each := resolver.resolve(act)) is not None]
     if not refusals:
-        learned = [act for act in _asked_by_person(text, judged_acts) if not resolver.is_unrelated(act)]
+        learned = [] if resolver.is_agreed() else _asked_by_person(text, judged_acts)
+        learned = [act for act in learned if not resolver.is_unrelated(act)]
         refusals = [each for act in learned if (each := resolver.resolve(act)) is not None]
     if refusals:
         passages = dict.fromkeys(passage for each in refusals for passage in each.passages)
@@ -89,6 +99,13 @@ class _RefusalResolver:
     def __init__(self, turns: Sequence[Turn], last: int) -> None:
         self.turns, self.last_index = turns, last
         self.sentences = list(split_sentences(turns[last].content))
+
+    def is_agreed(self) -> bool:
+        """Whether the message lets the assistant keep what it asked about, maybe in the words of a no."""
+        question, said = self._assistant_question(), self.turns[self.last_index].content
+        if question is None:
+            return False
+        return (asks_for_objections(question) and not objects(said)) or allows_keeping(said)
 
     def is_unrelated(self, act: RefusalRequest) -> bool:
         """Whether a judged request is about something else: "please fail now", "abort the build".
@@ -143,8 +160,10 @@ class _RefusalResolver:
         if question is None:
             return None
         said = self.turns[self.last_index].content
-        plainly = says_no(said) or (says_no(said, goes_on=True) and _asks_last(question))
-        if not plainly and (says_yes(said) or not declines(said)):
+        if asks_for_objections(question):
+            if not objects(said):
+                return None
+        elif not self._declines(said, question):
             return None
         earlier = self._sentences(roles={"user"}, upto=self.last_index)
         latest = max((position for position, _ in earlier), default=None)
@@ -156,6 +175,12 @@ class _RefusalResolver:
         held = self.turns[latest].is_held
         chosen = [] if held else [passage for passage, share in _shares(words, near).items() if share > 0]
         return Refusal(tuple(chosen or near), answers_question=True)
+
+    def _declines(self, said: str, question: str) -> bool:
+        """Whether an answer to the question whether to keep something is a no."""
+        if is_clear_no(said) or says_no(said) or (says_no(said, goes_on=True) and _asks_last(question)):
+            return True
+        return not says_yes(said) and not allows_keeping(said) and declines(said)
 
     def _assistant_question(self) -> str | None:
         """The assistant's message that asks or announces to keep something; empty if only a held message shows it."""
@@ -203,19 +228,19 @@ class _RefusalResolver:
         by_name = not subjects and not act.covers_all and _OWN_THING.match(act.named_text)
         if not meant and len(just_said) == 1 and by_name and not just_said[0][1].rstrip().endswith("?"):
             meant = just_said
-        denied = _DENIES.search(act.named_text) is not None if subjects else None
+        denied = DENIES.search(act.named_text) is not None if subjects else None
         return Refusal((*meant, *((self.last_index, each.text) for each in inside)), words, act.covers_all, denied)
 
     def _resolve_by_words(self, act: RefusalRequest, before: Sequence[Sentence]) -> Refusal | None:
         """What a request refers to by words of its clause mentioned before: "leave mum's drinking out"."""
-        words = _lemmas(self.turns[self.last_index].content[act.start : act.end])
+        words = lemmas(self.turns[self.last_index].content[act.start : act.end])
         earlier = self._sentences(roles={"user"}, upto=self.last_index) + [
             (self.last_index, each.text) for each in before
         ]
         shares = _shares(words, earlier[-MOST_LOOKED_AT:])
         best = max(shares.values(), default=0.0)
         meant = tuple(passage for passage, share in shares.items() if best and share >= best * _NEAR_THE_BEST)
-        said = frozenset().union(*(_lemmas(text) for _, text in meant)) & words
+        said = frozenset().union(*(lemmas(text) for _, text in meant)) & words
         return Refusal(meant, said) if meant else None
 
     def _sentences(self, roles: set[str], upto: int) -> list[tuple[int, str]]:
@@ -277,15 +302,15 @@ _OF_WORDS = re.compile(
 def _asks_last(text: str) -> bool:
     """Whether the last sentence is the question whether to keep something."""
     last = list(split_sentences(text))[-1:]
-    return (
-        bool(last) and last[0].text.rstrip().endswith("?") and ASKING.search(last[0].text.replace("’", "'")) is not None
-    )
+    if not last or not last[0].text.rstrip().endswith("?") or _ASKS_CONTENT.match(last[0].text):
+        return False
+    return ASKING.search(last[0].text.replace("’", "'")) is not None
 
 
-def count_extra_words(content: str, named: frozenset[str]) -> int | None:
-    """The number of content words of a statement besides the naming ones; None unless it has all of those."""
-    words = _lemmas(content)
-    return len(words - named) if named and named <= words else None
+_ASKS_CONTENT = re.compile(
+    r"(?:was|were|is|are|did|does|has|had)\b(?! (?:it|that|this) (?:ok|all right|fine))", re.IGNORECASE
+)
+"""A question that asks something else first: "was he a miller, shall I note that?"."""
 
 
 _REACTS = re.compile(
@@ -297,59 +322,6 @@ _REACTS = re.compile(
 _PART = re.compile(r"\b(?:bit|part|one|last)\b", re.IGNORECASE)
 _ANNOUNCES = re.compile(r"\b(?:something|one thing|a secret|a thing)\b", re.IGNORECASE)
 _OWN_THING = re.compile(r"(?:my|our|his|her|their|where|what|who) ", re.IGNORECASE)
-_DENIES = re.compile(r"\b(?:not|never|no)\b|n['’]t\b", re.IGNORECASE)
-_SEVERAL = re.compile(r"\b(?:and|or)\b")
-_MOST_BESIDE = 1
-"""The most additional words of a named statement: "tea" does not name "tea and coffee"."""
-
-
-def find_named(
-    words: frozenset[str], told: Sequence[tuple[str, str]], *, whole: bool = False, denied: bool | None = None
-) -> list[int]:
-    """The indices of the statements that a refusal names; none if ambiguous, unless it refers to all.
-
-    ``told`` are statements with their subjects. ``whole`` and ``denied`` are ``Refusal.covers_all`` and ``is_negated``.
-    """
-    found = []
-    for place, (content, subject) in enumerate(told):
-        # Who takes a clause back takes it wherever it stands: "I can't eat shellfish" also beside something else.
-        parts = [content] if denied is None else list(dict.fromkeys([content, *_predicates(content)]))
-        fits = [
-            more for part in parts if (more := _named_in(part, subject, words, whole=whole, denied=denied)) is not None
-        ]
-        if fits:
-            found.append((min(fits), place))
-    nearest = [place for more, place in found if whole or more == min(found)[0]]
-    return nearest if whole or len(nearest) == 1 else []
-
-
-def _named_in(part: str, subject: str, words: frozenset[str], *, whole: bool, denied: bool | None) -> int | None:
-    """The number of additional words of a statement or part of it; None if it is not named."""
-    if denied is not None and denied != (_DENIES.search(part) is not None):
-        return None
-    more = 0 if words and words == _lemmas(subject) else count_extra_words(part, words)
-    fits = more is not None and (whole or not more or (more <= _MOST_BESIDE and not _SEVERAL.search(part)))
-    return more if fits else None
-
-
-def _predicates(content: str) -> Iterator[str]:
-    """The clauses of a statement with coordinated verbs: "can't eat fish", "learns Portuguese"."""
-    parsed = parse(content)
-    if parsed is None:
-        return
-    verbs = [word for word in parsed.words if is_verb(word) and (word.head == word.index or word.dep == "conj")]
-    for verb in verbs if len(verbs) > 1 else ():
-        others = [each for each in verbs if each is not verb]
-        apart = {one.index for each in others if each.head == verb.index for one in parsed.subtree(each)}
-        yield " ".join(one.text for one in parsed.subtree(verb) if one.index not in apart and one.dep != "cc")
-
-
-def restates(content: str, said: Iterable[str]) -> bool:
-    """Whether a statement repeats one of these sentences: at least two common words, most of its own, of the same."""
-    words = _lemmas(content)
-    shared = ((len(words & _lemmas(each)), each) for each in said)
-    likely = [each for count, each in shared if count >= 2 and count >= 0.6 * len(words)]
-    return any(not SentenceWords.of(each).is_about_others_than(SentenceWords.of(content)) for each in likely)
 
 
 def _says_something(text: str) -> bool:
@@ -375,13 +347,8 @@ def _is_fragment(text: str) -> bool:
 
 def _shares(words: frozenset[str], passages: Sequence[tuple[int, str]]) -> dict[tuple[int, str], float]:
     """The weighted share of the words in each passage, from 0 to 1; rarer words weigh more."""
-    said = {passage: _lemmas(passage[1]) for passage in passages}
+    said = {passage: lemmas(passage[1]) for passage in passages}
     counts = Counter(word for each in said.values() for word in each & words)
     weight = {word: 1 / math.log2(2 + counts[word]) if counts[word] else 0.6 for word in words}
     total = sum(weight.values()) or 1.0
     return {passage: sum(weight[word] for word in each & words) / total for passage, each in said.items()}
-
-
-def _lemmas(text: str) -> frozenset[str]:
-    parsed = parse(text)
-    return frozenset(content_words(parsed.words)) if parsed is not None else frozenset()

@@ -11,7 +11,21 @@ from language.reading.words import listed
 
 from ..parse import Parsed
 from .judged import has_cue, judged_spans
-from .wording import ENDING, FORGOTTEN, FORMS, LAST, ORDERED, PLACE, POINTED, SOFT, YOU, any_case, says_no
+from .wording import (
+    ENDING,
+    FORGOTTEN,
+    FORMS,
+    LAST,
+    ORDERED,
+    PLACE,
+    POINTED,
+    SOFT,
+    YOU,
+    any_case,
+    is_clear_no,
+    objects,
+    says_no,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +114,8 @@ def flat(text: str) -> str:
 def may_refuse(text: str) -> bool:
     """Whether a text may contain a refusal, without parsing; most texts have no such word."""
     line = flat(text)
-    return bool(acts_in(line)) or says_no(line, goes_on=True) or has_cue(line) or _is_ordered(line)
+    no = says_no(line, goes_on=True) or is_clear_no(line) or objects(line)
+    return no or bool(acts_in(line)) or has_cue(line) or _is_ordered(line)
 
 
 def acts_in(line: str) -> list[RefusalRequest]:

@@ -35,6 +35,12 @@ def content_words(words: Iterable[Word]) -> list[str]:
     ]
 
 
+def lemmas(text: str) -> frozenset[str]:
+    """Return the content words of a text; none where the parser fails."""
+    parsed = parse(text)
+    return frozenset(content_words(parsed.words)) if parsed is not None else frozenset()
+
+
 _SPEAKER = "i"
 _SELF = listed("i me user")
 _POINTING = listed("he she they it we who that this which him her them us")

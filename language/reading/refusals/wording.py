@@ -162,6 +162,7 @@ ASKING = any_case(
     rf"|\b(?:for|in|on) (?:my|your|his|her|their|the) (?:page|story|legacy|memorial|records?|profile|notes?)\b[^.!?]*\?"
     rf"|\bwant (?:that|this|it) (?:in|on|among)\b|\bwant me\b[^.?!]{{0,20}}{_KEEPS}|\b(?:noted|got it|saved"
     rf"|i remember that now)\b"
+    r"|\b(?:mind|object|objections?)\b[^.?!]{0,40}\b(?:keep|remember|not[ei]|sav[ei]|stor[ei]|record|writ[ei])\w*"
 )
 _KEEP_IT = (
     r"(?:remember|keep (?:that|this|it)|(?:note|save|store|add|record|write down) (?:that|this|it)|note .{0,40}\bdown\b"
@@ -182,6 +183,14 @@ def asks_to_keep(text: str) -> bool:
     return _ASKS_TO_KEEP.search(text.replace("’", "'")) is not None
 
 
+_FOREIGN_NO = (
+    r"(?:(?:bitte|lieber|besser|bloß) nicht|(?:nein|ne+) (?:danke|lass (?:es|das|ma?l?|gut sein))"
+    r"|lass (?:es|das|gut sein)|auf keinen fall|muss nicht sein|das bitte nicht|surtout pas|plutôt pas"
+    r"|je préfère (?:que non|pas)|mejor no|prefiero que no|no lo (?:apuntes|guardes)|no hace falta|meglio (?:di )?no"
+    r"|lascia (?:stare|perdere)|liever niet|laat maar|melhor não|prefiro que não|não precisa|lepiej nie"
+    r"|nie (?:trzeba|zapisuj)|gerek yok|kaydetme|yazma|helst inte|raději ne|inkább ne|(?:лучше )?не надо)"
+)
+"""As people answer in whose language the assistant asked."""
 _NO = (
     r"(?:(?:haha|lol|um|uh|hm+|well|god|oh|dear god|good lord|hell|heavens),? )?"
     r"(?:no+(?! (?:prob|worries|doubt|wonder|idea))|nope|nah|naw|nay"
@@ -197,7 +206,7 @@ _NO = (
     r"|(?:under|in) no (?:circumstances?|way|case)|no way|no chance|i (?:do not|don'?t) think so|i think not"
     r"|better if you (?:don'?t|do not)"
     r"|for now,? no|not (?:for|in|on) (?:my|his|her|their|our|the|your|me|him)(?: \w+)?"
-    r"|let'?s not|forget (?:it|that|about it)|skip (?:it|that)|drop it)"
+    rf"|let'?s not|forget (?:it|that|about it)|skip (?:it|that)|drop it|ne+|nö|yok|hayır|нет|{_FOREIGN_NO})"
 )
 _ONLY = (
     r"(?:(?:it'?s|that'?s|this is|it is|that is|that was|it was|i meant(?: it)?|i need it|i want it)? ?(?:just"
@@ -221,6 +230,37 @@ _POLITE = (
     r"|that'?s (?:fine|ok|okay|all right|alright)|all good|i'?m good|haha|lol)"
 )
 _LONGEST_ANSWER = 160
+_CLEAR_NO = any_case(
+    r"(?:(?:haha|lol|um|uh|hm+|well|god|oh),? )?(?:(?:i'?d )?(?:much )?rather not|please (?:don'?t|do not|no)"
+    r"|no,? thank(?:s| you)|(?:i'?d )?(?:rather|prefer) (?:that )?(?:you )?did(?:n'?t| not)|better not"
+    rf"|under no circumstances?|{_FOREIGN_NO})"
+)
+"""A no that stands for itself, whatever is said beside it."""
+_ONE = r"(?: (?:to )?(?:him|her|them|\w+))?"
+_SECRECY = any_case(
+    rf"\bin confidence\b|\bi(?:'ve)? (?:gave|given|have given){_ONE} my word\b|\bi(?:'m| am) (?:no|not an?) snitch\b"
+    rf"|\bi(?:'ve| have)? (?:swore|sworn|promised){_ONE} (?:(?:to )?(?:secrecy|silence)|(?:not|never) to (?:say|tell)"
+    rf"|(?:that )?i(?:'d| would)(?:n't| not| never)? (?:not |never )?(?:say|tell))\b"
+    r"|\b(?:hers|his|theirs|\w+'s|not mine|not my (?:story|secret)) to (?:tell|share|say)\b"
+    r"|\bi(?:'ve| have)?(?: always)? ke(?:ep|pt) (?:it|that|this) to myself\b|\bwith me to (?:the|my) grave\b"
+    r"|\b(?:it|that|this) (?:goes|(?:shall|must|should) go) no further\b|\bi(?:'ve| have) already said too much\b"
+    r"|\bi should(?:n't| not| never) have (?:said|told|mentioned|brought)\b"
+    r"|\bnobody (?:else )?(?:must|may|should) know\b"
+)
+"""A secret that the person keeps: said when they are asked whether it may be remembered, it is a no."""
+_OBJECTION = any_case(
+    r"\b(?:do|would) you (?:mind|object)\b|\bany objections?\b|\b(?:is|would) (?:it|that)(?: be)? a problem\b"
+    r"|\b(?:does|would) (?:it|that) (?:bother|trouble|disturb) you\b"
+)
+_OBJECTS = any_case(
+    r"^\W*(?:yes|yeah|yep)\W*$|\bi (?:do|would)(?! not|n't)(?: mind| object)?(?=[,.!]|$)|\bi'd (?:mind|object)\b"
+)
+_ORDERS_KEEPING = any_case(
+    r"(?:^|[.,;:!?–—]\s*|\s-+\s*|\b(?:so|but|and|then|just|please|pls|do)\s+)(?:(?:do|just|please|pls) )?"
+    r"(?:note|keep|save|store|record|remember|write|put|jot) (?:it|that|this|them)(?: all)?"
+    r"(?: (?:down|noted|in mind))?(?: (?:please|pls|then|for me|by all means))?\s*(?=[.,;!?]|$)"
+    r"|\bgood to have (?:it|that|this) noted\b|\bso yes\b|\byes,? please\b|\bby all means\b"
+)
 _PIECES = any_case(r"\s*(?:[,.;!?…–—:]+|\s-+\s)\s*")
 _NO_PIECE = any_case(_NO)
 _ONLY_PIECE = any_case(_ONLY)
@@ -249,6 +289,25 @@ def says_no(text: str, *, goes_on: bool = False) -> bool:
     return refused and all(no or other for no, other in zip(noes, others, strict=True))
 
 
+def is_clear_no(text: str) -> bool:
+    """Whether an answer to the question whether to keep something declines in one of its parts, or keeps a secret."""
+    text = text.strip().replace("’", "'")
+    if len(text) > _LONGEST_ANSWER or allows_keeping(text):
+        return False
+    declines = "?" not in text and any(_CLEAR_NO.fullmatch(piece) for piece in _PIECES.split(text) if piece)
+    return declines or _SECRECY.search(text) is not None
+
+
+def asks_for_objections(question: str) -> bool:
+    """Whether a question whether to keep something asks if the person minds, so that a no allows it."""
+    return _OBJECTION.search(question.replace("’", "'")) is not None
+
+
+def objects(text: str) -> bool:
+    """Whether an answer to such a question says that they mind."""
+    return _OBJECTS.search(text.replace("’", "'")) is not None or is_clear_no(text)
+
+
 # --- Answering yes ----------------------------------------------------------------------------------------------
 
 _YES = any_case(
@@ -257,7 +316,9 @@ _YES = any_case(
     r"|gerne?|klar|oui|bien sûr|sí|claro|sim|sì|certo|tak|да)\b"
 )
 _YES_IN_NO = any_case(
-    r"^\W*(?:(?:if you|i) (?:wouldn't|don't) mind|why not|nothing would (?:please|delight) \w+ more)(?=[.!?]|$)\??"
+    r"^\W*(?:(?:if you|i) (?:wouldn't|don't) mind|why not|nothing would (?:please|delight) \w+ more"
+    r"|i? ?can(?:'t|not) (?:see|think(?: of)?) (?:any reason )?why (?:not|you shouldn't))(?=[.!?]|$)\??"
+    r"|^\W*you'd better\b(?! not)"
 )
 """A yes that has the words of a no."""
 _YES_BUT = any_case(
@@ -269,3 +330,9 @@ def says_yes(text: str) -> bool:
     """Whether an answer is a plain yes, without a reservation or question."""
     text = _YES_IN_NO.sub("yes", text.strip().replace("’", "'"), count=1)
     return len(text) <= _LONGEST_ANSWER and _YES.match(text) is not None and _YES_BUT.search(text) is None
+
+
+def allows_keeping(text: str) -> bool:
+    """Whether a text lets something be kept by an order or the words of a no: "no need to ask, note it", "why not"."""
+    text = text.strip().replace("’", "'")
+    return _ORDERS_KEEPING.search(text) is not None or _YES_IN_NO.search(text) is not None

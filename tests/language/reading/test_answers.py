@@ -1,0 +1,79 @@
+"""What the question whether something may be kept is answered by, where the words alone mislead."""
+
+import pytest
+
+from language.reading.refusals import Turn, find_refusal, may_refuse, says_yes
+
+TOLD = "My sister has left the church."
+ASKED = "Shall I remember that?"
+
+
+def refuses(answer, question=ASKED):
+    return find_refusal([Turn("user", TOLD), Turn("assistant", question), Turn("user", answer)], 2) is not None
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "That's hers to tell.",
+        "She told me in confidence.",
+        "I gave her my word.",
+        "I swore to her never to tell.",
+        "This goes no further.",
+        "I've kept that to myself for years.",
+        "I'd rather not, the neighbours talk enough.",
+        "Lieber nicht.",
+        "Bitte nicht, das wäre mir peinlich.",
+        "Mejor no.",
+        "Nee, laat maar.",
+    ],
+)
+def test_secrets_and_a_clear_no_beside_a_reason_refuse(answer):
+    assert may_refuse(answer)
+    assert refuses(answer)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "No need to ask, note it.",
+        "No problem at all, keep it.",
+        "I don't want to say it twice, so yes",
+        "can't see why not",
+        "You'd better, because I shan't.",
+        "No church, no choir, no coffee afterwards. Write it all down.",
+    ],
+)
+def test_a_yes_in_the_words_of_a_no_keeps(answer):
+    assert not refuses(answer)
+
+
+def test_an_order_to_keep_one_thing_takes_no_refusal_of_another_back():
+    said = "Don't write down the thing about my sister, but my own birthday, note it."
+    assert find_refusal([Turn("user", TOLD), Turn("assistant", "I see."), Turn("user", said)], 2) is not None
+
+
+@pytest.mark.parametrize("question", ["Would you object to my keeping that?", "Do you mind if I remember that?"])
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("No.", False),
+        ("I wouldn't, no.", False),
+        ("Not at all.", False),
+        ("Yes, I would.", True),
+        ("I do mind.", True),
+        ("Please don't.", True),
+    ],
+)
+def test_who_is_asked_for_objections_allows_it_by_a_no(question, answer, expected):
+    assert refuses(answer, question) == expected
+
+
+def test_a_no_to_what_was_asked_first_is_none():
+    assert not refuses("No, she was the bookkeeper there.", "Was she a miller, shall I write that down?")
+
+
+@pytest.mark.parametrize("answer", ["nein, er war Bäcker", "No, she sings in the choir still.", "Not on Sundays."])
+def test_a_no_about_the_matter_is_none(answer):
+    assert not refuses(answer, "Does she still go there?")
+    assert not says_yes(answer)
