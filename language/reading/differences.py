@@ -48,7 +48,7 @@ _MOST_LEFT = (1.0, 2.3)
 """The most unaligned weight of each of two long statements without a common figure or day, the lower and the higher."""
 _DECISIVE_DOUBTS = (
     "narrowed", "most", "going_on", "taste", "verb", "kind", "reversed", "done_to",
-    "done_by", "than", "being", "tense", "opposed", "unexplained", "hedged", "person", "undergone",
+    "done_by", "than", "being", "tense", "opposed", "unexplained", "hedged", "person",
 )  # fmt: skip
 """The doubts that keep two statements apart without a model."""
 _LONG = 5
@@ -137,7 +137,6 @@ def doubts(pair: Alignment) -> dict[str, float]:
         "tense": _differ_in_tense(one, other) and not is_state and not is_perfect,
         "opposed": not pair.differs_in_polarity and any(_are_antonyms(*each) for each in pair.clashes),
         "unexplained": pair.differs_in_polarity and not (pair.is_negation_implied or pair.has_antonyms),
-        "undergone": pair.is_complete and "being" in pair.unshared_tokens,
         "hedged": not pair.unshared_tokens.isdisjoint(_HEDGING),
         "person": _is_of_relative(one, other) or _is_of_relative(other, one),
     }

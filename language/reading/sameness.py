@@ -22,7 +22,6 @@ from language.likeness import likeness
 from .alignment import Alignment, features_of
 from .content import Content
 from .differences import differ, differ_in_wording, doubts, may_differ
-from .figures import normalise_figures
 
 WEIGHTS = Path(__file__).with_name("sameness.npz")
 
@@ -51,11 +50,6 @@ class Worded(EmbeddedStatement):
     """A statement that is compared by its words alone, without calling the embedder."""
 
     vector = None
-
-    @cached_property
-    def normalised(self) -> str:
-        """The text with figures normalised: the weights for rejected statements were trained without phrasings."""
-        return normalise_figures(self.text)
 
 
 @dataclass(frozen=True)

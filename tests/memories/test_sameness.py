@@ -28,6 +28,7 @@ def read(one, other):
         ("Barnaby reads Polish but can't speak it.", "Barnaby speaks Polish but can't read it."),
         ("My aunt Margaret probably can't come at Easter.", "My aunt Margaret can't come at Easter."),
         ("The user goes by they.", "The user goes by she."),
+        ("The user converted from Methodism to Judaism.", "The user left Judaism to become a Methodist."),
     ],
 )
 def test_two_differ_whoever_says_that_they_are_one(one, other):
@@ -55,7 +56,6 @@ def test_two_differ_whoever_says_that_they_are_one(one, other):
         ("Dogs scare Yara.", "Yara isn't afraid of dogs."),
         ("Pia has to work and therefore can't come.", "Pia can come although she has to work."),
         ("User has a penicillin allergy.", "The user's mother is allergic to penicillin."),
-        ("The user converted from Methodism to Judaism.", "The user left Judaism to become a Methodist."),
         ("Milo can't stand gluten.", "Milo can't eat gluten."),
         ("The user plays the cello in an orchestra.", "In an orchestra the user played the cello."),
     ],
