@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
 from itertools import groupby
 from uuid import UUID
 
@@ -14,8 +15,6 @@ from django.conf import settings
 from django.utils import timezone
 
 from accounts.principals import Principal
-from language.backends import get_embedder
-from language.reading.content import parse_together
 from language.reading.sameness import EmbeddedStatement
 
 from .models import ComparedPair, Memory, MemoryPlanItem, MemoryPlanSource
@@ -65,35 +64,18 @@ def candidate_pairs(principal: Principal, user_id: UUID, most: int) -> list[Dupl
     memories = list(_mergeable(principal))
     pool = {memory.pk for memory in _pool(memories, timezone.now())}
     done = _compared(user_id)
-    nearest = sorted(_near_pairs(memories, pool), key=lambda pair: (-pair[0], pair[1].pk, pair[2].pk))
-    pairs = [
-        DuplicatePair(*_in_order(one, other), similarity)
-        for similarity, one, other in nearest[:_BEST_PAIRS]
-        if frozenset({(one.pk, one.version), (other.pk, other.version)}) not in done and _may_concern(one, other)
-    ]
-    read = read_statements(pairs)
+    read = cache(EmbeddedStatement)
     found: list[tuple[float, DuplicatePair]] = []
-    for pair in pairs:
-        likely = how_likely_one(read[pair.kept.pk], read[pair.dropped.pk])
-        if likely or may_be_at_odds(pair.kept.content, pair.dropped.content):
-            found.append((likely, pair))
+    nearest = sorted(_near_pairs(memories, pool), key=lambda pair: (-pair[0], pair[1].pk, pair[2].pk))
+    for similarity, one, other in nearest[:_BEST_PAIRS]:
+        kept, dropped = _in_order(one, other)
+        if frozenset({(one.pk, one.version), (other.pk, other.version)}) in done or not _may_concern(one, other):
+            continue
+        likely = how_likely_one(read(kept.content), read(dropped.content))
+        if likely or may_be_at_odds(kept.content, dropped.content):
+            found.append((likely, DuplicatePair(kept, dropped, similarity)))
     # The sort is stable.
     return [pair for _, pair in sorted(found, key=lambda each: -each[0])][:most]
-
-
-def read_statements(pairs: Sequence[DuplicatePair]) -> dict[str, EmbeddedStatement]:
-    """Return the statements of these pairs by the ids of their memories, parsed together, with stored vectors."""
-    bundled = get_embedder().name
-    read = {
-        each.pk: EmbeddedStatement(
-            each.content,
-            np.asarray(each.embedding, np.float32) if each.embedding_model == bundled else None,
-        )
-        for pair in pairs
-        for each in (pair.kept, pair.dropped)
-    }
-    parse_together(list(read.values()))
-    return read
 
 
 def mergeable_by_id(principal: Principal, ids: Sequence[str]) -> dict[str, Memory]:

@@ -1,6 +1,6 @@
 """Train the classifier of duplicate statements: ``python -m benchmarks.sameness.train`` writes ``sameness.npz``.
 
-Training data are the pairs of the tests, of ``TEXTS`` (by writers who had not seen the rules) and of
+Training data are the pairs of the tests, of ``pairs.tsv`` (by writers who had not seen the rules) and of
 ``written.tsv`` (written for training). Generated negative pairs are added: a paraphrase of one half of a differing pair
 with the other half; a duplicate with a noun replaced by another of its kind; and near statements of this folder from
 different pairs.
@@ -29,13 +29,11 @@ OF_OTHERS = 0.15
 """The weight of a generated pair."""
 APART_ANYHOW = 0.4
 """The weight of a pair with an exact difference, which the rules keep apart whatever the classifier says."""
-LIMITS = {"meant": (0.7, 0.75, 0.02, 0.3, 0.5), "worded": (0.7, 0.8, 0.05, 0.05, 0.05)}
-"""The probabilities from which on two are the same, those too of which a word of one stands for one of the other, and
-from which on a model is asked: of any two, of two that share most words, and of two that differ in one place."""
+SAME = 0.7
+ASK = {"meant": (0.02, 0.3), "worded": (0.05, 0.05)}
+"""From which probability on a model is asked: of any two, and of two that share most words."""
 MEANT = ("likeness", "cosine")
-_FOLDER = Path(__file__).parent
-TEXTS = [_FOLDER / f"{name}.tsv" for name in ("pairs", "fifth", "sixth", "seventh", "eighth")]
-WRITTEN = _FOLDER / "written.tsv"
+TEXTS, WRITTEN = (Path(__file__).with_name(name) for name in ("pairs.tsv", "written.tsv"))
 
 
 class Case(NamedTuple):
@@ -56,14 +54,14 @@ def cases() -> list[Case]:
 
     made = []
     sets = [_set(module) for module in (duplicates, later_pairs, last_pairs, other_pairs, developed)]
-    own, written = [labelled(path) for path in TEXTS], labelled(WRITTEN)
-    for one, apart in (*sets, written, *own):
-        more = 2.0 if one is own[0][0] else 1.0
+    own, written = labelled(TEXTS), labelled(WRITTEN)
+    for one, apart in (*sets, written, own):
+        more = 2.0 if one is own[0] else 1.0
         made += [case(pair, same=True, weight=2 * more) for pair in one]
         made += [case(pair, same=False, weight=more) for pair in apart]
         made += [case(pair, same=False, weight=more) for pair in _crossed(one, apart)]
         made += [case(pair, same=False, weight=more) for pair in _exchanged(one, read)]
-    made += [case(pair, same=False, weight=OF_OTHERS) for each in (own[0], written) for pair in _near(each, read)]
+    made += [case(pair, same=False, weight=OF_OTHERS) for each in (own, written) for pair in _near(each, read)]
     return made
 
 
@@ -105,7 +103,7 @@ def _near(
     """Yield negative pairs: each statement of this folder with its two nearest that no pair connects it to."""
     groups = _groups([*own[0], *own[1]])
     texts = sorted(groups)
-    rows = np.array([seen(vector) for text in texts if (vector := read[text].vector) is not None])
+    rows = np.array([seen(vectors[0]) for text in texts if (vectors := read[text].vectors) is not None])
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     for at, near in enumerate(np.argsort(-(rows @ rows.T), axis=1)):
         apart = [int(its) for its in near if groups[texts[its]] != groups[texts[at]]]
@@ -154,13 +152,13 @@ def main() -> None:
     wanted = np.array([case.is_same for case in told], float)
     counts = np.array([case.weight * (APART_ANYHOW if case.pair.differs and not case.is_same else 1) for case in told])
     made: dict[str, Any] = {}
-    for kind, limits in LIMITS.items():
-        names = [name for name in told[0].pair.features if kind == "meant" or name not in MEANT]
+    for kind, ask in ASK.items():
+        names = [name for name in told[0].pair.features if kind == "meant" or not name.startswith((*MEANT, "trait"))]
         rows = np.array([[case.pair.features[name] for name in names] for case in told])
         weights, bias = learn(rows, wanted, counts)
         made[f"{kind}_names"] = np.frombuffer(" ".join(names).encode(), np.uint8)
         made[f"{kind}_weights"] = weights.astype(np.float32)
-        made[f"{kind}_limits"] = np.array([bias, *limits])
+        made[f"{kind}_limits"] = np.array([bias, SAME, *ask])
     np.savez_compressed(WEIGHTS, **made)
 
 

@@ -199,12 +199,6 @@ class Alignment:
         first, second = self.first.names, self.second.names
         return _missing_names(first, second, self.second.text), _missing_names(second, first, self.first.text)
 
-    @property
-    def shares_a_value(self) -> bool:
-        """Whether both have the same figures or the same days."""
-        first, second = self.first, self.second
-        return bool((first.figures and first.figures == second.figures) or (first.days and first.days == second.days))
-
     @cached_property
     def unshared_kin(self) -> tuple[list[str], list[str]]:
         """The kinship nouns of each that the other lacks in any form."""

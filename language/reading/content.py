@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise, zip_longest
 
 from .figures import MONTHS, normalise_figures
 from .lexicon import is_word
-from .parse import Parsed, Word, parse, parse_each
-from .phrasings import normalise_phrasings
+from .parse import Parsed, Word, parse
 from .related import KIN, SAME_KIN, Part, Token
 from .words import listed
 
@@ -84,17 +83,15 @@ class Content:
     @cached_property
     def normalised(self) -> str:
         """The text with figures and common paraphrases normalised."""
-        return normalise_phrasings(normalise_figures(self.text))
+        return normalise_figures(self.text)
 
     @cached_property
     def parsed(self) -> Parsed:
         """The parse. Where there is no subject ("Owned two violins"), "the user" is added."""
         found = parse(self.normalised) or Parsed(self.normalised, (), ())
-        return found if _has_subject(found) else parse(self._with_user) or found
-
-    @property
-    def _with_user(self) -> str:
-        return f"The user {self.normalised[:1].lower()}{self.normalised[1:]}"
+        if any(word.dep in {"nsubj", "nsubjpass", "csubj", "expl"} for word in found.words):
+            return found
+        return parse(f"The user {self.normalised[:1].lower()}{self.normalised[1:]}") or found
 
     @cached_property
     def tokens(self) -> tuple[Token, ...]:
@@ -257,6 +254,10 @@ class Content:
         """The token right after a word, or empty."""
         return next((after.low for token, after in pairwise(self.tokens) if token.low == low), "")
 
+    def possessors(self, lemma: str) -> frozenset[str]:
+        """The possessors of a noun: "ingrid" for "boss" in "Ingrid's boss"."""
+        return frozenset(re.findall(rf"(\w+)'s (?:\w+ )?{re.escape(lemma)}\b", self.normalised.lower()))
+
     def contains(self, lemma: str) -> bool:
         """Whether it contains a word in any form."""
         return any(lemma in {token.lemma, token.low} for token in self.tokens)
@@ -319,19 +320,6 @@ class Content:
         return next((token.lemma for token in self.tokens if found is not None and token.index == found.index), "")
 
     @cached_property
-    def predicate_nouns(self) -> frozenset[str]:
-        """What the subject is said to be: "nurse" of "is a nurse" and "works as a nurse"."""
-        words = self.parsed.words
-        is_be = self.root is not None and self.root.lemma.lower() == "be"
-        named = {
-            word.index
-            for word in words
-            if (word.dep == "attr" and is_be and self.parsed.head(word) == self.root)
-            or (word.dep == "pobj" and self.parsed.head(word).low == "as")
-        }
-        return frozenset(token.low for token in self.tokens if token.index in named)
-
-    @cached_property
     def role_by_index(self) -> dict[int, str]:
         """The role of each argument, by token index: "subject", "object", "of", "to" or a preposition."""
         found = {}
@@ -349,25 +337,33 @@ class Content:
         children = self.parsed.children(self.root) if self.root is not None else ()
         return [word.low for word in children if word.dep == "dobj"]
 
+    def subjects_of(self, lemma: str = "") -> tuple[bool, frozenset[str]] | None:
+        """A verb's subject with conjuncts and appositions, and whether it is the patient. Default: the main verb."""
+        for word in self.parsed.words:
+            is_sought = word.lemma.lower() == lemma if lemma else word == self.root
+            if not is_sought or word.pos not in {"VERB", "AUX"}:
+                continue
+            agent = self.parsed.child(word, "agent")
+            done_to = agent is None and self.parsed.child(word, "auxpass", "nsubjpass") is not None
+            found = self.parsed.child(agent or word, *(("pobj",) if agent is not None else ("nsubj", "nsubjpass")))
+            return (done_to, frozenset(self._conjuncts(found))) if found is not None else None
+        return None
 
-def parse_together(statements: Sequence[Content]) -> None:
-    """Parse many statements in batches, which takes less than half the time of one by one; the result is kept."""
-    for statement, found in _parsed_each([(each, each.normalised) for each in statements]):
-        if _has_subject(found):
-            statement.__dict__["parsed"] = found  # Where the cached property keeps it.
-    rest = [(each, each._with_user) for each in statements if "parsed" not in each.__dict__]
-    for statement, found in _parsed_each(rest):
-        statement.__dict__["parsed"] = found
+    def _conjuncts(self, word: Word) -> Iterator[str]:
+        yield word.low
+        for each in self.parsed.children(word):
+            if each.dep in {"appos", "compound", "conj", "flat"}:
+                yield from self._conjuncts(each)
 
-
-def _parsed_each(texts: Sequence[tuple[Content, str]]) -> Iterator[tuple[Content, Parsed]]:
-    for (statement, _), found in zip(texts, parse_each([text for _, text in texts]), strict=True):
-        if found is not None:
-            yield statement, found
-
-
-def _has_subject(parsed: Parsed) -> bool:
-    return any(word.dep in {"nsubj", "nsubjpass", "csubj", "expl"} for word in parsed.words)
+    @cached_property
+    def adjectives_by_noun(self) -> dict[str, frozenset[str]]:
+        """The adjectives of each noun, by its lemma."""
+        found: dict[str, frozenset[str]] = {}
+        for word in self.parsed.words:
+            if word.dep == "amod":
+                noun = self.parsed.head(word).lemma.lower()
+                found[noun] = found.get(noun, frozenset()) | {word.lemma.lower()}
+        return found
 
 
 def _part_of(word: Word) -> Part:

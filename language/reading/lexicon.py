@@ -31,8 +31,6 @@ _CONVERSES = frozenset(
         frozenset({"rent", "own"}),
         frozenset({"vet", "veteran"}),
         frozenset({"die", "fall"}),
-        frozenset({"ring", "phone"}),
-        frozenset({"read", "speak"}),
     }
 )
 """Converse verbs, and pairs that WordNet wrongly lists as synonyms."""

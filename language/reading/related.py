@@ -82,8 +82,6 @@ def related(one: Token, other: Token) -> Relation | Literal["names"]:  # noqa: P
     found = [relation(first, second) for first in {one.lemma, one.low} for second in {other.lemma, other.low}]
     best = max(found, key=lambda each: (ALIKE.get(each, 0.0), each == "opposite", bool(each)))
     shared = 5
-    if not best and one.part == other.part == "noun" and _is_part_of(one.lemma, other.lemma):
-        return "kind"
     if (
         not best
         and one.part != other.part
@@ -92,12 +90,6 @@ def related(one: Token, other: Token) -> Relation | Literal["names"]:  # noqa: P
     ):
         return "derived"
     return best
-
-
-def _is_part_of(one: str, other: str) -> bool:
-    """Whether one noun begins with the other: "thunderstorm" and "thunder"."""
-    less, more = sorted((one, other), key=len)
-    return len(less) > len("storm") and more.startswith(less)
 
 
 def _kin_related(one: Token, other: Token) -> Relation:

@@ -7,7 +7,7 @@ The weights are trained by ``benchmarks.sameness.train``. The rules of ``differe
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -15,7 +15,7 @@ import numpy as np
 
 from language.backends import get_embedder
 from language.base import Vectors
-from language.embedders.e5.embedder import BundledEmbedder
+from language.embedders.e5.embedder import TRAITS, BundledEmbedder
 from language.embedders.http import EmbedderUnavailable
 from language.likeness import likeness
 
@@ -26,30 +26,26 @@ from .differences import differ, differ_in_wording, doubts, may_differ
 WEIGHTS = Path(__file__).with_name("sameness.npz")
 
 
-@dataclass(frozen=True)
 class EmbeddedStatement(Content):
-    """A statement with its vector: ``stored``, if it is of the bundled embedder, or computed once on demand."""
-
-    stored: Vectors | None = field(default=None, compare=False, repr=False)
+    """A statement with its vectors, computed once on demand."""
 
     @cached_property
-    def vector(self) -> Vectors | None:
-        """The bundled embedder's vector; None with another embedder, or if it can't be loaded."""
+    def vectors(self) -> tuple[Vectors, Vectors] | None:
+        """The bundled embedder's vector and traits; None with another embedder, or if it can't be loaded."""
         embedder = get_embedder()
         if not isinstance(embedder, BundledEmbedder):
             return None
-        if self.stored is not None:
-            return self.stored
         try:
-            return embedder.embed_passages([self.text])[0]
+            vectors, traits = embedder.read_passages([self.text])
         except EmbedderUnavailable:
             return None
+        return vectors[0], traits[0]
 
 
 class Worded(EmbeddedStatement):
     """A statement that is compared by its words alone, without calling the embedder."""
 
-    vector = None
+    vectors = None
 
 
 @dataclass(frozen=True)
@@ -69,10 +65,15 @@ class StatementPair:
         return features_of(self._alignment) | doubts(self._alignment) | self._vector_features()
 
     def _vector_features(self) -> dict[str, float]:
-        first, second = self.first.vector, self.second.vector
-        if first is None or second is None:
+        first_vectors, second_vectors = self.first.vectors, self.second.vectors
+        if first_vectors is None or second_vectors is None:
             return {}
-        return {"likeness": likeness(first, second), "cosine": float(first @ second)}
+        found = {
+            "likeness": likeness(first_vectors[0], second_vectors[0]),
+            "cosine": float(first_vectors[0] @ second_vectors[0]),
+        }
+        parts = zip(np.split(first_vectors[1], TRAITS), np.split(second_vectors[1], TRAITS), strict=True)
+        return found | {f"trait_{at}": float(first @ second) for at, (first, second) in enumerate(parts)}
 
     @cached_property
     def differs(self) -> bool:
@@ -80,35 +81,20 @@ class StatementPair:
 
         Without vectors that tell what is meant, so does any difference in wording.
         """
-        is_worded = self.first.vector is None or self.second.vector is None
+        is_worded = self.first.vectors is None or self.second.vectors is None
         return differ(self._alignment) or (is_worded and differ_in_wording(self._alignment))
 
     @property
     def may_be_duplicate(self) -> bool:
         """Whether they may say the same, so that a model should be asked."""
-        return not self.differs and (self.has_same_words or self.probability >= self._least_probability)
-
-    @property
-    def _least_probability(self) -> float:
-        """The probability from which on a model is asked: of two that share most words, they tell more."""
-        weights, alignment = self._weights, self._alignment
-        if not alignment.is_near:
-            return weights.ask
-        return weights.ask_in_one_place if alignment.differs_in_one_place else weights.ask_near
-
-    @property
-    def has_same_words(self) -> bool:
-        """Whether the two are equal once amounts and phrasings have one form."""
-        return self.first.normalised.lower() == self.second.normalised.lower()
+        weights = self._weights
+        least = weights.ask_near if self._alignment.is_near else weights.ask
+        return not self.differs and self.probability >= least
 
     @property
     def is_duplicate(self) -> bool:
         """Whether they say the same, as far as can be decided without a model."""
-        if self.differs:
-            return False
-        is_substituted = any(is_both for _, _, is_both in self._alignment.substitutions)
-        least = self._weights.same_substituted if is_substituted else self._weights.same
-        return self.has_same_words or (self.probability >= least and not may_differ(self._alignment))
+        return not self.differs and not may_differ(self._alignment) and self.probability >= self._weights.same
 
     @property
     def has_vector_features(self) -> bool:
@@ -129,16 +115,17 @@ class StatementPair:
 
 @dataclass(frozen=True)
 class Weights:
-    """The model: feature names, weights, bias, and the thresholds for "same" and for asking a model."""
+    """The model: feature names, weights, bias, and the thresholds for "same" and for asking a model.
+
+    Of two that share most words, the words tell more of a difference: a model is asked from ``ask_near`` on.
+    """
 
     names: list[str]
     weights: Vectors
     bias: float
     same: float
-    same_substituted: float
     ask: float
     ask_near: float
-    ask_in_one_place: float
 
 
 @cache

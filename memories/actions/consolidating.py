@@ -28,15 +28,7 @@ from language.backends import get_model
 from language.base import Comparison
 from statements.wording import Embedded
 
-from ..consolidation import (
-    JOB,
-    STRATEGY,
-    DuplicatePair,
-    candidate_pairs,
-    mergeable_by_id,
-    pairs_left_today,
-    read_statements,
-)
+from ..consolidation import JOB, STRATEGY, DuplicatePair, candidate_pairs, mergeable_by_id, pairs_left_today
 from ..lines import line_tokens, memory_line
 from ..models import ComparedPair, Memory, MemoryPlan, MemoryPlanItem, MemoryPlanSource
 from ..policy.alike import may_be_one, verdict_of_rules
@@ -135,26 +127,29 @@ def _verdicts(pairs: Sequence[DuplicatePair]) -> list[tuple[Comparison, bool]] |
     A model is asked only where the rules let it say "same", or where figures are all that differs; and whatever it
     says, they stay two where a particular differs.
     """
-    model, read = get_model(), read_statements(pairs)
-    both = [(read[pair.kept.pk], read[pair.dropped.pk]) for pair in pairs]
-    found: list[tuple[Comparison, bool]] = [(verdict_of_rules(*each), False) for each in both]
+    model = get_model()
+    found: list[tuple[Comparison, bool]] = [(verdict_of_rules(*_texts(pair)), False) for pair in pairs]
     if model.offline:
         return found
     doubtful = [
         at
-        for at in range(len(pairs))
-        if found[at][0] != "same" and (may_be_one(*both[at]) or found[at][0] != "different")
+        for at, pair in enumerate(pairs)
+        if found[at][0] != "same" and (may_be_one(*_texts(pair)) or found[at][0] != "different")
     ]
     if not doubtful:
         return found
     if tokens_used_today(*UPKEEP_PURPOSES) >= settings.UPKEEP_TOKENS_PER_DAY:
         return None
-    compared = model.same_fact([(both[at][0].text, both[at][1].text) for at in doubtful])
+    compared = model.same_fact([_texts(pairs[at]) for at in doubtful])
     note_model_use(PURPOSE, compared.usage)
     for at, verdict in zip(doubtful, compared.verdicts, strict=True):
-        is_apart = verdict == "same" and not may_be_one(*both[at])
+        is_apart = verdict == "same" and not may_be_one(*_texts(pairs[at]))
         found[at] = ("different" if is_apart else verdict), True
     return found
+
+
+def _texts(pair: DuplicatePair) -> tuple[str, str]:
+    return pair.kept.content, pair.dropped.content
 
 
 def _store(user_id: UUID, pairs: Sequence[DuplicatePair], verdicts: Sequence[tuple[Comparison, bool]]) -> None:

@@ -57,9 +57,9 @@ def share_a_matter(one: str, other: str, name: str = "") -> bool:
     return shared_words(*matters) > 0
 
 
-def verdict_of_rules(kept: EmbeddedStatement, dropped: EmbeddedStatement) -> Comparison:
+def verdict_of_rules(kept: str, dropped: str) -> Comparison:
     """Return the verdict on two memories without a model."""
     if says_the_same(kept, dropped):
         return "same"
-    found = compare(dropped.text, kept.text)
+    found = compare(dropped, kept)
     return "different" if found == "same" else found

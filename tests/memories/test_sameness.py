@@ -3,7 +3,7 @@
 import pytest
 
 from language.reading.alignment import Alignment
-from language.reading.content import Content, parse_together
+from language.reading.content import Content
 from language.reading.differences import differ, may_differ
 from language.reading.figures import normalise_figures
 
@@ -24,11 +24,6 @@ def read(one, other):
         ("I tried to cross the Channel by kayak.", "I crossed the Channel by kayak."),
         ("Grandpa offered to sell the boat.", "Grandpa sold the boat."),
         ("The house is said to be haunted.", "The house is haunted."),
-        ("I was a nurse before I became a programmer.", "I was a programmer before I became a nurse."),
-        ("Barnaby reads Polish but can't speak it.", "Barnaby speaks Polish but can't read it."),
-        ("My aunt Margaret probably can't come at Easter.", "My aunt Margaret can't come at Easter."),
-        ("The user goes by they.", "The user goes by she."),
-        ("The user converted from Methodism to Judaism.", "The user left Judaism to become a Methodist."),
     ],
 )
 def test_two_differ_whoever_says_that_they_are_one(one, other):
@@ -52,12 +47,6 @@ def test_two_differ_whoever_says_that_they_are_one(one, other):
         ("The user's dog bit Tom.", "Tom bit the user's dog."),
         ("The user moved from banking into teaching.", "The user moved from teaching into banking."),
         ("Mrs Doyle has a key to the user's flat.", "The user has a key to Mrs Doyle's flat."),
-        ("We have very hard water from the tap.", "Our tap water is very soft."),
-        ("Dogs scare Yara.", "Yara isn't afraid of dogs."),
-        ("Pia has to work and therefore can't come.", "Pia can come although she has to work."),
-        ("User has a penicillin allergy.", "The user's mother is allergic to penicillin."),
-        ("Milo can't stand gluten.", "Milo can't eat gluten."),
-        ("The user plays the cello in an orchestra.", "In an orchestra the user played the cello."),
     ],
 )
 def test_two_may_differ_without_a_model(one, other):
@@ -80,7 +69,6 @@ def test_two_may_differ_without_a_model(one, other):
         ("Nana Efua had a parrot that could whistle hymns.", "Nana Efua kept a parrot able to whistle church hymns."),
         ("Great-grandfather Anton was a salt miner.", "Anton, the great-grandfather, was a salt miner."),
         ("The user ran a hotel with his brother.", "The user and his brother ran a hotel."),
-        ("I was a nurse before I became a programmer.", "Before becoming a programmer I worked as a nurse."),
     ],
 )
 def test_two_do_not_differ_in_anything_exact(one, other):
@@ -134,53 +122,6 @@ def test_a_figure_day_name_or_unit_in_place_of_another_overrules_a_model_in_any_
 )
 def test_amounts_and_who_is_meant_are_put_in_one_form(one, other):
     assert normalise_figures(one).lower() == normalise_figures(other).lower()
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("Flying frightens the user.", "The user is scared of flying."),
-        ("Tom has a nut allergy.", "Tom is allergic to nut."),
-        ("The user can't tolerate lactose.", "The user is lactose intolerant."),
-        ("Being late is something the user can't stand.", "The user hates being late."),
-        ("The user likes tea better than coffee.", "Tea is what the user prefers to coffee."),
-        ("It was in Prague that the user met Hannah.", "The user met Hannah in Prague."),
-        ("Gdansk is the user's birthplace.", "The user was born in Gdansk."),
-        ("The user lost their mother in 2019.", "The user's mother died in 2019."),
-        ("The user goes to work by bike.", "The user cycles to work."),
-        ("The user puts money aside to buy a van.", "The user is saving up for a van."),
-        ("The bank opens at nine in the morning.", "The bank opens at 9 am."),
-        ("The cat eats at seven in the evening.", "The cat eats at 7 pm."),
-        ("The user is teetotal.", "The user drinks no alcohol."),
-        ("The user belongs to a rowing club.", "The user is a member of a rowing club."),
-        ("The user's birthday is on 12 August.", "The user was born on August 12."),
-        ("The user's goal is to learn Thai.", "The user wants to learn Thai."),
-        ("The user plays chess on Thursdays.", "The user plays chess every Thursday."),
-        ("Leo, the user's son, plays football.", "The user's son Leo plays football."),
-    ],
-)
-def test_frequent_phrasings_are_put_in_one_form(one, other):
-    assert Content(one).normalised.lower() == Content(other).normalised.lower()
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "The user belongs to no party.",
-        "What the user wants is peace.",
-        "The news terrifies her to the point of panic.",
-        "The user lost her wallet in the park.",
-    ],
-)
-def test_other_phrasings_are_left(text):
-    assert Content(text).normalised == normalise_figures(text)
-
-
-def test_statements_are_parsed_together_as_one_by_one():
-    texts = ["The user has a dog.", "Owned two violins.", "Flying frightens the user.", ""]
-    together = [Content(text) for text in texts]
-    parse_together(together)
-    assert [each.parsed for each in together] == [Content(text).parsed for text in texts]
 
 
 def test_the_husband_of_a_named_daughter_stays_hers():

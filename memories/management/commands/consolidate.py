@@ -10,8 +10,9 @@ from django.core.management.base import BaseCommand, CommandError
 from accounts.models import User
 from accounts.queries import principal_for_job
 from accounts.scope import acting_as
+from language.reading.sameness import EmbeddedStatement
 from memories.actions import person_consolidate
-from memories.consolidation import candidate_pairs, pairs_left_today, read_statements
+from memories.consolidation import candidate_pairs, pairs_left_today
 from memories.policy.alike import may_be_one, says_the_same
 
 
@@ -49,7 +50,7 @@ class Command(BaseCommand):
         same = asked = 0
         with acting_as(principal_for_job(user.pk)) as principal:
             pairs = candidate_pairs(principal, user.pk, pairs_left_today(user.pk)) if principal.has_memory else []
-        read = read_statements(pairs)
+        read = {each.pk: EmbeddedStatement(each.content) for pair in pairs for each in (pair.kept, pair.dropped)}
         for pair in pairs:
             texts = read[pair.kept.pk], read[pair.dropped.pk]
             is_same = says_the_same(*texts)
