@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise, zip_longest
 
-from .figures import MONTHS, normalise_figures
+from .figures import MONTHS, how_often, normalise_figures
 from .lexicon import is_word
 from .parse import Parsed, Word, parse
 from .related import KIN, SAME_KIN, Part, Token
@@ -155,6 +155,11 @@ class Content:
         """Its figures; "5:00" counts as "5"."""
         found = {token.low.removesuffix(":00") for token in self.tokens if token.part == "figure"}
         return frozenset(found)
+
+    @cached_property
+    def intervals(self) -> frozenset[float]:
+        """The intervals in days at which something is done."""
+        return how_often(self.normalised)
 
     @cached_property
     def figure_by_counted(self) -> dict[str, str]:

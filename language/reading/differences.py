@@ -81,9 +81,13 @@ def differ_in_wording(pair: Alignment) -> bool:
 
 
 def _has_other_values(pair: Alignment) -> bool:
-    """Whether each has a figure, day or name that the other lacks, or a unit with a figure."""
+    """Whether each has a figure, day, interval or name that the other lacks, or a unit with a figure."""
     one, other = pair.first, pair.second
-    values = [(one.figures, other.figures), (one.days, other.days)]
+    values: list[tuple[frozenset[object], frozenset[object]]] = [
+        (one.figures, other.figures),
+        (one.days, other.days),
+        (one.intervals, other.intervals),
+    ]
     if one.figures:
         values.append((one.units, other.units))
     return all(pair.unshared_names) or any(first - second and second - first for first, second in values)

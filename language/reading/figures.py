@@ -183,6 +183,22 @@ _SPELLINGS: Sequence[tuple[re.Pattern[str], Put]] = [
 ]
 
 
+_UNITS = {"hour": 1 / 24, "day": 1.0, "night": 1.0, "week": 7.0, "month": 30.0, "year": 365.0}
+_HOW_OFTEN = re.compile(
+    rf"\b(?:(?:(?P<times>\d+) times|(?P<once>once)) (?:an?|in|every|per|within) |every )"
+    rf"(?:(?P<span>\d+) )?(?P<unit>{'|'.join(_UNITS)})s?\b",
+    re.IGNORECASE,
+)
+
+
+def how_often(normalised: str) -> frozenset[float]:
+    """Return the intervals in days at which something is done, by a normalised text: "2 times every week" is 3.5."""
+    return frozenset(
+        _UNITS[found["unit"].lower()] * int(found["span"] or 1) / max(1, int(found["times"] or 1))
+        for found in _HOW_OFTEN.finditer(normalised)
+    )
+
+
 def normalise_figures(text: str) -> str:
     """The normalised text, without the final full stop."""
     plain = text.strip().rstrip(".")

@@ -5,7 +5,7 @@ import pytest
 from language.reading.alignment import Alignment
 from language.reading.content import Content
 from language.reading.differences import differ, may_differ
-from language.reading.figures import normalise_figures
+from language.reading.figures import how_often, normalise_figures
 
 
 def read(one, other):
@@ -96,6 +96,8 @@ def test_rules_of_wording_do_not_overrule_a_model_on_free_paraphrases(one, other
         ("The user's neighbour is from Lagos.", "Next door to the user lives somebody who was born in Accra."),
         ("The user swims on Mondays.", "Every Thursday finds the user in the pool."),
         ("The user pays 40 euros for it.", "The price that the user has to give is 40 pounds."),
+        ("The user changes the bed linen every two weeks.", "The user changes the bed linen twice a week."),
+        ("The user sees a dentist every year.", "A dentist sees the user every six months."),
     ],
 )
 def test_a_figure_day_name_or_unit_in_place_of_another_overrules_a_model_in_any_words(one, other):
@@ -122,6 +124,18 @@ def test_a_figure_day_name_or_unit_in_place_of_another_overrules_a_model_in_any_
 )
 def test_amounts_and_who_is_meant_are_put_in_one_form(one, other):
     assert normalise_figures(one).lower() == normalise_figures(other).lower()
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The user takes metformin twice daily.", "The user takes metformin every 12 hours."),
+        ("The user swims weekly.", "The user swims once a week."),
+        ("The user sees Piet every fortnight.", "The user sees Piet every other week."),
+    ],
+)
+def test_how_often_something_is_done_is_compared_in_days(one, other):
+    assert how_often(normalise_figures(one)) == how_often(normalise_figures(other)) != frozenset()
 
 
 def test_the_husband_of_a_named_daughter_stays_hers():
