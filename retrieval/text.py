@@ -16,6 +16,8 @@ from typing import Any
 import regex
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
+from language.brief_caches import cached_briefly
+
 SIMPLE = "simple"
 CONFIGS = {
     "ar": "arabic",
@@ -158,7 +160,7 @@ def detect_config(content: str) -> str:
     return _detected(content[:_DETECTED_CHARACTERS])
 
 
-@lru_cache(maxsize=64)
+@cached_briefly(maxsize=64)
 def _detected(beginning: str) -> str:
     # Cached because each source and each gate of one request detects the language of the same text.
     language, probability = _identifier().classify(_encodable(beginning))

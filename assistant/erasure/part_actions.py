@@ -25,6 +25,7 @@ from journal.leases import Lease, revoke_leases
 from journal.models import Change, Erased, Erasure
 from language.backends import get_embedder
 from language.base import Vectors
+from language.brief_caches import empty_caches
 from memories.actions.placing import suppress_place
 from memories.cache import cache_erase
 from memories.models import (
@@ -66,6 +67,7 @@ def erase_part(lease: Lease, principal: Principal, erasure: Erasure) -> None:
                 erasure_end(erasure, _Erasing(write, erasure, extent, nothing).run())
                 break
     cache_erase(erasure.user_id, before)
+    empty_caches()
     delete_events(told)
 
 

@@ -19,6 +19,7 @@ NOT_REACHED = (
         "Rows that were deleted stay in the database's files until it vacuums them, and in its log of writes "
         "until that is recycled."
     ),
+    gettext_noop("The memory of running programs, for up to ten minutes."),
     gettext_noop("Backups hold what they held until they expire."),
     gettext_noop(
         "Copies that agents and clients keep. They are told by their feed of changes, and for 90 days by 410."

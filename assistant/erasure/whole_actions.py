@@ -23,6 +23,7 @@ from journal.actions import ledger_write
 from journal.holdings import holdings
 from journal.leases import Lease
 from journal.models import Change, Erased, Erasure, JobRun, Ledger
+from language.brief_caches import empty_caches
 from memories.cache import cache_erase
 from statements.actions import purging
 
@@ -45,6 +46,7 @@ def erase_everything(lease: Lease, principal: Principal, erasure: Erasure) -> No
     _keep_out(lease, principal, erasure)
     _end_sessions(user_id)
     cache_erase(user_id, _EVERY_REV)
+    empty_caches()
     delete_events(latest_with_events(user_id))
     lease.renew(0, sum(each.of_person(user_id).count() for each in holdings()))
     for holding in reversed(holdings()):

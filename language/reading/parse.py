@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import structlog
 from django.conf import settings
 
+from language.brief_caches import emptied_briefly, note_kept
 from language.reading.pipeline import load
 
 if TYPE_CHECKING:
@@ -117,6 +118,12 @@ _recent: OrderedDict[tuple[str, str, bool], Parsed] = OrderedDict()
 """The latest parses by pipeline, text and whether with names, the most recently used last. Under the lock."""
 
 
+@emptied_briefly
+def _forget() -> None:
+    with _lock:
+        _recent.clear()
+
+
 def parse(text: str, *, names: bool = True) -> Parsed | None:
     """Parse a text, cut at ``MOST_CHARACTERS``. Return None if the parser fails, which is logged without the text.
 
@@ -178,6 +185,7 @@ def _recall(text: str, *, names: bool) -> Parsed | None:
 def _keep(parsed: Parsed, *, names: bool) -> Parsed:
     """Keep a parse in place of the one that was not used for longest. The caller holds the lock."""
     if len(parsed.text) <= LONGEST_KEPT:
+        note_kept()
         _recent[settings.KEEPSAKE_READING_MODEL, parsed.text, names] = parsed
         if len(_recent) > MOST_KEPT:
             _recent.popitem(last=False)

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import lru_cache
 
 from language.base import ExtractionRequest, Utterance
+from language.brief_caches import cached_briefly
 
 from .compare import Saying, compare
 from .corrections import puts_right
@@ -49,7 +49,7 @@ _UNCHANGED = re.compile(r"n['’]t (?:been |be )?(?:mov|chang|switch|shift|resch
 # --- Parts ------------------------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=2_000)
+@cached_briefly(maxsize=2_000)
 def parts_of(content: str) -> tuple[str, ...]:
     """The statements a memory consists of, in the third person; only itself if it can't be split without loss."""
     if OWN_WORDS.match(content):

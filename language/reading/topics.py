@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
+from language.brief_caches import cached_briefly
+
 from .clauses import clauses
 from .kinds import FAMILY_WORDS, kind_of
 from .lexicon import relation
@@ -57,7 +59,7 @@ def _names(word: str, names: frozenset[str]) -> bool:
     return any(relation(form, name) in _MEANS for form in forms for name in names)
 
 
-@lru_cache(maxsize=5_000)
+@cached_briefly(maxsize=5_000)
 def topics_of(statement: str) -> frozenset[str]:
     """The topics of a statement in the second person, as it is shown to its person."""
     parsed = parse(statement.strip("“”"))

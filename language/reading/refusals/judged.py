@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache, lru_cache
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from zlib import crc32
@@ -17,6 +17,7 @@ import numpy as np
 
 from language.backends import get_embedder
 from language.base import Vectors
+from language.brief_caches import cached_briefly
 from language.embedders.e5.embedder import BundledEmbedder
 from language.embedders.http import EmbedderUnavailable
 from language.gates.judging import Layers, scores
@@ -115,7 +116,7 @@ def features(text: str) -> list[int]:
     return sorted({crc32(each.encode()) % FEATURES for each in found})
 
 
-@lru_cache(maxsize=64)
+@cached_briefly(maxsize=64)
 def _worth(text: str, least: float = _LEAST_WORTH, *, column: int = 0) -> bool:
     """Whether a part's linear score is enough for it to be embedded."""
     places = features(text)
