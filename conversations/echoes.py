@@ -36,8 +36,10 @@ SHORT_CHARACTERS = 300
 """The longest message compared by vector: that of a longer one covers too many topics."""
 MOST_OFFERED = 20
 _MOST_LOOKED_AT = 200
-_OF_ASKING = ("remember",)
-"""Words of asking to remember, which don't count as repetition."""
+_OF_ASKING = ("remember", "thanks", "thank", "tell", "telling", "told", "see", "know", "sorry", "sharing", "noted")
+"""Words of asking to remember and of polite replies, which don't count as repetition."""
+_MOST_OF = 0.75
+"""The share of a withheld sentence's words that a statement has to have to repeat it."""
 _STEMS = """
 SELECT tsvector_to_array(to_tsvector(%s::regconfig, said.text))
 FROM unnest(%s::text[]) WITH ORDINALITY AS said (text, number) ORDER BY said.number
@@ -144,6 +146,15 @@ class WithheldWords:
         likely = (place for place, each in enumerate(self.each) if _is_same(each, words))
         return any(not text or not self._told[place].is_about_others_than(SentenceWords.of(text)) for place in likely)
 
+    def is_stated_by(self, words: frozenset[str], text: str) -> bool:
+        """Whether a statement has most words of a withheld sentence about the same person, not only whom it names."""
+        told = [
+            place
+            for place, said in enumerate(self.each)
+            if len(said & words) >= max(2, _MOST_OF * len(said)) or words - self.names == said
+        ]
+        return any(not self._told[place].is_about_others_than(SentenceWords.of(text)) for place in told)
+
     def is_held_by(self, words: frozenset[str]) -> bool:
         """Whether a text, given by its stems, has all words of a withheld sentence of at least two."""
         return any(len(each) > 1 and each <= words for each in self.each)
@@ -225,14 +236,27 @@ def repeats_withheld(user_id: UUID, titles: Sequence[str]) -> bool:
     digests = [digest for title in titles for digest in policy.digests(user_id, title)]
     if rows.filter(object_type="title", digest__in=digests).exists():
         return True
-    passages = rows.restorable().passages().filter(message__role="user").order_by("-created_at")
-    texts = [Original(each) for each in passages.values_list("text", flat=True)[:_MOST_LOOKED_AT]]
-    sentences = [text.words(span) for text in texts for span in text.sentences()]
-    sentences += rejected_texts(user_id, not_kept=True)
+    sentences = [*_withheld_sentences(user_id), *rejected_texts(user_id, not_kept=True)]
     if not sentences:
         return False
     said = WithheldWords(sentences, ["user"])
     return any(map(said.is_said_by, said.stems(titles)))
+
+
+def repeat_withheld(user_id: UUID, texts: Sequence[str]) -> list[bool]:
+    """Return of each text whether it repeats a sentence that a person withheld of a message, of the same people."""
+    sentences = _withheld_sentences(user_id)
+    if not sentences:
+        return [False] * len(texts)
+    said = WithheldWords(sentences, ["user"])
+    return [said.is_stated_by(words, text) for words, text in zip(said.stems(texts), texts, strict=True)]
+
+
+def _withheld_sentences(user_id: UUID) -> list[str]:
+    """Return the sentences of the latest 200 withheld passages of a person's messages that can still be restored."""
+    passages = Withheld.objects.filter(user_id=user_id).restorable().passages().filter(message__role="user")
+    latest = passages.order_by("-created_at").values_list("text", flat=True)[:_MOST_LOOKED_AT]
+    return [text.words(span) for text in map(Original, latest) for span in text.sentences()]
 
 
 def find_repetitions(

@@ -12,6 +12,7 @@ from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Cast
 
+from accounts.policy import sees_everything
 from accounts.querysets import own_rows
 from journal.exceptions import NotFound
 from journal.models import JobRun
@@ -184,10 +185,18 @@ class WithheldQuerySet(models.QuerySet["Withheld"]):
     """Words that people withheld."""
 
     def visible_to(self, principal: Principal) -> WithheldQuerySet:
-        """Return the person's own for callers that may decide for them; none for others, staff included."""
+        """Return the person's own for callers that may decide for them; none for others, staff included.
+
+        An agent that sees a part only gets those of its conversations.
+        """
+        from .models import Conversation  # noqa: PLC0415 - its models import this module
+
         if principal.kind == "staff" or principal.user_id is None or not principal.may_decide:
             return self.none()
-        return self.filter(user_id=principal.user_id)
+        own = self.filter(user_id=principal.user_id)
+        if sees_everything(principal):
+            return own
+        return own.filter(conversation__in=Conversation.objects.visible_to(principal).values("pk"))
 
     def restorable(self) -> WithheldQuerySet:
         """Filter for words that can still be restored."""

@@ -13,7 +13,7 @@ import structlog
 from django.core.cache import caches
 from django.core.cache.backends.redis import RedisCache, RedisCacheClient
 from redis import ConnectionPool, Redis
-from redis.exceptions import LockError, RedisError
+from redis.exceptions import LockError, RedisError, ResponseError
 from redis.lock import Lock
 
 log = structlog.get_logger(__name__)
@@ -120,6 +120,15 @@ class ForgivingRedisCache(RedisCache):
             steps.execute()
 
         self._forgive(count_down, None)
+
+    def rewrite_log(self) -> None:
+        """Ask the server to write its log of writes anew, without what was deleted. It may keep none, or be at it."""
+
+        def rewrite() -> None:
+            with suppress(ResponseError):
+                self._server.bgrewriteaof()
+
+        self._forgive(rewrite, None)
 
     def delete_prefix(self, beginning: str) -> None:
         """Delete every key with this prefix."""

@@ -87,6 +87,7 @@ def cache_erase(user_id: UUID, rev: int) -> None:
     """Delete a person's entries, also those stored later by readers of revisions up to ``rev``. Call after commit."""
     cache.set(_mark(user_id), rev, _LONGEST_READ_SECONDS)
     valkey().delete_prefix(f"memory:{user_id}")
+    valkey().rewrite_log()
 
 
 _LONGEST_READ_SECONDS = 3_600

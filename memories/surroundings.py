@@ -19,7 +19,7 @@ from language.reading.compare import Saying, parse_pairs
 from retrieval.prepared import SHAPES, PreparedStatement, VectorArray, build_statement
 from retrieval.vectors import normalise_as_stored
 from statements.policy import fingerprints
-from statements.querysets import SuppressedRow, SuppressionMatches, least_similarity, suppressed
+from statements.querysets import SuppressedRow, SuppressionMatches, least_similarity, match_withheld, suppressed
 from statements.wording import Embedded
 
 from .models import Memory
@@ -75,6 +75,9 @@ def read_surroundings(
     for position, role, similarity, suppression, rejected, traces, stood, seen, *row in found:
         if role == "rev":
             rev = suppression
+            continue
+        if not position:
+            match_withheld(user_id, [text for _, text in statements], [here.against for here in around])
             continue
         here, (new, text) = around[position - 1], statements[position - 1]
         if role == "suppressed":

@@ -14,7 +14,7 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
-from conversations.echoes import MOST_OFFERED, Repetition
+from conversations.echoes import MOST_OFFERED, Repetition, repeat_withheld
 from journal.models import Change
 from language.likeness import likeness
 from language.reading.traces import Traces
@@ -24,7 +24,7 @@ from retrieval.text import list_query_words
 from retrieval.vectors import decode_halfvec
 
 from .policy import fingerprints, word_hashers
-from .policy.resembling import LEAST_SIMILARITY, RESEMBLES, contains_all_words, matching
+from .policy.resembling import LEAST_SIMILARITY, RESEMBLES, adds_to, contains_all_words, matching
 
 if TYPE_CHECKING:
     from accounts.principals import Principal
@@ -94,7 +94,16 @@ class SuppressionMatches:
             match = matching(text.saying, kept, row.similarity, alike, word_hashers(user_id))
             if match == "meaning":
                 self.meaning.append(row.suppression)
-            self.near = self.near or match == "near"
+            # What only adds a word, a figure or a name says what was rejected, too.
+            adds = row.rejected is not None and adds_to(text.content, row.rejected)
+            self.near = self.near or match == "near" or adds
+
+
+def match_withheld(user_id: UUID, texts: Sequence[Embedded], found: Sequence[SuppressionMatches]) -> None:
+    """Mark as near the texts that repeat words which a person withheld of messages, if no memory held them either."""
+    repeats = repeat_withheld(user_id, [text.content for text in texts])
+    for matches, is_repeated in zip(found, repeats, strict=True):
+        matches.near = matches.near or is_repeated
 
 
 def least_similarity(texts: Iterable[Embedded]) -> float:
@@ -257,7 +266,10 @@ class SuppressionQuerySet(models.QuerySet["Suppression"]):
             "suppressed_at_least": least_similarity(texts),
         }
         for position, *row in _matching(legacy_id is not None).run(values):
-            found[position - 1].add(user_id, texts[position - 1], SuppressedRow(*row))
+            if position:
+                found[position - 1].add(user_id, texts[position - 1], SuppressedRow(*row))
+            else:
+                match_withheld(user_id, texts, found)
         return found
 
 

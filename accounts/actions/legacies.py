@@ -173,7 +173,7 @@ def member_set_role(principal: Principal, legacy_id: UUID, member_id: UUID, role
     Raises NotFound (404), NotAllowed (403) for a member who is not an owner, Conflict (409 ``last_owner``), Refused
     (400) for an unknown role, NotYoursToDecide (403).
     """
-    policy.must_decide(principal)
+    policy.must_decide_for_all(principal)
     policy.check_member_role(role)
     known = Member.objects.visible_to(principal).filter(pk=member_id, legacy_id=legacy_id).first()
     if known is None:

@@ -268,13 +268,17 @@ def must_decide_for_all(principal: Principal) -> UUID:
     grant, and could change access to data that it can't see.
     """
     user_id = must_decide(principal)
-    if principal.kind == "agent":
-        every, sources = what_agent_sees("", None, None)
-        if not (principal.sources >= sources and (principal.categories is None or principal.categories >= every)):
-            raise NotYoursToDecide(
-                _("This agent sees a part only, and decides about that alone. This is for the person.")
-            )
+    if not sees_everything(principal):
+        raise NotYoursToDecide(_("This agent sees a part only, and decides about that alone. This is for the person."))
     return user_id
+
+
+def sees_everything(principal: Principal) -> bool:
+    """Whether a principal is no agent that its role or its grant narrows."""
+    if principal.kind != "agent":
+        return True
+    every, sources = what_agent_sees("", None, None)
+    return principal.sources >= sources and (principal.categories is None or principal.categories >= every)
 
 
 def must_not_widen_own(principal: Principal, agent: Agent, grant: Grant, wanted: Mapping[str, Any]) -> None:
@@ -308,17 +312,16 @@ def must_be_superuser(principal: Principal) -> None:
 
 
 def clean_reason(reason: str) -> str:
-    """Return a reason given by staff without surrounding blanks. Raises Refused (400) unless 1 to 200 characters.
+    """Return a reason given by staff without surrounding blanks. Raises Refused (400) unless 1 to 200 characters,
+    one of them a letter or digit.
 
     It is stored in the log of the person concerned, who can read it.
     """
     reason = reason.strip()
-    if not 1 <= len(reason) <= REASON_CHARACTERS or "\x00" in reason:
-        raise Refused(
-            _("Give a reason of 1 to %(reason_characters)s characters: the person reads it.")
-            % {"reason_characters": REASON_CHARACTERS},
-            code="bad_reason",
-        )
+    # Of invisible characters alone the person would read nothing.
+    if not (any(map(str.isalnum, reason)) and len(reason) <= REASON_CHARACTERS) or "\x00" in reason:
+        told = _("Give a reason of 1 to %(reason_characters)s characters: the person reads it.")
+        raise Refused(told % {"reason_characters": REASON_CHARACTERS}, code="bad_reason")
     return reason
 
 

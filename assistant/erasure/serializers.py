@@ -20,6 +20,7 @@ NOT_REACHED = (
         "until that is recycled."
     ),
     gettext_noop("The memory of running programs, for up to ten minutes."),
+    gettext_noop("The cache server's log of writes, until the server has rewritten it, which it was asked to do."),
     gettext_noop("Backups hold what they held until they expire."),
     gettext_noop(
         "Copies that agents and clients keep. They are told by their feed of changes, and for 90 days by 410."

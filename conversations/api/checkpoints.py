@@ -88,6 +88,7 @@ class Thread(APIView):
     @extend_schema(parameters=[AgentQuerySerializer], responses={204: None})
     def delete(self, request: Request, thread: str) -> Response:
         """Delete all states of a thread, those of graphs too."""
+        _check_thread(thread)
         agent_id = _queried(request, AgentQuerySerializer)["agent"]
         actions.thread_delete(principal_of(request), thread, agent_id=agent_id)
         return Response(status=204)
@@ -109,6 +110,7 @@ def _check_thread(thread: str) -> None:
 
 def _states(request: Request, thread: str) -> list[Checkpoint]:
     """Return the simple states of a thread, the newest first. Raises NotFound when there is none."""
+    _check_thread(thread)
     principal = principal_of(request)
     must_read(principal)
     whose = principal.agent_id if principal.agent_id is not None else _queried(request, AgentQuerySerializer)["agent"]

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from accounts.actions import legacy_close, legacy_reopen, members_before
 from accounts.models import Legacy, LegacyEnding, Member
-from accounts.policy import must_decide
+from accounts.policy import must_decide_for_all
 from accounts.principals import Principal
 from conversations.models import Conversation
 from journal.actions import ledger_write
@@ -25,7 +25,7 @@ def legacy_end(principal: Principal, legacy_id: UUID) -> LegacyEnding:
     ``legacy_restore`` reverts it within ``ARCHIVE_DAYS``. Raises NotYoursToDecide (403), NotFound (404), NotAllowed
     (403) for a member who is not an owner, Conflict (409 ``members_changed``).
     """
-    user_id = must_decide(principal)
+    user_id = must_decide_for_all(principal)
     roles = dict(Member.objects.filter(legacy_id=legacy_id).values_list("user_id", "role"))
     # A caller who may not end it locks only their own ledger, as needed to find a repeated request.
     held = [*roles, legacy_id] if roles.get(user_id) == Member.Role.OWNER else [user_id]
@@ -49,7 +49,7 @@ def legacy_restore(principal: Principal, legacy_id: UUID) -> Legacy:
     Members who have since blocked it or the person are left out, and facts changed since stay private. Raises
     NotYoursToDecide (403), NotFound (404; also after ``ARCHIVE_DAYS``).
     """
-    user_id = must_decide(principal)
+    user_id = must_decide_for_all(principal)
     endings = LegacyEnding.objects.visible_to(principal).undoable(timezone.now())
     known = endings.filter(pk=legacy_id).first()
     held = [*(member.user_id for member in members_before(known)), legacy_id] if known else [user_id]

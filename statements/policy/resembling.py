@@ -177,6 +177,14 @@ def contains_all_words(document: str, rejected: str | None) -> bool:
     return bool(words) and words <= {*list_words(document), *list_words(spoken(document))}
 
 
+def adds_to(said: str, rejected: str) -> bool:
+    """Whether a text has all content words of a rejected one, and denies as often."""
+    return len(_DENIALS.findall(said)) == len(_DENIALS.findall(rejected)) and contains_words_of(said, rejected)
+
+
+_DENIALS = re.compile(r"\b(?:not|never|no|nobody|nothing|neither|without)\b|n['’]t\b", re.IGNORECASE)
+
+
 def _required_similarity(shared: float) -> float:
     return float(settings.SUPPRESSION_SIMILARITY + shared * settings.SUPPRESSION_SHARED_WORDS)
 

@@ -1,6 +1,7 @@
 -- The suppressions that match statements: those of the same words, without a similarity, and for each statement the 20
 -- most similar ones, with the similarity, the rejected text or the traces of a purged one, and the vector. The CTEs
--- before it are "said" (position, vector) and "printed" (position, fingerprint).
+-- before it are "said" (position, vector) and "printed" (position, fingerprint). A row of position 0 says that the
+-- person has withheld words of messages, which have to be compared in Python.
 SELECT printed.position, suppression.id AS suppression, NULL::float8 AS similarity, NULL::text AS rejected,
        NULL::text AS traces, NULL::bytea AS stood
 FROM printed
@@ -28,3 +29,9 @@ LEFT JOIN LATERAL (
     LIMIT 1
 ) AS rejected ON true
 WHERE near.place <= 20
+UNION ALL
+SELECT 0, NULL, NULL, NULL, NULL, NULL
+WHERE EXISTS (
+    SELECT FROM conversations_withheld AS withheld
+    WHERE withheld.user_id = {user}::uuid AND withheld.object_type = 'message' AND withheld.text <> ''
+)

@@ -171,6 +171,12 @@ class TestWhoInvites:
         ):
             refused = client.post(path, body)
             assert (refused.status_code, refused.json()["code"]) == (403, "not_yours_to_decide")
+        # Reproduction: it ended the legacy for all members.
+        for refused in (
+            client.post(f"{API}legacies/{legacy.pk}/end/"),
+            client.patch(f"{API}legacies/{legacy.pk}/members/{Member.objects.get(user=owner).pk}/", {"role": "member"}),
+        ):
+            assert (refused.status_code, refused.json()["code"]) == (403, "not_yours_to_decide")
         assert not Invitation.objects.exists()
         assert client.post(f"{API}legacies/", {"name": "Jo"}).status_code == 201
 

@@ -13,6 +13,7 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
+from accounts.models import Grant
 from accounts.queries import principal_for_person
 from assistant.imports.loading import append_step, plan_step
 from assistant.learn.actions import message_decline, message_release
@@ -911,3 +912,39 @@ def test_a_text_is_known_whole_by_what_is_shown_and_what_was_taken(text, spans, 
     assert Original(shown, kept).without(left) == said.without(left)
     assert Original(said.without(left), [(s, said.words(s)) for s in left]).text == text
     assert merged(merged(taken)) == merged(taken)
+
+
+ODILE = "My sister Odile has leukaemia."
+
+
+@pytest.fixture
+def odile_withheld(owner):
+    conversation = say(owner, ODILE)
+    passages_withhold(me(owner), [PassagePlace(conversation.pk, 0, ODILE)])
+
+
+@pytest.mark.parametrize(
+    ("content", "status"),
+    [
+        (ODILE, 202),
+        ("The user's sister Odile has leukaemia.", 202),
+        ("The user's sister Odile has leukaemia since 2019.", 202),
+        ("The user's sister Odile keeps bees.", 201),
+        ("The user keeps bees.", 201),
+    ],
+)
+def test_withheld_words_come_back_as_no_memory_of_an_agent(owner, odile_withheld, api, content, status):
+    """Reproduction: they were active, and in the next prompt, if no memory had held them."""
+    key = api(factories.AgentKeyFactory(agent=factories.AgentFactory(owner=owner)).credential)
+    made = key.post("/api/v1/memories/", {"content": content, "category": "context", "verbatim": content == ODILE})
+    assert made.status_code == status, made.json()
+
+
+def test_an_agent_that_sees_a_part_sees_and_restores_no_withheld_words(owner, odile_withheld, api):
+    """Reproduction: it listed and restored those of conversations that it could not read."""
+    agent = factories.AgentFactory(owner=owner)
+    key = api(factories.AgentKeyFactory(agent=agent, scopes=["read", "write", "admin"]).credential)
+    assert len(key.get("/api/v1/withheld/").json()["results"]) == 1
+    Grant.objects.filter(agent=agent).update(categories=["preference"], sources=[])
+    assert key.get("/api/v1/withheld/").json()["results"] == []
+    assert key.delete(f"/api/v1/withheld/{Withheld.objects.get().pk}/").status_code == 404

@@ -55,6 +55,18 @@ def nested(depth):
 # --- One JSON state a thread --------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("thread", ["%00", "a%0Ab", "%E2%80%AE", "t" * 256])
+def test_threads_with_names_that_nobody_can_print_are_refused(api, agent, thread):
+    """Reproduction: a NUL reached the database, which answered 500."""
+    client = api(agent)
+    for answer in (
+        client.get(f"{URL}{thread}/"),
+        client.delete(f"{URL}{thread}/"),
+        client.get(f"{URL}{thread}/history/"),
+    ):
+        assert (answer.status_code, answer.json()["code"]) == (400, "bad_thread")
+
+
 @pytest.mark.parametrize("state", [{"step": 1, "é": ["\u0000", None, 1.5]}, [1], "x", None, True, 0])
 def test_save_and_load(api, agent, state):
     first = save(api(agent), state)

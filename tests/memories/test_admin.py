@@ -185,6 +185,13 @@ class TestOpening:
         assert 'id="dialog-form"' in page
         assert rev_of(owner) == rev
 
+    @pytest.mark.parametrize("reason", ["\u200b\u200b", "\u2800", "..."])
+    def test_nor_for_a_reason_that_nobody_can_read(self, desk, bees, owner, reason):
+        """Reproduction: staff opened texts for a reason of invisible characters."""
+        rev = rev_of(owner)
+        assert "behind the house" not in press(desk, "open", bees, reason=reason).content.decode()
+        assert rev_of(owner) == rev
+
     def test_the_dialog_itself_shows_and_logs_nothing(self, desk, bees, owner):
         rev = rev_of(owner)
         page = desk.get(f"{MEMORIES}{bees.pk}/open/").content.decode()

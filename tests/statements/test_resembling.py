@@ -11,7 +11,7 @@ from language.likeness import likeness
 from language.reading.compare import Saying
 from language.reading.content import Content
 from language.reading.traces import Traces
-from statements.policy.resembling import LEAST_SIMILARITY, matching, resembles
+from statements.policy.resembling import LEAST_SIMILARITY, adds_to, matching, resembles
 
 from . import resembling
 
@@ -152,3 +152,17 @@ def test_after_twenty_rejections_what_somebody_words_anew_waits_and_little_else(
     """Wanted of unseen ones are 0.95 and 0.05. Before, by ``resembles`` alone, it were 0.51 and 0 of the first set."""
     assert waiting([each for said in rejected.values() for each in said], rejected, known) >= found
     assert waiting(ordinary, rejected, known) <= falsely
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("The user was arrested in Ghent for shoplifting cheese in 2019.", True),
+        ("The user was arrested in Ghent, Belgium, for shoplifting cheese.", True),
+        ("The user was never arrested in Ghent for shoplifting cheese.", False),
+        ("The user was arrested in Bruges for shoplifting cheese.", False),
+    ],
+)
+def test_what_only_adds_to_something_rejected_waits_too(said, expected):
+    """Reproduction: a year or a name that was added made it another statement."""
+    assert adds_to(said, "The user was arrested in Ghent for shoplifting cheese.") == expected

@@ -247,11 +247,12 @@ _SPEAKERS = frozenset({"you", "u", "i"})
 def is_reported(parsed: Parsed, act: RefusalRequest) -> bool:
     """Whether the request is reported speech: its clause depends on "he said", or the other way round."""
     words = [word for word in parsed.words if act.start <= word.start < act.end]
+    before = [word for word in parsed.words if word.start < act.start and word.low != "please"][-1:]
     inside = {word.index for word in words}
     linked = {"ccomp", "xcomp", "acl", "advcl", "parataxis", "nsubj"}
     heads = [parsed.head(word) for word in words if word.dep in linked and word.head not in inside]
     heads += [each for word in words for each in parsed.children(word) if each.dep == "parataxis"]
-    for head in heads:
+    for head in [*heads, *before]:
         subject = parsed.child(head, "nsubj", "nsubjpass")
         if head.lemma in _REPORTING and subject is not None and subject.low not in _SPEAKERS:
             return True

@@ -108,6 +108,7 @@ FORMS = [
         r"(?:(?P<what>that|this|it)(?:'s| is| stays?| has to stay| must stay| should stay| should remain"
         r"| remains)? )?(?:just |only"
         r" |strictly |let'?s keep (?:that|this|it) |keep (?:that|this|it) )?between (?:us|you and me|you and i"
+        r"|me and (?:god|(?:my|the|our) [\w-]+)"
         r"|ourselves|the two of"
         r" us)(?=\s*(?:[,.:;!?…–—]|$|please\b|ok|okay|though|then))",
         r"(?:(?:can|could|let|may|keep|is|make) )?(?:(?P<what>that|this|it)(?:'s| is| was| stays?)? )?(?:stay "
@@ -122,7 +123,7 @@ FORMS = [
         # I'd rather this wasn't remembered; this is confidential.
         rf"i(?:'d| would)(?: much)? (?:rather|prefer)(?: it)?(?: if| that)? (?P<what>that|this|it)"
         rf" (?:was|were|is|be|would)? ?(?:n't|not|n’t)(?: be)? {_KEPT}",
-        r"(?P<what>that|this|it)(?: is|'s)(?: strictly| all| very| a)? (?:confidential|private"
+        r"(?P<what>that|this|it)(?: is|'s| was)(?: strictly| all| very| a)? (?:confidential|private"
         r"|secret)(?=\s*(?:[.!]|$))",
         # He doesn't want that known; I don't think she'd want it written down; take that out again; not the hint.
         rf"(?:i (?:do not|don'?t) think (?:\w+ )?\w+(?:'d| would)?|(?:\w+ )?\w+ (?:does not|doesn'?t|would not"

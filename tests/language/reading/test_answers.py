@@ -20,6 +20,8 @@ def refuses(answer, question=ASKED):
         "I gave her my word.",
         "I swore to her never to tell.",
         "This goes no further.",
+        "that's between me and my doctor",
+        "That was confidential.",
         "I've kept that to myself for years.",
         "I'd rather not, the neighbours talk enough.",
         "Lieber nicht.",
@@ -46,6 +48,13 @@ def test_secrets_and_a_clear_no_beside_a_reason_refuse(answer):
 )
 def test_a_yes_in_the_words_of_a_no_keeps(answer):
     assert not refuses(answer)
+
+
+def test_what_somebody_else_says_refuses_nothing():
+    """Reproduction: "my boss always says please don't write that down" withheld the message before."""
+    said = "My boss always says please don't write that down."
+    turns = [Turn("user", "I bought a blue tandem."), Turn("assistant", "Okay."), Turn("user", said)]
+    assert find_refusal(turns, 2) is None
 
 
 def test_an_order_to_keep_one_thing_takes_no_refusal_of_another_back():
