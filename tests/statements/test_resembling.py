@@ -166,3 +166,14 @@ def test_after_twenty_rejections_what_somebody_words_anew_waits_and_little_else(
 def test_what_only_adds_to_something_rejected_waits_too(said, expected):
     """Reproduction: a year or a name that was added made it another statement."""
     assert adds_to(said, "The user was arrested in Ghent for shoplifting cheese.") == expected
+
+
+@pytest.mark.parametrize(
+    ("said", "rejected"),
+    [
+        ("The user owns 4 spoons and 11 forks.", "The user owns 11 spoons and 4 forks."),
+        ("The user lent Ben money for Ana.", "The user lent Ana money for Ben."),
+    ],
+)
+def test_the_same_figures_or_names_in_another_order_add_nothing(said, rejected):
+    assert not adds_to(said, rejected)
