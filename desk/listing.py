@@ -117,7 +117,7 @@ def page_size(query: Mapping[str, str]) -> int:
 
 def words(query: Mapping[str, str], name: str, most: int) -> str:
     """Parse search words, cut to the maximum length."""
-    return query.get(name, "").replace("\x00", "").strip()[:most]
+    return query.get(name, "").strip()[:most]
 
 
 def one_of(query: Mapping[str, str], name: str, known: Collection[str]) -> str:

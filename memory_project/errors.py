@@ -31,6 +31,16 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     return _answer(request, 404, "not_found", _("There is nothing at this address."))
 
 
+def unstorable(request: HttpRequest) -> HttpResponse:
+    """Return 400: the address or the form holds a NUL, which PostgreSQL can't store or compare."""
+    return _answer(request, 400, "bad_text", _("The address or the form holds a NUL character, which can't be stored."))
+
+
+def bad_charset(request: HttpRequest) -> HttpResponse:
+    """Return 415: the texts are in a charset that is not read."""
+    return _answer(request, 415, "bad_charset", _("Texts are read as UTF-8."))
+
+
 def too_large(request: HttpRequest, most: int) -> HttpResponse:
     """Return 413: the body has more than ``most`` bytes."""
     return _answer(request, 413, "too_large", _("The body is larger than %(size)s MB.") % {"size": most // 1_048_576})

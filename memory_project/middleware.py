@@ -1,4 +1,4 @@
-"""Middleware of every request: body size limit, cache headers, request log."""
+"""Middleware of every request: body size limit, texts that can't be stored, cache headers, request log."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 import time
 from collections.abc import Callable
 from http import HTTPStatus
+from itertools import chain
 
 import structlog
 from django.conf import settings
@@ -15,7 +16,7 @@ from django_structlog.middlewares import RequestMiddleware
 
 from web.throttling import address_of
 
-from .errors import too_large
+from .errors import too_large, unstorable
 from .pulse import note_request
 
 Handler = Callable[[HttpRequest], HttpResponse]
@@ -52,6 +53,29 @@ class BodyLimit:
             is_known = request.path_info.startswith("/api/") or request.user.is_authenticated
             most = settings.IMPORT_MAX_BYTES + settings.MAX_BODY_BYTES if is_known else most
         return too_large(request, most) if not length.isdigit() or int(length) > most else None
+
+
+class StorableTexts:
+    """Answer 400 where an address, its parameters or a form hold a NUL, which PostgreSQL refuses with an error.
+
+    Bodies of the API are checked by their serializers, which name the field.
+    """
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Pass the request on; ``process_view`` checks it once its size is known to be allowed."""
+        return self.get_response(request)
+
+    def process_view(
+        self, request: HttpRequest, view: Callable[..., HttpResponse], args: object, kwargs: object
+    ) -> HttpResponse | None:
+        """Return 400, or None to run the view."""
+        # The API's views are exempt. Of all others, the CSRF check reads the form anyway.
+        sent = [request.GET] if getattr(view, "csrf_exempt", False) else [request.GET, request.POST]
+        texts = chain((request.path_info,), *(chain((name,), values) for each in sent for name, values in each.lists()))
+        return unstorable(request) if any("\x00" in text for text in texts) else None
 
 
 class PrivateAnswers:

@@ -8,6 +8,7 @@ with a hundred requests makes nobody else wait.
 from __future__ import annotations
 
 import asyncio
+import codecs
 import tempfile
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
@@ -26,6 +27,7 @@ from django.core.handlers.base import BaseHandler
 from django.http import FileResponse, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import Resolver404, resolve, set_script_prefix
+from django.utils.http import parse_header_parameters
 from rest_framework.exceptions import APIException
 from rest_framework.request import Request
 
@@ -36,7 +38,7 @@ from web.threads import AsgiResponse, closing_connections, end_tasks
 from web.throttling import address_of
 
 from . import health
-from .errors import too_large, too_slow
+from .errors import bad_charset, too_large, too_slow
 from .middleware import takes_uploads
 
 T = TypeVar("T")
@@ -45,6 +47,7 @@ Receive = Callable[[], Awaitable[Any]]
 Send = Callable[[Mapping[str, Any]], Awaitable[None]]
 _IN_MEMORY_BYTES = 65_536
 _END = object()
+_CHARSETS = frozenset({"utf-8", "ascii", "iso8859-1", "cp1252"})
 
 
 class TooLarge(Exception):
@@ -79,6 +82,9 @@ class Application(ASGIHandler):
             return
         if scope["type"] != "http":
             raise ValueError(f"Keepsake speaks HTTP only, not {scope['type']}.")
+        if not _is_readable(_header(scope, b"content-type")):
+            await self._send(bad_charset(_without_body(scope)), receive, send)
+            return
         if (path := _without_body(scope).path_info) == "/health/live":
             await self._send(health.live(_without_body(scope)), receive, send)
             return
@@ -253,6 +259,18 @@ def _header(scope: Message, name: bytes) -> bytes:
     return b""
 
 
+def _is_readable(content_type: bytes) -> bool:
+    """Whether a Content-Type names no charset, or one that decodes to texts which can be stored.
+
+    Django decodes query string and form by any codec that Python has. Some fail, and some make half surrogate pairs.
+    """
+    try:
+        charset = parse_header_parameters(content_type.decode("latin-1"))[1].get("charset", "utf-8")
+        return codecs.lookup(charset).name in _CHARSETS
+    except (LookupError, ValueError):
+        return False
+
+
 def _with_length(scope: Message, length: int) -> Message:
     """Return the scope with a Content-Length, which views rely on, also for a chunked body."""
     if _header(scope, b"content-length"):
@@ -274,7 +292,7 @@ def _caller(scope: Message) -> tuple[str, str, str]:
 
 def _without_body(scope: Message) -> ASGIRequest:
     """Return the request without its body and query string."""
-    headers = [each for each in scope["headers"] if each[0] != b"content-length"]
+    headers = [each for each in scope["headers"] if each[0] not in {b"content-length", b"content-type"}]
     return ASGIRequest({**scope, "headers": headers, "query_string": b""}, BytesIO())
 
 

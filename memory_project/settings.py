@@ -172,6 +172,7 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "desk.translation.PageLanguage",
     "memory_project.middleware.BodyLimit",
+    "memory_project.middleware.StorableTexts",
     "memory_project.middleware.PrivateAnswers",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",

@@ -186,7 +186,7 @@ def _with_mentions(places: PlaceQuerySet) -> PlaceQuerySet:
 
 def _show_list(request: PageRequest, principal: Principal, form: PlaceForm, status: int = 200) -> HttpResponse:
     show = "removed" if request.GET.get("show") == "removed" else "present"
-    search = request.GET.get("search", "").replace("\x00", "").strip()[:200]
+    search = request.GET.get("search", "").strip()[:200]
     mine = Place.objects.visible_to(principal)
     if search:
         mine = mine.filter(Q(name__icontains=search) | Q(notes__icontains=search))

@@ -53,12 +53,12 @@ def test_the_list_finds_facts_and_shows_no_text(desk, add, owner, member, legacy
     assert "bees" not in page
 
 
-@pytest.mark.parametrize("search", ["baked", "nobody", NOBODY, "\x00", "7"])
+@pytest.mark.parametrize("search", ["baked", "nobody", NOBODY, "7"])
 def test_the_list_is_not_searched_for_what_people_said(desk, add, owner, legacy, search):
     fact = add(owner, legacy)
     answer = desk.get(FACTS, {"q": search})
     assert answer.status_code == 200
-    assert (str(fact.pk) in answer.content.decode()) == (search == "\x00")
+    assert str(fact.pk) not in answer.content.decode()
 
 
 def test_no_page_of_a_fact_shows_its_text_shared_or_not(desk, extract, shared, owner, legacy):

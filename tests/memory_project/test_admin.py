@@ -82,13 +82,13 @@ class TestTheDoor:
             for answer in (client.get(path), client.post(path, {"_form_submitted": "True"}, format="multipart")):
                 assert (answer.status_code, answer["Location"].partition("?")[0]) == (302, "/admin/login/"), path
 
-    @pytest.mark.parametrize("nothing", [SOMETHING, "no-id", "0", "%00"])
+    @pytest.mark.parametrize("nothing", [SOMETHING, "no-id", "0", "%00", "_00"])
     def test_no_address_breaks_for_staff(self, api, moderator, nothing):
         client = api(moderator)
         # Those that name no row are the same whatever the others name.
         for path in (path for path in PATHS if SOMETHING in path or nothing == SOMETHING):
             answer = client.get(path.replace(SOMETHING, nothing))
-            assert answer.status_code in {200, 302, 403, 404}, path
+            assert answer.status_code in ({400} if nothing == "%00" else {200, 302, 403, 404}), path
 
     @pytest.mark.parametrize("model", list(admin.site._registry), ids=lambda model: model._meta.label_lower)
     def test_no_column_is_guessed_through_the_address_of_a_list(self, api, moderator, owner, legacy, model):

@@ -87,6 +87,23 @@ def test_a_request_is_answered(application):
     assert (client.status, client.body) == (200, b'{"status": "live"}')
 
 
+@pytest.mark.parametrize(
+    ("charset", "status"),
+    [
+        *((each, 200) for each in ("utf-8", "UTF8", "latin1", "windows-1252", "us-ascii")),
+        *((each, 415) for each in ("unicode_escape", "utf-7", "utf-16", "base64", "rot13", "idna", "nonsense", "\0")),
+    ],
+)
+def test_a_charset_that_makes_other_texts_is_refused(application, charset, status):
+    """Reproduction: Django decoded a query by it; base64 was a 500, unicode_escape made half surrogate pairs."""
+    application.get_response = lambda request: HttpResponse(str(dict(request.GET)))
+    client = Client("/facts/", content_type=f"text/plain; charset={charset}")
+    client.scope["query_string"] = rb"search=\ud800"
+    async_to_sync(client.served_by)(application)
+    assert client.status == status
+    assert (b"ud800" in client.body) == (status == 200)
+
+
 def test_a_body_comes_in_parts(application):
     echo(application)
     assert served(application, "/", b"a" * 70_000, b"b", method="POST").body == b"a" * 70_000 + b"b"

@@ -48,7 +48,7 @@ def test_others_do_not_get_in(request, api, db, who, model):
     assert api(who and request.getfixturevalue(who)).get(listed(model)).status_code == 302
 
 
-@pytest.mark.parametrize("text", ["no id at all", "00000000-0000-4000-8000-000000000000", "7", "\x00"])
+@pytest.mark.parametrize("text", ["no id at all", "00000000-0000-4000-8000-000000000000", "7"])
 @pytest.mark.parametrize("model", MODELS)
 def test_any_search_is_answered(api, staff, everything, model, text):
     answer = api(staff).get(listed(model), {"q": text})
