@@ -81,15 +81,19 @@ class StatementPair:
 
         Without vectors that tell what is meant, so does any difference in wording.
         """
-        is_worded = self.first.vectors is None or self.second.vectors is None
-        return differ(self._alignment) or (is_worded and differ_in_wording(self._alignment))
+        return differ(self._alignment) or (self._is_worded and differ_in_wording(self._alignment))
+
+    @property
+    def _is_worded(self) -> bool:
+        return self.first.vectors is None or self.second.vectors is None
 
     @property
     def may_be_duplicate(self) -> bool:
         """Whether they may say the same, so that a model should be asked."""
+        if self.differs:
+            return False
         weights = self._weights
-        least = weights.ask_near if self._alignment.is_near else weights.ask
-        return not self.differs and self.probability >= least
+        return self.probability >= (weights.ask_near if self._alignment.is_near else weights.ask)
 
     @property
     def is_duplicate(self) -> bool:

@@ -17,6 +17,8 @@ from desk.timeline.feed import TimelineView, read_timeline
 from journal.models import JobRun, ModelUse, OperationEvent
 from language.base import ModelUnavailable, Usage
 from language.consolidating import Compared
+from language.reading.parse import parse_each
+from language.reading.sameness import EmbeddedStatement
 from language.second_person import second_person
 from memories import actions
 from memories.consolidation import candidate_pairs
@@ -111,15 +113,14 @@ def contents(person):
 def test_no_pair_that_differs_in_a_particular_is_merged_whatever_a_model_says():
     """209 pairs: a number, a date, a name, a denial, a unit, a person."""
     assert len(APARTS) >= 200
-    wrong = [pair for one, other in APARTS for pair in ((one, other), (other, one)) if may_be_one(*pair)]
-    assert wrong == []
+    assert [pair for pair in _read(APARTS) if _either_way(may_be_one, pair)] == []
 
 
 @pytest.mark.corpus
 @pytest.mark.usefixtures("_meant")
 def test_of_true_duplicates_four_in_five_are_merged_offline():
     assert len(DUPLICATES) >= 100
-    found = [pair for pair in DUPLICATES if says_the_same(*pair)]
+    found = [pair for pair in _read(DUPLICATES) if says_the_same(*pair)]
     assert len(found) >= 0.8 * len(DUPLICATES)
 
 
@@ -127,7 +128,7 @@ def test_of_true_duplicates_four_in_five_are_merged_offline():
 @pytest.mark.usefixtures("_meant")
 def test_of_true_duplicates_95_in_100_are_merged_with_a_model():
     """One that knows them: no filter before it, and no rule after it, stands in the way of more than 5 in 100."""
-    asked = [pair for pair in DUPLICATES if may_be_one(*pair)]
+    asked = [pair for pair in _read(DUPLICATES) if may_be_one(*pair)]
     assert len(asked) >= 0.95 * len(DUPLICATES)
 
 
@@ -145,6 +146,7 @@ def test_of_pairs_written_after_the_rules_none_that_differ_are_merged(duplicates
     differ = [pair for pairs in apart.values() for pair in pairs]
     assert len(differ) >= 200
     assert len(duplicates) >= 100
+    differ, duplicates = _read(differ), _read(duplicates)
     assert not [pair for pair in differ if _either_way(says_the_same, pair) or _either_way(may_be_one, pair)]
     assert sum(_either_way(says_the_same, pair) for pair in duplicates) >= merged / 100 * len(duplicates)
     asked = [pair for pair in duplicates if _either_way(may_be_one, pair)]
@@ -155,13 +157,14 @@ def test_of_pairs_written_after_the_rules_none_that_differ_are_merged(duplicates
 @pytest.mark.usefixtures("_meant")
 def test_pairs_of_another_writer_stay_apart_where_the_words_tell():
     """Tense, wish, permission, choice, order, "almost", "every other": a model that calls all the same merges few."""
-    assert [pair for pair in OTHER_APART if _either_way(says_the_same, pair)] == []
-    left = [pair for pair in OTHER_APART if _either_way(may_be_one, pair)]
+    differ, duplicates = _read(OTHER_APART), _read(OTHER_DUPLICATES)
+    assert [pair for pair in differ if _either_way(says_the_same, pair)] == []
+    left = [pair for pair in differ if _either_way(may_be_one, pair)]
     assert len(left) <= 6, left
-    assert sum(_either_way(says_the_same, pair) for pair in OTHER_DUPLICATES) >= 49
+    assert sum(_either_way(says_the_same, pair) for pair in duplicates) >= 49
     assert not says_the_same("Hates being interrupted.", "Hates interrupting.")
     assert not may_be_one("Owns two violins.", "Owned two violins.")
-    asked = [pair for pair in OTHER_DUPLICATES if _either_way(may_be_one, pair)]
+    asked = [pair for pair in duplicates if _either_way(may_be_one, pair)]
     assert len(asked) >= 57
 
 
@@ -169,12 +172,22 @@ def test_pairs_of_another_writer_stay_apart_where_the_words_tell():
 def test_what_takes_nearly_the_same_words_and_is_two_stays_two_by_the_rules():
     """Swapped roles, another tense, words that are near: 147 pairs."""
     differ = [pair for pairs in DEVELOPED_APART.values() for pair in pairs if pair[0] != pair[1]]
-    assert [pair for pair in differ if _either_way(says_the_same, pair)] == []
-    assert sum(_either_way(says_the_same, pair) for pair in DEVELOPED_DUPLICATES) >= 0.87 * len(DEVELOPED_DUPLICATES)
+    assert [pair for pair in _read(differ) if _either_way(says_the_same, pair)] == []
+    assert sum(_either_way(says_the_same, pair) for pair in _read(DEVELOPED_DUPLICATES)) >= 0.87 * len(
+        DEVELOPED_DUPLICATES
+    )
 
 
 def _either_way(judge, pair):
     return judge(*pair) or judge(*pair[::-1])
+
+
+def _read(pairs):
+    """Pairs of texts as what is compared of them: worked out once, and parsed together, in half the time."""
+    texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+    statements = {text: EmbeddedStatement(text) for text in texts}
+    parse_each([statement.normalised for statement in statements.values()])
+    return [(statements[one], statements[other]) for one, other in pairs]
 
 
 def test_measurable_reduction_in_duplicates(owner, model):
