@@ -102,13 +102,14 @@ class Contract:
             self._validate(f"{where} {status}", content[media]["schema"], answer.content, strict=True)
 
     def _validate(self, where, schema, body, *, strict):
-        if where not in self._validators:
+        kind = orjson.dumps(schema), strict  # Most operations share a few; making a validator takes 5 ms.
+        if kind not in self._validators:
             document = self._strict if strict else self.document
             whole = {**(closed(schema) if strict else schema), "components": document["components"]}
             # A date alone is taken for its midnight, which is more than a caller is promised.
-            self._validators[where] = Draft202012Validator(whole, validate_formats=strict)
+            self._validators[kind] = Draft202012Validator(whole, validate_formats=strict)
         try:
-            self._validators[where].validate(orjson.loads(body))
+            self._validators[kind].validate(orjson.loads(body))
         except ValidationError as error:
             at = "/".join(map(str, error.instance_path))
             raise Mismatch(f"{where}: {at}: {error.message[:1500]}") from None
