@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable
 
 import regex
+from confusable_homoglyphs import confusables
 
 MEMORY_FENCE = "memories_from_previous_interactions"
 FACTS_FENCE = "facts_about_the_legacy"
@@ -34,19 +36,38 @@ _MISLEADING = str.maketrans(
     {wide: plain for plain, group in WIDE_BRACKETS.items() for wide in group} | dict.fromkeys(DIRECTION_MARKS)
 )
 _FENCED = regex.compile(rf"<({'|'.join(_FENCES)})\b[^>]*>.*?(?:</\1\s*>|\Z)", regex.DOTALL | regex.IGNORECASE)
-# Nothing shows these, so a tag that holds some reads as one without.
-_UNSEEN = r"\p{Default_Ignorable_Code_Point}"
-# Of each character of ASCII there is a wide one too.
-_TAGS = "|".join(
-    f"{_UNSEEN}*".join(f"[{each}{chr(ord(each) + 0xFEE0)}]" for each in name) for name in (*_FENCES, *_MESSAGES)
-)
-_OUR_TAG = regex.compile(rf"[<{WIDE_BRACKETS['<']}](?=[\s/\uff0f{_UNSEEN}]*(?:{_TAGS}))", regex.IGNORECASE)
+# Nothing shows these, or they change the character before them: a tag that holds some reads as one without.
+_UNSEEN = r"\p{Default_Ignorable_Code_Point}\p{M}"
+# Brackets of texts and of mathematics, which Unicode's table of confusables does not have.
+_ANGLES = "\u226e\u22d6\u227a\u226a\u00ab\u2329\u3008\u300a\u27e8\u27ea\u276c\u2770\u2991\u29fc"
+
+
+# Wide, mathematical, encircled and other forms of the characters of ASCII.
+_FORMS = [*range(0x2100, 0x2150), *range(0x24B6, 0x24EA), *range(0xFF01, 0xFF5F), *range(0x1D400, 0x1D800)]
+_PLAIN = {chr(each): unicodedata.normalize("NFKC", chr(each)).lower() for each in _FORMS}
+
+
+def _looks(plain: str) -> str:
+    """Return a character of ASCII in both cases, its other forms, and what looks like it by Unicode's table."""
+    cases = {plain, plain.upper()}
+    found = (each for case in cases for each in confusables.is_confusable(case, greedy=True) or [])
+    alike = {like["c"] for each in found for like in each["homoglyphs"] if len(like["c"]) == 1}
+    return "".join(sorted(cases | alike | {form for form, meant in _PLAIN.items() if meant == plain}))
+
+
+_TAGS = "|".join(f"[{_UNSEEN}]*".join(f"[{_looks(each)}]" for each in name) for name in (*_FENCES, *_MESSAGES))
+_OPENING = f"[{_looks('<')}{WIDE_BRACKETS['<']}{_ANGLES}]"
+_OUR_TAG = regex.compile(rf"{_OPENING}(?=[\s{_looks('/')}{_UNSEEN}]*(?:{_TAGS}))")
 
 
 def escaped(text: str) -> str:
-    """Escape markup, wide brackets included, and remove direction marks, so that the text can't open or close a tag."""
+    """Escape markup, wide brackets included, and remove direction marks, so that the text can't open or close a tag.
+
+    Of other brackets, which are quotation marks and letters of some languages, those that open a tag of ours.
+    """
     plain = text if text.isascii() else text.translate(_MISLEADING)
-    return plain.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    safe = plain.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return safe if safe.isascii() else _OUR_TAG.sub("&lt;", safe)
 
 
 def unescaped(text: str) -> str:
