@@ -37,9 +37,11 @@ _QUALIFYING = listed(
 )
 _ALWAYS_QUALIFYING = listed(
     "until till half almost or least former only another all some could too far more next off may might should against "
-    "believes thinks claims"
+    "believes thinks claims probably perhaps maybe possibly"
 )
-_NEVER_FREE = listed("half or almost least former may might could should against believes thinks claims")
+_NEVER_FREE = listed(
+    "half or almost least former may might could should against believes thinks claims probably perhaps maybe possibly"
+)
 _MOST_LEFT = (1.0, 2.3)
 """The most unaligned weight of each statement, the lower and the higher."""
 _DECISIVE_DOUBTS = ("narrowed", "most", "going_on", "taste", "verb", "reversed", "done_to", "done_by", "being")

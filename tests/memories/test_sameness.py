@@ -24,6 +24,10 @@ def read(one, other):
         ("I tried to cross the Channel by kayak.", "I crossed the Channel by kayak."),
         ("Grandpa offered to sell the boat.", "Grandpa sold the boat."),
         ("The house is said to be haunted.", "The house is haunted."),
+        (
+            "The user's aunt Margaret probably can't come at Christmas.",
+            "Margaret, the user's aunt, can't come at Christmas.",
+        ),
     ],
 )
 def test_two_differ_whoever_says_that_they_are_one(one, other):
