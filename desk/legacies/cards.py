@@ -89,8 +89,8 @@ def make_cards(
             address=page_address("fact-page", fact.pk),
             by=_by(fact, principal),
             group=Tag(fact.legacy.name, "strong"),
-            tags=list(_tags(fact, principal)),
-            origin=_origin(fact, principal),
+            tags=list(_tags(fact, principal, opened=opened)),
+            origin=_origin(fact, principal) if opened else "",
             at=fact.extracted_at,
             mine=_is_mine(fact, principal),
             kept=fact.legacy_id in kept,
@@ -134,15 +134,17 @@ def _is_mine(fact: LegacyFact, principal: Principal) -> bool:
     return fact.user_id == principal.user_id
 
 
-def _tags(fact: LegacyFact, principal: Principal) -> Iterator[Tag]:
+def _tags(fact: LegacyFact, principal: Principal, *, opened: bool) -> Iterator[Tag]:
+    """Return the labels, all of an ``opened`` card or those of a row."""
     mine, gone = _is_mine(fact, principal), fact.state in GONE
-    yield Tag(label(fact.get_category_display()))
-    if not mine:
-        yield Tag(_("From %(user)s") % {"user": fact.user.get_full_name()}, "shared")
-    elif fact.visibility == Visibility.SHARED:
-        yield Tag(_("Shared"), "shared")
-    elif not gone:
-        yield Tag(_("Private"))
+    if opened:
+        yield Tag(label(fact.get_category_display()))
+        if not mine:
+            yield Tag(_("From %(user)s") % {"user": fact.user.get_full_name()}, "shared")
+        elif fact.visibility == Visibility.SHARED:
+            yield Tag(_("Shared"), "shared")
+        elif not gone:
+            yield Tag(_("Private"))
     if state := _STATES.get(State(fact.state)):
         yield Tag(_(state), "gone")
     elif mine and is_waiting(fact):

@@ -68,19 +68,29 @@ def make_memory_cards(
     evidence = _evidence(principal, [memory.pk for memory in shown if opened or memory.pk in outcomes])
     messages = messages_behind(principal, (each for rows in evidence.values() for each in rows))
     return [
-        card_of(principal, memory, list(quote(evidence.get(memory.pk, ()), messages)), outcomes.get(memory.pk))
+        card_of(
+            principal,
+            memory,
+            list(quote(evidence.get(memory.pk, ()), messages)),
+            outcomes.get(memory.pk),
+            opened=opened or memory.pk in outcomes,
+        )
         for memory in shown
     ]
 
 
 def card_of(
-    principal: Principal, memory: Memory, quotations: Sequence[Quotation], outcome: Done | Refusal | None
+    principal: Principal,
+    memory: Memory,
+    quotations: Sequence[Quotation],
+    outcome: Done | Refusal | None,
+    *,
+    opened: bool = True,
 ) -> Card:
-    """Return the card of a loaded memory, with its evidence."""
-    until, proposed = last_day(memory.expires_at), memory.state == State.PROPOSED
+    """Return the card of a loaded memory, with its evidence. Others leave out what only ``opened`` ones show."""
+    proposed = memory.state == State.PROPOSED
     came = memory.state in {State.PROPOSED, State.QUARANTINED}
-    writer = page_address("agent-page", memory.agent_id) if memory.agent_id else ""
-    from_whom = origin(memory.written_by, found=not memory.agent_id, writer=writer)
+    whence = format_html(_("{} on") if came else _("{}, remembered since"), _origin(memory)) if opened else ""
     return Card(
         noun="memory",
         route="memory-decide",
@@ -91,8 +101,8 @@ def card_of(
         address=page_address("memory-page", memory.pk),
         by=author(memory.written_by, found=not memory.agent_id),
         group=Tag(category_label(memory.category)),
-        tags=list(_tags(principal, memory, is_news=isinstance(outcome, Done))),
-        origin=format_html(_("{} on") if came else _("{}, remembered since"), from_whom),
+        tags=list(_tags(principal, memory, is_news=isinstance(outcome, Done), opened=opened)),
+        origin=whence,
         at=memory.created_at,
         is_gone=memory.state in GONE,
         reason=as_sentence(reason_in_words(memory.state_reason)),
@@ -101,16 +111,7 @@ def card_of(
         offers=offers_for(memory),
         edits=("content",) if proposed else ("content", "correction"),
         edit_approves=proposed,
-        stored={
-            "content": second_person(memory.content),
-            "correction": "",
-            "steps": "",
-            "category": memory.category,
-            "subject": memory.subject,
-            "topics": ", ".join(memory.topics),
-            "importance": str(memory.importance),
-            "until": until.isoformat() if until else "",
-        },
+        stored=_stored(memory) if opened else {},
         quotations=quotations,
         outcome=outcome,
     )
@@ -133,22 +134,45 @@ def make_memory_card(principal: Principal, memory_id: str, outcome: Done | Refus
     )
 
 
-def _tags(principal: Principal, memory: Memory, *, is_news: bool) -> Iterator[Tag]:
-    """Return the labels. ``is_news``: with an outcome beside them, further labels would shift the layout."""
-    if memory.subject:
+def _origin(memory: Memory) -> str:
+    writer = page_address("agent-page", memory.agent_id) if memory.agent_id else ""
+    return origin(memory.written_by, found=not memory.agent_id, writer=writer)
+
+
+def _stored(memory: Memory) -> dict[str, str]:
+    until = last_day(memory.expires_at)
+    return {
+        "content": second_person(memory.content),
+        "correction": "",
+        "steps": "",
+        "category": memory.category,
+        "subject": memory.subject,
+        "topics": ", ".join(memory.topics),
+        "importance": str(memory.importance),
+        "until": until.isoformat() if until else "",
+    }
+
+
+def _tags(principal: Principal, memory: Memory, *, is_news: bool, opened: bool) -> Iterator[Tag]:
+    """Return the labels, all of an ``opened`` card or those of a row.
+
+    ``is_news``: with an outcome beside them, further labels would shift the layout.
+    """
+    if memory.subject and opened:
         yield Tag(memory.subject, "strong")
-    if memory.field:
+    if memory.field and opened:
         yield Tag(label(Memory.Field(memory.field).label), "strong")
     if memory.kind == Kind.INSIGHT:
         yield Tag(_("A guess"), "waits")
-    elif memory.kind != Kind.SEMANTIC:
+    elif memory.kind != Kind.SEMANTIC and opened:
         yield Tag(label(memory.get_kind_display()))
-    yield from map(Tag, memory.topics)
     unused = writing.is_unused(memory, principal.review)
-    if not is_news and memory.state == State.ACTIVE and not unused and principal.has_memory:
-        yield _in_prompts(memory)
-    if memory.pinned and not is_news:
-        yield Tag(_("Pinned"), "shared")
+    if opened:
+        yield from map(Tag, memory.topics)
+        if not is_news and memory.state == State.ACTIVE and not unused and principal.has_memory:
+            yield _in_prompts(memory)
+        if memory.pinned and not is_news:
+            yield Tag(_("Pinned"), "shared")
     if memory.deleted_why:
         yield Tag(_(writing.GONE_BECAUSE[memory.deleted_why]), "gone")
     elif memory.state == State.QUARANTINED:

@@ -197,7 +197,7 @@ def _near(principal: Principal, view: MemoryView, memories: MemoryQuerySet, hold
 def _groups(page: Page[Any], cards: Iterable[Card], totals: Mapping[str, int]) -> list[CategoryGroup]:
     by_category: dict[str, list[Card]] = {}
     for card in cards:
-        by_category.setdefault(card.stored["category"], []).append(card)
+        by_category.setdefault(card.memory.category if card.memory else "", []).append(card)
     first = next(iter(by_category), "")
     earlier = sum(total for _name, total in takewhile(lambda each: each[0] != first, totals.items()))
     return [

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
 
 from django import template
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
 from desk.quotations import cut
 
@@ -40,9 +41,15 @@ def change_text(by: DescribedChange) -> SafeString:
 
 
 def _predicate(by: DescribedChange) -> str:
-    if by.who == _("You"):
-        return _("%(what_you_did)s") % {"what_you_did": by.what}
-    return _("%(what_was_done)s") % {"what_was_done": by.what}
+    you, what_you_did, what_was_done = _patterns(get_language())
+    if by.who == you:
+        return what_you_did % {"what_you_did": by.what}
+    return what_was_done % {"what_was_done": by.what}
+
+
+@lru_cache(maxsize=16)
+def _patterns(_language: str | None) -> tuple[str, str, str]:
+    return _("You"), _("%(what_you_did)s"), _("%(what_was_done)s")
 
 
 @register.filter

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 from itertools import islice
 
-from django.db.models import Count, Q, Sum
+from django.db.models import Count, DateField, Q, Sum
 from django.db.models.functions import TruncMonth
 from django.urls import reverse
 from django.utils import timezone
@@ -96,11 +96,14 @@ def picture_months(principal: Principal, beside: TokensPicture) -> MonthsPicture
     now = timezone.localdate()
     months = [_month(now, back) for back in reversed(range(MONTHS))]
     rows = Memory.objects.visible_to(principal).in_use(principal).order_by()
-    made = rows.annotate(month=TruncMonth("created_at")).values_list("month", "category").annotate(Count("pk"))
-    counts: dict[str, Counter[date | None]] = defaultdict(Counter)
+    by_month = rows.annotate(month=TruncMonth("created_at", output_field=DateField()))
+    made = by_month.values_list("month", "category").annotate(Count("pk"))
+    by_name: dict[str, Counter[date | None]] = defaultdict(Counter)
     for month, category, count in made:
-        day = timezone.localtime(month).date()
-        counts[category_label(category)][day if day in months else None] += count
+        by_name[category][month if month in months else None] += count
+    counts: dict[str, Counter[date | None]] = defaultdict(Counter)
+    for category, each in by_name.items():
+        counts[category_label(category)].update(each)
     totals = sorted(((label, each.total()) for label, each in counts.items()), key=lambda row: (-row[1], row[0]))
     series = {label: number for number, label, *_rest in _in_series(totals, beside.parts)}
     series = dict(sorted(series.items(), key=lambda each: each[1]))
