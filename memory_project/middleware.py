@@ -21,6 +21,8 @@ from .pulse import note_request
 
 Handler = Callable[[HttpRequest], HttpResponse]
 _CODE = re.compile(r"(?<=/invitations/)[^/]{20,}|(?<=/new-password/)[^/]+/[^/]{20,}")
+_NAME = re.compile(r"(?<=/v1/checkpoints/)[^/]+(?=/)|(?<=/entities/)[^/]+/[^/]+(?=/)")
+"""What clients name: threads, and people in the interface of mem0."""
 
 
 def takes_uploads(view: Callable[..., object]) -> bool:
@@ -126,5 +128,5 @@ class RequestLog(RequestMiddleware):
 
     @staticmethod
     def format_request(request: HttpRequest) -> str:
-        """Return method and path without the secret codes of invitations and password resets."""
-        return f"{request.method} {_CODE.sub('[code]', request.path)}"
+        """Return method and path without secret codes of invitations and password resets, and names by clients."""
+        return f"{request.method} {_NAME.sub('[name]', _CODE.sub('[code]', request.path))}"

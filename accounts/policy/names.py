@@ -186,3 +186,22 @@ def check_name_not_rejected(principal: Principal, *texts: str) -> None:
         return
     if any(check(user_id, texts) for check in _rejected_checks):
         raise rejected_before()
+
+
+_WORDS = re.compile(r"(?<![^\W_])[^\W\d_]{2,}(?![^\W_])")
+"""Words of letters: a UUID has hardly any."""
+_NUMBERED = 17
+"""The digits from which a number is the id of a message or person in a chat; a card has 16."""
+
+
+def check_labels(principal: Principal, *labels: str) -> None:
+    """Check a client's own ids and names of things: runs, threads, channels, speakers. Empty ones pass.
+
+    Raises Gated (422) for sensitive data, and for more than two words that repeat what the person rejected
+    (``rejected_before``), unless they wrote them.
+    """
+    for label in labels:
+        if label and not (label.isdecimal() and len(label) >= _NUMBERED):
+            check_sensitive(label)
+    if told := [label for label in labels if len(_WORDS.findall(label)) > 2]:
+        check_name_not_rejected(principal, *told)

@@ -13,6 +13,7 @@ from django.db.models import Max, Q
 from django.utils import timezone
 
 from accounts.policy import must_write
+from accounts.policy.names import check_labels
 from accounts.principals import Principal
 from journal.actions import ledger_write
 from journal.exceptions import Conflict, NotFound, Refused
@@ -60,9 +61,10 @@ def checkpoint_save(principal: Principal, thread: str, state: Any, *, version: i
 
     ``version`` is the version that the caller loaded, 0 for none; None skips the check. Raises NotAllowed without the
     scope, Refused (413 above ``CHECKPOINT_MAX_BYTES``, 400 ``too_deep`` for JSON nested too deeply to be returned),
-    Conflict (409 ``version_conflict`` with the ``current`` version).
+    Conflict (409 ``version_conflict`` with the ``current`` version), Gated (422) for the thread's name.
     """
     user_id = must_write(principal)
+    check_labels(principal, thread)
     data = as_json(state)
     _check_sizes([Blob(JSON, data)])
     with ledger_write(principal.actor, user_id) as write:
@@ -102,9 +104,11 @@ def thread_delete(principal: Principal, thread: str, *, agent_id: UUID | None = 
 def graph_save(principal: Principal, state: GraphState) -> None:
     """Save a graph's state, replacing one with the same ids.
 
-    Raises NotAllowed without the scope, Refused (413) for more than ``CHECKPOINT_MAX_BYTES``.
+    Raises NotAllowed without the scope, Refused (413) for more than ``CHECKPOINT_MAX_BYTES``, Gated (422) for the
+    thread's name.
     """
     user_id = must_write(principal)
+    check_labels(principal, state.thread)
     _check_sizes([state.blob])
     of: dict[str, Any] = {"thread": state.thread, "namespace": state.namespace, "checkpoint_id": state.checkpoint_id}
     told = {"parent_id": state.parent_id, "metadata": state.metadata, "channels": list(state.channels)}
@@ -126,9 +130,11 @@ def graph_write(
 ) -> None:
     """Save a task's writes that follow a graph's state. Saving the same writes again changes nothing.
 
-    Raises NotAllowed without the scope, Refused (413) for more than ``CHECKPOINT_MAX_BYTES``.
+    Raises NotAllowed without the scope, Refused (413) for more than ``CHECKPOINT_MAX_BYTES``, Gated (422) for the
+    thread's name.
     """
     user_id = must_write(principal)
+    check_labels(principal, thread)
     _check_sizes([each.blob for each in writes])
     with ledger_write(principal.actor, user_id):
         owner = {"user_id": user_id, "agent_id": principal.agent_id}
@@ -158,9 +164,10 @@ ON CONFLICT DO NOTHING
 def graph_copy(principal: Principal, thread: str, to: str) -> None:
     """Copy all states and writes of a thread to the thread ``to``. Rows that ``to`` already has are kept.
 
-    Raises NotAllowed without the scope.
+    Raises NotAllowed without the scope, Gated (422) for the name of the copy.
     """
     user_id = must_write(principal)
+    check_labels(principal, to)
     values = {"user": user_id, "agent": principal.agent_id, "thread": thread, "to": to}
     with ledger_write(principal.actor, user_id), connection.cursor() as cursor:
         for model in (Checkpoint, CheckpointWrite):

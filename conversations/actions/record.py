@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 
 from accounts.models import Legacy
 from accounts.policy import must_write
+from accounts.policy.names import check_labels
 from accounts.principals import Principal
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import Conflict, Gated, NotFound, Refused
@@ -68,10 +69,12 @@ def conversation_create(
     If the ``external_id`` (unique per person, agent and channel) exists, its conversation is returned, so that an
     import can be repeated. Raises NotFound when the person is no member of the legacy, Conflict (409,
     ``external_id_taken``) when the existing conversation has another legacy or privacy, NotAllowed without the scope,
-    Gated (422) for a title that the gates reject or that repeats withheld words (``rejected_before``).
+    Gated (422) for a title that the gates reject or that repeats withheld words (``rejected_before``), and for a
+    channel or external id that ``check_labels`` rejects.
     """
     user_id = must_write(principal)
     policy.check_title(title, own_word=principal.speaks_as_person)
+    check_labels(principal, channel, external_id)
     if not principal.speaks_as_person and repeats_withheld(user_id, [title]):
         raise Gated(_("The title says what the person had taken out of the record."), code="rejected_before")
     with ledger_write(principal.actor, user_id) as write:
@@ -124,10 +127,13 @@ def messages_append(
     import and holds nothing else.
     ``read_from``: when extraction may read them, set by our own assistant; ``messages_extract_now`` makes it earlier.
 
-    Raises Refused (400) for a bad message, NotFound, NotAllowed, Conflict (409, ``conversation_moved``).
+    Raises Refused (400) for a bad message, Gated (422) for a speaker's name, NotFound, NotAllowed, Conflict (409,
+    ``conversation_moved``).
     """
     user_id = must_write(principal)
     check_messages(messages)
+    if not brought:
+        check_labels(principal, *dict.fromkeys(message.speaker for message in messages))
     now = timezone.now()
     new = [_new_row(user_id, message, principal.language, now) for message in messages]
     by_itself = not brought and sum(row.role == Message.Role.USER for row in new) == 1

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from accounts import categories, policy
+from accounts.policy.names import check_labels
 from accounts.principals import Principal
 from journal.exceptions import Gated, NotAllowed, NotYoursToDecide, Refused
 from language.gates.judging import Meaning
@@ -224,6 +225,7 @@ def clean(principal: Principal, new: NewMemory, now: datetime) -> NewMemory:
     for name, most in (("external_id", 255), ("run_id", 100), ("actor_id", 100), ("role", 20)):
         check_characters(getattr(new, name))
         _check_length(name, getattr(new, name), most)
+    check_labels(principal, new.external_id, new.run_id, new.actor_id, new.role)
     own_word = principal.speaks_as_person
     category = must_file_under(principal, new.category)
     return replace(
