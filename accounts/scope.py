@@ -27,6 +27,12 @@ def current_principal() -> Principal:
     return principal
 
 
+def acting_name() -> str:
+    """Return the name of the person that is acted for, or "" if none is or it was not read."""
+    principal = _acting.get()
+    return principal.name if principal else ""
+
+
 @contextmanager
 def acting_as(principal: Principal) -> Iterator[Principal]:
     """Set the current principal within the block, and restore the previous one afterwards."""

@@ -18,6 +18,7 @@ from accounts.principals import PLACEHOLDER_AGENT, PLACEHOLDER_USER, Principal
 from language.reading.compare import Saying, parse_pairs
 from retrieval.prepared import SHAPES, PreparedStatement, VectorArray, build_statement
 from retrieval.vectors import normalise_as_stored
+from statements.models import Suppression
 from statements.policy import fingerprints
 from statements.querysets import SuppressedRow, SuppressionMatches, least_similarity, match_withheld, suppressed
 from statements.wording import Embedded
@@ -98,6 +99,11 @@ def read_surroundings(
             here.twins.append(memory)
         elif role == "titled" and seen and writing.subject_key(memory.subject) == writing.subject_key(new.subject):
             here.same_subject = _later(here.same_subject, memory)
+    named = [(here, said) for here, (_, text) in zip(around, statements, strict=True) if (said := text.said_of_user)]
+    for (here, _), against in zip(
+        named, Suppression.objects.matches(user_id, [said for _, said in named]), strict=True
+    ):
+        here.against.include(against)
     for here in around:
         here.neighbours.sort(key=nearest_first)
     return AllSurroundings(rev, around)

@@ -11,7 +11,7 @@ class StatementsConfig(AppConfig):
     def ready(self) -> None:
         """Register the check of names, and the listeners of withholding, refusals and undo."""
         from accounts.policy import register_rejected_check  # noqa: PLC0415 - models are loaded now
-        from conversations.actions import on_refusal, on_withheld  # noqa: PLC0415
+        from conversations.actions import before_withheld_erased, on_refusal, on_withheld  # noqa: PLC0415
         from journal.undo import on_undo  # noqa: PLC0415
 
         from .actions import (  # noqa: PLC0415
@@ -20,9 +20,11 @@ class StatementsConfig(AppConfig):
             doubt_withheld,
             doubts_drop,
             repeats_rejected,
+            suppress_due,
         )
 
         register_rejected_check(repeats_rejected)
+        before_withheld_erased(suppress_due)
         on_withheld(doubt_withheld)
         on_withheld(candidates_follow_withholding)
         on_refusal(candidates_follow_refusal)

@@ -14,6 +14,7 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
+from accounts.scope import acting_name
 from conversations.echoes import MOST_OFFERED, Repetition, repeat_withheld
 from journal.models import Change
 from language.likeness import likeness
@@ -24,6 +25,7 @@ from retrieval.text import list_query_words
 from retrieval.vectors import decode_halfvec
 
 from .policy import fingerprints, word_hashers
+from .policy.naming import as_of_user
 from .policy.resembling import LEAST_SIMILARITY, RESEMBLES, adds_to, contains_all_words, matching
 
 if TYPE_CHECKING:
@@ -40,6 +42,13 @@ _CONTENT = """
     SELECT stated.content
     FROM {rows} AS stated
     WHERE stated.id = {key} AND stated.user_id = {{user}}::uuid AND stated.fingerprint = near.fingerprint"""
+_REWORDED = """
+    SELECT stated.content
+    FROM {rows} AS stated
+    WHERE stated.id = {key} AND stated.user_id = {{user}}::uuid AND NOT EXISTS (
+        SELECT FROM memories_tombstone AS own
+        WHERE own.user_id = stated.user_id AND own.fingerprint = stated.fingerprint
+    )"""
 _STATED = """
 WITH said AS MATERIALIZED (
     SELECT * FROM unnest({vectors}::halfvec[]) WITH ORDINALITY AS said (vector, position)
@@ -52,8 +61,9 @@ WITH said AS MATERIALIZED (
 class SuppressedRow(NamedTuple):
     """A row of the query ``suppressed``: a suppression that may match a text.
 
-    ``similarity`` of the vectors is None if the words are the same. ``rejected`` is the rejected text, None once it is
-    purged, ``traces`` what is kept of it then, and ``stood`` its vector.
+    ``similarity`` of the vectors is None if the words are the same. Then ``rejected`` is None, or the current text of a
+    statement that the person reworded, if they are an earlier wording of it. Otherwise ``rejected`` is the rejected
+    text, None once it is purged, ``traces`` what is kept of it then, and ``stood`` its vector.
     """
 
     suppression: int
@@ -65,7 +75,7 @@ class SuppressedRow(NamedTuple):
 
 @dataclass(slots=True)
 class SuppressionMatches:
-    """The ids of the suppressions that match a text: by the same ``words``, or by ``meaning``.
+    """The ids of the suppressions that match a text: by the same ``words``, or by ``meaning`` or replaced words.
 
     ``near``: the text may mean something suppressed. The person decides, and approving it removes no suppression.
     """
@@ -84,19 +94,26 @@ class SuppressionMatches:
     def add(self, user_id: UUID, text: Embedded, row: SuppressedRow) -> None:
         """Add a row for a text of this person."""
         if row.similarity is None:
-            self.words.append(row.suppression)
+            (self.words if row.rejected is None else self.meaning).append(row.suppression)
         elif text.verbatim:
             self.near = self.near or contains_all_words(text.content, row.rejected)
         else:
             meaning = text.meaning
             alike = likeness(meaning.vector, decode_halfvec(row.stood)) if meaning is not None and row.stood else None
-            kept = Traces.parse(row.traces) if row.traces and row.rejected is None else row.rejected
+            rejected = None if row.rejected is None else as_of_user(row.rejected, acting_name())
+            kept = Traces.parse(row.traces) if row.traces and rejected is None else rejected
             match = matching(text.saying, kept, row.similarity, alike, word_hashers(user_id))
             if match == "meaning":
                 self.meaning.append(row.suppression)
             # What only adds a word, a figure or a name says what was rejected, too.
-            adds = row.rejected is not None and adds_to(text.content, row.rejected)
+            adds = rejected is not None and adds_to(text.content, rejected)
             self.near = self.near or match == "near" or adds
+
+    def include(self, others: SuppressionMatches) -> None:
+        """Add the matches of another wording of the text."""
+        self.words += others.words
+        self.meaning += others.meaning
+        self.near = self.near or others.near
 
 
 def match_withheld(user_id: UUID, texts: Sequence[Embedded], found: Sequence[SuppressionMatches]) -> None:
@@ -117,13 +134,16 @@ def suppressed(*, of_legacy: bool) -> str:
     from .models import Statement  # noqa: PLC0415 - its models import this module
 
     in_scope = "(suppression.legacy_id = {legacy}::uuid OR suppression.legacy_id IS NULL)" if of_legacy else "true"
-    contents = " UNION ALL ".join(_CONTENT.format(**_names_of(model)) for model in Statement.__subclasses__())
-    return _SUPPRESSED.replace("{in_scope}", in_scope).replace("{contents}", contents)
+    kinds = Statement.__subclasses__()
+    contents = " UNION ALL ".join(_CONTENT.format(**_names_of(model, "near")) for model in kinds)
+    reworded = " UNION ALL ".join(_REWORDED.format(**_names_of(model, "suppression")) for model in kinds)
+    statement = _SUPPRESSED.replace("{in_scope}", in_scope)
+    return statement.replace("{contents}", contents).replace("{reworded}", reworded)
 
 
-def _names_of(model: type[Statement]) -> dict[str, str]:
-    as_uuid = "CASE WHEN pg_input_is_valid(near.object_id, 'uuid') THEN near.object_id::uuid END"
-    key = as_uuid if isinstance(model._meta.pk, models.UUIDField) else "near.object_id"
+def _names_of(model: type[Statement], of: str) -> dict[str, str]:
+    as_uuid = f"CASE WHEN pg_input_is_valid({of}.object_id, 'uuid') THEN {of}.object_id::uuid END"
+    key = as_uuid if isinstance(model._meta.pk, models.UUIDField) else f"{of}.object_id"
     return {"rows": model._meta.db_table, "key": key}
 
 
@@ -250,10 +270,13 @@ class SuppressionQuerySet(models.QuerySet["Suppression"]):
 
         A suppression matches by the same words, or by vectors of the same model (``policy.resembling.matching``).
         A memory is compared with all that the person rejected, a fact with rejected memories and facts of its legacy.
+        A text that names the person is also compared as one of "the user".
         """
-        found = [SuppressionMatches() for _ in texts]
         if not texts:
-            return found
+            return []
+        given, named = len(texts), [(place, other) for place, each in enumerate(texts) if (other := each.said_of_user)]
+        texts = [*texts, *(other for _, other in named)]
+        found = [SuppressionMatches() for _ in texts]
         said = [(position, each) for position, text in enumerate(texts, start=1)
                 for each in fingerprints(user_id, text.content)]  # fmt: skip
         values = {
@@ -270,7 +293,9 @@ class SuppressionQuerySet(models.QuerySet["Suppression"]):
                 found[position - 1].add(user_id, texts[position - 1], SuppressedRow(*row))
             else:
                 match_withheld(user_id, texts, found)
-        return found
+        for (place, _), matches in zip(named, found[given:], strict=True):
+            found[place].include(matches)
+        return found[:given]
 
 
 class CandidateQuerySet(models.QuerySet["Candidate"]):

@@ -13,6 +13,7 @@ import structlog
 from django.utils.translation import gettext_noop
 
 from accounts.principals import Principal
+from accounts.scope import acting_name
 from language.backends import get_embedder
 from language.base import EmbedderUnavailable, Vectors
 from language.embedders.e5.embedder import BundledEmbedder
@@ -23,6 +24,7 @@ from language.tokens import count_tokens
 from retrieval.text import PreparedText, prepare
 
 from .policy import fingerprint
+from .policy.naming import as_of_user
 
 log = structlog.get_logger(__name__)
 
@@ -98,7 +100,8 @@ class Embedded:
 
     ``said`` is the message that says it, which may name an earlier value as wrong. ``traits`` are further
     features for the classifier, if the bundled embedder has just read the text. With ``verbatim``, the text need not
-    be a statement, so its ``passages`` are classified one by one.
+    be a statement, so its ``passages`` are classified one by one. ``as_user`` is the text with "the user" in place of
+    the person's name, if that was embedded, too.
     """
 
     content: str
@@ -108,11 +111,20 @@ class Embedded:
     traits: Vectors | None = None
     verbatim: bool = False
     passages: tuple[Meaning, ...] = ()
+    as_user: Embedded | None = None
 
     @cached_property
     def saying(self) -> Saying:
         """The content parsed for comparisons. Access it before taking a lock, as it is computed once."""
         return Saying(self.content, self.said)
+
+    @property
+    def said_of_user(self) -> Embedded | None:
+        """The content with "the user" in place of the name of the person acted for; None if it does not name them."""
+        content = as_of_user(self.content, acting_name())
+        if content == self.content:
+            return None
+        return self.as_user or Embedded(content, None, "", verbatim=self.verbatim)
 
     @property
     def meaning(self) -> Meaning | None:
@@ -171,6 +183,15 @@ class Embedded:
     @classmethod
     def read_each(cls, contents: Sequence[str]) -> list[Embedded]:
         """Like ``of_each``, but raises EmbedderUnavailable."""
+        name = acting_name()
+        of_user = {place: said for place, each in enumerate(contents) if (said := as_of_user(each, name)) != each}
+        read = cls._read([*contents, *of_user.values()])
+        for (place, _), named in zip(of_user.items(), read[len(contents) :], strict=True):
+            read[place] = replace(read[place], as_user=named)
+        return read[: len(contents)]
+
+    @classmethod
+    def _read(cls, contents: Sequence[str]) -> list[Embedded]:
         embedder = get_embedder()
         if not contents:
             return []

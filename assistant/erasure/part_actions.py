@@ -6,7 +6,7 @@ One transaction, so a killed worker changes nothing, and the next one starts aga
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
@@ -18,6 +18,7 @@ from accounts.models import Legacy, Member
 from accounts.principals import Principal
 from conversations.actions import Cause, conversation_remove, plan_withholding, words_withhold
 from conversations.models import Conversation, ConversationChunk, ConversationImport, Message, Withheld
+from conversations.querysets import WithheldQuerySet
 from facts.models import FACT, FactEvidence, LegacyFact
 from journal.actions import LedgerWrite, delete_undo_steps, ledger_write
 from journal.holdings import ERASED_TEXT, holding_of
@@ -38,7 +39,15 @@ from memories.models import (
     Proposal,
     ProposalEvidence,
 )
-from statements.actions import ChangedStatement, doubt_dependents, purging
+from statements.actions import (
+    ChangedStatement,
+    ErasedText,
+    doubt_dependents,
+    erased_words_suppress,
+    fingerprints_of_erased,
+    purging,
+    suppress_earlier,
+)
 from statements.models import Doubt, StatementKind, Suppression
 
 from ..reply.told import delete_events, latest_with_events
@@ -55,7 +64,9 @@ def erase_part(lease: Lease, principal: Principal, erasure: Erasure) -> None:
     told = latest_with_events(erasure.user_id)
     while True:
         planned = extent_of(erasure)
-        ahead = {_cause_of(pk): [(pk, "")] for pk in _by_themselves(planned)}
+        single = _by_themselves(planned)
+        ahead = {_cause_of(pk): [(pk, "")] for pk in single}
+        stated = fingerprints_of_erased(erasure.user_id, _texts_of(erasure.user_id, planned, single))
         with (
             plan_withholding(erasure.user_id, ahead),
             ledger_write(principal.actor, erasure.user_id, *planned.legacies) as write,
@@ -64,7 +75,7 @@ def erase_part(lease: Lease, principal: Principal, erasure: Erasure) -> None:
             extent = extent_of(erasure)
             if extent.legacies <= planned.legacies:
                 before = write.ledgers[erasure.user_id].rev
-                erasure_end(erasure, _Erasing(write, erasure, extent, nothing).run())
+                erasure_end(erasure, _Erasing(write, erasure, extent, nothing, stated).run())
                 break
     cache_erase(erasure.user_id, before)
     empty_caches()
@@ -75,6 +86,19 @@ def _by_themselves(extent: Extent) -> list[UUID]:
     """Return the messages that are erased without their conversations."""
     messages = Message.objects.filter(pk__in=extent.messages)
     return list(messages.exclude(conversation__in=extent.conversations).values_list("pk", flat=True))
+
+
+def _withheld_of(user_id: UUID, extent: Extent, single: Collection[UUID]) -> list[WithheldQuerySet]:
+    """Return what is withheld because of erased messages, memories and facts, and of these messages."""
+    told = {"message": single, "memory": extent.memories, "fact": extent.facts}
+    because = [Withheld.objects.filter(user_id=user_id).because_of(*each) for each in told.items()]
+    return [*because, Withheld.objects.filter(message__in=single)]
+
+
+def _texts_of(user_id: UUID, extent: Extent, single: Collection[UUID]) -> list[ErasedText]:
+    """Return the person's texts of messages that are erased: by themselves, or withheld for what is erased."""
+    withheld = [each for rows in _withheld_of(user_id, extent, ()) for each in ErasedText.of_withheld(rows)]
+    return [*ErasedText.of_messages(Message.objects.filter(pk__in=single)), *withheld]
 
 
 def _cause_of(message_id: UUID) -> Cause:
@@ -96,12 +120,15 @@ _FINGERPRINT_ONLY = {"embedding": None, "embedding_model": "", "traces": ""}
 class _Erasing:
     """State of one erasure in its transaction."""
 
-    def __init__(self, write: LedgerWrite, erasure: Erasure, extent: Extent, nothing: Vectors) -> None:
+    def __init__(
+        self, write: LedgerWrite, erasure: Erasure, extent: Extent, nothing: Vectors, stated: Mapping[str, UUID]
+    ) -> None:
         self.write = write
         self.erasure = erasure
         self.user_id = erasure.user_id
         self.extent = extent
         self.nothing = nothing
+        self.stated = stated
         self.removed: Counter[str] = Counter()
         self.erased: list[tuple[str, object]] = []
 
@@ -160,6 +187,7 @@ class _Erasing:
             ],
             ignore_conflicts=True,
         )
+        suppress_earlier(kind, rows.only("pk", "version", "content", "fingerprint", *kind.owners))
         Suppression.objects.filter(
             user_id=self.user_id, fingerprint__in=[row["fingerprint"] for row in standing]
         ).update(**_FINGERPRINT_ONLY)
@@ -172,10 +200,9 @@ class _Erasing:
         for pk in single:
             # Includes the assistant's echoes, titles and quotations; summaries are rewritten.
             words_withhold(self.write, self.user_id, _cause_of(pk), [(pk, "")])
-        told = {"message": single, "memory": self.extent.memories, "fact": self.extent.facts}
-        because = [Withheld.objects.filter(user_id=self.user_id).because_of(*each) for each in told.items()]
-        for rows in (*because, Withheld.objects.filter(message__in=single)):
+        for rows in _withheld_of(self.user_id, self.extent, single):
             self.removed["withheld"] += rows.restorable().update(text="")
+        erased_words_suppress(self.write, self.user_id, self.stated)
         for evidence in (MemoryEvidence, FactEvidence, ProposalEvidence, PlaceMention):
             self._delete(evidence._base_manager.filter(message__in=self.extent.messages))
         self._forget("message", self.extent.messages)

@@ -1,4 +1,4 @@
-"""Rewriting of summaries after words were withheld or restored, without extraction."""
+"""Rewriting of summaries after words were withheld, restored or said to be untrue, without extraction."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from accounts.queries import principal_for_job
 from accounts.scope import acting_as
 from conversations.actions import chunk_rewrite
 from conversations.echoes import WithheldWords
-from conversations.models import Conversation, ConversationChunk, Withheld
+from conversations.models import Conversation, ConversationChunk, Message, Withheld
 from conversations.passages import Original
 from conversations.querysets import ChunkQuerySet
 from journal.leases import finish_job
@@ -21,6 +21,7 @@ from language.base import LanguageError
 
 from .learning import Part, working_on
 from .summarizing import NOTHING_NEW, open_messages, summarize_part
+from .untrue import quotes_of_untrue
 
 JOB = "rewrite"
 TASK = "assistant.rewrite_chunks"
@@ -110,11 +111,15 @@ def _store(
 
 
 def _without_withheld(conversation: Conversation, chunk: ConversationChunk) -> str:
-    """Return the summary without sentences that share words with the withheld text."""
+    """Return the summary without sentences that share words with what is withheld or was said to be untrue."""
     rows = Withheld.objects.filter(conversation=conversation).restorable().passages()
     within = rows.filter(message__index__gte=chunk.message_range_start, message__index__lt=chunk.message_range_end)
     names = [conversation.legacy.name] if conversation.legacy else []
-    said = WithheldWords(list(within.values_list("text", flat=True)), ["user", *names])
+    about = Message.objects.filter(
+        conversation=conversation, index__gte=chunk.message_range_start, index__lt=chunk.message_range_end
+    )
+    untrue = [quote for quotes in quotes_of_untrue(about.values_list("pk", flat=True)).values() for quote in quotes]
+    said = WithheldWords([*within.values_list("text", flat=True), *untrue], ["user", *names])
     summary = {chunk.pk: Original(chunk.content)}
     left = [summary[pk].words(span) for pk, span, words in said.in_sentences(summary) if not words & said.words]
     return " ".join(left) or NOTHING_NEW

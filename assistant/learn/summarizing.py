@@ -57,6 +57,7 @@ from .learning import (
     working_on,
 )
 from .mentioning import mention_places
+from .untrue import cut_untrue
 from .updates import telling
 from .waiting import candidates_write
 from .writing import WAITING, PlanWriter
@@ -262,9 +263,11 @@ def _let_wait(facts: Sequence[PreparedFact], messages: Mapping[int, Message]) ->
 
 
 def open_messages(conversation: Conversation, start: int, end: int, now: datetime) -> dict[int, Message]:
-    """Return the messages of a range that may be summarised, by index."""
+    """Return the messages of a range that may be summarised, by index, without what the person said to be untrue."""
     found = Message.objects.filter(conversation=conversation, index__gte=start, index__lt=end).without_vectors()
-    return {message.index: message for message in found.order_by("index") if message.is_open(now)}
+    messages = {message.index: message for message in found.order_by("index") if message.is_open(now)}
+    cut_untrue(conversation, messages.values())
+    return messages
 
 
 def _teaches(message: Message) -> bool:

@@ -10,8 +10,8 @@ from typing import Any, cast
 from uuid import UUID, uuid4
 
 from django.db import DataError, IntegrityError, ProgrammingError, connection, models
-from django.db.models import OuterRef, Subquery
-from django.db.models.functions import Cast, Coalesce
+from django.db.models import Exists, OuterRef
+from django.db.models.functions import Cast
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
@@ -22,15 +22,17 @@ from accounts.principals import Principal
 from conversations.imports import ImportFileError
 from conversations.imports.sources import ArchiveMember
 from conversations.models import Conversation
-from facts.models import FactVersion, LegacyFact
+from facts.models import FACT, FactVersion, LegacyFact
 from journal.actions import LedgerWrite
 from journal.exceptions import Conflict, NotYoursToDecide, Refused
 from journal.holdings import Holding
 from journal.models import Ledger
 from language.backends import get_embedder
 from language.gates import first_sensitive
-from memories.models import Memory, MemoryVersion, Place, new_memory_id
-from statements.models import Suppression
+from memories.models import MEMORY, Memory, MemoryVersion, Place, new_memory_id
+from memories.policy.writing import Why
+from statements.actions.earlier import earlier_wordings
+from statements.models import StatementKind, Suppression
 from statements.policy import HELD_BACK, reason_to_hold_back
 
 from .archive import member_of
@@ -265,12 +267,31 @@ class _Restoring:
         return self.given.get(value, value) if isinstance(value, str) else value
 
     def _suppress(self) -> None:
-        """Create the suppressions of rejected statements again, hashed with the person's id."""
-        for kind in (Memory, LegacyFact):
-            rows = kind._base_manager.annotate(as_text=Cast("pk", models.CharField())).filter(user_id=self.user_id)
-            words = rows.filter(as_text=OuterRef("object_id"), deleted_at__isnull=False).values("fingerprint")[:1]
-            own = Suppression.objects.of(self.user_id)
-            own.update(fingerprint=Coalesce(Subquery(words), "fingerprint"))
+        """Hash the suppressions of statements again, with the person's id."""
+        kinds: Sequence[StatementKind[Any]] = (MEMORY, FACT)
+        for kind in kinds:
+            own = Suppression.objects.filter(user_id=self.user_id)
+            suppressed = Exists(own.filter(object_id=Cast(OuterRef("pk"), models.CharField())))
+            rows = list(kind.rows.filter(suppressed, user_id=self.user_id).without_vectors())
+            refused = [row for row in rows if _is_refused(row)]
+            told = [(kind.legacy_of(row), row.fingerprint, row) for row in refused]
+            replaced = earlier_wordings(kind, [row for row in rows if not _is_refused(row)], replaced_only=True)
+            told += [(*held, row) for held, row in {**replaced, **earlier_wordings(kind, refused)}.items()]
+            # The suppression with a vector is that of the current wording.
+            stand = defaultdict(list)
+            for each in own.order_by(models.F("embedding_model").desc(), "created_at", "pk"):
+                stand[each.object_id].append(each)
+            again: dict[tuple[UUID | None, str], Suppression] = {}
+            for legacy_id, words, row in told:
+                if stand[str(row.pk)] and (legacy_id, words) not in again:
+                    again[legacy_id, words] = each = stand[str(row.pk)].pop(0)
+                    each.fingerprint = words
+            Suppression.objects.bulk_update(again.values(), ["fingerprint"])
+
+
+def _is_refused(row: Memory | LegacyFact) -> bool:
+    """Whether its person rejected or deleted it."""
+    return row.deleted_at is not None and (isinstance(row, LegacyFact) or row.deleted_why in {Why.REJECTED, Why.PERSON})
 
 
 def _reason_to_hold_back(text: str) -> str:

@@ -32,9 +32,10 @@ from .record import (
 )
 from .refusals import LIVE_WINDOW, HeardRefusal, on_refusal, refusals_of
 from .withheld_rows import Cause
-from .withheld_texts import chunks_hide
+from .withheld_texts import chunks_hide, summaries_hide
 from .withholding import (
     PassagePlace,
+    before_withheld_erased,
     on_withheld,
     original_quotes,
     passages_withhold,
@@ -56,6 +57,7 @@ __all__ = [
     "NewMessage",
     "PassagePlace",
     "Pin",
+    "before_withheld_erased",
     "check_messages",
     "checkpoint_save",
     "chunk_open",
@@ -84,6 +86,7 @@ __all__ = [
     "plan_withholding",
     "refusals_of",
     "register_kept_texts",
+    "summaries_hide",
     "thread_delete",
     "withheld_erase",
     "withheld_restore",

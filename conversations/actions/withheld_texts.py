@@ -323,14 +323,25 @@ class RedactedTexts:
 
     def hide_chunks(self, ids: Collection[UUID]) -> None:
         """Hide the summaries of these messages until they are rewritten."""
-        changed = Message.objects.filter(
-            pk__in=ids,
-            conversation=OuterRef("conversation"),
-            index__gte=OuterRef("message_range_start"),
-            index__lt=OuterRef("message_range_end"),
-        )
-        where = {self.messages[pk].conversation_id for pk in ids}
-        chunks_hide(ConversationChunk.objects.filter(Exists(changed), conversation__in=where))
+        chunks_hide(chunks_over(ids, {self.messages[pk].conversation_id for pk in ids}))
+
+
+def summaries_hide(ids: Collection[UUID]) -> None:
+    """Hide the summaries of these messages until a job has rewritten them. See ``chunks_hide``."""
+    if ids:
+        where = Message.objects.filter(pk__in=ids).values_list("conversation_id", flat=True)
+        chunks_hide(chunks_over(ids, set(where)))
+
+
+def chunks_over(ids: Collection[UUID], where: Collection[UUID]) -> ChunkQuerySet:
+    """Return the summaries of these messages, which are in these conversations."""
+    among = Message.objects.filter(
+        pk__in=ids,
+        conversation=OuterRef("conversation"),
+        index__gte=OuterRef("message_range_start"),
+        index__lt=OuterRef("message_range_end"),
+    )
+    return ConversationChunk.objects.filter(Exists(among), conversation__in=where)
 
 
 def chunks_hide(chunks: ChunkQuerySet) -> None:

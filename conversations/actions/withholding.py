@@ -339,6 +339,19 @@ def messages_undo(write: LedgerWrite, principal: Principal, wanted: Sequence[Und
     return left
 
 
+BeforeErasure = Callable[[UUID, QuerySet[Withheld]], None]
+_before_erasure: list[BeforeErasure] = []
+
+
+def before_withheld_erased(keep: BeforeErasure) -> None:
+    """Register a function that keeps what may be kept of a person's withheld words that are about to be erased."""
+    _before_erasure.append(keep)
+
+
 def withheld_erase() -> int:
     """Erase withheld words whose retention has ended. Returns the number of rows."""
-    return Withheld.objects.restorable().filter(erase_at__lte=timezone.now()).update(text="")
+    due = Withheld.objects.restorable().filter(erase_at__lte=timezone.now())
+    for user_id in due.order_by().values_list("user_id", flat=True).distinct():
+        for keep in _before_erasure:
+            keep(user_id, due.filter(user_id=user_id))
+    return due.update(text="")

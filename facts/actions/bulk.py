@@ -32,6 +32,7 @@ from ..models import FACT, LegacyFact
 from ..policy import State, Visibility
 from ..querysets import FactQuerySet
 from .single import FactCounts, active, update_legacy_ledger
+from .transitions import summaries_follow
 
 # For each decision, the states in which it is allowed, and the values of ``policy.review_state`` that it leads to.
 _FROM: dict[str, tuple[frozenset[str], frozenset[str]]] = {
@@ -80,6 +81,8 @@ def facts_decide(principal: Principal, wanted: Mapping[UUID, int | None], decisi
         else:
             lift_resembled(FACT, user_id, moves)
         change_many(write, user_id, moves)
+        if decision == "reject":
+            summaries_follow([fact.pk for fact in chosen])
         result = BulkResult.between(outcomes, first, write.ledgers[user_id].rev)
         write.result("fact", *result.ids)
     return result

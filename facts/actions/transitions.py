@@ -18,7 +18,15 @@ from accounts.policy import must_decide
 from accounts.principals import Principal
 from accounts.queries import principal_for_job
 from accounts.scope import acting_as
-from conversations.actions import Cause, HeardRefusal, original_quotes, plan_withholding, words_restore, words_withhold
+from conversations.actions import (
+    Cause,
+    HeardRefusal,
+    original_quotes,
+    plan_withholding,
+    summaries_hide,
+    words_restore,
+    words_withhold,
+)
 from conversations.models import Conversation, Withheld
 from conversations.passages import MARK
 from journal.actions import LedgerWrite, ledger_write
@@ -128,6 +136,12 @@ def reject(change: FactWrite, reason: str) -> None:
     change.leave(State.REJECTED, reason=reason)
     suppress(change)
     change.log("REJECT")
+    summaries_follow([change.fact.pk])
+
+
+def summaries_follow(ids: Collection[UUID]) -> None:
+    """Have the summaries rewritten that may state rejected facts, in a transaction that holds the ledger locks."""
+    summaries_hide(set(FactEvidence.objects.filter(fact__in=ids).values_list("message_id", flat=True)))
 
 
 def fact_delete(principal: Principal, fact_id: UUID, *, version: int | None = None) -> LegacyFact:

@@ -96,7 +96,7 @@ def _apply_late_gates(change: FactWrite) -> None:
     fact = change.fact
     suppressions = Suppression.objects.of(fact.user_id, fact.legacy_id)
     if fact.deleted_at is not None:
-        if suppressions.filter(object_id=str(fact.pk)).exists():
+        if suppressions.filter(object_id=str(fact.pk), fingerprint=fact.fingerprint).exists():
             suppress(change)
         return
     if fact.reviewed_at is not None or fact.state not in {State.ACTIVE, State.PROPOSED}:

@@ -14,7 +14,7 @@ from journal.actions import ledger_write
 from journal.exceptions import Conflict, NotFound
 from journal.models import ActorKind, Change
 from memories.actions import author
-from statements.actions import ChangedStatement, doubt_dependents, suppression_check
+from statements.actions import ChangedStatement, doubt_dependents, suppress_replaced, suppression_check
 from statements.policy import Admitted, admit, reason_to_hold_back
 from statements.wording import Embedded
 
@@ -142,7 +142,9 @@ def _reword(change: FactWrite, principal: Principal, text: Embedded, held_back: 
     held_back = held_back or _held_back_before(fact, text.content)
     if fact.state == LegacyFact.State.PROPOSED:
         fact.state_reason = resembles
+    content = fact.content
     text.worded(principal, fact.user_id).put_on(fact)
+    suppress_replaced(change, content)
     fact.written_by = _written_before(fact, text.content) or author(principal)
     change.compare_later()
     if fact.state == LegacyFact.State.QUARANTINED and not held_back:

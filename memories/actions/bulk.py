@@ -30,8 +30,8 @@ from statements.actions.many import (
     decision_outcomes,
     lift_resembled,
     suppress_many,
+    unsuppress_many,
 )
-from statements.actions.suppressions import suppressions_remove
 from statements.models import Doubt, RejectionReason
 
 from ..lines import line_tokens, memory_line
@@ -40,7 +40,7 @@ from ..policy import writing
 from ..policy.writing import State, Why
 from ..records import BulkItem, BulkOutcome
 from .budget import block_evict
-from .many import Slots, block_tokens, change_many, for_bulk, withheld_ahead, withhold
+from .many import Slots, block_tokens, change_many, for_bulk, summaries_follow, withheld_ahead, withhold
 from .proposing import propose_archives, signals_forget
 from .single import author, plans_drop
 from .transitions import states_before
@@ -294,6 +294,7 @@ class _Deciding:
         plans_drop([memory.pk for memory in memories])
         signals_forget(self.user_id, memories)
         change_many(self.write, self.user_id, moves)
+        summaries_follow([memory.pk for memory in memories])
         return {}
 
     def archive(self, memories: Sequence[Memory]) -> dict[str, str]:
@@ -313,7 +314,6 @@ class _Deciding:
                 left[memory.pk] = why
             else:
                 back.append((memory, held_back))
-        stood = suppressions_remove(Memory, [memory.pk for memory, _ in back])
         words_restore(self.write, self.user_id, "memory", [memory.pk for memory, _ in back])
         moves = []
         for memory, held_back in back:
@@ -322,7 +322,8 @@ class _Deciding:
             if memory.expires_at is not None and memory.expires_at <= self.now:
                 target["expires_at"] = None
             logged = [LogEntry("RESTORE", {"held_back": True} if held_back else {})]
-            moves.append(Move(memory, target, logged, {"suppressions": stood.get(memory.pk, [])}))
+            moves.append(Move(memory, target, logged))
+        unsuppress_many(MEMORY, moves)
         change_many(self.write, self.user_id, moves)
         self.make_room(moves)
         return left

@@ -14,7 +14,7 @@ from django.db import connection
 from django.db.models import Q
 from django.utils import timezone
 
-from conversations.actions import Cause, original_quotes, plan_withholding, words_withhold
+from conversations.actions import Cause, original_quotes, plan_withholding, summaries_hide, words_withhold
 from journal.actions import LedgerWrite
 from journal.queue import enqueue
 from language.backends import get_embedder
@@ -200,7 +200,13 @@ def memories_relate(write: LedgerWrite, user_id: UUID, ids: Sequence[str]) -> di
         return {memory_id: Related(similarity, to) for memory_id, similarity, to in cursor.fetchall()}
 
 
-_WITHHOLDS = [Kind.SEMANTIC, Kind.PROCEDURAL]
+WITHHOLDS = [Kind.SEMANTIC, Kind.PROCEDURAL]
+
+
+def summaries_follow(ids: Collection[str]) -> None:
+    """Have the summaries rewritten that may state rejected memories, in a transaction that holds the ledger lock."""
+    behind = MemoryEvidence.objects.filter(version__memory__in=ids)
+    summaries_hide(set(behind.values_list("message_id", flat=True)))
 
 
 def withhold(write: LedgerWrite, user_id: UUID, ids: Collection[str]) -> None:
@@ -220,6 +226,6 @@ def words_behind(ids: Collection[str]) -> Iterator[tuple[Cause, list[tuple[UUID,
     Merged and episodic memories withhold nothing, since their evidence says more than they do.
     """
     made = Relation.objects.filter(from_memory__in=ids, type=Relation.Type.DERIVED_FROM).values("from_memory")
-    rows = MemoryEvidence.objects.filter(version__memory__kind__in=_WITHHOLDS).exclude(version__memory__in=made)
+    rows = MemoryEvidence.objects.filter(version__memory__kind__in=WITHHOLDS).exclude(version__memory__in=made)
     for memory_id in ids:
         yield Cause("memory", memory_id), original_quotes(rows.filter(version__memory=memory_id))

@@ -32,7 +32,9 @@ from statements.actions import (
     statement_under_lock,
     statement_write,
     suppress,
+    suppress_replaced,
 )
+from statements.actions.earlier import is_by_person
 from statements.wording import Embedded, Wording
 
 from .. import queries
@@ -136,7 +138,7 @@ class MemoryWrite(StatementWrite[Memory]):
         The old wording was true until ``valid_from`` (default: now). With ``correction`` the new one takes over its
         validity, and its ``said_at`` unless there is new evidence (``said``).
         """
-        memory, old = self.memory, self.memory.version
+        memory, old, content = self.memory, self.memory.version, self.memory.content
         memory.version = old + 1
         rev = self.log(event, old_version=old, conversation_id=conversation_id, **meta)
         ended = {}
@@ -153,6 +155,8 @@ class MemoryWrite(StatementWrite[Memory]):
             memory.valid_to = None
         self.end_version(rev, **ended)
         wording.put_on(memory)
+        if is_by_person(written_by, self.write.actor.kind):
+            suppress_replaced(self, content)
         memory.written_by = written_by
         if conversation_id is not None:
             memory.source_conversation_id = conversation_id

@@ -39,7 +39,7 @@ from ..policy.writing import State, Why
 from ..querysets import MemoryQuerySet
 from ..records import Changed
 from .editing import set_filing
-from .many import withheld_ahead, withhold
+from .many import summaries_follow, withheld_ahead, withhold
 from .proposing import end, end_create, log_proposal, propose_create, propose_instead, signals_forget
 from .single import MemoryWrite, author, memory_changing, memory_write, relink
 
@@ -319,6 +319,7 @@ def reject(change: MemoryWrite, why: str, reason: str) -> None:
     signals_forget(memory.user_id, [memory])
     change.leave(State.REJECTED, why, reason=reason or memory.state_reason)
     change.log("REJECT", **meta)
+    summaries_follow([memory.pk])
 
 
 def restore(change: MemoryWrite, principal: Principal, *, reviewed: bool, waits: bool = False) -> None:

@@ -15,6 +15,8 @@ from .doubts import (
     doubts_drop,
     register_doubt_finder,
 )
+from .earlier import suppress_earlier, suppress_replaced
+from .erased_words import ErasedText, erased_words_suppress, fingerprints_of_erased, suppress_due
 from .moderation import Moderation
 from .rejected import rejected_statements, repeats_rejected, words_check
 from .single import (
@@ -47,6 +49,7 @@ __all__ = [
     "GONE",
     "PRESENT",
     "ChangedStatement",
+    "ErasedText",
     "Moderation",
     "StatementWrite",
     "archived_columns",
@@ -64,6 +67,8 @@ __all__ = [
     "doubts_drop",
     "embed_waiting",
     "erase",
+    "erased_words_suppress",
+    "fingerprints_of_erased",
     "lease_unindexed",
     "postpone_indexing",
     "present_columns",
@@ -79,6 +84,9 @@ __all__ = [
     "statement_write",
     "statements_purge",
     "suppress",
+    "suppress_due",
+    "suppress_earlier",
+    "suppress_replaced",
     "suppression_add",
     "suppression_check",
     "suppression_lift",

@@ -23,8 +23,9 @@ from ..models import StatementKind, Suppression
 from ..policy.resembling import RESEMBLES
 from ..querysets import Row
 from ..wording import Embedded
+from .earlier import suppress_earlier
 from .single import set_columns
-from .suppressions import EarlierSuppressions, suppressions_add
+from .suppressions import suppressions_add, suppressions_remove
 
 MOST_AT_ONCE = 1_000
 
@@ -69,15 +70,22 @@ class Move(Generic[Row]):
 
 
 def suppress_many(kind: StatementKind[Row], moves: Sequence[Move[Row]]) -> None:
-    """Add suppressions for statements, before ``move_many``."""
+    """Add suppressions for one person's statements and their earlier wordings, before ``move_many``."""
     keep_suppressed(moves, suppressions_add(kind.model, [move.row.pk for move in moves]))
+    keep_suppressed(moves, suppress_earlier(kind, [move.row for move in moves]))
 
 
-def keep_suppressed(moves: Iterable[Move[Row]], stood: Mapping[str, EarlierSuppressions]) -> None:
-    """Keep for undo what the suppressions of statements were before; ``stood`` is by id."""
+def unsuppress_many(kind: StatementKind[Row], moves: Sequence[Move[Row]]) -> None:
+    """Remove suppressions of one person's statements, but not of wordings that they replaced, before ``move_many``."""
+    keep_suppressed(moves, suppressions_remove(kind.model, [move.row.pk for move in moves]))
+    keep_suppressed(moves, suppress_earlier(kind, [move.row for move in moves], replaced_only=True))
+
+
+def keep_suppressed(moves: Iterable[Move[Row]], stood: Mapping[str, Sequence[tuple[str, str | None]]]) -> None:
+    """Keep for undo what suppressions of statements were before this and what was kept so far; ``stood`` is by id."""
     for move in moves:
         if pairs := stood.get(str(move.row.pk)):
-            move.before["suppressions"] = pairs
+            move.before["suppressions"] = [*move.before.get("suppressions", ()), *pairs]
 
 
 def lift_resembled(kind: StatementKind[Row], user_id: UUID, moves: Sequence[Move[Row]]) -> None:

@@ -10,11 +10,13 @@ from django.db.models import CharField, Exists, OuterRef
 from django.db.models.functions import Cast
 
 from accounts.policy import rejected_before
+from accounts.scope import acting_name
 from conversations.echoes import WithheldWords, rejected_texts, repeats_withheld
 from retrieval.text import list_words
 
 from ..models import RejectionReason, StatementKind, Suppression
 from ..policy import fingerprints
+from ..policy.naming import as_of_user
 
 _MOST_COMPARED = 200
 
@@ -36,7 +38,13 @@ def repeats_rejected(user_id: UUID, texts: Sequence[str]) -> bool:
     texts = [text for text in texts if text.strip()]
     if not texts:
         return False
-    said = [each for text in texts for as_said in (text, f"The user {text}") for each in fingerprints(user_id, as_said)]
+    name = acting_name()
+    said = [
+        each
+        for text in texts
+        for as_said in (text, f"The user {text}", as_of_user(text, name))
+        for each in fingerprints(user_id, as_said)
+    ]
     if Suppression.objects.filter(user_id=user_id, fingerprint__in=said).exists() or repeats_withheld(user_id, texts):
         return True
     rejected = rejected_texts(user_id)

@@ -16,13 +16,16 @@ from django.db.models import CharField, Exists, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Cast
 
 from accounts.policy import rejected_before
+from accounts.scope import acting_name
 from journal.actions import LedgerWrite
 from retrieval.vectors import stale
 
 from ..models import Suppression
 from ..policy import fingerprint, fingerprints
+from ..policy.naming import as_of_user
 from ..policy.resembling import RESEMBLES, traces_of
 from ..wording import Embedded
+from .earlier import suppress_earlier, touch_suppressions
 from .single import StatementWrite
 
 EarlierSuppressions = list[tuple[str, str | None]]
@@ -122,7 +125,8 @@ def suppression_remove(
     corrected statement must not bring back the rejected one.
     """
     _must_hold(write, user_id)
-    wanted = Q(fingerprint__in=[value for text in texts for value in fingerprints(user_id, text)])
+    said = {*texts, *(as_of_user(text, acting_name()) for text in texts)}
+    wanted = Q(fingerprint__in=[value for text in said for value in fingerprints(user_id, text)])
     if object_id:
         wanted |= Q(object_id=str(object_id))
     known = Suppression.objects.of(user_id, legacy_id).filter(wanted)
@@ -157,16 +161,18 @@ def suppression_check(
 
 
 def suppress(change: StatementWrite[Any]) -> None:
-    """Add the suppression of a locked statement."""
+    """Add the suppressions of a locked statement and of its earlier wordings."""
     row = change.row
     text = Embedded.of_row(row) if "embedding" in vars(row) else _as_stored(change)
     suppression_add(change.write, row.user_id, text, row.pk, legacy_id=change.kind.legacy_of(row))
+    touch_suppressions(change, suppress_earlier(change.kind, [row]))
 
 
 def unsuppress(change: StatementWrite[Any]) -> None:
-    """Remove the suppressions of a locked statement and of its words."""
+    """Remove the suppressions of a locked statement and of its words, but not those that the person replaced."""
     row, legacy_id = change.row, change.kind.legacy_of(change.row)
     suppression_remove(change.write, row.user_id, texts=[row.content], object_id=row.pk, legacy_id=legacy_id)
+    touch_suppressions(change, suppress_earlier(change.kind, [row], replaced_only=True))
 
 
 def resemblance_lift(change: StatementWrite[Any]) -> None:

@@ -26,6 +26,7 @@ from ..models import Doubt, Statement, StatementKind, Suppression
 from ..policy import LONGEST
 from ..policy.resembling import traces_of
 from ..querysets import Row, StatementQuerySet
+from .earlier import drop_replaced
 
 log = structlog.get_logger(__name__)
 
@@ -97,6 +98,7 @@ def statements_purge(kind: StatementKind[Row]) -> int:
     def purge(write: LedgerWrite, *owners: UUID) -> int:
         due = kind.rows.due_for_purge(timezone.now()).filter(**dict(zip(kind.owners, owners, strict=True)))
         rows = list(due.order_by("purge_at", "pk").values_list("pk", "version")[:PURGE_BATCH])
+        drop_replaced(kind.rows, [pk for pk, _ in rows])
         erase(kind, [pk for pk, _ in rows])
         for pk, version in rows:
             write.change(owners[0], "PURGE", kind.name, pk, old_version=version)

@@ -1,12 +1,17 @@
--- The suppressions that match statements: those of the same words, without a similarity, and for each statement the 20
+-- The suppressions that match statements: those of the same words, without a similarity, but with the current text of
+-- a statement that the person reworded, if these words are an earlier wording of it; and for each statement the 20
 -- most similar ones, with the similarity, the rejected text or the traces of a purged one, and the vector. The CTEs
 -- before it are "said" (position, vector) and "printed" (position, fingerprint). A row of position 0 says that the
 -- person has withheld words of messages, which have to be compared in Python.
-SELECT printed.position, suppression.id AS suppression, NULL::float8 AS similarity, NULL::text AS rejected,
+SELECT printed.position, suppression.id AS suppression, NULL::float8 AS similarity, reworded.content AS rejected,
        NULL::text AS traces, NULL::bytea AS stood
 FROM printed
 JOIN memories_tombstone AS suppression
   ON suppression.user_id = {user}::uuid AND suppression.fingerprint = printed.fingerprint
+LEFT JOIN LATERAL (
+{reworded}
+    LIMIT 1
+) AS reworded ON true
 WHERE {in_scope}
 UNION ALL
 SELECT near.position, near.suppression, near.similarity, rejected.content, near.traces, halfvec_send(near.embedding)

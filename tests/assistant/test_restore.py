@@ -161,9 +161,13 @@ def test_versions_times_evidence_and_decisions_are_as_they_were(rich):
 def test_what_was_rejected_stays_refused(rich):
     other = UserFactory()
     brought_in(other, rich.data)
-    assert Suppression.objects.filter(user=other).count() == 2
+    assert Suppression.objects.filter(user=other).count() == 4, "two rejected, two wordings that were replaced"
+    agent = agent_principal(AgentFactory(owner=other))
     with pytest.raises(Refused, match="reject"):
-        memory_add(agent_principal(AgentFactory(owner=other)), NewMemory("The user fears the marker dark.", "context"))
+        memory_add(agent, NewMemory("The user fears the marker dark.", "context"))
+    kept = Memory.objects.get(user=other, version=2)
+    before = kept.versions.get(number=1).content
+    assert memory_add(agent, NewMemory(before, "context"), insist=True).outcome == "proposed"
 
 
 def test_what_is_imported_is_found_and_reaches_prompts(rich, api):

@@ -120,7 +120,7 @@ def test_another_wording_that_comes_to_mean_it_waits_too(api, agent, boat, me, l
     assert (proposal.reason, Memory.objects.get(pk=memory.pk).content) == (RESEMBLES, "The user has a bicycle.")
     memories.proposal_approve(me, proposal.pk)
     assert Memory.objects.get(pk=memory.pk).content == OWN_BOAT
-    assert not Suppression.objects.exists()
+    assert Suppression.objects.get().object_id == memory.pk, "only the wording that was replaced waits"
 
 
 def test_the_person_s_own_words_are_not_held(me, boat):

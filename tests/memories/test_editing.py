@@ -11,6 +11,7 @@ from journal.models import Change
 from memories import actions
 from memories.models import Memory, MemoryUse, Proposal, Relation
 from statements.models import Suppression
+from statements.policy.resembling import RESEMBLES
 from tests import factories
 
 from .state import changes, check, now, versions
@@ -123,7 +124,7 @@ class TestUpdate:
             actions.memory_update(bot, bees.pk, "The user keeps geese!")
         assert caught.value.code == "rejected_before"
         actions.memory_update(me, bees.pk, "The user keeps geese!")
-        assert not Suppression.objects.exists()
+        assert Suppression.objects.get().object_id == bees.pk, "only the wording that was replaced waits"
 
     def test_it_is_related_anew(self, me, bot, bees, add, settings):
         settings.MEMORY_LINK_MIN_SIMILARITY = 0.6
@@ -238,9 +239,14 @@ class TestRevert:
         assert proposal.values == {"content": BEES, "correction": True}
         assert now(learned).content == HENS
 
-    def test_a_service_that_decides_reverts_anybodys(self, me, backend, bees):
-        actions.memory_update(me, bees.pk, HENS)
+    def test_a_service_that_decides_reverts_anybodys(self, bot, backend, bees):
+        actions.memory_update(bot, bees.pk, HENS)
         assert actions.memory_revert(backend, bees.pk, 1).memory.content == BEES
+
+    def test_what_the_person_replaced_comes_back_by_a_service_once_they_approve_it(self, me, backend, bees):
+        actions.memory_update(me, bees.pk, HENS)
+        assert actions.memory_revert(backend, bees.pk, 1).proposal.reason == RESEMBLES
+        assert now(bees).content == HENS
 
 
 class TestAmend:

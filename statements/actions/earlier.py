@@ -1,0 +1,104 @@
+"""Suppressions of earlier wordings: of a statement that its person refused, and of one that they reworded.
+
+They hold by words alone. Those of a refused statement are refused, like its current wording. A wording that the person
+replaced, written again by somebody else, waits for them while the reworded statement exists and is not refused itself.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import groupby, pairwise
+from typing import Any
+from uuid import UUID
+
+from django.db.models import CharField, Exists, OuterRef
+from django.db.models.functions import Cast
+
+from accounts.scope import acting_name
+from journal.models import ActorKind
+
+from ..models import Statement, StatementKind, Suppression
+from ..policy import fingerprint
+from ..policy.naming import as_of_user
+from ..querysets import Row, StatementQuerySet
+from .single import StatementWrite
+
+_Held = tuple[UUID | None, str]
+"""A legacy, or None for memories, and a fingerprint."""
+
+
+def suppress_earlier(
+    kind: StatementKind[Row], rows: Iterable[Row], *, replaced_only: bool = False
+) -> Mapping[str, Sequence[tuple[str, None]]]:
+    """Suppress the earlier wordings of one person's statements, or only those that the person replaced.
+
+    Returns the new suppressions by object, as ``suppressions_undo`` takes them. Wordings that are suppressed already
+    stay so.
+    """
+    found: Mapping[_Held, Row] = earlier_wordings(kind, rows, replaced_only=replaced_only)
+    return _add(found)
+
+
+def earlier_wordings(
+    kind: StatementKind[Row], rows: Iterable[Row], *, replaced_only: bool = False
+) -> Mapping[_Held, Row]:
+    """Return the fingerprints of the earlier wordings of statements, the oldest first, each with its statement.
+
+    Also those with "the user" in place of the person's name, of the current wording as well. ``replaced_only``: only of
+    the wordings that the person replaced.
+    """
+    by_id, name = {row.pk: row for row in rows}, acting_name()
+    contents = [] if replaced_only else [(row, as_of_user(row.content, name)) for row in by_id.values()]
+    key, several = f"{kind.name}_id", [row.pk for row in by_id.values() if row.version > 1]
+    versions = kind.versions._default_manager.filter(**{f"{key}__in": several}).order_by(key, "number")
+    told = versions.values_list(key, "content", "written_by", "actor_kind") if several else ()
+    for pk, worded in groupby(told, key=lambda version: version[0]):
+        for (_, content, *_), (_, _, written_by, actor) in pairwise(worded):
+            if content and (not replaced_only or is_by_person(written_by, actor)):
+                contents += [(by_id[pk], content), (by_id[pk], as_of_user(content, name))]
+    found = {(kind.legacy_of(row), fingerprint(row.user_id, content)): row for row, content in contents}
+    return {held: row for held, row in found.items() if held[1] != row.fingerprint}
+
+
+def is_by_person(written_by: str, actor_kind: str) -> bool:
+    """Whether a version was worded or decided by the person: not by an agent, by staff or by a job."""
+    return not written_by or actor_kind == ActorKind.PERSON
+
+
+def suppress_replaced(change: StatementWrite[Any], content: str) -> None:
+    """Suppress the wording that the person has just replaced in a locked statement."""
+    row = change.row
+    said = {fingerprint(row.user_id, each) for each in (content, as_of_user(content, acting_name()))}
+    touch_suppressions(change, _add({(change.kind.legacy_of(row), words): row for words in said - {row.fingerprint}}))
+
+
+def touch_suppressions(change: StatementWrite[Any], stood: Mapping[str, Sequence[tuple[str, None]]]) -> None:
+    """Keep for undo that a change added suppressions."""
+    for pair in stood.get(str(change.row.pk), ()):
+        change.write.touch("suppressions", pair)
+
+
+def _add(wanted: Mapping[_Held, Statement]) -> Mapping[str, Sequence[tuple[str, None]]]:
+    if not wanted:
+        return {}
+    (user_id,) = {row.user_id for row in wanted.values()}
+    known = Suppression.objects.filter(user_id=user_id, fingerprint__in=[words for _, words in wanted])
+    standing = set(known.values_list("legacy_id", "fingerprint"))
+    added: dict[str, list[tuple[str, None]]] = defaultdict(list)
+    new = []
+    for (legacy_id, words), row in wanted.items():
+        if (legacy_id, words) not in standing:
+            added[str(row.pk)].append((words, None))
+            new.append(Suppression(user_id=user_id, legacy_id=legacy_id, fingerprint=words, object_id=str(row.pk)))
+    Suppression.objects.bulk_create(new)
+    return added
+
+
+def drop_replaced(rows: StatementQuerySet[Any], ids: Collection[Any]) -> None:
+    """Delete the suppressions of wordings of statements that are purged and were not refused."""
+    own = Suppression.objects.filter(
+        user_id=OuterRef("user_id"), fingerprint=OuterRef("fingerprint"), object_id=Cast(OuterRef("pk"), CharField())
+    )
+    kept = rows.filter(~Exists(own), pk__in=ids, version__gt=1)
+    Suppression.objects.filter(object_id__in=[str(pk) for pk in kept.values_list("pk", flat=True)]).delete()

@@ -1,0 +1,57 @@
+"""Words of an erased message: only fingerprints stay, and what they stated can't be written again by an agent."""
+
+import pytest
+
+from conversations.actions import withheld_erase
+from conversations.models import Withheld
+from memories import actions
+from memories.records import NewMemory
+from statements.models import Suppression
+from tests import factories
+from tests.assistant.test_erasure import erase, holding
+from tests.memories.rest import URL, add, refusal
+
+pytestmark = pytest.mark.django_db
+
+SAID = "Hello there. I have a heart murmur. My sister Zelda plays the cello."
+STATED = ("The user has a heart murmur.", "The user's sister Zelda plays the cello.", "the user has a HEART murmur")
+
+
+@pytest.fixture
+def message(owner):
+    talk = factories.ConversationFactory(user=owner)
+    return factories.MessageFactory(conversation=talk, content=SAID)
+
+
+def is_refused(client, content):
+    return (
+        refusal(client.post(URL, {"content": content, "category": "context", "insist": True}))[1] == "rejected_before"
+    )
+
+
+def test_what_an_erased_message_stated_is_refused_as_an_agents_memory(api, owner, agent, message):
+    erase(owner, "message", message.pk)
+    assert [content for content in STATED if not is_refused(api(agent), content)] == []
+    assert add(api(agent), "The user plays the piano.", "context")["state"] == "active"
+    assert set(Suppression.objects.values_list("embedding_model", "traces")) == {("", "")}
+    assert not holding("murmur") & {"memories_tombstone", "conversations_message", "conversations_withheld"}
+    assert add(api(owner), STATED[0], "context")["state"] == "active"
+
+
+def test_words_whose_retention_has_ended_are_refused(api, owner, agent, message, me):
+    memory = actions.memory_add(
+        me, NewMemory("The heart of the user murmurs.", "context"), message_id=message.pk,
+        conversation_id=message.conversation_id,
+    ).memory  # fmt: skip
+    actions.memory_reject(me, memory.pk, "dont_keep")
+    assert Withheld.objects.exclude(text="").exists()
+    Withheld.objects.update(erase_at=factories.timezone.now())
+    assert withheld_erase() == Withheld.objects.count()
+    assert is_refused(api(agent), STATED[0])
+    assert withheld_erase() == 0
+
+
+def test_what_the_assistant_said_leaves_nothing(api, owner, agent, message):
+    reply = factories.MessageFactory(conversation=message.conversation, role="assistant", content="You have a red car.")
+    erase(owner, "message", reply.pk)
+    assert not Suppression.objects.exists()

@@ -1,0 +1,69 @@
+"""Their name in place of "the user" makes no other statement of what a person rejected."""
+
+import pytest
+
+from memories.models import Memory
+from statements.models import Suppression
+from statements.policy.naming import as_of_user
+from statements.policy.resembling import RESEMBLES
+from tests.memories.rest import URL, add, refusal, url
+
+pytestmark = pytest.mark.django_db
+
+OF_USER, BY_NAME = "The user has a heart murmur.", "Ada has a heart murmur."
+
+
+@pytest.fixture
+def ada(owner):
+    owner.display_name = "Ada Lovelace"
+    owner.save()
+    return owner
+
+
+@pytest.mark.parametrize("said", [BY_NAME, "ada has a heart murmur", "Ada Lovelace has a heart murmur.",
+                                  "The user, Ada, has a heart murmur."])  # fmt: skip
+@pytest.mark.parametrize("is_rejected_by_name", [False, True])
+def test_an_agents_statement_with_their_name_is_refused_like_the_one_they_rejected(
+    api, ada, agent, said, is_rejected_by_name
+):
+    memory = add(api(agent), BY_NAME if is_rejected_by_name else OF_USER, "context")
+    api(ada).post(url(memory, "reject/"), {})
+    body = {"category": "context", "insist": True}
+    for content in (said, OF_USER):
+        assert refusal(api(agent).post(URL, {"content": content, **body})) == (422, "rejected_before"), content
+    assert add(api(agent), "Ada Byron has a heart murmur.", "context")["state"] in {"active", "proposed"}
+
+
+def test_a_paraphrase_with_their_name_waits(api, ada, agent, settings):
+    settings.KEEPSAKE_EMBEDDER = "bundled"
+    memory = add(api(agent), "The user owns a small sailing boat.", "context")
+    api(ada).post(url(memory, "reject/"), {})
+    held = add(api(agent), "Ada has their own little boat.", "context")
+    assert (held["state"], held["state_reason"]) == ("proposed", RESEMBLES)
+    update = add(api(agent), "The user bakes bread on Saturdays.", "context")
+    answer = api(agent).put(url(update), {"content": "Ada has their own little boat."})
+    assert (answer.status_code, answer.json()["proposal"]["reason"]) == (202, RESEMBLES)
+
+
+def test_the_person_lifts_both_by_either(api, ada, agent):
+    memory = add(api(agent), BY_NAME, "context")
+    api(ada).post(url(memory, "reject/"), {})
+    assert Suppression.objects.count() == 2
+    assert add(api(ada), BY_NAME, "context")["state"] == "active"
+    assert not Suppression.objects.exists()
+    assert Memory.objects.filter(state="active").count() == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "means"),
+    [
+        ("Ada Lovelace", "Ada's cat is called Tom.", "The user's cat is called Tom."),
+        ("Ada Lovelace", "Tom Lovelace has a cat.", "Tom Lovelace has a cat."),
+        ("Ada Lovelace", "The user met Ada-Marie and Adam.", "The user met Ada-Marie and Adam."),
+        ("will", "The user will go with Will.", "The user will go with the user."),
+        ("Zoë", "A cat was given to ZOË.", "A cat was given to the user."),
+        ("", "Ada has a cat.", "Ada has a cat."),
+    ],
+)
+def test_only_their_own_name_means_them(name, said, means):
+    assert as_of_user(said, name) == means
