@@ -58,6 +58,8 @@ from retrieval.prepared import Shaped, Steps, Stepwise, read
 from retrieval.search import Centre, Corpus, Hit, SearchQuery, centre_of, has_model, hybrid_search
 from retrieval.weights import SearchWeights, default_weights
 
+from .marking import mark_turns
+
 TASK = "assistant.note_recall"
 NODE = "context"
 OPERATION = "recall"
@@ -289,7 +291,7 @@ def find_turns(
     without: Collection[UUID] = (),
     weights: SearchWeights | None = None,
 ) -> Steps[list[Found[TurnRow]]]:
-    """Search the person's earlier messages, without those that are ``shown`` anyway, best first.
+    """Search the person's earlier messages, without those that are ``shown`` anyway, best first, with ``marking``.
 
     ``weights`` default to the settings.
     """
@@ -302,7 +304,7 @@ def find_turns(
     asked, prior = query.search(top_k, rows), message_prior(weights)
     options: dict[str, Any] = {"prior": prior, "said": PLACE, "centre": centre, "without": without}
     hits = yield from hybrid_search.steps(rows, asked, corpus, weights, **options)
-    found = (yield from read_turns.steps(rows, [hit.id for hit in hits])) if hits else {}
+    found = mark_turns((yield from read_turns.steps(rows, [hit.id for hit in hits]))) if hits else {}
     return [Found(found[hit.id], hit) for hit in hits if hit.id in found]
 
 

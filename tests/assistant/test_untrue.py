@@ -1,4 +1,4 @@
-"""What the person says is not true: the record keeps their words, but no summary states it any more."""
+"""What the person says is not true: the record keeps their words, no summary states it, and recall marks it."""
 
 import pytest
 from django.utils import timezone
@@ -13,7 +13,7 @@ from memories import actions as memories
 from memories.models import Memory
 from tests import factories
 
-from .test_withholding import ECHO, SAID, learned, me, say, summed_up
+from .test_withholding import CELLO, ECHO, SAID, learned, me, say, summed_up
 
 pytestmark = pytest.mark.django_db
 
@@ -78,3 +78,51 @@ def test_a_rejected_fact_leaves_the_summaries_too(owner, legacy):
     assert LegacyFact.objects.get().state == "rejected"
     assert rewrite_chunks(conversation.pk) == 1
     assert "bees" not in ConversationChunk.objects.get().content
+
+
+@pytest.fixture
+def asked(owner, agent, api):
+    """``asked()``: what a turn and a query in another conversation tell of messages."""
+    running = factories.ConversationFactory(user=owner, agent=agent)
+
+    def asked():
+        client, question = api(agent), "Which instrument do I play in an orchestra?"
+        turn = client.post(f"/api/v1/conversations/{running.pk}/turn/", {"content": question}).json()
+        told = client.post("/api/v1/memories/query/", {"query": question, "sources": ["turns"]}).json()
+        return [turn["text"], *(each["text"] for each in told["results"] if CELLO in each["text"])]
+
+    return asked
+
+
+def change(person, memory):
+    memories.memory_update(me(person), memory.pk, "The user plays the viola.")
+
+
+def correct(person, memory):
+    memories.memory_update(me(person), memory.pk, "The user plays the viola.", correction=True)
+
+
+@pytest.mark.parametrize(
+    ("settle", "mark"),
+    [(refuse, "[said to be untrue]"), (correct, "[since corrected]"), (change, "[since changed]")],
+)
+def test_a_recalled_sentence_that_is_no_longer_so_is_marked(owner, asked, settle, mark):
+    conversation = say(owner, SAID, ECHO)
+    memory = learned(owner, conversation)
+    assert all(CELLO in text and "[s" not in text for text in asked())
+    settle(owner, memory)
+    told = asked()
+    assert len(told) == 2
+    assert all(f"{CELLO} {mark} Shall we begin?" in text for text in told)
+    assert Message.objects.get(conversation=conversation, index=0).content == SAID
+
+
+def test_what_an_agent_words_anew_from_the_same_words_is_not_marked(owner, agent, asked):
+    conversation = say(owner, SAID, ECHO)
+    memory = learned(owner, conversation)
+    message = Message.objects.get(conversation=conversation, index=0)
+    with_evidence = {"conversation_id": conversation.pk, "message_id": message.pk}
+    bot = factories.agent_principal(agent, owner)
+    memories.memory_update(bot, memory.pk, "The user plays the cello in an orchestra.", **with_evidence)
+    memory.versions.get(number=2).evidence.update(quote=CELLO)
+    assert all("[since" not in text for text in asked())

@@ -27,6 +27,7 @@ from retrieval.budget import pack
 from retrieval.prepared import Shaped, together
 from retrieval.search import Hit
 
+from ..marking import mark_turns
 from ..search import FoundMemories, QueryVector, find_chunks, find_facts, find_memories, find_turns
 from .pieces import Piece, Recalled, SaidPiece, chunk_piece, fact_piece, memory_piece, turn_piece
 
@@ -236,5 +237,5 @@ def _neighbours(principal: Principal, turns: Sequence[SaidPiece], shown: Shown) 
     wanted = [key for key in around if key not in there]
     if not wanted:
         return []
-    found = read_turns_at(turns_shape(principal, shown.said, shown.prompt), wanted)
+    found = mark_turns(read_turns_at(turns_shape(principal, shown.said, shown.prompt), wanted))
     return [turn_piece(found[key], settings.RECALLED_NEIGHBOUR_TOKENS) for key in wanted if key in found]
