@@ -384,10 +384,25 @@ def test_pages_of_the_person_s_own_data_keep_nobody_out(tab, owner, memories, fa
     others = (
         f"/conversations/?upload={upload.pk}", f"/erased/{receipt.pk}/", f"/erased/{done.pk}/",
         f"/memories/{memories[0].pk}/erase/", f"/facts/{facts[0].pk}/erase/", "/withheld/", "/import/", "/places/",
-        f"/places/{placed.pk}/",
+        f"/places/{placed.pk}/", f"/places/{placed.pk}/erase/",
     )  # fmt: skip
     for path in (*shown, *others):
         assert tab.goto(path).status == 200, path
         tab.get_by_text(shown.get(path, "Keepsake")).first.wait_for()
         found[path] = found_on(tab)
+    assert {where: broken for where, broken in found.items() if broken} == {}
+
+
+def test_what_is_shown_once_keeps_nobody_out(tab, owner, legacy, settings):
+    settings.TELEGRAM_SECRET_TOKEN, settings.TELEGRAM_BOT_NAME = "a-secret", "keepsake_bot"
+    tab.sign_in(owner)
+    tab.goto(f"/legacies/{legacy.pk}/members/")
+    tab.get_by_label("User name").fill("grandson")
+    tab.get_by_role("button", name="Make an invitation").click()
+    tab.get_by_role("heading", name="The invitation is made").wait_for()
+    found = {"invitation": found_on(tab)}
+    tab.goto("/preferences/")
+    tab.get_by_role("button", name="Link a").click()
+    tab.wait_for_url("**/preferences/telegram/")
+    found["code"] = found_on(tab)
     assert {where: broken for where, broken in found.items() if broken} == {}
