@@ -16,7 +16,10 @@ import pytest
 from asgiref.sync import async_to_sync
 from coverage import Coverage
 from django.conf import settings
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY, user_logged_in
+from django.contrib.sessions.backends.db import SessionStore
 from django.db import connection, connections, transaction
+from django.http import HttpRequest
 from django.test import Client, TransactionTestCase, override_settings
 from hypothesis.internal.conjecture import providers
 from playwright.sync_api import expect, sync_playwright
@@ -159,6 +162,38 @@ def _fast_passwords_and_plain_static_files(django_test_environment):
     }
     hashers = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     with override_settings(STORAGES=storages, PASSWORD_HASHERS=hashers, WHITENOISE_AUTOREFRESH=True):
+        yield
+
+
+def in_one_session(force_login):
+    """Let ``force_login`` make the session once: Django's writes an empty one, a second one and then what is in it."""
+
+    @wraps(force_login)
+    def signed_in(client, user, backend=None):
+        if backend is not None or settings.SESSION_COOKIE_NAME in client.cookies:
+            force_login(client, user, backend)
+            return
+        user.backend = client._get_backend()
+        request = HttpRequest()
+        request.session = SessionStore()
+        request.session.update(
+            {
+                SESSION_KEY: user._meta.pk.value_to_string(user),
+                BACKEND_SESSION_KEY: user.backend,
+                HASH_SESSION_KEY: user.get_session_auth_hash(),
+            }
+        )
+        request.session.create()
+        user_logged_in.send(sender=type(user), request=request, user=user)
+        client._set_login_cookies(request)
+
+    return signed_in
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _signing_in_makes_one_session():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Client, "force_login", in_one_session(Client.force_login))
         yield
 
 
