@@ -1,6 +1,6 @@
-"""Training of the vector classifiers. It needs neither a database nor settings."""
+"""Training of the vector classifiers. It needs no database."""
 
-from django.conf import settings
+from benchmarks import set_up_without_servers
 
-if not settings.configured:
-    settings.configure(USE_I18N=False)
+# The grammar's cues are read with the settings.
+set_up_without_servers()

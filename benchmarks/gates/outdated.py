@@ -1,7 +1,8 @@
 """Fit what judges whether a message puts a memory out of date: ``python -m benchmarks.gates.outdated``.
 
 Each line of ``outdated.tsv`` has a label (``kept`` or ``replaced``), a memory and a later message. Negative pairs are
-added: each message with other memories, and ordinary talk with any memory. With ``--check`` nothing is written, and the
+added: each message with other memories, and ordinary talk with any memory. A ridge regression on the vectors comes
+first; a logistic regression weighs its score with the cues of the grammar. With ``--check`` nothing is written, and the
 cross-validated results are printed (folds of neighbouring lines).
 """
 
@@ -15,14 +16,16 @@ import numpy as np
 
 from language.base import Vectors
 from language.embedders.e5.embedder import BundledEmbedder
-from language.reading.outdated import WEIGHTS
+from language.reading.outdated import CUES, WEIGHTS, cues_of
 
 HERE = Path(__file__).parent
 OTHERS, OF_TALK = 4, 2
 """How many other memories each message is paired with, and each sentence of ordinary talk."""
 COUNT_OF_OTHERS = 0.5
 """What an added pair counts for, beside 1 for a line of the file."""
-RIDGE = 8_000.0
+RIDGE, SHRINK = 8_000.0, 2.0
+STEPS = 20
+"""Newton steps of the logistic regression."""
 ALIKE = 0.97
 """The cosine from which another memory is taken for the same one."""
 FOLDS, FOLD_LINES = 6, 20
@@ -37,8 +40,12 @@ class Pairs(NamedTuple):
     lines: Vectors
 
 
-def gather() -> tuple[Pairs, int]:
-    """Embed the labelled pairs and the added ones. Returns them, and how many are labelled: the first."""
+def gather() -> tuple[Pairs, Vectors, Vectors]:
+    """Embed the labelled pairs and the added ones.
+
+    Returns them, and the cues of those that are weighed, with their places: the labelled ones, which come first, and
+    each message with the nearest of its other memories.
+    """
     embedder, random = BundledEmbedder(), np.random.default_rng(0)
     lines = [line.split("\t") for line in (HERE / "outdated.tsv").read_text(encoding="utf-8").splitlines() if line]
     talk = [line for line in (HERE / "talk.txt").read_text(encoding="utf-8").splitlines() if line]
@@ -54,7 +61,13 @@ def gather() -> tuple[Pairs, int]:
     labels[:count] = [1.0 if label == "replaced" else -1.0 for label, *_ in lines]
     counts[:count] = 1.0
     features = np.concatenate([vectors[said], traits[said], vectors[said] * memories[about]], axis=1)
-    return Pairs(features, labels, counts, np.where(said < count, said, -1)), count
+    near = (vectors[said] * memories[about]).sum(axis=1)
+    added = np.arange(count, len(said))
+    nearest = [own[near[own].argmax()] for line in range(count) if (own := added[said[added] == line]).size]
+    places = np.concatenate([np.arange(count), np.array(nearest, dtype=int)])
+    found = (cues_of(lines[said[place]][2], lines[about[place]][1]) for place in places)
+    cues = np.stack([each.values if each is not None else np.zeros(CUES, dtype=np.float32) for each in found])
+    return Pairs(features, labels, counts, np.where(said < count, said, -1)), cues, places
 
 
 def fit(pairs: Pairs) -> tuple[Vectors, float]:
@@ -68,31 +81,64 @@ def fit(pairs: Pairs) -> tuple[Vectors, float]:
     return found, float(middle - mean @ found)
 
 
-def check(pairs: Pairs, count: int) -> None:
-    """Print how many of the labelled pairs are found, and wrongly, at several scores."""
+def unseen_scores(pairs: Pairs) -> Vectors:
+    """Return the score of each pair by a regression without its message's fold; pairs of talk are in all."""
     fold = np.where(pairs.lines >= 0, pairs.lines // FOLD_LINES % FOLDS, -1)
-    scores = np.zeros(count)
+    scores = np.zeros(len(fold))
     for number in range(FOLDS):
         weights, bias = fit(Pairs(*(each[fold != number] for each in pairs)))
-        out = fold[:count] == number
-        scores[out] = pairs.features[:count][out] @ weights + bias
-    replaced = pairs.labels[:count] > 0
-    for least in np.arange(-0.9, 0.1, 0.1):
-        found, wrongly = (scores[replaced] >= least).mean(), (scores[~replaced] >= least).mean()
-        print(f"score {least:5.2f}: {found:.3f} found, {wrongly:.3f} wrongly")
+        scores[fold == number] = pairs.features[fold == number] @ weights + bias
+    return scores
+
+
+def weigh(scores: Vectors, cues: Vectors, labels: Vectors, counts: Vectors) -> Vectors:
+    """Return the weights of the score, the cues and the bias by a logistic regression."""
+    told = np.concatenate([scores[:, None], cues, np.ones((len(cues), 1))], axis=1)
+    weights, shrink = np.zeros(told.shape[1]), SHRINK * np.eye(told.shape[1])
+    shrink[-1, -1] = 0.0
+    for _ in range(STEPS):
+        likely = 1 / (1 + np.exp(-told @ weights))
+        slope = told.T @ (counts * (likely - (labels > 0))) + shrink @ weights
+        curve = (told * (counts * likely * (1 - likely))[:, None]).T @ told + shrink
+        weights -= np.linalg.solve(curve, slope)
+    return weights
+
+
+def check(scores: Vectors, cues: Vectors, labels: Vectors, counts: Vectors, lines: Vectors) -> None:
+    """Print how many of the labelled pairs are found, and wrongly, at several scores."""
+    fold, labelled = lines // FOLD_LINES % FOLDS, counts == 1.0
+    found = np.zeros(len(lines))
+    for number in range(FOLDS):
+        in_fold = fold == number
+        weights = weigh(scores[~in_fold], cues[~in_fold], labels[~in_fold], counts[~in_fold])
+        found[in_fold] = scores[in_fold] * weights[0] + cues[in_fold] @ weights[1:-1] + weights[-1]
+    for least in np.arange(-0.5, 2.6, 0.25):
+        right, wrongly = (found[labelled & (labels == label)] >= least for label in (1.0, -1.0))
+        others = found[~labelled] >= least
+        print(f"score {least:5.2f}: {right.mean():.3f} found, {wrongly.mean():.3f} wrongly, others {others.mean():.3f}")
 
 
 def main() -> None:
     """Fit on all lines and write the weights, or check."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true")
-    pairs, count = gather()
-    if parser.parse_args().check:
-        check(pairs, count)
+    is_check = parser.parse_args().check
+    pairs, cues, places = gather()
+    scores = unseen_scores(pairs)[places]
+    labels, counts = pairs.labels[places], pairs.counts[places]
+    if is_check:
+        check(scores, cues, labels, counts, pairs.lines[places])
         return
-    weights, bias = fit(pairs)
-    width = BundledEmbedder.dimensions
-    parts = {"vector": weights[:width], "traits": weights[width:-width], "both": weights[-width:], "bias": bias}
+    slopes, bias = fit(pairs)
+    weights, width = weigh(scores, cues, labels, counts), BundledEmbedder.dimensions
+    slopes *= weights[0]
+    parts = {
+        "vector": slopes[:width],
+        "traits": slopes[width:-width],
+        "both": slopes[-width:],
+        "cues": weights[1:-1],
+        "bias": bias * weights[0] + weights[-1],
+    }
     np.savez_compressed(WEIGHTS, allow_pickle=False, **{k: np.asarray(v, dtype=np.float32) for k, v in parts.items()})
 
 

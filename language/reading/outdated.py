@@ -18,22 +18,22 @@ from language.backends import get_embedder
 from language.base import EmbedderUnavailable, Vectors
 from language.embedders.e5.embedder import BundledEmbedder
 
+from .ending import ended
 from .lexicon import is_kind_of
 from .parse import Parsed, Word, parse
 from .predicates import CHANGES, ENDS, PARTINGS
 from .sentences import Sentence, split_sentences
 from .stems import LIGHT, stem_of, words_of
-from .values import new_wording, repeats_value
+from .values import NewWording, new_wording
 from .words import KIN, listed
 
 WEIGHTS = Path(__file__).with_name("outdated.npz")
-LEAST, SURE, SURE_ALONE = -0.35, -0.3, -0.15
-"""Minimum scores: for asking the person whether a memory still holds, and for rewording it, with cues and without."""
-_NOW, _ENDED, _CONTRASTS, _NOT_SO, _OF_OTHERS = 0.28, 0.3, 0.2, -0.06, -0.13
-"""What is added to the score if a passage says that something holds now, ends it, sets another value against it, tells
-of what did not happen or only for a time, or tells only of other people."""
-_AS_NEAR, _MOST_NEAR = 0.02, 3
-"""Memories whose cosine to a passage is that close to the nearest one's are considered too, and how many at most."""
+LEAST, SURE = 0.5, 0.75
+"""Minimum scores: for asking the person whether a memory still holds, and for rewording it."""
+CUES = 10
+"""The number of cues of the grammar."""
+_MOST_NEAR = 3
+"""How many memories at most are considered for a passage: those with the highest scores of the vectors alone."""
 _MOST_SENTENCES, _MOST_WORDS = 3, 40
 """Maximum length of the passages that are scored: a change often takes two sentences."""
 
@@ -43,7 +43,6 @@ _WHO_DECIDES = listed("doctor doc gp nurse consultant specialist boss")
 """Whose doing is the person's own change: "the doctor put it up to 40 mg"."""
 _POINTING, _PERSONS = listed("it that this"), listed("he she it they")
 _CLAUSES = frozenset({"conj", "advcl", "relcl", "ccomp", "parataxis"})
-_NAMING = listed("name call title know")
 _NOWADAYS = re.compile(
     r"\b(?:now|nowadays|these days|instead|since|from (?:now|here) on|for good|any ?(?:more|longer)|no (?:more|longer)"
     r"|after all|as of)\b",
@@ -56,12 +55,6 @@ _OPEN = re.compile(
     re.IGNORECASE,
 )
 """What did not happen, or only for a time."""
-_MOVES = re.compile(
-    r"\b(?:moved|changed|switched|shifted|rescheduled|postponed|pushed|brought|delayed|slipped|turned|raised|cut|rose"
-    r"|up to|down to)\b",
-    re.IGNORECASE,
-)
-_TURNS = re.compile(r"\bturn(?:s|ed)\b")
 _DID_I_SAY = re.compile(r"\bdid I (?:say|write)\b[^.!?]*\?", re.IGNORECASE)
 _NEVER_AGAIN = re.compile(r"\b(?:any ?(?:more|longer)|no (?:more|longer))\b", re.IGNORECASE)
 _OVER = re.compile(rf"{_NEVER_AGAIN.pattern}|\b(?:over|g[ai]ven? up|quit)\b", re.IGNORECASE)
@@ -95,66 +88,68 @@ def outdated(said: str, memories: Sequence[str], vectors: Sequence[Vectors | Non
     """Return the memory that a message makes outdated: the one with the highest score, if that is at least ``LEAST``.
 
     ``memories`` are statements in the third person, ``vectors`` those of them that are stored, of shape (384,). Those
-    without a content word of the message are not considered. None with another embedder, or while it is unavailable.
+    without a stored one are considered only if they have a content word of the message. None with another embedder, or
+    while it is unavailable.
     """
     embedder = get_embedder()
+    by_place = {place: vector for place, vector in enumerate(vectors) if vector is not None}
     words = _matters(said)
-    linked = [place for place, memory in enumerate(memories) if not words.isdisjoint(_matters(memory))]
-    if not linked or not isinstance(embedder, BundledEmbedder):
+    missing = [
+        place
+        for place, memory in enumerate(memories)
+        if place not in by_place and not words.isdisjoint(_matters(memory))
+    ]
+    if not (by_place or missing) or not isinstance(embedder, BundledEmbedder):
         return None
     weights, passages = _weights(), list(_passages(said))
-    stored = ((place, vectors[place]) for place in linked if place < len(vectors))
-    by_place = {place: vector for place, vector in stored if vector is not None}
-    missing = [place for place in linked if place not in by_place]
     try:
         told, traits = embedder.read_passages(passages)
-        if missing:
-            embedded = embedder.embed_passages([memories[place] for place in missing])
-            by_place |= dict(zip(missing, embedded, strict=True))
+        embedded = embedder.embed_passages([memories[place] for place in missing]) if missing else ()
     except EmbedderUnavailable:
         return None
-    known = np.stack([by_place[place] for place in linked])
+    by_place |= dict(zip(missing, embedded, strict=True))
+    places, known = list(by_place), np.stack(list(by_place.values()))
     alone = told @ weights["vector"] + traits @ weights["traits"] + weights["bias"]
-    near = told @ known.T
-    best, highest = None, -np.inf
+    scores = alone[:, None] + (told * weights["both"]) @ known.T
+    most = float(np.maximum(weights["cues"], 0).sum())
+    best, highest = None, LEAST
     for number, passage in enumerate(passages):
-        for which in np.flatnonzero(near[number] >= near[number].max() - _AS_NEAR)[:_MOST_NEAR]:
-            score = float(alone[number] + (told[number] * weights["both"]) @ known[which])
-            memory = memories[linked[which]]
-            cues = _cues(passage, memory, at_least=LEAST - score)
-            if cues is None or score + cues.score <= highest:
+        for which in np.argsort(-scores[number])[:_MOST_NEAR]:
+            memory = memories[places[which]]
+            found = cues_of(passage, memory) if scores[number, which] + most >= highest else None
+            if found is None:
                 continue
-            if cues.content != "":
-                highest = score + cues.score
-                is_sure = not cues.is_doubtful and highest >= (SURE if cues.are_plain else SURE_ALONE)
-                best = Outdated(linked[which], passage, is_sure, cues.content)
+            score = float(scores[number, which] + found.values @ weights["cues"])
+            if score >= highest:
+                highest, is_sure = score, score >= SURE and not found.is_doubtful
+                best = Outdated(places[which], passage, is_sure, found.content_of(memory))
     return best
 
 
 @dataclass(frozen=True, slots=True)
-class _Cues:
-    """What the grammar of a passage adds to its score, and what the memory reads then, as ``after`` returns it.
+class Cues:
+    """What the grammar of a passage says about a memory: ``values``, of shape (CUES,), are 1 where a cue is there.
 
-    ``are_plain``: they tell of a change that has happened. ``is_doubtful``: the passage speaks of the memory's words
-    only for others, or has a value that may be another's.
+    ``wording`` is the memory with the passage's value, if there is one. ``is_doubtful``: the passage tells what did not
+    happen or only for a time, or it speaks of the memory's words only for others, or its value may be another's.
     """
 
-    score: float
-    are_plain: bool
+    values: Vectors
+    wording: NewWording | None
     is_doubtful: bool
-    content: str | None
+
+    def content_of(self, memory: str) -> str | None:
+        """Return the new wording of the memory; None if no correct sentence can be made."""
+        return self.wording.content if self.wording is not None else ended(memory, is_over=bool(self.values[:2].any()))
 
 
-def _cues(passage: str, memory: str, at_least: float) -> _Cues | None:
-    """Return the cues of a passage for a memory; None if their score is below ``at_least`` or one can't be parsed."""
-    score = _NOW if _NOWADAYS.search(passage) else 0.0
-    if score + _ENDED + _CONTRASTS < at_least:
-        return None
+def cues_of(passage: str, memory: str) -> Cues | None:
+    """Return the cues of a passage for a memory; None if one can't be parsed."""
     parsed, known = parse(passage, names=False), parse(memory, names=False)
     if parsed is None or known is None:
         return None
     whose, value = _parts(known)
-    is_own = is_others = ended = False
+    is_own = is_others = is_ended = False
     subjects: list[Word | None] = []
     for verb in parsed.words:
         words = _clause(parsed, verb) if verb.pos in {"VERB", "AUX"} and verb.dep not in {"aux", "auxpass"} else []
@@ -163,34 +158,28 @@ def _cues(passage: str, memory: str, at_least: float) -> _Cues | None:
         subjects += [subject] if words and (subject is None or _beginning(subject) not in value) else []
         if not told:
             named = subject is not None and not whose.isdisjoint(map(_beginning, parsed.subtree(subject)))
-            ended = ended or (named and _ends(parsed, verb, words))
+            is_ended = is_ended or (named and _ends(parsed, verb, words))
         elif _is_of_another(parsed, verb, whose, value) or (not whose and _are_of_another(parsed, told)):
             is_others = True
         else:
             is_own = is_own or subject is None or not (subject.low in _POINTING or _beginning(subject) in value)
-            ended = ended or (_ends(parsed, verb, words) and not any(_is_said_to_be(parsed, word) for word in told))
-    who = whose if _is_of_person(known) else set()
-    of_others = not is_own and (is_others or _is_about_others(parsed, subjects, who))
-    wording = new_wording(memory, passage)
-    moves = wording is not None and _MOVES.search(passage) is not None
-    is_open = _OPEN.search(_DID_I_SAY.sub("", passage)) is not None and not (moves and _TURNS.search(passage))
-    if of_others:
-        score = _OF_OTHERS
-    elif is_open:
-        score += _NOT_SO
-    else:
-        score += _ENDED * (ended or moves) + _CONTRASTS * (wording is not None and wording.contrasts)
-    if score < at_least:
-        return None
-    is_doubtful = False
-    if wording is not None and not wording.contrasts and whose:
-        spoken = {_beginning(word) for word in parsed.words}
-        is_doubtful = whose.isdisjoint(spoken) and not any(word.low in _PERSONS for word in parsed.words)
-    if wording is not None and not is_doubtful:
-        around = _verb_at(parsed, wording.at)
-        is_doubtful = around is not None and _is_of_another(parsed, around, whose, value)
-    content = wording.content if wording is not None else _ended(memory, passage)
-    return _Cues(score, score > 0 and not is_open, is_doubtful or of_others, content)
+            is_ended = is_ended or (
+                _ends(parsed, verb, words) and not any(_is_said_to_be(parsed, word) for word in told)
+            )
+    wording, said = new_wording(memory, passage), _matters(passage)
+    around = _verb_at(parsed, wording.at) if wording is not None else None
+    is_of_another = around is not None and _is_of_another(parsed, around, whose, value)
+    is_open = _OPEN.search(_DID_I_SAY.sub("", passage)) is not None
+    contrasts = wording is not None and wording.contrasts
+    told_of = is_others, said & value, said & whose, _affirms(passage, memory)
+    cues = _NOWADAYS.search(passage), is_ended, wording, contrasts, is_of_another, is_open, *told_of
+    values = np.array([bool(each) for each in cues], dtype=np.float32)
+    is_about_others = is_others or _is_about_others(parsed, subjects, whose if _is_of_person(known) else set())
+    spoken = {_beginning(word) for word in parsed.words}
+    is_unnamed = wording is not None and not contrasts and bool(whose) and whose.isdisjoint(spoken)
+    is_unnamed = is_unnamed and not any(word.low in _PERSONS for word in parsed.words)
+    is_doubtful = is_open or is_of_another or is_unnamed or (is_about_others and not is_own)
+    return Cues(values, wording, is_doubtful)
 
 
 def _verb_at(parsed: Parsed, at: int) -> Word | None:
@@ -308,21 +297,6 @@ def _passages(said: str) -> Iterator[str]:
         yield said[run[0].start : run[-1].end]
 
 
-def after(memory: str, said: str) -> str | None:
-    """Return the new wording of a memory that a message makes outdated; None if no correct sentence can be made.
-
-    An empty one if the message may only tell how the memory's state began. With the message's value if it gives one,
-    otherwise "no longer" is inserted into a present-tense memory.
-    """
-    wording = new_wording(memory, said)
-    return wording.content if wording is not None else _ended(memory, said)
-
-
-def _ended(memory: str, said: str) -> str | None:
-    is_same = repeats_value(memory, said) and not _OVER.search(said)
-    return "" if is_same or _affirms(said, memory) else _no_longer(memory)
-
-
 def _matters(text: str) -> set[str]:
     """Return the prefixes of the content words, also of parts of compounds."""
     words = {part for word in words_of(text) for part in (word, *(() if "-in-" in word else word.split("-")))}
@@ -365,25 +339,6 @@ def _is_change(parsed: Parsed, verb: Word) -> bool:
     beside = (each for each in parsed.children(verb) if each.dep in {"prt", "prep", "advmod", "acomp", "attr", "dobj"})
     called = {verb.lemma, *(f"{verb.lemma} {each.low}" for each in beside)}
     return not called.isdisjoint(_ENDING)
-
-
-def _no_longer(memory: str) -> str | None:
-    parsed = parse(memory, names=False)
-    root = next((word for word in parsed.words if word.head == word.index), None) if parsed is not None else None
-    if parsed is None or root is None or len(parsed.sentences) > 1 or root.lemma in _NAMING:
-        return None
-    if parsed.child(root, "nsubj", "nsubjpass") is None or any(word.low in _DENIES for word in parsed.words):
-        return None
-    if any(word.head == root.index and word.dep == "conj" and word.pos in {"VERB", "AUX"} for word in parsed.words):
-        return None
-    helper = parsed.child(root, "aux", "auxpass")
-    finite = helper or root
-    if finite.tag not in {"VBZ", "VBP"} and finite.low != "can":
-        return None
-    if helper is not None and helper.lemma not in {"be", "can"}:
-        return None
-    at = finite.end if finite.lemma == "be" or helper is not None else finite.start
-    return f"{memory[:at].rstrip()} no longer {memory[at:].lstrip()}"
 
 
 @cache

@@ -1,0 +1,67 @@
+"""What a memory reads once it no longer holds: "no longer" in it, its verb denied, or its denial left out."""
+
+from __future__ import annotations
+
+from .parse import Parsed, Word, parse
+from .past import past_of
+from .wording import inflect_third_person
+from .words import listed
+
+_NAMING = listed("name call title know spell")
+_DENIALS = listed("no not never n't")
+_UNCLEAR = listed("without nobody nothing neither nor hardly longer anymore")
+
+
+def ended(memory: str, *, is_over: bool) -> str | None:
+    """Return a memory in the third person as it reads when it is not so; None if no correct sentence can be made.
+
+    ``is_over``: something is said to have ended or to be otherwise now, so that a past event, and a name of what is
+    gone, may have been true.
+    """
+    parsed = parse(memory, names=False)
+    root = next((word for word in parsed.words if word.head == word.index), None) if parsed is not None else None
+    if parsed is None or root is None or len(parsed.sentences) > 1:
+        return None
+    has_second = any(each.dep == "conj" and each.pos in {"VERB", "AUX"} for each in parsed.children(root))
+    if parsed.child(root, "nsubj", "nsubjpass") is None or has_second:
+        return None
+    helper = parsed.child(root, "aux", "auxpass")
+    denials = [word for word in parsed.words if word.low in _DENIALS]
+    if any(word.low in _UNCLEAR for word in parsed.words) or len(denials) > 1:
+        content = None
+    elif denials:
+        content = _affirmed(parsed, root, helper, denials[0])
+    else:
+        content = _denied(parsed, root, helper, is_over=is_over)
+    return content
+
+
+def _denied(parsed: Parsed, root: Word, helper: Word | None, *, is_over: bool) -> str | None:
+    finite, text = helper or root, parsed.text
+    is_plain = helper is None and root.lemma != "be"
+    is_name = root.lemma in _NAMING
+    before, after = (finite.start, finite.start) if is_plain else (finite.end, finite.end)
+    adverb = "not" if is_name or finite.tag == "VBD" else "no longer"
+    if (adverb == "not" and is_over) or (helper is not None and helper.lemma not in {"be", "can"}):
+        return None
+    if finite.tag == "VBD" and is_plain:
+        adverb, after = f"did not {root.lemma}", finite.end
+    elif finite.tag not in {"VBZ", "VBP", "VBD"} and finite.low != "can":
+        return None
+    return f"{text[:before].rstrip()} {adverb} {text[after:].lstrip()}"
+
+
+def _affirmed(parsed: Parsed, root: Word, helper: Word | None, denial: Word) -> str | None:
+    """Return a denying sentence without its denial: "The user drinks alcohol."."""
+    text, start, end, verb = parsed.text, denial.start, denial.end, ""
+    if denial.dep != "neg":
+        nouns = parsed.words[denial.index + 1 :]
+        if denial.dep != "det" or not nouns or nouns[0].tag not in {"NNP", "NNS"}:
+            return None  # "No car" would become "a car", "no milk" only "milk".
+    elif helper is not None and helper.lemma == "do":
+        start, end = helper.start, root.end
+        verb = past_of(root.lemma) if helper.tag == "VBD" else root.lemma
+        verb = inflect_third_person(verb) if helper.tag == "VBZ" else verb
+    before = text[:start].rstrip()
+    before = f"{before[:-2]}can" if before.endswith(" ca") else before
+    return " ".join(f"{before} {verb} {text[end:]}".split()).replace(" .", ".")
