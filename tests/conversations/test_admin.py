@@ -2,6 +2,7 @@
 
 import io
 import json
+from types import SimpleNamespace
 
 import pytest
 
@@ -13,6 +14,7 @@ from conversations.models import Conversation, ConversationChunk, ConversationIm
 from journal.exceptions import NotAllowed, NotFound, Refused
 from journal.models import Change, JobRun
 from tests import factories
+from tests.conftest import taken_back
 
 from .exports import chatgpt_talk
 
@@ -26,10 +28,37 @@ def desk(moderator, client):
     return client
 
 
+@pytest.fixture(scope="module")
+def told(django_db_setup, django_db_blocker):
+    """An ``owner`` and a ``member`` of a ``legacy``, and the ``talk``, made once; each test takes back its changes."""
+    with django_db_blocker.unblock(), taken_back():
+        owner, member = (factories.UserFactory(username=name) for name in ("owner", "member"))
+        legacy = factories.LegacyFactory(name="Grandmother Rosa", owner=owner, members=[member])
+        yield SimpleNamespace(owner=owner, member=member, legacy=legacy, talk=private_talk(owner, legacy))
+
+
 @pytest.fixture
-def talk(settings, owner, legacy):
+def owner(told, db):
+    return told.owner
+
+
+@pytest.fixture
+def member(told, db):
+    return told.member
+
+
+@pytest.fixture
+def legacy(told, db):
+    return told.legacy
+
+
+@pytest.fixture
+def talk(told, db):
+    return told.talk
+
+
+def private_talk(owner, legacy):
     """A private conversation with a title, two messages and a summary."""
-    settings.KEEPSAKE_EMBEDDER = "hashing"
     principal = principal_for_person(owner.pk)
     conversation = actions.conversation_create(principal, legacy_id=legacy.pk, title="Cigars")
     said = [actions.NewMessage("user", f"Rosa smoked {number} cigars.", speaker="Olga") for number in (1, 2)]
