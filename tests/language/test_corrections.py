@@ -17,7 +17,9 @@ pytestmark = pytest.mark.usefixtures("meanings_are_told_once")
 
 CORPUS = {
     half: {kind: [[part.strip() for part in row.split("|")] for row in rows] for kind, rows in kinds.items()}
-    for half, kinds in yaml.safe_load(Path(__file__).with_name("corrections.yaml").read_text("utf-8")).items()
+    for half, kinds in yaml.load(
+        Path(__file__).with_name("corrections.yaml").read_text("utf-8"), yaml.CSafeLoader
+    ).items()
 }
 
 
@@ -46,17 +48,20 @@ def read(rows):
     return pairs
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize(("half", "floor"), [("developed_on", 0.9), ("unseen", 0.8), ("mended", 0.83)])
 def test_corrections_replace(bands, half, floor):
     rows = CORPUS[half]["replaced"]
     assert bands(rows).count(Band.RECREATE) >= floor * len(rows)
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("half", CORPUS)
 def test_what_stands_beside_it_is_replaced_by_nothing_and_the_same_as_nothing(bands, half):
     assert not {Band.RECREATE, Band.UPDATE, Band.REINFORCE} & set(bands(CORPUS[half]["traps"]))
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("half", ["developed_on", "unseen"])
 def test_no_two_that_differ_in_one_thing_are_the_same(half):
     rows = read(CORPUS[half]["minimal"])

@@ -20,7 +20,7 @@ TOOLS = (
     ToolSpec("delete_memory", "Forget a memory.", {"type": "object"}),
     ToolSpec("doubt_memory", "Ask about a memory.", {"type": "object"}),
 )
-GROUPS = yaml.safe_load((Path(__file__).parent / "choosing.yaml").read_text(encoding="utf-8"))
+GROUPS = yaml.load((Path(__file__).parent / "choosing.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
 CASES = [
     pytest.param(case, group.get("known", {}), id=f"{group['group']}-{number}")
     for group in GROUPS

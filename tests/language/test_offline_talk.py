@@ -8,7 +8,7 @@ import yaml
 from language.offline.model import OfflineModel
 from tests.language.offline_talk import conversation
 
-GROUPS = yaml.safe_load((Path(__file__).parent / "talk.yaml").read_text(encoding="utf-8"))
+GROUPS = yaml.load((Path(__file__).parent / "talk.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
 CASES = [
     pytest.param(case, group.get("legacy"), id=f"{group['group']}-{number}")
     for group in GROUPS

@@ -168,6 +168,7 @@ def test_pairs_of_another_writer_stay_apart_where_the_words_tell():
     assert len(asked) >= 57
 
 
+@pytest.mark.corpus
 @pytest.mark.usefixtures("_meant")
 def test_what_takes_nearly_the_same_words_and_is_two_stays_two_by_the_rules():
     """Swapped roles, another tense, words that are near: 147 pairs."""

@@ -38,6 +38,7 @@ def shares():
     return of
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize(
     ("paraphrases", "near", "found", "without_the_text", "falsely"),
     [
@@ -95,6 +96,7 @@ def _waits(text, rejected, vector, stood):
     return cosine >= LEAST_SIMILARITY and bool(match)
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize(
     ("paraphrases", "near", "found", "falsely"),
     [
@@ -144,6 +146,7 @@ def test_another_role_person_denial_thing_or_number_is_another_statement(waiting
     assert waiting([said], [rejected], known="text") == waits
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize(
     ("rejected", "ordinary", "known", "found", "falsely"),
     [

@@ -29,7 +29,7 @@ PARTS = {"keepsake_secret": "Zx81kLmN02pQ" + "rStU44vWxYz-aB3_dE5gH7jK9mN2pQ4", 
 
 def labelled(name):
     """What a YAML file of this folder holds, with the values put in."""
-    return _filled(yaml.safe_load((Path(__file__).parent / f"{name}.yaml").read_text(encoding="utf-8")))
+    return _filled(yaml.load((Path(__file__).parent / f"{name}.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader))
 
 
 def _filled(part):

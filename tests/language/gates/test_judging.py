@@ -33,6 +33,7 @@ def stopped():
     return share
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize(
     ("name", "orders", "secrets", "ordinary", "every"),
     [("round_9", 0.9, 0.95, 0.01, 4), ("round_10", 0.9, None, 0.02, 1), ("round_12", 0.99, None, 0.025, 1)],
@@ -51,6 +52,7 @@ def test_what_is_no_statement_of_a_person_is_stopped(stopped, name, orders, secr
     assert stopped(texts["ordinary"]) <= ordinary
 
 
+@pytest.mark.corpus
 def test_texts_that_neither_rules_nor_weights_were_made_from(stopped):
     """Stopped are 79 of 80 orders, 59 of 60 secrets, and 7 of 122 hard ordinary statements (18 before)."""
     texts = labelled("round_13")
@@ -84,6 +86,7 @@ def test_documents_are_kept_that_agents_write_for_themselves(kept):
     assert kept(labelled("documents")["ordinary"]) >= 0.85
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize(("document", "orders"), [("json", 0.8), ("notes", 0.8), ("alone", 0.95)])
 def test_an_order_in_a_document_waits(kept, document, orders):
     """82, 82 and 98 of the 100 orders of round 12 at first sight; by rules alone 57."""

@@ -11,7 +11,7 @@ from language.embedders.e5.embedder import BundledEmbedder
 from language.reading.refusals import Turn, count_extra_words, find_refusal, may_refuse, restates, says_yes
 from tests.timing import allowed, processor_seconds
 
-GROUPS = yaml.safe_load((Path(__file__).parent.parent / "refusals.yaml").read_text())
+GROUPS = yaml.load((Path(__file__).parent.parent / "refusals.yaml").read_text(), yaml.CSafeLoader)
 LEAST_HEARD, MOST_WRONGLY = 0.9, 0.03
 
 
@@ -40,6 +40,7 @@ def judge(case):
     return all(hits.values()), more
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("group", GROUPS, ids=lambda group: group["group"])
 def test_nine_of_ten_are_heard_and_next_to_nothing_wrongly(group):
     judged = {str(case): judge(case) for case in group["cases"]}
