@@ -49,6 +49,7 @@ from statements.actions import (
     suppress_earlier,
 )
 from statements.models import Doubt, StatementKind, Suppression
+from statements.policy import fingerprint
 
 from ..reply.told import delete_events, latest_with_events
 from ..takeout.recount import recount
@@ -138,7 +139,11 @@ class _Erasing:
         self._said()
         self._statements(MEMORY, extent.memories)
         self._statements(FACT, extent.facts)
-        self._blank(MemoryVersion, MemoryVersion.objects.filter(pk__in=extent.versions))
+        versions = MemoryVersion.objects.filter(pk__in=extent.versions)
+        told = versions.exclude(content="").values_list("content", "memory_id")
+        words = {fingerprint(self.user_id, content): memory_id for content, memory_id in told}
+        erased_words_suppress(self.write, self.user_id, words)
+        self._blank(MemoryVersion, versions)
         self._delete(Proposal.objects.filter(pk__in=extent.proposals))
         self._delete(MemoryPlanItem.objects.filter(pk__in=extent.plan_items))
         self._forget("proposal", extent.proposals)

@@ -65,14 +65,14 @@ def _stated(erased: ErasedText, name: str) -> Iterator[str]:
     yield from (each.content for each in (*found.statements, *found.momentary, *found.refused))
 
 
-def erased_words_suppress(write: LedgerWrite, user_id: UUID, found: Mapping[str, UUID]) -> None:
-    """Suppress the words with these fingerprints, in the transaction that erases their messages' texts."""
+def erased_words_suppress(write: LedgerWrite, user_id: UUID, found: Mapping[str, UUID | str]) -> None:
+    """Suppress the words with these fingerprints, in the transaction that erases the texts of their objects."""
     if user_id not in write.ledgers:
         raise ValueError("Suppressions are written under the person's ledger lock.")
     Suppression.objects.bulk_create(
         [
-            Suppression(user_id=user_id, fingerprint=words, object_id=str(message_id))
-            for words, message_id in found.items()
+            Suppression(user_id=user_id, fingerprint=words, object_id=str(object_id))
+            for words, object_id in found.items()
         ],
         ignore_conflicts=True,
     )

@@ -79,7 +79,7 @@ class TestApprove:
         hens = add(bot, HENS).memory
         actions.memory_reject(me, hens.pk)
         actions.memory_approve(me, waiting.pk, content=HENS)
-        assert not Suppression.objects.exists()
+        assert Suppression.objects.get().object_id == waiting.pk, "only the wording that was replaced waits"
 
     def test_what_it_contradicts_goes(self, me, job, owner, cautious, add):
         red = add(me, "The user's favourite colour is red.").memory

@@ -119,7 +119,7 @@ class TestYes:
         hens = add(cautious, HENS).memory
         actions.memory_reject(me, hens.pk)
         actions.proposal_approve(me, update.pk)
-        assert not Suppression.objects.exists()
+        assert Suppression.objects.get().object_id == bees.pk, "only the wording that was replaced waits"
         assert now(bees).content == HENS
 
     @pytest.mark.parametrize("kind", ["update", "archive"])

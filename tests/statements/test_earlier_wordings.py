@@ -1,8 +1,10 @@
 """A no covers every wording that the person left behind: those of what was rejected, and those that they replaced."""
 
 import pytest
+from django.utils import timezone
 
-from memories.models import Memory
+from memories.models import MEMORY, Memory
+from statements.actions import statements_purge
 from statements.models import Suppression
 from statements.policy.resembling import RESEMBLES
 from tests.assistant.test_erasure import erase
@@ -94,4 +96,14 @@ def test_undoing_a_correction_undoes_its_hold(api, owner, agent):
     assert rev["version"] == 2
     assert Suppression.objects.count() == 1
     api(owner).post("/api/v1/changes/undo/", {"first": last, "last": last})
+    assert not Suppression.objects.exists()
+
+
+def test_what_was_replaced_in_a_memory_that_only_fell_out_of_use_is_held_until_its_purge(api, owner, agent):
+    memory = add(api(agent), CELLO, "context")
+    api(owner).put(url(memory), {"content": VIOLA})
+    api(agent).delete(url(memory))
+    assert add(api(agent), CELLO, "context", insist=True)["state"] == "proposed"
+    Memory.objects.filter(pk=memory["id"]).update(purge_at=timezone.now())
+    statements_purge(MEMORY)
     assert not Suppression.objects.exists()

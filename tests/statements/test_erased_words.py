@@ -55,3 +55,14 @@ def test_what_the_assistant_said_leaves_nothing(api, owner, agent, message):
     reply = factories.MessageFactory(conversation=message.conversation, role="assistant", content="You have a red car.")
     erase(owner, "message", reply.pk)
     assert not Suppression.objects.exists()
+
+
+def test_an_earlier_wording_that_was_erased_with_its_message_waits(api, owner, agent, message, me):
+    memory = actions.memory_add(
+        me, NewMemory("The user's heart murmurs.", "context"), message_id=message.pk,
+        conversation_id=message.conversation_id,
+    ).memory  # fmt: skip
+    actions.memory_update(factories.agent_principal(agent, owner), memory.pk, "The user keeps hens.")
+    erase(owner, "message", message.pk)
+    assert not holding("murmur")
+    assert add(api(agent), "The user's heart murmurs.", "context", insist=True)["state"] == "proposed"
