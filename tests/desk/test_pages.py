@@ -432,7 +432,8 @@ def test_somebody_to_remember_is_named_at_home(visit, owner):
 
 
 @pytest.mark.parametrize(
-    ("name", "why"), [("  ", "This field is required."), ("x" * 201, "at most 200 characters"), ("Jo\x00", "Null")]
+    ("name", "why"),
+    [("  ", "This field is required."), ("x" * 201, "at most 200 characters"), ("Jo\x00", "NUL character")],
 )
 def test_a_name_that_is_none_is_refused_plainly(visit, owner, name, why):
     answer = visit(owner).post("/", {"name": name})
