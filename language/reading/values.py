@@ -312,8 +312,10 @@ def _put(memory: str, was: str, now: str) -> str | None:
     if is_name and last.pos == "PROPN" and now.islower():
         now = now.title()
     before, after = memory[: first.start], memory[last.end :]
-    if after.split()[:1] and now.lower().endswith(f" {after.split()[0].lower().rstrip('.')}"):
-        now = now.rsplit(" ", 1)[0]
+    if now.lower().split()[-1:] == after.lower().rstrip(".").split()[:1]:
+        now = now.rpartition(" ")[0]
+        if not now:
+            return None  # "The marathon, not the half", of the half marathon.
     article = re.search(r"\b(an?|the) $", before)
     if article is not None and now.split()[0].lower().rstrip(".") in _TITLES:
         before = before[: article.start()]

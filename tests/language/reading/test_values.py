@@ -49,6 +49,7 @@ def test_one_beside_no_old_one_sets_nothing_against_it(memory, said, then):
     (CHOIR, "The choir meets on the first Sunday of the month."),
     ("The user's provider is Telekom.", "I switched from Telekom to another one."),
     ("The user's rent is paid by Tom.", "It's Ann, not Rex."),
+    ("The user trains for the Oslo half marathon.", "So training for the Oslo marathon, not the half."),
 ])  # fmt: skip
 def test_what_is_unclear_or_counts_something_else_is_left(memory, said):
     assert new_wording(memory, said) is None
