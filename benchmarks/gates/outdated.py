@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from language.base import Vectors
 from language.embedders.e5.embedder import BundledEmbedder
@@ -81,7 +82,7 @@ def fit(pairs: Pairs) -> tuple[Vectors, float]:
     return found, float(middle - mean @ found)
 
 
-def unseen_scores(pairs: Pairs) -> Vectors:
+def unseen_scores(pairs: Pairs) -> NDArray[np.float64]:
     """Return the score of each pair by a regression without its message's fold; pairs of talk are in all."""
     fold = np.where(pairs.lines >= 0, pairs.lines // FOLD_LINES % FOLDS, -1)
     scores = np.zeros(len(fold))
@@ -91,7 +92,7 @@ def unseen_scores(pairs: Pairs) -> Vectors:
     return scores
 
 
-def weigh(scores: Vectors, cues: Vectors, labels: Vectors, counts: Vectors) -> Vectors:
+def weigh(scores: NDArray[np.float64], cues: Vectors, labels: Vectors, counts: Vectors) -> NDArray[np.float64]:
     """Return the weights of the score, the cues and the bias by a logistic regression."""
     told = np.concatenate([scores[:, None], cues, np.ones((len(cues), 1))], axis=1)
     weights, shrink = np.zeros(told.shape[1]), SHRINK * np.eye(told.shape[1])
@@ -104,7 +105,7 @@ def weigh(scores: Vectors, cues: Vectors, labels: Vectors, counts: Vectors) -> V
     return weights
 
 
-def check(scores: Vectors, cues: Vectors, labels: Vectors, counts: Vectors, lines: Vectors) -> None:
+def check(scores: NDArray[np.float64], cues: Vectors, labels: Vectors, counts: Vectors, lines: Vectors) -> None:
     """Print how many of the labelled pairs are found, and wrongly, at several scores."""
     fold, labelled = lines // FOLD_LINES % FOLDS, counts == 1.0
     found = np.zeros(len(lines))
