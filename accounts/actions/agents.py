@@ -137,7 +137,8 @@ def grant_set(
     """Set what an agent may read of the person from its next request on. ``None`` means everything its role allows.
 
     Categories narrow the role's; sources (chunks, turns, facts) replace the role's. ``revoked`` blocks or admits the
-    agent. Omitted values don't change. Adds a revision if anything changed.
+    agent. Omitted values don't change, but categories given alone take the sources away while none were given: what was
+    said is about every category. Adds a revision if anything changed.
 
     An agent with the scope admin can narrow its own grant but not widen it; others' grants only if it sees everything
     itself.
@@ -157,6 +158,8 @@ def grant_set(
         if agent is None:
             raise NotFound("There is no such agent.")
         grant, _made = Grant.objects.get_or_create(user_id=user_id, agent_id=agent_id)
+        if wanted.get("categories") is not None and grant.sources is None and not agent.role:
+            wanted.setdefault("sources", [])
         if revoked is not None and revoked != (grant.revoked_at is not None):
             wanted["revoked_at"] = timezone.now() if revoked else None
         wanted = {name: value for name, value in wanted.items() if getattr(grant, name) != value}

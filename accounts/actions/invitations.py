@@ -48,7 +48,7 @@ def invitation_revoke(principal: Principal, legacy_id: UUID, invitation_id: UUID
 
     Raises NotYoursToDecide (403), NotFound (404), NotAllowed (403) for a member who is not an owner.
     """
-    user_id = policy.must_decide(principal)
+    user_id = policy.must_decide_for_all(principal)
     must_own(principal, legacy_id)
     with ledger_write(principal.actor, user_id, legacy_id) as write:
         must_own(principal, legacy_id)

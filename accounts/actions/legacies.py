@@ -63,9 +63,10 @@ def legacy_create(principal: Principal, name: str, members: Sequence[str] = ()) 
 def legacy_rename(principal: Principal, legacy_id: UUID, name: str) -> Legacy:
     """Rename a legacy.
 
-    Raises NotFound (404), NotAllowed (403) for a member who is not an owner, Refused (400), Gated (422).
+    Raises NotFound (404), NotAllowed (403) for a member who is not an owner, NotYoursToDecide (403) for an agent that
+    does not see everything, Refused (400), Gated (422).
     """
-    policy.must_write(principal)
+    policy.must_write_for_all(principal)
     name = policy.clean_shown_name(name)
     policy.check_name_not_rejected(principal, name)
     must_own(principal, legacy_id)  # Also before locking, so that a stranger can't lock the ledger.
@@ -85,7 +86,7 @@ def legacy_close(write: LedgerWrite, principal: Principal, legacy_id: UUID, now:
     The caller handles the facts in the same transaction. Raises NotFound (404), NotAllowed (403), Conflict (409
     ``members_changed``) if somebody joined before the ledgers were locked.
     """
-    user_id = policy.must_decide(principal)
+    user_id = policy.must_decide_for_all(principal)
     must_own(principal, legacy_id)
     members = list(Member.objects.filter(legacy_id=legacy_id).order_by("joined_at", "pk"))
     if {member.user_id for member in members} - write.ledgers.keys():
@@ -198,7 +199,7 @@ def member_detach(write: LedgerWrite, principal: Principal, member: Member) -> N
     The caller handles the member's facts in the same transaction. A member can end their own membership, an owner
     anybody's. Raises NotFound (404), NotAllowed (403), Conflict (409 ``last_owner``), NotYoursToDecide (403).
     """
-    user_id = policy.must_decide(principal)
+    user_id = policy.must_decide_for_all(principal)
     if member.user_id != user_id:
         must_own(principal, member.legacy_id)
     current = _current(member)

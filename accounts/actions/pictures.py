@@ -26,9 +26,10 @@ _one_at_a_time = Lock()
 def legacy_picture_set(principal: Principal, legacy_id: UUID, file: IO[bytes], size: int) -> LegacyPicture:
     """Set or replace the picture of a legacy. ``size`` is the file's size in bytes.
 
-    Raises NotFound (404), NotAllowed (403) for a member who is not an owner, Refused (400 ``bad_picture``).
+    Raises NotFound (404), NotAllowed (403) for a member who is not an owner, NotYoursToDecide (403) for an agent that
+    does not see everything, Refused (400 ``bad_picture``).
     """
-    user_id = policy.must_write(principal)
+    user_id = policy.must_write_for_all(principal)
     must_own(principal, legacy_id)  # Also before the work of encoding.
     content = reencode_picture(file, size)
     with ledger_write(principal.actor, legacy_id) as write:
@@ -40,8 +41,8 @@ def legacy_picture_set(principal: Principal, legacy_id: UUID, file: IO[bytes], s
 
 
 def legacy_picture_remove(principal: Principal, legacy_id: UUID) -> None:
-    """Delete the picture of a legacy. Raises NotFound (404), NotAllowed (403) for a member who is not an owner."""
-    policy.must_write(principal)
+    """Delete the picture of a legacy. Raises the same as ``legacy_picture_set``, except for Refused."""
+    policy.must_write_for_all(principal)
     must_own(principal, legacy_id)
     with ledger_write(principal.actor, legacy_id) as write:
         must_own(principal, legacy_id)

@@ -14,8 +14,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.models import Agent, Legacy, Member
-from accounts.policy import must_decide, must_decide_for_all
+from accounts.policy import must_decide, must_decide_for_all, sees_everything
 from accounts.principals import Principal
+from accounts.queries import principal_for_person
 from accounts.scope import working_for
 from conversations.models import Conversation, ConversationImport, Message
 from conversations.querysets import OPEN_IMPORTS
@@ -45,6 +46,8 @@ _ERASABLE: Mapping[str, Callable[[Principal], QuerySet[Any]]] = {
     "membership": Legacy.objects.visible_to,
 }
 """What the person may erase, by scope."""
+_WHOLE = frozenset({"everything", "membership"})
+"""Scopes that an agent which sees a part only does not decide about."""
 
 
 def erasure_request(
@@ -57,8 +60,10 @@ def erasure_request(
     Conflict (409 ``last_owner``: hand the legacy over first; ``owns_services``: other people depend on the person's
     service agents; ``import_open``: the import has not ended).
     """
-    user_id = must_decide_for_all(principal) if scope == "everything" else must_decide(principal)
-    _check(principal, user_id, scope, object_id, grace_hours)
+    user_id = must_decide_for_all(principal) if scope in _WHOLE else must_decide(principal)
+    # Whoever sees everything decides for the person, also about private conversations with other agents.
+    whose = principal_for_person(user_id) if principal.kind == "agent" and sees_everything(principal) else principal
+    _check(whose, user_id, scope, object_id, grace_hours)
     with ledger_write(principal.actor, user_id) as write:
         wanted = {"user_id": user_id, "scope": scope, "object_id": object_id}
         erasure = Erasure.objects.filter(**wanted, state__in=[State.WAITING, State.ERASING]).first()
@@ -108,6 +113,8 @@ def _named(principal: Principal, scope: str, object_id: str) -> QuerySet[Any]:
 def erasure_withdraw(principal: Principal, receipt: UUID) -> Erasure:
     """Cancel a waiting erasure. Raises NotYoursToDecide, NotFound, Conflict (409 ``erasure_begun``)."""
     user_id = must_decide(principal)
+    if Erasure.objects.filter(pk=receipt, user_id=user_id, scope__in=_WHOLE).exists():
+        must_decide_for_all(principal)
     with ledger_write(principal.actor, user_id) as write:
         erasure = Erasure.objects.select_for_update().filter(pk=receipt, user_id=user_id).first()
         if erasure is None:

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from accounts.actions import member_detach
 from accounts.models import Member
-from accounts.policy import must_decide
+from accounts.policy import must_decide, must_decide_for_all
 from accounts.principals import Principal
 from accounts.queries import principal_for_job
 from accounts.scope import acting_as
@@ -277,7 +277,7 @@ def member_leave(principal: Principal, legacy_id: UUID, member_id: UUID) -> None
     The former member keeps their facts, which become private, and can't share them. Raises NotYoursToDecide (403),
     NotFound (404), NotAllowed (403) for removing others without being an owner, Conflict (409 ``last_owner``).
     """
-    must_decide(principal)
+    must_decide_for_all(principal)
     member = Member.objects.visible_to(principal).filter(pk=member_id, legacy_id=legacy_id).first()
     if member is None:
         raise NotFound("There is no such member.")

@@ -187,6 +187,14 @@ class TestGrant:
         assert api(agent).get(path).json() == expected
         assert events_of(owner) == [("GRANT", "agent", {"changed": ["categories", "sources"]})]
 
+    def test_categories_alone_take_the_sources_too(self, owner, agent, api):
+        """Reproduction: narrowed to goals, the agent still read every word that was said about health."""
+        path = f"{AGENTS}{agent.pk}/grant/"
+        assert api(owner).patch(path, {"categories": ["goals"]}).json()["sources"] == []
+        assert api(owner).patch(path, {"categories": ["goals"], "sources": None}).json()["sources"] is None
+        assert api(owner).patch(path, {"sources": ["facts"]}).json()["categories"] == ["goals"]
+        assert api(owner).patch(path, {"categories": ["tasks"]}).json()["sources"] == ["facts"]
+
     def test_what_is_left_out_stays(self, owner, agent, api):
         path = f"{AGENTS}{agent.pk}/grant/"
         api(owner).patch(path, {"categories": ["goals"], "sources": []})

@@ -17,6 +17,7 @@ from journal.exceptions import Conflict, NotFound
 from journal.models import Change
 from tests import factories
 from tests.conftest import taken_back, with_key
+from tests.every_call import picture
 from tests.factories import rev_of
 
 API = "/api/v1/"
@@ -171,13 +172,22 @@ class TestWhoInvites:
         ):
             refused = client.post(path, body)
             assert (refused.status_code, refused.json()["code"]) == (403, "not_yours_to_decide")
+        sent = actions.member_invite(as_person(owner), legacy.pk, "sam").invitation
         # Reproduction: it ended the legacy for all members.
         for refused in (
             client.post(f"{API}legacies/{legacy.pk}/end/"),
+            client.delete(f"{API}legacies/{legacy.pk}/invitations/{sent.pk}/"),
+            client.delete(f"{API}legacies/{legacy.pk}/members/{Member.objects.get(user=owner).pk}/"),
             client.patch(f"{API}legacies/{legacy.pk}/members/{Member.objects.get(user=owner).pk}/", {"role": "member"}),
         ):
             assert (refused.status_code, refused.json()["code"]) == (403, "not_yours_to_decide")
-        assert not Invitation.objects.exists()
+        # Reproduction: it renamed the legacy. Without a narrowing, a key that writes may.
+        named = client.patch(f"{API}legacies/{legacy.pk}/", {"name": "Aunt Rosa"})
+        drawn = client.put(f"{API}legacies/{legacy.pk}/picture/", picture(), format="multipart")
+        removed = client.delete(f"{API}legacies/{legacy.pk}/picture/")
+        expected = [403, 403, 403] if role or grant else [200, 204, 204]
+        assert [each.status_code for each in (named, drawn, removed)] == expected
+        assert Invitation.objects.get().state == "open"
         assert client.post(f"{API}legacies/", {"name": "Jo"}).status_code == 201
 
     def test_the_person_s_own_admin_key_does(self, legacy, agent, api):

@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.utils import timezone
 
-from accounts.actions import principal_for_key
+from accounts.actions import preferences_set, principal_for_key
 from accounts.models import ExternalIdentity, Legacy, LinkAttempts, Member, User
 from accounts.queries import principal_for_person
 from assistant.erasure import part_actions, whole_actions
@@ -526,6 +526,32 @@ def test_only_who_decides_for_the_person_erases(api, owner, stranger):
     receipt = Erasure.objects.get()
     assert api(stranger).delete(f"/api/v1/erase/{receipt.pk}/").status_code == 404
     assert api().delete(f"/api/v1/erase/{receipt.pk}/").status_code == 401
+
+
+@pytest.mark.parametrize("scope", ["message", "conversation"])
+@pytest.mark.parametrize("private", [False, True])
+def test_the_person_s_admin_key_erases_what_was_said_with_another_agent(api, owner, member, scope, private):
+    """Reproduction: it was a 404, although the key decides for the person."""
+    preferences_set(principal_for_person(owner.pk), recall_record=False)
+    talk = ConversationFactory(user=owner, agent=AgentFactory(owner=owner), private=private)
+    rows = {"message": MessageFactory(conversation=talk), "conversation": talk}
+    body = {"scope": scope, "id": str(rows[scope].pk), "confirm": True}
+    narrowed, theirs, whole = (
+        AgentKeyFactory(agent__owner=person, scopes=["read", "write", "admin"]) for person in (owner, member, owner)
+    )
+    GrantFactory(user=owner, agent=narrowed.agent, categories=["goals"])
+    asked = [api(key.credential).post("/api/v1/erase/", body).status_code for key in (narrowed, theirs, whole)]
+    assert asked == [404, 404, 202]
+
+
+def test_a_narrowed_key_neither_erases_a_membership_nor_takes_back_that_everything_goes(api, owner, legacy):
+    key = AgentKeyFactory(agent__owner=owner, scopes=["read", "write", "admin"])
+    GrantFactory(user=owner, agent=key.agent, categories=["goals"])
+    body = {"scope": "membership", "id": str(legacy.pk), "confirm": True}
+    assert api(key.credential).post("/api/v1/erase/", body).status_code == 403
+    waiting, _ = erasure_request(principal_for_person(owner.pk), "everything", grace_hours=24)
+    assert api(key.credential).delete(f"/api/v1/erase/{waiting.pk}/").status_code == 403
+    assert api(owner).delete(f"/api/v1/erase/{waiting.pk}/").status_code == 200
 
 
 @pytest.mark.parametrize(
