@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template import loader
 from django.utils.translation import gettext as _
 
-from web.errors import RETRY_SECONDS, is_outage
+from web.errors import RETRY_SECONDS, is_outage, was_erased
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -27,7 +27,10 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Return 404: nothing here that the caller may see."""
+    """Return 404: nothing here that the caller may see; 410 for what the person themselves erased lately."""
+    match, user = request.resolver_match, getattr(request, "user", None)
+    if match is not None and user is not None and user.is_authenticated and was_erased(user.pk, match.kwargs):
+        return _answer(request, 410, "erased", _("You erased this. Nothing of it is left."))
     return _answer(request, 404, "not_found", _("There is nothing at this address."))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -34,7 +35,7 @@ def answer_error(error: Exception, context: dict[str, Any]) -> Response | None:
     """Handle exceptions of API views for DRF. Returns None for an unexpected error, which Django answers with a 500."""
     if isinstance(error, IdempotentReplay):
         return _replay(error, context)
-    if _is_missing(error) and _was_erased(context):
+    if _is_missing(error) and was_erased(_asked_for(context), context.get("kwargs")):
         error = Gone()
     if isinstance(error, Refused):
         _note_refusal(error, context)
@@ -73,10 +74,9 @@ def _is_missing(error: Exception) -> bool:
     return isinstance(error, NotFound | Http404 | exceptions.NotFound)
 
 
-def _was_erased(context: dict[str, Any]) -> bool:
-    """Whether the URL names an object that the caller's person erased in the last 90 days."""
-    named = [str(value) for value in (context.get("kwargs") or {}).values()]
-    user_id = _asked_for(context)
+def was_erased(user_id: UUID | None, url_kwargs: Mapping[str, Any] | None) -> bool:
+    """Whether a URL names an object that the caller's person erased in the last 90 days."""
+    named = [str(value) for value in (url_kwargs or {}).values()]
     if user_id is None or not named:
         return False
     return Erased.objects.filter(object_id__in=named, erasure__user_id=user_id).exists()

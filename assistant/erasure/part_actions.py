@@ -16,7 +16,13 @@ from django.utils import timezone
 
 from accounts.models import Legacy, Member
 from accounts.principals import Principal
-from conversations.actions import Cause, conversation_remove, plan_withholding, words_withhold
+from conversations.actions import (
+    Cause,
+    conversation_remove,
+    forget_erased_redactions,
+    plan_withholding,
+    words_withhold,
+)
 from conversations.models import Conversation, ConversationChunk, ConversationImport, Message, Withheld
 from conversations.querysets import WithheldQuerySet
 from facts.models import FACT, FactEvidence, LegacyFact
@@ -206,7 +212,9 @@ class _Erasing:
             # Includes the assistant's echoes, titles and quotations; summaries are rewritten.
             words_withhold(self.write, self.user_id, _cause_of(pk), [(pk, "")])
         for rows in _withheld_of(self.user_id, self.extent, single):
+            ids = {pk for pk in rows.restorable().values_list("message_id", flat=True) if pk}
             self.removed["withheld"] += rows.restorable().update(text="")
+            forget_erased_redactions(self.user_id, ids)
         erased_words_suppress(self.write, self.user_id, self.stated)
         for evidence in (MemoryEvidence, FactEvidence, ProposalEvidence, PlaceMention):
             self._delete(evidence._base_manager.filter(message__in=self.extent.messages))

@@ -36,6 +36,7 @@ from .withheld_texts import chunks_hide, summaries_hide
 from .withholding import (
     PassagePlace,
     before_withheld_erased,
+    forget_erased_redactions,
     on_withheld,
     original_quotes,
     passages_withhold,
@@ -69,6 +70,7 @@ __all__ = [
     "conversation_pin",
     "conversation_remove",
     "conversation_set_told_rev",
+    "forget_erased_redactions",
     "graph_copy",
     "graph_save",
     "graph_write",

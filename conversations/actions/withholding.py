@@ -26,6 +26,7 @@ from accounts.policy import must_decide
 from accounts.principals import Principal
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import NotFound, Refused
+from journal.models import UndoStep
 from journal.steps import UndoTarget
 
 from .. import policy
@@ -318,14 +319,10 @@ def messages_undo(write: LedgerWrite, principal: Principal, wanted: Sequence[Und
     """Restore messages' earlier redactions, for undo. Returns the messages not restored, by id, with an error code."""
     user_id = must_decide(principal)
     texts = RedactedTexts.load(user_id, [UUID(each.object_id) for each in wanted])
-    erased: defaultdict[UUID, set[Redaction]] = defaultdict(set)
-    for row in texts.rows.values():
-        if not row.text:
-            erased[message_of(row)].add(redaction_of(row))
+    erased = _erased(texts)
     left, back = {}, {}
     for each in wanted:
-        pk = UUID(each.object_id)
-        earlier = {Redaction(*redaction) for redaction in each.before.get("withheld", ())}
+        pk, earlier = UUID(each.object_id), _earlier(each.before)
         if pk not in texts.messages or not erased[pk] <= earlier:
             left[each.object_id] = "not_there"
         else:
@@ -346,6 +343,28 @@ _before_erasure: list[BeforeErasure] = []
 def before_withheld_erased(keep: BeforeErasure) -> None:
     """Register a function that keeps what may be kept of a person's withheld words that are about to be erased."""
     _before_erasure.append(keep)
+
+
+def forget_erased_redactions(user_id: UUID, message_ids: Collection[UUID]) -> None:
+    """Delete the undo steps of messages that would bring back words which were erased."""
+    erased = _erased(RedactedTexts.load(user_id, message_ids))
+    steps = UndoStep.objects.filter(ledger_id=user_id, object_type="message", object_id__in=[str(pk) for pk in erased])
+    over = [step.pk for step in steps if not erased[UUID(step.object_id)] <= _earlier(step.before)]
+    UndoStep.objects.filter(pk__in=over).delete()
+
+
+def _erased(texts: RedactedTexts) -> Mapping[UUID, set[Redaction]]:
+    """Return the redactions whose words were erased, by message; empty for any other."""
+    erased: defaultdict[UUID, set[Redaction]] = defaultdict(set)
+    for row in texts.rows.values():
+        if not row.text:
+            erased[message_of(row)].add(redaction_of(row))
+    return erased
+
+
+def _earlier(before: Mapping[str, Any]) -> set[Redaction]:
+    """Return the redactions of a message before a step."""
+    return {Redaction(*redaction) for redaction in before.get("withheld", ())}
 
 
 def withheld_erase() -> int:

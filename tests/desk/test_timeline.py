@@ -11,16 +11,18 @@ from django.utils import timezone
 from playwright.sync_api import expect
 
 from accounts.queries import principal_for_person
+from assistant.erasure.actions import erasure_request, run_erasure
 from desk.timeline import feed
 from desk.timeline.pictures import picture_months, picture_relations, picture_tokens
 from facts.actions import fact_add
 from memories import actions
-from memories.models import Memory, Relation
+from memories.models import Memory, MemoryEvidence, Relation
 from memories.records import NewMemory
 from tests.factories import (
     ConversationFactory,
     LegacyFactFactory,
     MemoryFactory,
+    MessageFactory,
     PreferencesFactory,
     agent_principal,
     erase,
@@ -34,6 +36,11 @@ HENS = "The user keeps seven hens."
 
 def add(principal, content=BEES, category="context"):
     return actions.memory_add(principal, NewMemory(content, category), insist=True).memory
+
+
+def erase_for_good(principal, scope, pk):
+    _, job = erasure_request(principal, scope, str(pk))
+    run_erasure(job.pk)
 
 
 def undos(client, query=""):
@@ -50,6 +57,34 @@ def test_who_did_what_is_told_and_leads_to_both(visit, owner, me, agent):
     shown = text(visit(owner).get("/timeline/"))
     assert f'href="/agents/{agent.pk}/"' in shown
     assert f'href="/memories/{memory.pk}/"' in shown
+
+
+def test_what_withheld_words_of_an_erased_memory_has_no_undo(visit, owner, me):
+    """Reproduction: the undo was offered, and told that there was nothing to undo."""
+    said = MessageFactory(conversation=ConversationFactory(user=owner), content="I fear the dark. I like tea.")
+    memory = MemoryFactory(user=owner, content="The user fears the dark.")
+    MemoryEvidence.objects.create(version=memory.versions.get(), message=said, quote="I fear the dark.")
+    actions.memory_reject(me, memory.pk, "dont_keep")
+    client = visit(owner)
+    assert undos(client)
+    erase_for_good(me, "memory", memory.pk)
+    assert undos(client) == []
+
+
+def test_the_page_of_what_was_erased_says_so_to_its_person_alone(visit, owner, me, stranger, legacy):
+    """Reproduction: it was a plain 404."""
+    memory, fact = MemoryFactory(user=owner), LegacyFactFactory(user=owner, legacy=legacy)
+    talk = ConversationFactory(user=owner)
+    for scope, address, pk in (
+        ("memory", f"/memories/{memory.pk}/", memory.pk),
+        ("fact", f"/facts/{fact.pk}/", fact.pk),
+        ("conversation", f"/conversations/{talk.pk}/", talk.pk),
+    ):
+        assert visit(owner).get(address).status_code == 200
+        erase_for_good(me, scope, pk)
+        gone = visit(owner).get(address)
+        assert (gone.status_code, "You erased this." in words(gone)) == (410, True)
+        assert visit(stranger).get(address).status_code == 404
 
 
 def test_it_is_narrowed_by_whom_and_by_what(visit, owner, me, agent, legacy):
