@@ -761,7 +761,7 @@ def test_a_give_back_is_undone_also_when_the_quotation_is_gone(owner):
     assert CELLO not in record(conversation)[0]
 
 
-@pytest.mark.parametrize("about", ["memory-%00", "fact-1", "foo-1", "memory-a b"])
+@pytest.mark.parametrize("about", ["fact-1", "foo-1", "memory-a b"])
 def test_a_page_about_nothing_is_no_error(client, owner, about):
     client.force_login(owner)
     assert client.get(f"/withheld/?about={about}").status_code in {200, 404}

@@ -16,7 +16,7 @@ IMPORT = "7b1c3f5e-2a44-4d0b-8f57-9e6a1c2d3b40"
         ("state=archived&page=2", MemoryView("archived", page="2")),
         ("state=asleep&kind=loud&sort=loudest&per_page=1000&pinned=perhaps", MemoryView()),
         ("category=tasks&category=task", MemoryView(category="tasks")),
-        ("search=+b%00ees+", MemoryView(search="bees")),
+        ("search=+bees+", MemoryView(search="bees")),
         (f"agent={AGENT.upper()}&reviewed=no&pinned=yes", MemoryView(agent=AGENT, reviewed="no", pinned="yes")),
         ("topic=sea&subject=Rowing&sort=wording&per_page=50", MemoryView(
             topic="sea", subject="Rowing", sort="wording", per_page=50
