@@ -17,7 +17,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from journal.actions import LedgerWrite, ledger_write
-from journal.exceptions import Conflict, NotAllowed, NotFound, TooMany
+from journal.exceptions import Conflict, NotAllowed, NotFound, NotYoursToDecide, TooMany
 from journal.models import Change
 
 from .. import policy
@@ -66,7 +66,7 @@ def legacy_rename(principal: Principal, legacy_id: UUID, name: str) -> Legacy:
     Raises NotFound (404), NotAllowed (403) for a member who is not an owner, NotYoursToDecide (403) for an agent that
     does not see everything, Refused (400), Gated (422).
     """
-    policy.must_write_for_all(principal)
+    must_change(principal)
     name = policy.clean_shown_name(name)
     policy.check_name_not_rejected(principal, name)
     must_own(principal, legacy_id)  # Also before locking, so that a stranger can't lock the ledger.
@@ -216,6 +216,16 @@ def _current(member: Member) -> Member:
     if current is None:
         raise NotFound("There is no such member.")
     return current
+
+
+def must_change(principal: Principal) -> UUID:
+    """Return the person's id. Raises NotAllowed (403) without the scope write, NotYoursToDecide (403) for an agent that
+    sees a part only: a legacy is there for others, too.
+    """
+    user_id = policy.must_write(principal)
+    if not policy.sees_everything(principal):
+        raise NotYoursToDecide
+    return user_id
 
 
 def must_own(principal: Principal, legacy_id: UUID) -> None:

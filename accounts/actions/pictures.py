@@ -13,10 +13,9 @@ from PIL import Image, ImageOps
 from journal.actions import ledger_write
 from journal.exceptions import NotFound, Refused
 
-from .. import policy
 from ..models import LegacyPicture
 from ..principals import Principal
-from .legacies import must_own
+from .legacies import must_change, must_own
 
 FORMATS = ("JPEG", "PNG", "WEBP")
 _one_at_a_time = Lock()
@@ -29,7 +28,7 @@ def legacy_picture_set(principal: Principal, legacy_id: UUID, file: IO[bytes], s
     Raises NotFound (404), NotAllowed (403) for a member who is not an owner, NotYoursToDecide (403) for an agent that
     does not see everything, Refused (400 ``bad_picture``).
     """
-    user_id = policy.must_write_for_all(principal)
+    user_id = must_change(principal)
     must_own(principal, legacy_id)  # Also before the work of encoding.
     content = reencode_picture(file, size)
     with ledger_write(principal.actor, legacy_id) as write:
@@ -42,7 +41,7 @@ def legacy_picture_set(principal: Principal, legacy_id: UUID, file: IO[bytes], s
 
 def legacy_picture_remove(principal: Principal, legacy_id: UUID) -> None:
     """Delete the picture of a legacy. Raises the same as ``legacy_picture_set``, except for Refused."""
-    policy.must_write_for_all(principal)
+    must_change(principal)
     must_own(principal, legacy_id)
     with ledger_write(principal.actor, legacy_id) as write:
         must_own(principal, legacy_id)

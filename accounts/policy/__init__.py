@@ -268,22 +268,9 @@ def must_decide_for_all(principal: Principal) -> UUID:
     grant, and could change access to data that it can't see.
     """
     user_id = must_decide(principal)
-    _must_see_everything(principal)
-    return user_id
-
-
-def must_write_for_all(principal: Principal) -> UUID:
-    """Return the person's id. Raises NotAllowed (403) without the scope write, NotYoursToDecide (403) for an agent that
-    sees a part only: what it would change is there for others, too.
-    """
-    user_id = must_write(principal)
-    _must_see_everything(principal)
-    return user_id
-
-
-def _must_see_everything(principal: Principal) -> None:
     if not sees_everything(principal):
         raise NotYoursToDecide(_("This agent sees a part only, and decides about that alone. This is for the person."))
+    return user_id
 
 
 def sees_everything(principal: Principal) -> bool:
