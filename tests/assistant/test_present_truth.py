@@ -23,7 +23,7 @@ from tests import factories
 
 from .test_difference import told_by
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.slow]
 
 STEPS = [
     *("add", "add", "agent adds", "reword", "reject", "approve", "reply", "turn", "turn", "save", "grant", "review"),
@@ -52,7 +52,7 @@ def facts_told(text):
     return sorted(told)
 
 
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(st.sampled_from(STEPS), st.integers(0, 5), st.integers(0, 3)), min_size=5, max_size=16))
 def test_every_format_tells_what_is_active_and_visible_now(api, steps):
     owner, member = factories.UserFactory(), factories.UserFactory()
