@@ -29,7 +29,7 @@ from .words import KIN, listed
 
 WEIGHTS = Path(__file__).with_name("outdated.npz")
 LEAST, SURE, SURE_OF_END = 0.5, 0.75, 0.9
-"""Minimum scores: for asking the person whether a memory still holds, for rewording it, and for saying that it ended."""
+"""Minimum scores: for asking whether a memory still holds, for putting a new value, and for saying that it ended."""
 CUES = 10
 """The number of cues of the grammar."""
 _MOST_NEAR = 3
@@ -50,7 +50,8 @@ _NOWADAYS = re.compile(
 )
 _OPEN = re.compile(
     r"\b(?:if|might|could|would|may|should|maybe|perhaps|thinking of|wants? to|one day|hopes?|nearly|almost|never|asked"
-    r"|suggest\w*|propos\w*|thought|consider\w*|we['’]ll see|saying|today|tonight|yesterday|this (?:morning|week|\w+day)|all week|for a)\b"
+    r"|suggest\w*|propos\w*|thought|consider\w*"
+    r"|we['’]ll see|saying|today|tonight|yesterday|this (?:morning|week|\w+day)|all week|for a)\b"
     r"|\?|['’]d\b",
     re.IGNORECASE,
 )
@@ -206,9 +207,8 @@ def _is_of_another(parsed: Parsed, verb: Word, whose: set[str], value: set[str])
         subject = parsed.child(verb, "nsubj", "nsubjpass")
     if subject is None or subject.low in _POINTING:
         return False
-    if any(each.low in {"other", "another"} for each in parsed.children(subject)):
-        return True
-    if (not whose and subject.low in {"he", "she"}) or _is_namesake(parsed, subject, whose):
+    is_other = any(each.low in {"other", "another"} for each in parsed.children(subject))
+    if is_other or (not whose and subject.low in {"he", "she"}) or _is_namesake(parsed, subject, whose):
         return True
     told, holder = {_beginning(word) for word in parsed.subtree(subject)}, parsed.child(subject, "poss")
     if holder is not None and _is_person(holder) and _beginning(holder) not in whose:
