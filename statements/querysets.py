@@ -106,7 +106,7 @@ class SuppressionMatches:
             if match == "meaning":
                 self.meaning.append(row.suppression)
             # What only adds a word, a figure or a name says what was rejected, too.
-            adds = rejected is not None and adds_to(text.content, rejected)
+            adds = rejected is not None and adds_to(text.shown, rejected)
             self.near = self.near or match == "near" or adds
 
     def include(self, others: SuppressionMatches) -> None:
@@ -118,7 +118,7 @@ class SuppressionMatches:
 
 def match_withheld(user_id: UUID, texts: Sequence[Embedded], found: Sequence[SuppressionMatches]) -> None:
     """Mark as near the texts that repeat words which a person withheld of messages, if no memory held them either."""
-    repeats = repeat_withheld(user_id, [text.content for text in texts])
+    repeats = repeat_withheld(user_id, [text.shown for text in texts])
     for matches, is_repeated in zip(found, repeats, strict=True):
         matches.near = matches.near or is_repeated
 

@@ -19,6 +19,7 @@ from language.base import EmbedderUnavailable, Vectors
 from language.embedders.e5.embedder import BundledEmbedder
 from language.gates.judging import Meaning, kind_of
 from language.gates.passages import passages
+from language.ignorable import without_ignorable
 from language.reading.compare import Saying
 from language.tokens import count_tokens
 from retrieval.text import PreparedText, prepare
@@ -113,10 +114,15 @@ class Embedded:
     passages: tuple[Meaning, ...] = ()
     as_user: Embedded | None = None
 
+    @property
+    def shown(self) -> str:
+        """The content without characters that are not shown, to compare it with others."""
+        return without_ignorable(self.content)
+
     @cached_property
     def saying(self) -> Saying:
         """The content parsed for comparisons. Access it before taking a lock, as it is computed once."""
-        return Saying(self.content, self.said)
+        return Saying(self.shown, self.said)
 
     @property
     def said_of_user(self) -> Embedded | None:
@@ -195,10 +201,11 @@ class Embedded:
         embedder = get_embedder()
         if not contents:
             return []
+        shown = [without_ignorable(content) for content in contents]
         if isinstance(embedder, BundledEmbedder):
-            read = zip(contents, *embedder.read_passages(contents), strict=True)
+            read = zip(contents, *embedder.read_passages(shown), strict=True)
             return [cls(content, vector, embedder.name, traits=traits) for content, vector, traits in read]
-        vectors = embedder.embed_passages(contents)
+        vectors = embedder.embed_passages(shown)
         return [cls(content, vector, embedder.name) for content, vector in zip(contents, vectors, strict=True)]
 
     @classmethod

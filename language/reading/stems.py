@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from language.ignorable import without_ignorable
 from language.reading.parse import Word
 from language.reading.words import KIN_WORDS, listed
 
@@ -71,4 +72,4 @@ def activity(word: Word) -> str:
 
 def words_of(text: str) -> list[str]:
     """The normal forms of a text's words, without parsing it."""
-    return [stem(word.removesuffix("'s").removesuffix("’s")) for word in _WORD.findall(text.lower())]
+    return [stem(word.removesuffix("'s").removesuffix("’s")) for word in _WORD.findall(without_ignorable(text).lower())]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import regex
 
 from language.gates.judging import Meaning, field_by
+from language.ignorable import without_ignorable
 
 from ..models import Memory
 
@@ -313,6 +314,7 @@ def field_of(content: str, subject: str = "", name: str = "", meaning: Meaning |
     If ``subject`` is not the user, the statement must name them: "Lives in Porto." may be about anybody. ``name`` is
     the person's, with which a statement may begin. Without a matching rule the ``meaning`` is classified, if given.
     """
+    content, subject = without_ignorable(content), without_ignorable(subject)
     for own in filter(None, (name, name.partition(" ")[0])):
         if content.startswith(own) and content[len(own) :][:1] in {" ", "'", "’"}:
             content = f"The user{content[len(own) :]}"

@@ -13,6 +13,7 @@ from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 
 from journal.exceptions import Gated
+from language.ignorable import without_ignorable
 
 SHORTEST = 5
 LONGEST = 500
@@ -111,9 +112,13 @@ def fingerprint(user_id: UUID, text: str) -> str:
 
 
 def fingerprints(user_id: UUID, text: str) -> list[str]:
-    """Return all fingerprints of a text: with the current key first, then with earlier keys."""
-    words = _words(text)
-    return [_hmac(user_id, words, key) for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)]
+    """Return all fingerprints of a text: with the current key first, then with earlier keys.
+
+    Of a text with characters that are not shown, also those of an earlier release, in which they parted words.
+    """
+    keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
+    forms = dict.fromkeys([_words(text), _parted_words(text)])
+    return [_hmac(user_id, words, key) for words in forms for key in keys]
 
 
 def word_hashers(user_id: UUID) -> list[Callable[[str], str]]:
@@ -136,7 +141,12 @@ def _hmac(user_id: UUID, words: str, key: str) -> str:
 
 
 def _words(text: str) -> str:
-    """Return the normalised words of a text; the text itself if it has none.
+    """Return the normalised words of a text as it is shown; the text itself if it has none."""
+    return _parted_words(without_ignorable(text) or text)
+
+
+def _parted_words(text: str) -> str:
+    """Return these words with every character that is not shown taken for the end of a word.
 
     This is not the normalisation of searches, because stored fingerprints must not change when that is improved.
     """

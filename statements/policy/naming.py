@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import regex as re
 
+from language.ignorable import without_ignorable
+
 _TWICE = re.compile(r"\b(?:the )?user,? the user\b,?", re.IGNORECASE)
 
 
@@ -14,10 +16,11 @@ def as_of_user(text: str, name: str) -> str:
     (Will, Hope), so they have to be capitalised, unless nothing in the text is.
     """
     first = name.split(maxsplit=1)[0] if name.strip() else ""
-    if len(first) < 2 or first.casefold() not in text.casefold():
+    shown = without_ignorable(text)
+    if len(first) < 2 or first.casefold() not in shown.casefold():
         return text
-    said = _pattern(name.split(), text == text.lower()).sub("the user", text)
-    if said == text:
+    said = _pattern(name.split(), shown == shown.lower()).sub("the user", shown)
+    if said == shown:
         return text
     said = _TWICE.sub("the user", said)
     return said[0].upper() + said[1:]
