@@ -87,6 +87,11 @@ def may_pin(principal: Principal, conversation: Conversation) -> bool:
     )
 
 
+def may_mark(principal: Principal, conversation: Conversation) -> bool:
+    """Whether the caller may decide about messages and stop replies: the person, or the conversation's own agent."""
+    return may_pin(principal, conversation) or principal.may_decide
+
+
 def voice(principal: Principal, conversation: Conversation, *, in_turn: bool) -> str:
     """Return the ``Message.Voice`` of the person's message that arrives alone and live; '' for a mere record.
 

@@ -28,7 +28,7 @@ from accounts.queries import principal_for_job
 from accounts.scope import acting_as
 from conversations.actions import Cause, messages_mark, plan_withholding, words_restore, words_withhold
 from conversations.models import Conversation, Message, Withheld
-from conversations.policy import may_pin
+from conversations.policy import may_mark
 from journal.actions import LedgerWrite, learned_within_a_day, ledger_write, note_model_use
 from journal.exceptions import NotFound, NotYoursToDecide, Refused
 from journal.leases import (
@@ -209,7 +209,7 @@ def message_hold(principal: Principal, conversation_id: UUID, index: int) -> Mes
     """Hold a message, so that it is not read while the person is asked, for at most a day.
 
     Then, or after its release, it is read singly. Read and declined messages stay unchanged. Raises NotAllowed,
-    NotFound, Refused (400 ``not_the_users``).
+    NotYoursToDecide, NotFound, Refused (400 ``not_the_users``).
     """
     with _marking(principal, conversation_id, index) as marking:
         message = marking.message
@@ -225,8 +225,8 @@ def message_decline(principal: Principal, conversation_id: UUID, index: int, can
     """Decline a message: withhold it, since the person does not want it remembered.
 
     Unreviewed memories learned only from it are archived and suppressed. ``candidate`` is the proposed wording of the
-    statement, which is suppressed, too, until the person states it. Allowed for the person, and for the agent of the
-    conversation. Raises NotAllowed, NotYoursToDecide, NotFound, Refused (400 ``not_the_users``), Gated (422).
+    statement, which is suppressed, too, until the person states it. Raises NotAllowed, NotYoursToDecide, NotFound,
+    Refused (400 ``not_the_users``), Gated (422).
     """
     text = _candidate_text(candidate) if candidate else None
     rows = Message.objects.visible_to(principal).filter(conversation=conversation_id, index=index, declined=False)
@@ -238,8 +238,6 @@ def message_decline(principal: Principal, conversation_id: UUID, index: int, can
         message, write = marking.message, marking.write
         if text is not None:
             suppression_add(write, message.user_id, text, message.pk, is_stored=False)
-        if not (may_pin(principal, marking.conversation) or principal.may_decide):
-            raise NotYoursToDecide
         if not message.declined:
             marking.set(declined=True, held_until=None, reading_due=None)
             memories_decline(write, message)
@@ -290,6 +288,7 @@ class _Marking:
 
 @contextmanager
 def _marking(principal: Principal, conversation_id: UUID, index: int) -> Iterator[_Marking]:
+    """Lock a message for the person or the agent of its conversation: others could forge consent or a refusal."""
     user_id = must_write(principal)
     with ledger_write(principal.actor, user_id) as write:
         conversation = Conversation.objects.visible_to(principal).filter(pk=conversation_id).first()
@@ -297,6 +296,8 @@ def _marking(principal: Principal, conversation_id: UUID, index: int) -> Iterato
         message = said.without_vectors().first()
         if conversation is None or message is None:
             raise NotFound("There is no such message.")
+        if not may_mark(principal, conversation):
+            raise NotYoursToDecide
         if message.role != Message.Role.USER:
             raise Refused(_("Only what the person said is learned from."), code="not_the_users")
         yield _Marking(write, conversation, message)

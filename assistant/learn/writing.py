@@ -19,7 +19,7 @@ from journal.exceptions import Refused
 from journal.operation_actions import note_operation
 from language.base import Comparison, LanguageModel, MemoryCandidate
 from language.reading.compare import Saying, parse_pairs
-from language.reading.refusals import says_yes
+from language.reading.refusals import asks_about, says_yes
 from memories import queries
 from memories.actions import (
     memories_relate,
@@ -186,7 +186,8 @@ class PlanWriter:
     At most ``most`` additions and changes, most important first; others wait; deletions don't count. A refused step
     (suppressed, over budget, concurrent change) is skipped. ``counts``: results, named as in the operation log.
     ``remembered``: ids of new memories. ``asked``: messages that may request remembering. ``agreed``: messages that the
-    person was asked about and confirmed. ``unanswered``: those they were asked about without a yes, until it lapsed.
+    person was asked about and confirmed; ``reported``: those whose yes an agent relays. ``unanswered``: those they were
+    asked about without a yes, until it lapsed.
     """
 
     write: LedgerWrite
@@ -199,6 +200,7 @@ class PlanWriter:
     remembered: list[str] = field(default_factory=list)
     asked: set[int] = field(default_factory=set)
     agreed: set[int] = field(default_factory=set)
+    reported: set[int] = field(default_factory=set)
     unanswered: set[int] = field(default_factory=set)
 
     @property
@@ -220,8 +222,9 @@ class PlanWriter:
         return self.messages[step.quotes[0].index].index in self.agreed and not self.is_relayed(step)
 
     def is_relayed(self, step: Step) -> bool:
-        """Whether an agent reported the message: it can't lift a rejection."""
-        return self.messages[step.quotes[0].index].voice != Message.Voice.OWN
+        """Whether an agent reported the message, or the yes to it: it can't lift a rejection."""
+        message = self.messages[step.quotes[0].index]
+        return message.voice != Message.Voice.OWN or message.index in self.reported
 
     def _policy(self, step: Step) -> WritePolicy:
         return WritePolicy(
@@ -237,18 +240,27 @@ class PlanWriter:
         held = {index for index, message in self.messages.items() if message.held_until is not None}
         said = {index: self.messages[index] for index in (asking | held) & self.messages.keys()}
         self.asked = {index for index, message in said.items() if message.voice}
-        theirs = Message.objects.filter(conversation=self.conversation, role=Message.Role.USER).order_by("index")
         for index in held:
             message = said[index]
             if message.held_until is not None and message.held_until <= message.at:  # Released with consent.
                 self.agreed |= {index} & self.asked
                 continue
-            answer = theirs.filter(index__gt=index).only("content", "voice").first()
-            if answer is None or not says_yes(answer.content):
+            question, answer = self._asked_and_answered(index)
+            if answer is None or not says_yes(answer.content) or not asks_about(question, message.content):
                 if _has_lapsed(message):
                     self.unanswered.add(index)
             elif answer.voice:
                 self.agreed |= {index} & self.asked
+                self.reported |= set() if answer.voice == Message.Voice.OWN else {index}
+
+    def _asked_and_answered(self, index: int) -> tuple[str, Message | None]:
+        """Return the person's next message after a held one, and what the assistant said last before it, or ''."""
+        rows = Message.objects.filter(conversation=self.conversation, index__gt=index).order_by("index")
+        answer = rows.filter(role=Message.Role.USER).only("index", "content", "voice").first()
+        if answer is None:
+            return "", None
+        asked = rows.filter(role=Message.Role.ASSISTANT, index__lt=answer.index).values_list("content", flat=True)
+        return asked.last() or "", answer
 
     def write_all(self, ready: Sequence[Ready]) -> None:
         """Execute the steps, most important first, and relate new memories to similar ones."""

@@ -21,7 +21,8 @@ from accounts.policy import must_write
 from accounts.principals import Principal
 from conversations.actions import NewMessage, messages_append, messages_extract_now
 from conversations.models import Conversation, Message
-from journal.exceptions import Conflict, NotFound, Unavailable
+from conversations.policy import may_mark
+from journal.exceptions import Conflict, NotFound, NotYoursToDecide, Unavailable
 from language.backends import get_reply_model
 from language.base import ToolSpec, Usage
 
@@ -97,7 +98,7 @@ def reply_begin(principal: Principal, reply_id: UUID, conversation_id: UUID, con
     models = council_of(wanted.models) if wanted.mode == Reply.Mode.COUNCIL else ()
     principal = replace(principal, has_memory=principal.has_memory and wanted.has_memory)
     conversation = Conversation.objects.visible_to(principal).must_find(conversation_id)
-    tools = _tools(principal, conversation, wanted)
+    tools, marks = _tools(principal, conversation, wanted), may_mark(principal, conversation)
     now = timezone.now()
     saved: list[Message] = []
     made: list[Reply] = []
@@ -120,8 +121,9 @@ def reply_begin(principal: Principal, reply_id: UUID, conversation_id: UUID, con
                 lease_until=_lost_at(now),
             )
             made.append(reply)
-            if (held := asked_about(conversation_id, saved[0].index, content)) is not None:
-                agreed = bool(saved[0].voice)
+            held = asked_about(conversation_id, saved[0].index, content) if marks else None
+            if held is not None:
+                agreed = saved[0].voice == Message.Voice.OWN
                 message_release(principal.with_idempotency(None), conversation_id, held.index, agreed=agreed)
         return saved
 
@@ -183,7 +185,7 @@ def reply_end(principal: Principal, begun: Begun, outcome: ReplyOutcome) -> int 
     with transaction.atomic():
         reply = _running(begun)
         [answer] = messages_append(principal, begun.conversation_id, [NewMessage(Message.Role.ASSISTANT, outcome.text)])
-        if outcome.asks and begun.learns:
+        if outcome.asks and begun.learns and _may_mark(principal, begun.conversation_id):
             message_hold(principal, begun.conversation_id, begun.message_index)
         _end(reply, outcome, answer.index)
     return answer.index
@@ -217,10 +219,14 @@ def reply_read(begun: Begun) -> bool:
 def reply_stop(principal: Principal, conversation_id: UUID, reply_id: UUID) -> None:
     """Stop a running reply within a second, saving its text so far. An ended one is unchanged.
 
-    Raises NotAllowed, NotFound, Unavailable.
+    For the person, the agent of the conversation, and the agent that began the reply. Raises NotAllowed,
+    NotYoursToDecide, NotFound, Unavailable.
     """
     must_write(principal)
     reply = find_reply(principal, conversation_id, reply_id)
+    begun_by_it = principal.agent_id is not None and principal.agent_id == reply.agent_id
+    if not (begun_by_it or _may_mark(principal, conversation_id)):
+        raise NotYoursToDecide
     try:
         stop(reply, STOPPED)
     except (RedisError, OSError) as error:
@@ -278,6 +284,10 @@ def _begun(
         models=tuple(reply.council),
         language=_spoken(principal.language),
     )
+
+
+def _may_mark(principal: Principal, conversation_id: UUID) -> bool:
+    return may_mark(principal, Conversation.objects.visible_to(principal).must_find(conversation_id))
 
 
 def _spoken(language: str) -> str:

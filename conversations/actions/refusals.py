@@ -84,7 +84,7 @@ def find_refusals(
     if not any(row.role == Message.Role.USER and may_refuse(row.content) for row in new):
         return []
     conversation = Conversation.objects.visible_to(principal).filter(pk=conversation_id).first()
-    if conversation is None or not (policy.may_pin(principal, conversation) or principal.may_decide):
+    if conversation is None or not policy.may_mark(principal, conversation):
         return []
     stored = Message.objects.filter(conversation=conversation, role__in=["user", "assistant"])
     rows = [*reversed(stored.without_vectors().order_by("-index")[:SEARCHED_BEFORE]), *new]

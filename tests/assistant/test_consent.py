@@ -154,6 +154,54 @@ def test_what_the_person_agreed_to_needs_no_review(owner, talk, model, review):
     assert (memory.state, memory.reviewed_at is None) == ("active", False)
 
 
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ("Shall I book the table?", "proposed"),
+        ("Shall I book a table in Porto?", "proposed"),
+        ("You live in Porto. Shall I book the table?", "proposed"),
+        ("Do you live in Porto, then?", "active"),
+        ("Soll ich mir das merken?", "active"),
+    ],
+)
+def test_a_yes_to_another_question_than_whether_to_keep_it_is_none(owner, me, talk, model, asked, expected):
+    conversation = talk(owner)
+    messages_append(me, conversation.pk, [user("I live in Porto.")])
+    extraction.message_hold(me, conversation.pk, 0)
+    messages_append(me, conversation.pk, [NewMessage("assistant", asked)])
+    messages_append(me, conversation.pk, [user("Yes please.")])
+    extraction.message_release(me, conversation.pk, 0)
+    model.calls([add(PORTO, quote="live in Porto")])
+    assert extraction.extract_messages(conversation.pk) == 1
+    assert Memory.objects.get().state == expected
+
+
+def test_a_yes_that_an_agent_relays_is_not_the_persons(owner, me, agent, model):
+    principal = agent_principal(agent, owner)
+    conversation = conversation_create(principal)
+    messages_append(me, conversation.pk, [user("I live in Porto.")])
+    extraction.message_hold(principal, conversation.pk, 0)
+    messages_append(principal, conversation.pk, [NewMessage("assistant", "Shall I remember that?")])
+    messages_append(principal, conversation.pk, [user("Yes please.")], in_turn=True)
+    extraction.message_release(principal, conversation.pk, 0)
+    model.calls([add(PORTO, quote="live in Porto")])
+    assert extraction.extract_messages(conversation.pk) == 1
+    assert Memory.objects.get().state == "proposed"
+
+
+def test_another_agent_than_the_talks_holds_and_releases_nothing(api, owner, me, talk, agent):
+    """It would make a yes to any question a consent (issue 14, B8)."""
+    conversation = talk(owner)
+    messages_append(me, conversation.pk, [user("I live in Porto.")])
+    path = f"/api/v1/conversations/{conversation.pk}/messages/0/"
+    for held in (True, False):
+        answer = api(agent).patch(path, {"held": held}, format="json")
+        assert (answer.status_code, answer.json()["code"]) == (403, "not_yours_to_decide")
+        assert Message.objects.get().held_until is None
+        assert api(owner).patch(path, {"held": held}, format="json").status_code == 200
+        Message.objects.update(held_until=None)
+
+
 def test_a_yes_to_anything_else_is_none(owner, me, talk, model):
     conversation = talk(owner)
     for said in (user("I live in Porto."), NewMessage("assistant", "Do you like it?"), user("Yes.")):

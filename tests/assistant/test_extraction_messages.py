@@ -438,7 +438,8 @@ class TestHolding:
         time_machine.move_to("2026-03-01T10:00:00Z")
         Message.objects.update(created_at=timezone.now(), at=timezone.now())
         extraction.message_hold(me, conversation.pk, 0)
-        Message.objects.filter(index=1).update(content="Yes, please.", role="user")
+        Message.objects.filter(index=1).update(content="Shall I remember that?", role="assistant")
+        Message.objects.filter(index=2).update(content="Yes, please.", role="user")
         time_machine.move_to("2026-03-02T10:00:01Z")
         model.calls([add()])
         assert extraction.extract_messages(conversation.pk) == 1

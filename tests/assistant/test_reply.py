@@ -351,6 +351,15 @@ class TestAStream:
         reply = Reply.objects.get()
         assert (reply.state, reply.error_code, reply.answer_index) == ("stopped", "nobody_follows", 1)
 
+    @pytest.mark.parametrize(("whose", "status"), [("nobody's", 403), ("the reply's", 202), ("the talk's", 202)])
+    def test_another_agent_than_the_talks_stops_only_its_own(self, api, owner, agent, conversation, whose, status):
+        said = factories.MessageFactory(conversation=conversation)
+        reply = factories.ReplyFactory(message=said, agent=agent if whose == "the reply's" else None)
+        if whose == "the talk's":
+            Conversation.objects.update(agent=agent)
+        assert api(agent).post(address(conversation, reply.pk, "stop")).status_code == status
+        assert api(owner).post(address(conversation, reply.pk, "stop")).status_code == 202
+
     def test_stopping_it_saves_what_was_said_by_then(self, api, owner, server, conversation, settings):
         settings.REPLY_ALONE_SECONDS = 60
         server.answers(spoken("Once upon a time", ends=False))

@@ -5,7 +5,7 @@ message and the words that name what is refused (``meaning``); ``naming`` finds 
 """
 
 from .meaning import Refusal, Turn, find_refusal
-from .naming import count_extra_words, find_named, restates
+from .naming import asks_about, count_extra_words, find_named, restates
 from .requests import may_refuse
 from .subjects import SentenceWords, content_words
 from .wording import asks_to_keep, says_yes
@@ -14,6 +14,7 @@ __all__ = [
     "Refusal",
     "SentenceWords",
     "Turn",
+    "asks_about",
     "asks_to_keep",
     "content_words",
     "count_extra_words",

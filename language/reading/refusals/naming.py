@@ -8,11 +8,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from ..clauses import is_verb
 from ..parse import parse
 from .subjects import SentenceWords, lemmas
+from .wording import asks_to_keep
 
 DENIES = re.compile(r"\b(?:not|never|no)\b|n['’]t\b", re.IGNORECASE)
 _SEVERAL = re.compile(r"\b(?:and|or)\b")
 _MOST_BESIDE = 1
 """The most additional words of a named statement: "tea" does not name "tea and coffee"."""
+_QUESTION = re.compile(r"[^.!?\n]+\?")
+_LEAST_REPEATED = 0.6
+"""The share of a statement's content words that a question about it has: "a table in Porto?" asks about no home."""
 
 
 def find_named(
@@ -62,6 +66,15 @@ def restates(content: str, said: Iterable[str]) -> bool:
     shared = ((len(words & lemmas(each)), each) for each in said)
     likely = [each for count, each in shared if count >= 2 and count >= 0.6 * len(words)]
     return any(not SentenceWords.of(each).is_about_others_than(SentenceWords.of(content)) for each in likely)
+
+
+def asks_about(question: str, said: str) -> bool:
+    """Whether an assistant's text asks to remember something, or one of its questions repeats what was ``said``."""
+    if asks_to_keep(question):
+        return True
+    asked = _QUESTION.findall(question)
+    words = lemmas(said) if asked else frozenset()
+    return any(len(words & lemmas(each)) >= _LEAST_REPEATED * len(words) for each in asked if words)
 
 
 def count_extra_words(content: str, named: frozenset[str]) -> int | None:
