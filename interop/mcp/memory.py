@@ -18,7 +18,7 @@ from assistant.tools import list_tools, read_guidance, run_tool
 from assistant.tools.running import TOOLS
 from journal.exceptions import NotAllowed, NotFound
 from journal.models import Change
-from language.fencing import RECALL_FENCE, fenced
+from language.fencing import RECALL_FENCE, as_said, fenced
 from memories.actions import memories_show
 from memories.api.answers import find_memory, show_memory
 from memories.block import memory_block
@@ -80,9 +80,13 @@ def call_tool(principal: Principal, name: str, arguments: dict[str, Any]) -> typ
 
 
 def _result(text: str, data: dict[str, Any], *, is_error: bool) -> types.CallToolResult:
-    plain = orjson.loads(OrjsonRenderer().render(data))
     content = types.TextContent(type="text", text=text)
-    return types.CallToolResult(content=[content], structured_content=plain, is_error=is_error)
+    return types.CallToolResult(content=[content], structured_content=orjson.loads(_json(data)), is_error=is_error)
+
+
+def _json(data: dict[str, Any]) -> str:
+    """Format data as JSON without tags of prompts, since clients show it to their models as it is."""
+    return as_said(OrjsonRenderer().render(data).decode())
 
 
 # --- Resources ------------------------------------------------------------------------------------------------------
@@ -120,8 +124,8 @@ def _resource(memory: Memory) -> types.Resource:
     return types.Resource(
         uri=MEMORY.replace("{id}", memory.pk),
         name=memory.pk,
-        title=text,
-        description=f"A memory of the category {memory.category}.",
+        title=as_said(text),
+        description=as_said(f"A memory of the category {memory.category}."),
         mime_type="application/json",
         annotations=types.Annotations(last_modified=memory.updated_at.isoformat(), priority=memory.importance / 5),
     )
@@ -152,8 +156,7 @@ def read_resource(principal: Principal, uri: str) -> types.ReadResourceResult:
         raise NotFound("There is no such resource.")
     memory = find_memory(principal, match[1])
     memories_show(principal, Disclosure.By.QUERY, [memory.pk])
-    shown = OrjsonRenderer().render(show_memory(principal, memory)).decode()
-    return _contents(uri, "application/json", shown)
+    return _contents(uri, "application/json", _json(show_memory(principal, memory)))
 
 
 def _contents(uri: str, mime_type: str, text: str) -> types.ReadResourceResult:
