@@ -39,7 +39,7 @@ _FENCED = regex.compile(rf"<({'|'.join(_FENCES)})\b[^>]*>.*?(?:</\1\s*>|\Z)", re
 # Nothing shows these, or they change the character before them: a tag that holds some reads as one without.
 _UNSEEN = r"\p{Default_Ignorable_Code_Point}\p{M}"
 # Brackets of texts and of mathematics, which Unicode's table of confusables does not have.
-_ANGLES = "\u226e\u22d6\u227a\u226a\u00ab\u2329\u3008\u300a\u27e8\u27ea\u276c\u2770\u2991\u29fc"
+_ANGLES = "\u2264\u2266\u2a7d\u226e\u22d6\u227a\u226a\u00ab\u2329\u3008\u300a\u27e8\u27ea\u276c\u2770\u2991\u29fc"
 
 
 # Wide, mathematical, encircled and other forms of the characters of ASCII.
@@ -55,7 +55,8 @@ def _looks(plain: str) -> str:
     return "".join(sorted(cases | alike | {form for form, meant in _PLAIN.items() if meant == plain}))
 
 
-_TAGS = "|".join(f"[{_UNSEEN}]*".join(f"[{_looks(each)}]" for each in name) for name in (*_FENCES, *_MESSAGES))
+_LETTERS = {each: f"[{_looks(each)}]" for name in (*_FENCES, *_MESSAGES) for each in name} | {"_": r"[\s\p{Pc}\p{Pd}]"}
+_TAGS = "|".join(f"[{_UNSEEN}]*".join(_LETTERS[each] for each in name) for name in (*_FENCES, *_MESSAGES))
 _OPENING = f"[{_looks('<')}{WIDE_BRACKETS['<']}{_ANGLES}]"
 _OUR_TAG = regex.compile(rf"{_OPENING}(?=[\s{_looks('/')}{_UNSEEN}]*(?:{_TAGS}))")
 

@@ -148,9 +148,16 @@ def turn_piece(message: TurnRow, longest: int | None = None) -> SaidPiece:
     return SaidPiece(piece.kind, piece.id, piece.text, piece.tokens, message.conversation_id, message.index)
 
 
+_NO_LINE = str.maketrans(dict.fromkeys("():（）："))
+
+
 def who_said(role: str, speaker: str) -> str:
-    """Return the role, with the name in brackets, since a speaker may be called "system"."""
-    return f"{role} ({as_data(speaker)})" if speaker else role
+    """Return the role, with the name in brackets, since a speaker may be called "system".
+
+    A name's own brackets and colons are left out, which could imitate another line.
+    """
+    name = as_data(speaker).translate(_NO_LINE)
+    return f"{role} ({name})" if name else role
 
 
 def in_passages(turns: Sequence[SaidPiece], neighbours: Sequence[SaidPiece]) -> list[Piece]:
