@@ -85,6 +85,8 @@ def heard_in(principal: Principal, begun: Begun, held: Message | None, near: Col
     facts = [told_to(principal.name, each.content) for each in told if due in each.indices]
     # An agent may tell what its person said, which is not their word on everything.
     relayed = any(each.index == due and each.voice != Message.Voice.OWN for each in messages)
+    if held is not None and not relayed:
+        relayed = Message.objects.filter(pk=begun.message_id).exclude(voice=Message.Voice.OWN).exists()
     heard = _told(principal, plan, facts, agreed=held is not None, relayed=relayed)
     secret = first_sensitive(begun.question)
     return replace(heard, about=part.legacy_name or "", secret=secret.kind if secret else "")
@@ -188,7 +190,7 @@ def _told(principal: Principal, plan: Plan, told: Collection[str], *, agreed: bo
         else:
             known = step.known
             field = known.field or filing.said_field(principal, step.content, known.kind, known.subject)
-        settled = filing.is_settled(step.consent or agreed, relayed, field)
+        settled = filing.is_settled(principal, step.consent or agreed, relayed, field)
         return not settled and (principal.review == "before" or bool(field))
 
     return Heard(

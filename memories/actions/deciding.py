@@ -53,7 +53,8 @@ class CandidateDecision:
     @property
     def settled(self) -> bool:
         """Whether the person's request counts as the review."""
-        return writing.settles_review(self.recording.principal, self.policy.consent, self.policy.agreed)
+        policy = self.policy
+        return writing.settles_review(self.recording.principal, policy.consent, policy.agreed, policy.relayed)
 
     def earlier(self) -> Iterator[Memory]:
         """Memories of this call that are not inserted yet, latest first."""
@@ -190,9 +191,8 @@ class CandidateDecision:
         So does their request if the memory only waits for them, but not if it is quarantined. A request that an agent
         reports does not approve a memory that resembles a rejected one.
         """
-        consent, relayed = self.policy.consent, self.policy.relayed
-        asked = writing.is_settled(consent, relayed, memory.field or self.new.field)
-        asked = asked and memory.state != State.QUARANTINED and not (relayed and memory.state_reason)
+        asked = self.asked_for(memory.field or self.new.field) and memory.state != State.QUARANTINED
+        asked = asked and not (self.policy.relayed and memory.state_reason)
         unreviewed = memory.state != State.ACTIVE or memory.reviewed_at is None
         settles = self.policy.own_word or (asked and (self.settled or memory.state != State.ACTIVE))
         # Not if it waits for another reason, too: it may resemble a rejected one.
@@ -291,8 +291,12 @@ class CandidateDecision:
         """Whether it must wait for the person, as a value of ``field``."""
         if self.waiting_reason:
             return True
-        settled = self.applies or writing.is_settled(self.policy.consent, self.policy.relayed, field)
+        settled = self.applies or self.asked_for(field)
         return not settled and writing.waits(self.recording.principal, field)
+
+    def asked_for(self, field: str) -> bool:
+        """Whether the person's request makes it active, as a value of ``field``."""
+        return writing.is_settled(self.recording.principal, self.policy.consent, self.policy.relayed, field)
 
     def holder(self) -> Memory | None:
         """Return the active memory of a single-valued field."""

@@ -254,7 +254,7 @@ def signal_agrees(principal: Principal, user_id: UUID, candidate: Candidate) -> 
     """
     new, conversation_id = candidate.prepared.new, candidate.conversation_id
     policy = candidate.policy
-    asked = writing.is_settled(policy.consent, policy.relayed, new.field)
+    asked = writing.is_settled(principal, policy.consent, policy.relayed, new.field)
     settled = policy.own_word or asked or principal.review == "before"
     if new.field not in AGREED or conversation_id is None or settled or candidate.prepared.held_back:
         return False

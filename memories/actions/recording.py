@@ -54,7 +54,7 @@ def record_update(
         if (
             reason
             or memory.verbatim
-            or (not writing.is_settled(consent, relayed, field) and writing.waits(principal, field))
+            or (not writing.is_settled(principal, consent, relayed, field) and writing.waits(principal, field))
         ):
             proposal = propose_change(
                 write,
@@ -76,7 +76,8 @@ def record_update(
             said=said,
             correction=correction,
         )
-        memory.reviewed_at = change.now if writing.settles_review(principal, consent, policy.agreed) else None
+        settled = writing.settles_review(principal, consent, policy.agreed, relayed)
+        memory.reviewed_at = change.now if settled else None
         relink(change, principal, text)
     return Updated(memory, *previous)
 
@@ -101,7 +102,7 @@ def record_archive(
         memory = change.memory
         check_version(memory, version)
         check_state(memory, State.ACTIVE)
-        settled = writing.is_settled(policy.consent, policy.relayed, memory.field)
+        settled = writing.is_settled(principal, policy.consent, policy.relayed, memory.field)
         if policy.waiting_reason or (not settled and writing.waits(principal, memory.field)):
             proposal = propose_change(
                 write,

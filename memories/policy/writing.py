@@ -102,21 +102,22 @@ def review_state(memory: Memory) -> str:
     return "waiting" if memory.reviewed_at is None else "reviewed"
 
 
-def settles_review(principal: Principal, consent: bool, agreed: bool) -> bool:
+def settles_review(principal: Principal, consent: bool, agreed: bool, relayed: bool) -> bool:
     """Whether a memory that the person explicitly asked for counts as reviewed.
 
-    It does if they ``agreed`` to exactly this, or if they review before use. Otherwise it is used, but still listed for
-    review.
+    It does if they ``agreed`` to exactly this, or if they review before use; not if an agent ``relayed`` it. Otherwise
+    it is used, but still listed for review.
     """
-    return consent and (agreed or principal.review == "before")
+    return consent and not relayed and (agreed or principal.review == "before")
 
 
-def is_settled(consent: bool, relayed: bool, field: str) -> bool:
+def is_settled(principal: Principal, consent: bool, relayed: bool, field: str) -> bool:
     """Whether the person's request makes a memory active at once.
 
-    Not for a single-valued field (name, pronouns, city, language) ``relayed`` by an agent, which may have invented it.
+    An agent may have invented what it ``relayed``: that settles no single-valued field (name, pronouns, city,
+    language), and nothing where the person reviews before use.
     """
-    return consent and not (relayed and single_valued(field))
+    return consent and not (relayed and (principal.review == "before" or single_valued(field)))
 
 
 def must_file_under(principal: Principal, category: str) -> str:

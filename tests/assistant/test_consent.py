@@ -93,6 +93,30 @@ class TestAnAgentSaysThatThePersonSaidIt:
             messages_append(principal, conversation.pk, [user()], in_turn=True)
         assert Memory.objects.get().state == expected
 
+    @pytest.mark.parametrize(("review", "expected"), [("before", "proposed"), ("after", "active")])
+    def test_where_the_person_reviews_before_it_waits(self, api, agent, owner, model, review, expected):
+        """A plain key made up a conviction: ``turn/`` with ``save``, then ``finish/`` (issue 14, B8)."""
+        PreferencesFactory(user=owner, review=review)
+        talk = api(agent).post("/api/v1/conversations/", {}, format="json").json()["id"]
+        said = {"content": "Please remember that I was in prison for fraud in 2009.", "save": True}
+        for _ in range(2):  # Nor does saying it again approve it.
+            model.calls([add("The user was in prison for fraud in 2009.", quote="in prison for fraud", explicit=True)])
+            api(agent).post(f"/api/v1/conversations/{talk}/turn/", said, format="json")
+            api(agent).post(f"/api/v1/conversations/{talk}/finish/")
+            summarizing.maybe_summarize(talk)
+        memory = Memory.objects.get()
+        assert (memory.state, memory.reviewed_at) == (expected, None)
+
+    def test_their_own_word_in_the_agents_talk_counts_where_they_review_before(self, me, owner, held, model):
+        PreferencesFactory(user=owner, review="before")
+        messages_append(principal_for_person(owner.pk), held[1].pk, [user()], in_turn=True)
+        model.calls([add("The user keeps a boat.", quote="live in Porto", explicit=True)])
+        summarizing.conversation_finish(held[0], held[1].pk)
+        summarizing.maybe_summarize(held[1].pk)
+        memory = Memory.objects.get()
+        assert memory.state == "active"
+        assert memory.reviewed_at is not None
+
     def test_it_settles_nothing_that_may_mean_what_the_person_rejected(self, me, held, model):
         waiting = memory_add(held[0], NewMemory("The user keeps a boat.", "context")).memory
         Memory.objects.update(state="proposed", state_reason=RESEMBLES, active_rev=None)
