@@ -11,6 +11,7 @@ from django.db import connections
 
 from accounts.actions import grant_set
 from accounts.queries import principal_for_person
+from assistant.erasure.actions import erasure_request, run_erasure
 from journal.exceptions import NotAllowed
 from memories.actions import memory_archive, memory_reject
 from memories.feed import follow_changes
@@ -154,6 +155,26 @@ class TestStream:
         ]
         assert [int(each) for each, _, _ in told] == [data["rev"] for _, _, data in told]
         assert memory.content not in answer.text
+
+    def test_an_erasure_comes_as_a_tombstone_without_text(self, address, owner, agent, meanwhile, settings):
+        settings.CHANGES_STREAM_SECONDS = 20
+        memory = factories.MemoryFactory(user=owner, content="The user keeps a zanzibar parrot.")
+        after = rev_of(owner)
+
+        def erase():
+            run_erasure(erasure_request(principal_for_person(owner.pk), "memory", memory.pk)[1].pk)
+
+        meanwhile(owner, erase)
+        headers = {"Authorization": f"Bearer {agent.credential}", "Accept": "text/event-stream"}
+        lines = []
+        with httpx2.stream("GET", f"{address}{CHANGES}?after={after}", headers=headers, timeout=20) as answer:
+            for line in answer.iter_lines():
+                lines.append(line)
+                if '"ERASE"' in line:
+                    break
+        told = [data for _, _, data in stream_events("\n".join(lines)) if data["object"] == memory.pk]
+        assert [each["event"] for each in told] == ["ERASE"]
+        assert "zanzibar" not in "\n".join(lines)
 
     def test_it_goes_on_after_the_last_event(self, api, owner):
         for _ in range(2):

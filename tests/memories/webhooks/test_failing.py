@@ -5,11 +5,14 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from accounts.queries import principal_for_person
+from assistant.erasure.actions import erasure_request, run_erasure
 from journal.models import Change
 from memories.actions import (
     webhooks_trim,
 )
 from memories.models import Webhook, WebhookDelivery
+from tests import factories
 
 from .common import archived, told
 
@@ -70,6 +73,19 @@ def test_later_changes_wait_for_it(owner, hook, receiver, run, later):
         {first.pk},
         {second.pk},
     ]
+
+
+def test_what_is_erased_while_it_waits_comes_as_a_tombstone_without_text(owner, hook, receiver, run, later):
+    receiver.answers = [500]
+    memory = factories.MemoryFactory(user=owner, content="The user keeps a zanzibar parrot.")
+    run()
+    run_erasure(erasure_request(principal_for_person(owner.pk), "memory", memory.pk)[1].pk)
+    later()
+    run()
+    first, *then = told(receiver)
+    assert [each["event"] for each in first] == ["ADD"]
+    assert [each["event"] for sent in then for each in sent if each["object"] == memory.pk] == ["ERASE"]
+    assert not any(b"zanzibar" in body for _, _, body in receiver.took)
 
 
 def test_it_is_given_up_and_sent_again_by_hand(api, owner, agent, hook, receiver, later, settings):
