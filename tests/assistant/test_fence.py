@@ -42,6 +42,7 @@ FENCED = re.compile(rf"<({'|'.join(FENCES)})>\n.*?\n</\1>", re.DOTALL)
 ROOMS = ("accounts", "conversations", "statements", "memories", "facts", "assistant", "journal")
 ASKED = "What about the parrot?"
 MARK = re.compile(r"H(\d+)CKED")
+BARE = re.compile(rf"<(?:/(?:{'|'.join(FENCES)})> |system_message>)H(\d+)CKED")
 _LISTED = "the database takes the words of a fixed list only"
 EXCUSED = {
     "embedding_model": "the name of our own embedder, which the database wants beside a vector only",
@@ -164,9 +165,9 @@ def outside(prompt):
     return FENCED.sub(" ", prompt)
 
 
-def marked_in(text):
+def marked_in(text, mark=MARK):
     """The columns whose hostile text stands in a text."""
-    return {NAMES[int(number)] for number in MARK.findall(text)}
+    return {NAMES[int(number)] for number in mark.findall(text)}
 
 
 def prompts_of(principal, client, talk, model):
@@ -241,10 +242,8 @@ def test_every_text_of_every_model_stays_in_its_fence(told, api, model):
             written |= write_everywhere(batch)
             client, principal = api(User.objects.get(pk=person.pk)), principal_for_person(person.pk)
             for where, text, is_fenced in prompts_of(principal, client, talk, model):
-                assert not (is_fenced and marked_in(outside(text))), (where, marked_in(outside(text)))
-                for tag in FENCES:
-                    assert text.count(f"</{tag}>") <= text.count(f"<{tag}>"), (where, tag, marked_in(text))
-                assert "<system_message>" not in text, (where, marked_in(text))
+                assert not marked_in(text, BARE), where
+                assert not (is_fenced and marked_in(outside(text))), where
                 read.setdefault(where, set()).update(marked_in(text))
     excused = {name for name, column in zip(NAMES, COLUMNS, strict=True) if {name, column.name} & EXCUSED.keys()}
     assert set(NAMES) - written == excused, "Give the table a row, or say why the column needs none."
