@@ -246,8 +246,9 @@ class Heard:
 
     ``new``: said in passing; ``noted``: requested or confirmed; ``changed``: (old, new) wordings; ``waiting``: pending
     their approval; ``doubted``: may be out of date by it; ``told``: about the legacy. ``refused``: they refused that
-    something is kept. ``agreed``: they confirmed a question. ``about``: the person that the conversation is about, if
-    not the user. ``secret``: kind of a number or code in it, which is never stored.
+    something is kept; ``not_found``: what they named was found nowhere. ``agreed``: they confirmed a question.
+    ``about``: the person that the conversation is about, if not the user. ``secret``: kind of a number or code in it,
+    which is never stored.
     """
 
     new: tuple[str, ...] = ()
@@ -257,6 +258,7 @@ class Heard:
     doubted: tuple[str, ...] = ()
     told: tuple[str, ...] = ()
     refused: bool = False
+    not_found: bool = False
     agreed: bool = False
     about: str = ""
     secret: str = ""

@@ -14,15 +14,17 @@ from django.utils.translation import gettext as _
 
 from accounts.categories import load as load_categories
 from accounts.principals import Principal
-from conversations.models import Conversation, Message
+from conversations.models import Conversation, Message, Withheld
 from facts.models import LegacyFact
+from journal.models import Change
 from language.backends import get_embedder, get_reply_model
 from language.base import EmbedderUnavailable, Extraction, ExtractionRequest, Heard, Source, ToolRequest
 from language.gates import first_sensitive, mask_sensitive
 from language.reading.answering import MOST_TOLD_OF_ALL
 from language.reading.questions import is_question, tells_something
-from language.reading.refusals import says_yes
+from language.reading.refusals import names_what_was_said, says_yes
 from language.reading.revising import OWN_WORDS
+from language.reading.sentences import split_sentences
 from language.second_person import second_person, told_to
 from memories.policy import writing as filing
 
@@ -66,7 +68,7 @@ def heard_in(principal: Principal, begun: Begun, held: Message | None, near: Col
     ``near``: ids of memories that may be meant.
     """
     if begun.turn.refusals:
-        return Heard(refused=True)
+        return heard_refusal(begun)
     conversation = Conversation.objects.visible_to(principal).select_related("legacy").must_find(begun.conversation_id)
     due = begun.message_index if held is None else held.index
     first = due - settings.EXTRACTION_CONTEXT_MESSAGES
@@ -90,6 +92,20 @@ def heard_in(principal: Principal, begun: Begun, held: Message | None, near: Col
     heard = _told(principal, plan, facts, agreed=held is not None, relayed=relayed)
     secret = first_sensitive(begun.question)
     return replace(heard, about=part.legacy_name or "", secret=secret.kind if secret else "")
+
+
+def heard_refusal(begun: Begun) -> Heard:
+    """What to answer to a refusal: ``not_found`` if it names something said before and only itself was withheld."""
+    indices = {index for each in begun.turn.refusals for index in each["withheld"]}
+    said = Message.objects.without_vectors().get(pk=begun.message_id)
+    removed = Change.objects.filter(
+        ledger_id=begun.user_id, event="DELETE", object_type__in=["memory", "fact"], at__gte=said.created_at
+    )
+    if indices != {said.index} or removed.exists():
+        return Heard(refused=True)
+    own = Withheld.objects.because_of(Withheld.Cause.MESSAGE, [str(said.pk)]).passages().filter(message=said)
+    sentences = [each.text for text in own.values_list("text", flat=True) for each in split_sentences(text)]
+    return Heard(refused=True, not_found=all(map(names_what_was_said, sentences)))
 
 
 def said_here(principal: Principal, begun: Begun) -> list[Source]:

@@ -27,7 +27,7 @@ from memories.models import Memory, MemoryEvidence
 
 from ..recall.query import Question, Result, memory_query
 from .actions import Begun
-from .hearing import as_told, asked_about, find_said_at, heard_in, nearness, said_here
+from .hearing import as_told, asked_about, find_said_at, heard_in, heard_refusal, nearness, said_here
 
 _MOST = 12
 _BUDGET_TOKENS = 1_500
@@ -50,7 +50,7 @@ def read_for(principal: Principal, begun: Begun, request: ReplyRequest) -> Reply
 def _read_for(principal: Principal, begun: Begun, request: ReplyRequest) -> ReplyRequest:
     if not begun.learns:
         private = Conversation.objects.visible_to(principal).must_find(begun.conversation_id).private
-        heard = Heard(refused=bool(begun.turn.refusals))
+        heard = heard_refusal(begun) if begun.turn.refusals else Heard()
         return replace(request, heard=heard, closed="private" if private else "off")
     held = asked_about(begun.conversation_id, begun.message_index, begun.question)
     found = _results(principal, begun, begun.question if held is None else held.content)

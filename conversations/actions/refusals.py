@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from accounts.principals import Principal
@@ -147,7 +148,7 @@ def refusals_apply(write: LedgerWrite, user_id: UUID, heard: Iterable[HeardRefus
             listener(write, user_id, each)
 
 
-def refusals_of(messages: Collection[Message]) -> list[dict[str, object]]:
+def refusals_of(messages: Collection[Message]) -> list[dict[str, Any]]:
     """Return stored messages that refuse something: ``[{"index", "withheld": indices redacted for it}]``."""
     said = (row for row in messages if row.role == Message.Role.USER)
     asked = {str(row.pk): row.index for row in said if MARK in row.content or may_refuse(row.content)}

@@ -46,6 +46,10 @@ NOT_ENGLISH = gettext_noop(
     "Without a language model I understand English only. What is to be kept you can add to your memories yourself."
 )
 NOT_KEPT = gettext_noop("All right, I keep nothing of that.")
+NOTHING_TO_FORGET = gettext_noop(
+    "I found nothing like that to forget. Say it in the words that you used, or look for it in your memories and "
+    "conversations and choose “Don’t keep” there."
+)
 WHICH_ONE = gettext_noop("I have more than one answer to this. Which one holds? You can tell me to forget the other.")
 FOUND = gettext_noop("This is what I remember:")
 NEAREST = gettext_noop("I remember nothing that answers this. The nearest is:")
@@ -68,6 +72,7 @@ STOCK = (
     PRIVATE,
     SWITCHED_OFF,
     NOT_KEPT,
+    NOTHING_TO_FORGET,
     FOUND,
     NEAREST,
     TALKED,
@@ -115,7 +120,7 @@ def _replied(request: ReplyRequest) -> tuple[list[str], bool]:
     parts = [*opening]
     heard, asks = request.heard, False
     if heard.refused:
-        return [*parts, _(NOT_KEPT)], False
+        return [*parts, _(NOTHING_TO_FORGET if heard.not_found else NOT_KEPT)], False
     if request.closed:
         return [*parts, _without_memory(request)], False
     keeps = _confirmations(heard)

@@ -4,9 +4,10 @@ import pytest
 
 from accounts.queries import principal_for_person
 from assistant.learn import actions as learning
+from assistant.learn.summarizing import conversation_finish
 from conversations.models import Message
 from language.reading.refusals import asks_to_keep
-from language.reading.replying import NOT_KEPT, READ
+from language.reading.replying import NOT_KEPT, NOTHING_TO_FORGET, READ
 from memories.actions import memory_reject
 from memories.models import Memory
 from statements.models import Suppression
@@ -17,6 +18,7 @@ from .extracting import add
 from .replying import behind, say, text_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
+AFFAIR = "My sister Roswitha had an affair with the priest."
 BOSS = "Alec is the user's boss."
 ADD = ("toolu_1", "add_to_memory", {"content": BOSS, "category": "person", "subject": "Alec"})
 
@@ -284,3 +286,30 @@ class TestTheDocumentOfSource000:
         tell("Remember that I prefer morning workouts.")
         tell("When do I like to work out?", talk(owner))
         assert "The user prefers morning workouts." in self.asked(server)[-1]["system"][0]["text"]
+
+
+class TestForgetting:
+    """Somebody wants one sentence gone right after they are asked about it, and is told what is so."""
+
+    def test_what_was_asked_about_is_declined_and_confirmed(self, tell, owner, conversation):
+        assert "Shall I remember that your sister Roswitha had an affair" in tell(AFFAIR)
+        assert tell("Please forget that I told you about Roswitha's affair.") == NOT_KEPT
+        message = Message.objects.get(conversation=conversation, index=0)
+        assert (message.content, message.declined, message.held_until) == ("[withheld]", True, None)
+        conversation_finish(principal_for_person(owner.pk), conversation.pk)
+        assert remembered() == []
+        assert "affair" not in record()
+
+    def test_where_nothing_was_found_it_says_so_and_what_to_do(self, tell):
+        tell(AFFAIR)
+        tell("Yes")
+        assert tell("Forget that I told you about the swan in Laxenburg.") == NOTHING_TO_FORGET
+        assert len(remembered()) == 1
+
+    def test_what_is_found_as_a_memory_only_is_forgotten_and_confirmed(self, tell, owner):
+        factories.MemoryFactory(user=owner, content="The user sells cannabis.")
+        assert tell("Forget that I told you that I sell cannabis.").endswith(NOT_KEPT)
+        assert remembered() == []
+
+    def test_what_the_message_itself_says_is_not_kept(self, tell):
+        assert tell("Please don't write down that I stole a bike.").endswith(NOT_KEPT)

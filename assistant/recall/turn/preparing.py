@@ -72,7 +72,7 @@ class PreparedTurn:
     tokens: int
     revision: int
     recalled_again: bool
-    refusals: list[dict[str, object]] = field(default_factory=list)
+    refusals: list[dict[str, Any]] = field(default_factory=list)
     waiting: int = 0
     extra: dict[str, Any] = field(default_factory=dict)
 

@@ -6,7 +6,7 @@ message and the words that name what is refused (``meaning``); ``naming`` finds 
 
 from .meaning import Refusal, Turn, find_refusal
 from .naming import asks_about, count_extra_words, find_named, restates
-from .requests import may_refuse
+from .requests import may_refuse, names_what_was_said
 from .subjects import SentenceWords, content_words
 from .wording import asks_to_keep, says_yes
 
@@ -21,6 +21,7 @@ __all__ = [
     "find_named",
     "find_refusal",
     "may_refuse",
+    "names_what_was_said",
     "restates",
     "says_yes",
 ]

@@ -22,8 +22,11 @@ from .requests import SAYS_THIS, RefusalRequest, acts_in, flat, is_reported, jud
 from .subjects import SentenceWords, content_words, lemmas
 from .wording import (
     ASKING,
+    after_opening_no,
     allows_keeping,
     asks_for_objections,
+    asks_to_keep,
+    begins_with_yes,
     is_clear_no,
     objects,
     says_no,
@@ -72,10 +75,11 @@ def find_refusal(turns: Sequence[Turn], last: int) -> Refusal | None:
         learned = [act for act in learned if not resolver.is_unrelated(act)]
         refusals = [each for act in learned if (each := resolver.resolve(act)) is not None]
     if refusals:
+        is_negated = refusals[0].is_negated if len(refusals) == 1 else None
+        refusals += resolver.resolve_question_passed_over(refusals)
         passages = dict.fromkeys(passage for each in refusals for passage in each.passages)
         named_lemmas = frozenset().union(*(each.named_lemmas for each in refusals))
         answers_question = any(each.answers_question for each in refusals)
-        is_negated = refusals[0].is_negated if len(refusals) == 1 else None
         return Refusal(
             tuple(passages), named_lemmas, any(each.covers_all for each in refusals), is_negated, answers_question
         )
@@ -165,6 +169,21 @@ class _RefusalResolver:
                 return None
         elif not self._declines(said, question):
             return None
+        return self._resolve_question(question)
+
+    def resolve_question_passed_over(self, refusals: Sequence[Refusal]) -> list[Refusal]:
+        """What the assistant has just asked about, if the refusals only name something else; they decline it too."""
+        question, said = self._assistant_question(), self.turns[self.last_index].content
+        if question is None or not (question == "" or asks_to_keep(question)):
+            return []
+        asked = self._resolve_question(question)
+        places = {place for place, _ in asked.passages}
+        is_passed_over = places.isdisjoint(place for each in refusals for place, _ in each.passages)
+        allowed = begins_with_yes(said) or allows_keeping(said) or asks_for_objections(question)
+        return [asked] if is_passed_over and not allowed else []
+
+    def _resolve_question(self, question: str) -> Refusal:
+        """The sentences that the assistant's question is about."""
         earlier = self._sentences(roles={"user"}, upto=self.last_index)
         latest = max((position for position, _ in earlier), default=None)
         if latest is None:
@@ -179,6 +198,8 @@ class _RefusalResolver:
     def _declines(self, said: str, question: str) -> bool:
         """Whether an answer to the question whether to keep something is a no."""
         if is_clear_no(said) or says_no(said) or (says_no(said, goes_on=True) and _asks_last(question)):
+            return True
+        if asks_to_keep(question) and _asks_last(question) and _changes_topic(after_opening_no(said), question):
             return True
         return not says_yes(said) and not allows_keeping(said) and declines(said)
 
@@ -307,6 +328,15 @@ def _asks_last(text: str) -> bool:
     return ASKING.search(last[0].text.replace("’", "'")) is not None
 
 
+def _changes_topic(rest: str, question: str) -> bool:
+    """Whether what follows a no is about something else than the question: "he was a baker" corrects it."""
+    parsed = parse(rest)
+    subjects = [word for word in parsed.words if word.dep in {"nsubj", "nsubjpass"}] if parsed is not None else []
+    is_other = "?" in rest or (bool(subjects) and subjects[0].low not in _SAME_SUBJECT)
+    return is_other and lemmas(rest).isdisjoint(lemmas(question))
+
+
+_SAME_SUBJECT = listed("he she it they that this")
 _ASKS_CONTENT = re.compile(
     r"(?:was|were|is|are|did|does|has|had)\b(?! (?:it|that|this) (?:ok|all right|fine))", re.IGNORECASE
 )

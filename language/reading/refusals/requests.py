@@ -21,6 +21,7 @@ from .wording import (
     POINTED,
     SOFT,
     YOU,
+    after_opening_no,
     any_case,
     is_clear_no,
     objects,
@@ -55,11 +56,18 @@ _MAY = any_case(
 
 _SOMEBODY = r"(?:i|we|he|she|they|my|our|his|her|their)"
 _SAID = r"i (?:just |ever )?(?:said|told (?:you|u)|wrote|mentioned)(?: to you)?"
+_TOLD = any_case(rf"\b{_SAID}\b")
 _DAYS = (
     "(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|January|February|March|April|May|June|July|August|September|October|"
     "November|December|Christmas|Easter"
 )
 _NAMING = [
+    # That I told you about it; that I ever mentioned that. Telling is not what is named.
+    any_case(
+        rf"(?:(?:that|the fact that) )?{_SAID}(?: (?P<whole>anything)| (?:something|a word|once|before|earlier))?"
+        r" (?:about|of|on|that|how) (?P<what>\S.*)"
+    ),
+    any_case(rf"(?:(?:that|the fact that) )?i (?:just |ever )?(?:mentioned|told {YOU}|said) (?P<what>\S.*)"),
     # What I said about it; everything you know of it; the memory that …; that I live there; the part about it.
     any_case(
         rf"(?P<whole>what|everything|anything|all(?: that)?|the things?)? ?{_SAID} (?:about|of|on) (?P<what>\S.*)"
@@ -114,7 +122,7 @@ def flat(text: str) -> str:
 def may_refuse(text: str) -> bool:
     """Whether a text may contain a refusal, without parsing; most texts have no such word."""
     line = flat(text)
-    no = says_no(line, goes_on=True) or is_clear_no(line) or objects(line)
+    no = says_no(line, goes_on=True) or is_clear_no(line) or objects(line) or after_opening_no(line) != ""
     return no or bool(acts_in(line)) or has_cue(line) or _is_ordered(line)
 
 
@@ -128,6 +136,13 @@ def acts_in(line: str) -> list[RefusalRequest]:
         if not (taken and act.start < taken[-1].end) and not _is_quoted(line, act.start):
             taken.append(act)
     return taken
+
+
+def names_what_was_said(text: str) -> bool:
+    """Whether a sentence asks to forget something that it names, or names what the person said before."""
+    line = flat(text)
+    named = [act for act in acts_in(line) if act.named_text]
+    return any(FORGOTTEN.match(line, act.start) or _TOLD.search(line, act.start, act.end) for act in named)
 
 
 def judged_acts(line: str) -> list[RefusalRequest]:

@@ -290,6 +290,12 @@ def says_no(text: str, *, goes_on: bool = False) -> bool:
     return refused and all(no or other for no, other in zip(noes, others, strict=True))
 
 
+def after_opening_no(text: str) -> str:
+    """What a message says after the plain no that it begins with; empty if it does not, or lets something be kept."""
+    opening, _, rest = _PIECES.sub("\n", text.strip().replace("’", "'"), count=1).partition("\n")
+    return rest if _NO_PIECE.fullmatch(opening) and not allows_keeping(text) else ""
+
+
 def is_clear_no(text: str) -> bool:
     """Whether an answer to the question whether to keep something declines in one of its parts, or keeps a secret."""
     text = text.strip().replace("’", "'")
@@ -331,6 +337,15 @@ def says_yes(text: str) -> bool:
     """Whether an answer is a plain yes, without a reservation or question."""
     text = _YES_IN_NO.sub("yes", text.strip().replace("’", "'"), count=1)
     return len(text) <= _LONGEST_ANSWER and _YES.match(text) is not None and _YES_BUT.search(text) is None
+
+
+def begins_with_yes(text: str) -> bool:
+    """Whether a message agrees before it says something else; "ok" and "please" open orders, too."""
+    opening = _PIECES.split(text.strip().replace("’", "'"))[0]
+    return says_yes(opening) and opening.lower() not in _OPENS_ORDERS
+
+
+_OPENS_ORDERS = frozenset({"please", "ok", "okay", "fine"})
 
 
 def allows_keeping(text: str) -> bool:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from language.reading.refusals import Turn, find_refusal, may_refuse, says_yes
+from language.reading.refusals import Turn, find_refusal, may_refuse, names_what_was_said, says_yes
 
 TOLD = "My sister has left the church."
 ASKED = "Shall I remember that?"
@@ -86,3 +86,58 @@ def test_a_no_to_what_was_asked_first_is_none():
 def test_a_no_about_the_matter_is_none(answer):
     assert not refuses(answer, "Does she still go there?")
     assert not says_yes(answer)
+
+
+AFFAIR = "My sister Roswitha had an affair with the priest."
+OFFER = "Shall I remember that your sister Roswitha had an affair with the priest?"
+
+
+def withheld_by(answer, *between):
+    turns = [Turn("user", AFFAIR), *(Turn("assistant", each) for each in between), Turn("user", answer)]
+    refusal = find_refusal(turns, len(turns) - 1)
+    return may_refuse(answer) and refusal is not None and (0, AFFAIR) in refusal.passages
+
+
+@pytest.mark.parametrize("between", [(), (OFFER,)], ids=["at once", "asked"])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Please forget that I told you about Roswitha's affair.",
+        "Forget that I mentioned the affair.",
+        "Forget that I mentioned that my sister had an affair.",
+        "Forget that I ever said anything about Roswitha.",
+        "Don't remember that I mentioned her affair.",
+        "Forget I ever mentioned the affair.",
+        "forget what I said about the affair",
+    ],
+)
+def test_telling_is_not_what_is_named(answer, between):
+    assert withheld_by(answer, *between)
+
+
+@pytest.mark.parametrize(
+    ("answer", "declines"),
+    [
+        ("Forget that my brother drinks.", True),
+        ("No, and what is the weather like in Graz?", True),
+        ("No. My dog is called Rex.", True),
+        ("Nein, und wie wird das Wetter?", True),
+        ("Yes, and forget that my brother drinks.", False),
+        ("No. My sister never told anyone.", False),
+    ],
+)
+def test_what_was_just_asked_about_is_declined_by_a_no_whatever_else_is_named(answer, declines):
+    assert withheld_by(answer, OFFER) == declines
+
+
+@pytest.mark.parametrize(
+    ("said", "names"),
+    [
+        ("Forget that I told you about Korbinian.", True),
+        ("Don't write down what I said about the rent.", True),
+        ("Please don't write down that I stole a bike.", False),
+        ("I once stole a bike, forget that.", False),
+    ],
+)
+def test_who_names_what_was_said_before_wants_it_found(said, names):
+    assert names_what_was_said(said) == names
