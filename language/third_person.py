@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from language.ignorable import without_ignorable
 from language.reading.parse import Parsed, Word, parse
 from language.reading.wording import inflect_third_person
 
@@ -22,6 +23,13 @@ _OF_THE_USER = {
 }  # fmt: skip
 _OF_ME = {"your": "my", "yours": "mine", "yourself": "myself", "are": "am", "were": "was"}
 _SUBJECT = ("nsubj", "nsubjpass")
+_FIRST_PERSON = re.compile(
+    r"\b(?:I(?: am\b| was\b|['’]m\b|(?=['’](?:ve|ll|d)\b)|\b)|me|my|mine|myself)\b", re.IGNORECASE
+)
+_AS_YOU = {
+    "i": "you", "i am": "you are", "i was": "you were", "i'm": "you are", "me": "you", "my": "your", "mine": "yours",
+    "myself": "yourself",
+}  # fmt: skip
 
 
 def stored_as(typed: str, before: str) -> str:
@@ -30,6 +38,22 @@ def stored_as(typed: str, before: str) -> str:
     if typed.split() == told.split():
         return before
     return third_person(typed) if told != before else typed
+
+
+def about_the_user(text: str) -> str:
+    """Return a short text as a statement about the user, for comparisons: "I'm a cook", "plays cello", "Bobby's boss".
+
+    It is not always a correct sentence. Unchanged if it names the user.
+    """
+    shown = " ".join(without_ignorable(text).split())
+    if re.search(r"\buser\b", shown, re.IGNORECASE) or not shown:
+        return text
+    said = _FIRST_PERSON.sub(lambda found: _AS_YOU[found[0].lower().replace("’", "'")], shown)
+    if _SAYS_YOU.search(said):
+        return third_person(said[0].upper() + said[1:])
+    rest = said[0].lower() + said[1:]
+    told = third_person(f"You {rest}")
+    return told if told.startswith("The user") else f"The user {rest}"
 
 
 def third_person(told: str) -> str:

@@ -20,7 +20,14 @@ from retrieval.prepared import SHAPES, PreparedStatement, VectorArray, build_sta
 from retrieval.vectors import normalise_as_stored
 from statements.models import Suppression
 from statements.policy import fingerprints
-from statements.querysets import SuppressedRow, SuppressionMatches, least_similarity, match_withheld, suppressed
+from statements.querysets import (
+    SuppressedRow,
+    SuppressionMatches,
+    least_similarity,
+    match_free_texts,
+    match_withheld,
+    suppressed,
+)
 from statements.wording import Embedded
 
 from .models import Memory
@@ -99,6 +106,7 @@ def read_surroundings(
             here.twins.append(memory)
         elif role == "titled" and seen and writing.subject_key(memory.subject) == writing.subject_key(new.subject):
             here.same_subject = _later(here.same_subject, memory)
+    match_free_texts(user_id, [text for _, text in statements], [here.against for here in around])
     named = [(here, said) for here, (_, text) in zip(around, statements, strict=True) if (said := text.said_of_user)]
     for (here, _), against in zip(
         named, Suppression.objects.matches(user_id, [said for _, said in named]), strict=True

@@ -15,8 +15,9 @@ from django.db import models
 from django.utils import timezone
 
 from accounts.scope import acting_name
-from conversations.echoes import MOST_OFFERED, Repetition, repeat_withheld
+from conversations.echoes import MOST_OFFERED, Repetition, WithheldWords, rejected_texts, repeat_withheld
 from journal.models import Change
+from language.gates.passages import pieces_of
 from language.likeness import likeness
 from language.reading.traces import Traces
 from retrieval.prepared import PreparedStatement, VectorArray, build_statement
@@ -121,6 +122,18 @@ def match_withheld(user_id: UUID, texts: Sequence[Embedded], found: Sequence[Sup
     repeats = repeat_withheld(user_id, [text.shown for text in texts])
     for matches, is_repeated in zip(found, repeats, strict=True):
         matches.near = matches.near or is_repeated
+
+
+def match_free_texts(user_id: UUID, texts: Sequence[Embedded], found: Sequence[SuppressionMatches]) -> None:
+    """Mark as near the free texts with a passage that has all words of a rejected text, whoever it is said of."""
+    free = [(text, matches) for text, matches in zip(texts, found, strict=True) if text.free]
+    rejected = rejected_texts(user_id) if free else []
+    if not rejected:
+        return
+    compared = WithheldWords(rejected, ["user"])
+    pieces = [(matches, piece) for text, matches in free for piece in pieces_of(text.content)]
+    for (matches, _), words in zip(pieces, compared.stems([piece for _, piece in pieces]), strict=True):
+        matches.near = matches.near or compared.is_held_by(words)
 
 
 def least_similarity(texts: Iterable[Embedded]) -> float:
@@ -293,6 +306,7 @@ class SuppressionQuerySet(models.QuerySet["Suppression"]):
                 found[position - 1].add(user_id, texts[position - 1], SuppressedRow(*row))
             else:
                 match_withheld(user_id, texts, found)
+        match_free_texts(user_id, texts, found)
         for (place, _), matches in zip(named, found[given:], strict=True):
             found[place].include(matches)
         return found[:given]

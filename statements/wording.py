@@ -18,9 +18,10 @@ from language.backends import get_embedder
 from language.base import EmbedderUnavailable, Vectors
 from language.embedders.e5.embedder import BundledEmbedder
 from language.gates.judging import Meaning, kind_of
-from language.gates.passages import passages
+from language.gates.passages import is_json, passages
 from language.ignorable import without_ignorable
 from language.reading.compare import Saying
+from language.third_person import about_the_user
 from language.tokens import count_tokens
 from retrieval.text import PreparedText, prepare
 
@@ -28,6 +29,9 @@ from .policy import fingerprint
 from .policy.naming import as_of_user
 
 log = structlog.get_logger(__name__)
+
+SHORT_CHARACTERS = 200
+"""The longest free text that is also compared as a statement about the person."""
 
 REVIEW_REASONS = {
     "": "",
@@ -101,8 +105,8 @@ class Embedded:
 
     ``said`` is the message that says it, which may name an earlier value as wrong. ``traits`` are further
     features for the classifier, if the bundled embedder has just read the text. With ``verbatim``, the text need not
-    be a statement, so its ``passages`` are classified one by one. ``as_user`` is the text with "the user" in place of
-    the person's name, if that was embedded, too.
+    be a statement, so its ``passages`` are classified one by one. ``free``: its form was not checked, so it may be in
+    the first person or no sentence. ``as_user`` is the text as one about "the user", if that was embedded, too.
     """
 
     content: str
@@ -111,6 +115,7 @@ class Embedded:
     said: str = ""
     traits: Vectors | None = None
     verbatim: bool = False
+    free: bool = False
     passages: tuple[Meaning, ...] = ()
     as_user: Embedded | None = None
 
@@ -126,11 +131,16 @@ class Embedded:
 
     @property
     def said_of_user(self) -> Embedded | None:
-        """The content with "the user" in place of the name of the person acted for; None if it does not name them."""
+        """The content with "the user" in place of the name of the person acted for; None if it does not name them.
+
+        Of a short free text, the statement about the user that it may stand for.
+        """
+        if self.as_user is not None:
+            return self.as_user
         content = as_of_user(self.content, acting_name())
-        if content == self.content:
-            return None
-        return self.as_user or Embedded(content, None, "", verbatim=self.verbatim)
+        if content == self.content and self.free and len(content) <= SHORT_CHARACTERS and not is_json(content):
+            content = about_the_user(content)
+        return None if content == self.content else Embedded(content, None, "", verbatim=self.verbatim)
 
     @property
     def meaning(self) -> Meaning | None:
@@ -159,11 +169,16 @@ class Embedded:
 
         ``beside`` is how many other documents the same call embeds.
         """
+        free = replace(self, free=True)
         said = passages(self.content, beside) if self.meaning is not None else []
+        stated = [each.content for each in [free.said_of_user] if each is not None and each.vector is None]
+        read = self.of_each([*said, *stated])
+        if stated:
+            free = replace(free, as_user=read.pop())
         if said == [self.content.strip()]:
-            return self  # A single sentence is treated as a statement.
-        read = [each.meaning for each in self.of_each(said)]
-        return replace(self, verbatim=True, passages=tuple(each for each in read if each is not None))
+            return free  # A single sentence is treated as a statement.
+        meanings = (each.meaning for each in read)
+        return replace(free, verbatim=True, passages=tuple(each for each in meanings if each is not None))
 
     @classmethod
     def of(cls, content: str, *, verbatim: bool = False) -> Embedded:
@@ -175,7 +190,7 @@ class Embedded:
     def of_row(cls, row: WordedRow | Wording, *, verbatim: bool = False) -> Embedded:
         """Return the content and vector of a row."""
         vector = None if row.embedding is None else np.asarray(row.embedding, dtype=np.float32)
-        return cls(row.content, vector, row.embedding_model, verbatim=verbatim)
+        return cls(row.content, vector, row.embedding_model, verbatim=verbatim, free=verbatim)
 
     @classmethod
     def of_each(cls, contents: Sequence[str]) -> list[Embedded]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import orjson
@@ -15,12 +16,18 @@ MOST_AT_ONCE, FEWEST_OF_EACH = 1_000, 4
 
 _ENDS = re.compile(r"(?<=[.!?;])\s+|\n+")
 _BULLET = re.compile(r"^(?:[\s>#*+•-]|\d+[.)]\s|\[[ xX]?\])+")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _CODE = re.compile(r"[{}<>=|\\`]|\w\(|::|->")
+
+
+def is_json(text: str) -> bool:
+    """Whether a text looks like a JSON object or list."""
+    return text.lstrip()[:1] in {"{", "["}
 
 
 def spoken(text: str) -> str:
     """Return the strings of a JSON text, unescaped and one per line; other text unchanged."""
-    if text.lstrip()[:1] not in {"{", "["}:
+    if not is_json(text):
         return text
     try:
         read = orjson.loads(text)
@@ -38,6 +45,30 @@ def passages(text: str, beside: int = 0) -> list[str]:
     cut = (_BULLET.sub("", each).strip() for each in _ENDS.split(spoken(text)))
     kept = (each for each in cut if len(each.split()) >= FEWEST_WORDS and not _CODE.search(each))
     return [*dict.fromkeys(kept)][:most]
+
+
+def pieces_of(text: str) -> list[str]:
+    """Return the sentences and lines of a document, or the texts in a JSON one, of any length."""
+    return [*dict.fromkeys(each for each in _ENDS.split(spoken(text)) if each.strip())]
+
+
+def labelled(text: str) -> list[str]:
+    """Return the lines of a document; of a JSON text its keys with their texts: "preferred name: Bobby"."""
+    if is_json(text):
+        with suppress(orjson.JSONDecodeError):
+            return list(_labelled(orjson.loads(text), ""))
+    return [_BULLET.sub("", line).strip() for line in text.splitlines()]
+
+
+def _labelled(value: Any, label: str) -> Iterator[str]:
+    if isinstance(value, str):
+        yield f"{label}: {value}" if label else value
+    elif isinstance(value, dict):
+        for key, each in value.items():
+            yield from _labelled(each, _CAMEL.sub(" ", key).replace("_", " ").replace("-", " ").lower())
+    elif isinstance(value, list):
+        for each in value:
+            yield from _labelled(each, label)
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -136,11 +136,16 @@ class CandidateDecision:
     def waiting_reason(self) -> str:
         """Return why it must wait for the person, or ''.
 
-        It resembles a rejected one, is no statement, or they were asked about it and did not say yes.
+        It resembles a rejected one, is no statement, they were asked about it and did not say yes, or it is a document
+        that may set a personal field.
         """
         if self.by_word:
             return ""
-        return self.around.against.review_reason(self.candidate.prepared.text) or self.policy.waiting_reason
+        prepared = self.candidate.prepared
+        document = writing.reason_for_document(
+            self.recording.principal, self.new.content, self.new.subject, self.new.verbatim
+        )
+        return self.around.against.review_reason(prepared.text) or self.policy.waiting_reason or document
 
     def check_suppressions(self) -> None:
         """Lift suppressions of the same words if the person says it; raise Gated for anybody else."""

@@ -70,6 +70,7 @@ def memory_update(
     metadata = None if metadata is None else writing.clean_metadata(metadata, own_word=own_word)
     source = queries.read_source(principal, conversation_id, message_id)
     text = Embedded.of(content, verbatim=verbatim)
+    document = writing.reason_for_document(principal, content, "", verbatim)
     with memory_write(principal, rows, memory_id, State.ACTIVE, State.PROPOSED, version=version) as change:
         memory = change.memory
         previous = memory.content, memory.version
@@ -81,11 +82,12 @@ def memory_update(
         values |= {"valid_from": valid_from.isoformat()} if valid_from else {}
         values |= {} if metadata is None else {"metadata": metadata}
         values |= {"verbatim": True} if verbatim else {}
+        reason_to_wait = resembles or document
         if proposal := propose_instead(
-            change, principal, Proposal.Kind.UPDATE, values, source, text=text, reason=resembles
+            change, principal, Proposal.Kind.UPDATE, values, source, text=text, reason=reason_to_wait
         ):
             return Updated(memory, *previous, proposal)
-        memory.state_reason = resembles
+        memory.state_reason = reason_to_wait
         memory.metadata = memory.metadata if metadata is None else metadata
         memory.verbatim = verbatim
         change.reword(

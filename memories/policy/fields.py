@@ -10,9 +10,12 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 import regex
+from django.utils.translation import gettext_noop
 
 from language.gates.judging import Meaning, field_by
+from language.gates.passages import labelled
 from language.ignorable import without_ignorable
+from language.third_person import about_the_user
 
 from ..models import Memory
 
@@ -306,6 +309,14 @@ _THE_USER = regex.compile(
 _OWNED = regex.compile(r"^(?:the|their|his|her) (?=\p{Ll})", regex.IGNORECASE)
 _PREFERRED = regex.compile(r"the (?:preferred|chosen) name\b", regex.IGNORECASE)
 _OF_THE_USER = regex.compile(r"\b(?:user|I|my|me)\b")
+MAY_SET_A_FIELD = gettext_noop("This may say your name, your pronouns, your city or your language.")
+"""Why a document with such a text waits: names, pronouns, city, language, tone and goals need consent."""
+_LABEL = regex.compile(r"[\p{L} ]{3,40}[:=]\s*\S")
+_OF_ANYBODY = regex.compile(r"\s*name\s*[:=]", regex.IGNORECASE)
+_SHORT_CHARACTERS = 200
+# What a document of a few words may say of the person; a statement would say more.
+_IN_FEW_WORDS = _compiled([r"^(?:the user is |I am |I['’]m )?{pronouns}[.!]?$",
+                           r"^(?:the user is|I am|I['’]m) (?!{language}){name}(?: {name})?[.!]?$"])  # fmt: skip
 
 
 def field_of(content: str, subject: str = "", name: str = "", meaning: Meaning | None = None) -> str:
@@ -333,6 +344,17 @@ def field_of(content: str, subject: str = "", name: str = "", meaning: Meaning |
                 if reader.finds(sentence, starts):
                     return field
     return "" if meaning is None or _NOT_SO.search(content) else field_by(meaning)
+
+
+def may_set_field(document: str, name: str = "") -> bool:
+    """Whether a document of any form may say a personal field: by a label or key ("city: Oslo"), or in few words."""
+    shown = without_ignorable(document).strip()
+    labels = (each for each in labelled(shown) if _LABEL.match(each) and not _OF_ANYBODY.match(each))
+    if any(field_of(each, "", name) for each in labels):
+        return True
+    if len(shown) > _SHORT_CHARACTERS:
+        return False
+    return bool(_IN_FEW_WORDS.search(shown) or field_of(about_the_user(shown), "", name))
 
 
 def _starts(sentence: str) -> set[int]:

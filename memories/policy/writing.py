@@ -22,7 +22,7 @@ from statements.policy.form import LONGEST, LONGEST_EXTRACTED, check_characters
 
 from ..models import Kind, Memory
 from ..records import NewMemory
-from .fields import field_of
+from .fields import MAY_SET_A_FIELD, field_of, may_set_field
 
 State = Memory.State
 Why = Memory.DeletedWhy
@@ -76,6 +76,13 @@ def said_field(principal: Principal, content: str, kind: str, subject: str, mean
     if kind == Kind.SEMANTIC:
         return field_of(content, subject, principal.name, meaning)
     return field_of(content, subject, principal.name) if kind == Kind.EPISODIC and principal.agent_id else ""
+
+
+def reason_for_document(principal: Principal, content: str, subject: str, verbatim: bool) -> str:
+    """Why a verbatim text by somebody else than the person waits for them, or "": it may set a personal field."""
+    if not verbatim or subject or principal.speaks_as_person:
+        return ""
+    return MAY_SET_A_FIELD if may_set_field(content, principal.name) else ""
 
 
 def said_beside(subject: str, topics: Sequence[str], metadata: Mapping[str, Any] | None = None) -> list[str]:
