@@ -28,7 +28,7 @@ from .. import policy
 from ..echoes import repeats_withheld
 from ..models import Conversation, ConversationChunk, Message, Withheld
 from .refusals import LIVE_WINDOW, find_refusals, plan_refusals, refusals_apply
-from .withholding import withhold_in_imported, withhold_in_replies
+from .withholding import withhold_in_replies, withhold_repeated
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,8 @@ def messages_append(
     """Append messages in one transaction and return them. Indices stay gapless under concurrent appends.
 
     Appending reopens a finished conversation; the first message pins it to the present unless a turn already has.
-    Refusals in the messages are applied at once, also to the returned rows.
+    Refusals in the messages are applied at once, also to the returned rows. In messages by an agent, sentences that the
+    person withheld elsewhere are withheld, too.
 
     ``after``: the number of messages that the conversation must still have.
     ``follow_up``: enqueue indexing, summarising and extraction on commit; False when the caller does so.
@@ -163,12 +164,13 @@ def messages_append(
         _update_conversation(conversation, new, now, brought_by_id, rev=write.ledgers[user_id].rev)
         write.count(user_id, turns=len(new), turn_terms=sum(row.search_length for row in new))
         write.result("message", *(row.pk for row in new), status_code=201)
-        if brought:
-            withhold_in_imported(write, user_id, new)
+        relayed = not brought and not principal.speaks_as_person
+        repeats = (brought or relayed) and withhold_repeated(write, user_id, new, by_sentence=relayed)
         if replies := [row.pk for row in new if row.role == Message.Role.ASSISTANT]:
             withhold_in_replies(write, conversation, replies)
         if heard:
             refusals_apply(write, user_id, heard)
+        if heard or repeats:
             _reload_contents(new)
         if follow_up:
             enqueue("conversations.index_messages", conversation.pk)

@@ -34,7 +34,7 @@ from ..echoes import WithheldWords
 from ..models import Conversation, Message, Withheld
 from ..passages import Original, Span
 from .withheld_rows import Cause, Redaction, RewritePlan
-from .withheld_texts import RedactedTexts, message_of, redaction_of
+from .withheld_texts import RedactedTexts, message_of, redaction_of, repeated_sentences
 
 MOST_PASSAGES = 20
 
@@ -194,25 +194,36 @@ def withhold_in_replies(write: LedgerWrite, conversation: Conversation, ids: Col
     texts.apply(write, wanted)
 
 
-def withhold_in_imported(write: LedgerWrite, user_id: UUID, messages: Sequence[Message]) -> None:
-    """Withhold again, in imported messages, the passages that are withheld in identical messages, deleted ones too."""
+def withhold_repeated(
+    write: LedgerWrite, user_id: UUID, messages: Sequence[Message], *, by_sentence: bool = False
+) -> bool:
+    """Withhold again, in new messages, the passages that are withheld in identical messages, deleted ones too.
+
+    ``by_sentence``: also the sentences that are withheld in any other message, with the same causes, as long as these
+    can be restored. Returns whether anything was withheld.
+    """
     by_digest: dict[str, list[UUID]] = defaultdict(list)
     known = Withheld.objects.filter(user_id=user_id).passages()
     if not known.exists():
-        return
+        return False
     for message in messages:
         for digest in policy.digests(user_id, message.content):
             by_digest[digest].append(message.pk)
-    rows = list(known.filter(digest__in=by_digest))
-    ids = {pk for row in rows for pk in by_digest[row.digest]}
-    texts = RedactedTexts.load(user_id, ids)
+    found = [
+        (pk, Span(row.start, row.end), Cause(row.cause_type, row.cause_id))
+        for row in known.filter(digest__in=by_digest)
+        for pk in by_digest[row.digest]
+    ]
+    found += repeated_sentences(known, messages) if by_sentence else []
+    if not found:
+        return False
+    texts = RedactedTexts.load(user_id, {pk for pk, *_ in found})
     wanted = texts.redactions
-    for row in rows:
-        for pk in by_digest[row.digest]:
-            cause = Cause(row.cause_type, row.cause_id)
-            wanted[pk] |= texts.redactions_for(pk, [Span(row.start, row.end)], cause, wanted[pk])
+    for pk, span, cause in found:
+        wanted[pk] |= texts.redactions_for(pk, [span], cause, wanted[pk])
     with write.nested_change():
         texts.apply(write, wanted)
+    return True
 
 
 def words_restore(write: LedgerWrite, user_id: UUID, cause_type: str, ids: Iterable[object]) -> None:
