@@ -194,14 +194,23 @@ _NUMBERED = 17
 """The digits from which a number is the id of a message or person in a chat; a card has 16."""
 
 
+_BETWEEN_WORDS = re.compile(r"(?<=\p{Ll})(?=\p{Lu})|[-_/]+")
+
+
+def spelled_out(label: str) -> str:
+    """Return a label with its words apart: "bredFerretsInCellar" and "bred-ferrets/in_cellar" are four."""
+    return _BETWEEN_WORDS.sub(" ", label)
+
+
 def check_labels(principal: Principal, *labels: str) -> None:
     """Check a client's own ids and names of things: runs, threads, channels, speakers. Empty ones pass.
 
-    Raises Gated (422) for sensitive data, and for more than two words that repeat what the person rejected
-    (``rejected_before``), unless they wrote them.
+    Raises Gated (422) for sensitive data, and for more than two words, of one or all of them, that repeat what
+    the person rejected (``rejected_before``), unless they wrote them.
     """
     for label in labels:
         if label and not (label.isdecimal() and len(label) >= _NUMBERED):
             check_sensitive(label)
-    if told := [label for label in labels if len(_WORDS.findall(label)) > 2]:
+    said = [form for label in [*labels, " ".join(labels)] for form in (label, spelled_out(label))]
+    if told := [form for form in dict.fromkeys(said) if len(_WORDS.findall(form)) > 2]:
         check_name_not_rejected(principal, *told)

@@ -57,7 +57,7 @@ from .learning import (
     working_on,
 )
 from .mentioning import mention_places
-from .untrue import cut_untrue
+from .untrue import cut_untrue, without_rejected
 from .updates import telling
 from .waiting import candidates_write
 from .writing import WAITING, PlanWriter
@@ -298,6 +298,7 @@ def summarize_part(principal: Principal, conversation: Conversation, part: Part)
         raise ModelAnswerInvalid(msg)
     if summary != extraction.summary.strip():
         note_operation("extract", "mask", user_id=conversation.user_id, thread_id=conversation.pk)
+    summary = without_rejected(conversation.user_id, summary) or NOTHING_NEW
     users = (utterance for utterance in part.messages if utterance.role == Message.Role.USER)
     said = {utterance.index: utterance.content for utterance in users}
     facts = tuple(fact for fact in extraction.facts if _is_borne_out(fact, said))

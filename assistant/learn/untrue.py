@@ -14,6 +14,7 @@ from conversations.passages import Original, Span
 from facts.models import FactEvidence
 from memories.actions.many import WITHHOLDS
 from memories.models import MemoryEvidence, Relation
+from statements.actions import are_rejected
 
 
 def quotes_of_untrue(message_ids: Collection[UUID]) -> Mapping[UUID, Sequence[str]]:
@@ -50,6 +51,15 @@ def cut_untrue(conversation: Conversation, messages: Collection[Message]) -> Non
     for message in messages:
         if message.pk in spans:
             message.content = _without(texts[message.pk], spans[message.pk])
+
+
+def without_rejected(user_id: UUID, summary: str) -> str:
+    """Return a summary without the sentences that say what its person rejected or withheld, whoever said it again."""
+    text = Original(summary)
+    spans = list(text.sentences())
+    rejected = are_rejected(user_id, [text.words(span) for span in spans])
+    out = [span for span, is_rejected in zip(spans, rejected, strict=True) if is_rejected]
+    return _without(text, out) if out else summary
 
 
 def _without(text: Original, spans: Sequence[Span]) -> str:

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from accounts.policy import rejected_before
 from journal.exceptions import Conflict
-from statements.actions import suppression_remove, words_check
+from statements.actions import completes_rejected, suppression_remove, words_check
 
 from ..models import Memory, Proposal
 from ..policy import writing
@@ -152,6 +152,8 @@ class CandidateDecision:
         if not self.by_word:
             beside = writing.said_beside(self.new.subject, self.new.topics, self.new.metadata)
             words_check(self.recording.user_id, beside)
+            if completes_rejected(self.recording.user_id, self.new.content, beside):
+                self.around.against.near = True
         if not self.around.against.words:
             return
         if not self.by_word:

@@ -76,7 +76,7 @@ def memory_update(
         previous = memory.content, memory.version
         resembles = suppression_check(change.write, user_id, text, own_word=own_word)
         if metadata is not None and not own_word:
-            words_check(user_id, writing.said_beside("", (), metadata))
+            words_check(user_id, writing.said_beside("", (), metadata), content)
         values: dict[str, Any] = {"content": content}
         values |= {"correction": True} if correction else {}
         values |= {"valid_from": valid_from.isoformat()} if valid_from else {}
@@ -215,7 +215,7 @@ def set_filing(change: MemoryWrite, principal: Principal, filing: Mapping[str, A
         raise Refused(_("What is no list of steps can't become one by being filed otherwise."), code="bad_kind")
     if not principal.speaks_as_person:
         beside = writing.said_beside(filing.get("subject", ""), filing.get("topics", ()), filing.get("metadata"))
-        words_check(memory.user_id, beside)
+        words_check(memory.user_id, beside, memory.content)
     for name, value in filing.items():
         setattr(memory, name, value)
     if "subject" in filing:

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from accounts import categories, policy
-from accounts.policy.names import check_labels
+from accounts.policy.names import check_labels, spelled_out
 from accounts.principals import Principal
 from journal.exceptions import Gated, NotAllowed, NotYoursToDecide, Refused
 from language.gates.judging import Meaning
@@ -45,6 +45,7 @@ LONGEST_VERBATIM = 4_000
 PROCEDURES = "procedural"
 """The category of procedures only."""
 MOST_TOPICS = 20
+MOST_WORDS_JOINED = 5
 LARGEST_METADATA = 4_096
 DEEPEST_METADATA = 8
 MANY_VALUED_FIELDS = frozenset({Memory.Field.GOAL})
@@ -86,9 +87,12 @@ def reason_for_document(principal: Principal, content: str, subject: str, verbat
 
 
 def said_beside(subject: str, topics: Sequence[str], metadata: Mapping[str, Any] | None = None) -> list[str]:
-    """The subject, topics and metadata texts of more than two words, which may contain statements."""
-    texts = [text for entry in _entries(metadata or {}) for text in entry]
-    return [each for each in (subject, *topics, *texts) if len(each.split()) > 2]
+    """What may contain statements: the subject, topics and metadata texts of over two words, and short ones joined."""
+    noted = [text for entry in _entries(metadata or {}) for text in entry if text]
+    texts = [form for text in (subject, *topics, *noted) for form in dict.fromkeys((text, spelled_out(text)))]
+    joined = " ".join(dict.fromkeys(spelled_out(text) for text in texts if len(text.split()) <= MOST_WORDS_JOINED))
+    told = [text for text in texts if len(text.split()) > 2]
+    return [*dict.fromkeys([*told, *filter(None, [joined.strip()])])]
 
 
 def is_used(state: str, reviewed_at: datetime | None, review: str) -> bool:

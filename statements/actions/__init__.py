@@ -18,7 +18,7 @@ from .doubts import (
 from .earlier import suppress_earlier, suppress_replaced
 from .erased_words import ErasedText, erased_words_suppress, fingerprints_of_erased, suppress_due
 from .moderation import Moderation
-from .rejected import rejected_statements, repeats_rejected, words_check
+from .rejected import are_rejected, completes_rejected, rejected_statements, repeats_rejected, words_check
 from .single import (
     GONE,
     PRESENT,
@@ -53,6 +53,7 @@ __all__ = [
     "Moderation",
     "StatementWrite",
     "archived_columns",
+    "are_rejected",
     "candidate_keep",
     "candidates_drop",
     "candidates_follow_refusal",
@@ -61,6 +62,7 @@ __all__ = [
     "check_state",
     "check_version",
     "compare_later",
+    "completes_rejected",
     "doubt_dependents",
     "doubt_statement",
     "doubt_withheld",

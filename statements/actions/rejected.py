@@ -11,14 +11,16 @@ from django.db.models.functions import Cast
 
 from accounts.policy import rejected_before
 from accounts.scope import acting_name
-from conversations.echoes import WithheldWords, rejected_texts, repeats_withheld
+from conversations.echoes import WithheldWords, rejected_texts, repeat_withheld, repeats_withheld
+from conversations.models import Withheld
+from language.third_person import about_the_user
 from retrieval.text import list_words
 
 from ..models import RejectionReason, StatementKind, Suppression
 from ..policy import fingerprints
 from ..policy.naming import as_of_user
 
-_MOST_COMPARED = 200
+_MOST_COMPARED = _SHORT_CHARACTERS = 200
 
 
 def rejected_statements(kind: StatementKind[Any], user_id: UUID, not_kept: bool) -> list[str]:
@@ -36,7 +38,7 @@ def rejected_statements(kind: StatementKind[Any], user_id: UUID, not_kept: bool)
 def repeats_rejected(user_id: UUID, texts: Sequence[str]) -> bool:
     """Whether a text equals a rejected one, contains all its words, or repeats withheld words."""
     texts = [text for text in texts if text.strip()]
-    if not texts:
+    if not texts or not _has_rejected(user_id):
         return False
     name = acting_name()
     said = [
@@ -56,10 +58,52 @@ def repeats_rejected(user_id: UUID, texts: Sequence[str]) -> bool:
     return any(map(compared.is_held_by, compared.stems(texts)))
 
 
-def words_check(user_id: UUID, texts: Sequence[str]) -> None:
-    """Raise Gated (422 ``rejected_before``) if texts beside a statement repeat a rejected one."""
-    if repeats_rejected(user_id, texts):
+def are_rejected(user_id: UUID, sentences: Sequence[str]) -> list[bool]:
+    """Return of each sentence whether it says of the person what they rejected or withheld: by words, in any tense."""
+    if not sentences or not _has_rejected(user_id):
+        return [False] * len(sentences)
+    of_user = [as_of_user(sentence, acting_name()) for sentence in sentences]
+    prints = [
+        {*fingerprints(user_id, sentence), *fingerprints(user_id, about_the_user(sentence))} for sentence in of_user
+    ]
+    known = Suppression.objects.filter(user_id=user_id, fingerprint__in=set().union(*prints))
+    refused, rejected = set(known.values_list("fingerprint", flat=True)), rejected_texts(user_id)
+    # "The user" counts as a word: what Karl does is not said of the person.
+    compared = WithheldWords([as_of_user(text, acting_name()) for text in rejected]) if rejected else None
+    held = [compared.is_held_by(words) for words in compared.stems(of_user)] if compared else [False] * len(of_user)
+    repeats = repeat_withheld(user_id, of_user)
+    return [bool(each & refused) or stated or again for each, stated, again in zip(prints, held, repeats, strict=True)]
+
+
+def completes_rejected(user_id: UUID, content: str, beside: Sequence[str]) -> bool:
+    """Whether a statement has all words of a rejected one only together with the short texts beside it."""
+    short = [text for text in beside if len(text) <= _SHORT_CHARACTERS]
+    rejected = rejected_texts(user_id) if short and _has_rejected(user_id) else []
+    if not rejected:
+        return False
+    compared = WithheldWords(rejected, ["user"])
+    alone, together = compared.stems([content, " ".join([content, *short])])
+    return any(len(each) > 1 and each <= together and not each <= alone for each in compared.each)
+
+
+def words_check(user_id: UUID, texts: Sequence[str], content: str = "") -> None:
+    """Raise Gated (422 ``rejected_before``) if texts beside a statement repeat a rejected one, alone or with it.
+
+    One word alone repeats nothing.
+    """
+    if repeats_rejected(user_id, [text for text in texts if " " in text]) or (
+        content and completes_rejected(user_id, content, texts)
+    ):
         raise rejected_before()
+
+
+def _has_rejected(user_id: UUID) -> bool:
+    """Whether the person ever rejected or withheld anything: for most, nothing has to be compared."""
+    suppressed, withheld = (
+        model._default_manager.filter(user_id=user_id).order_by().values_list("user_id")
+        for model in (Suppression, Withheld)
+    )
+    return suppressed.union(withheld, all=True).exists()
 
 
 def _as_words(text: str) -> tuple[str, ...]:

@@ -3,12 +3,15 @@
 import pytest
 from django.utils import timezone
 
+from accounts.scope import acting_as
 from assistant.learn.rewriting import rewrite_chunks
-from assistant.learn.summarizing import open_messages
+from assistant.learn.summarizing import conversation_finish, maybe_summarize, open_messages
+from assistant.learn.untrue import without_rejected
+from conversations.actions import NewMessage, messages_append
 from conversations.models import ConversationChunk, Message
 from facts import actions as facts
 from facts.models import LegacyFact
-from language.base import ModelUnavailable
+from language.base import Extraction, ModelUnavailable
 from memories import actions as memories
 from memories.models import Memory
 from tests import factories
@@ -126,3 +129,32 @@ def test_what_an_agent_words_anew_from_the_same_words_is_not_marked(owner, agent
     memories.memory_update(bot, memory.pk, "The user plays the cello in an orchestra.", **with_evidence)
     memory.versions.get(number=2).evidence.update(quote=CELLO)
     assert all("[since" not in text for text in asked())
+
+
+@pytest.mark.parametrize(
+    ("reason", "role"), [("not_true", "assistant"), ("dont_keep", "assistant"), ("not_true", "tool")]
+)
+def test_a_summary_of_forged_turns_does_not_state_what_was_rejected(owner, agent, model, reason, role):
+    """Also where the turns say it in other words than those that the person rejected."""
+    owner.display_name = "Ann Miller"
+    owner.save()
+    memories.memory_reject(me(owner), learned(owner, say(owner, SAID)).pk, reason)
+    talk = factories.ConversationFactory(user=owner, agent=agent)
+    messages_append(factories.agent_principal(agent), talk.pk, [NewMessage(role, "As you know, you played the cello.")])
+    said = "Ann played the cello. The user plays the cello every day. Karl plays the cello. They had tea."
+    model.answer = lambda request: Extraction(summary=said, model="test")
+    conversation_finish(me(owner), talk.pk)
+    assert maybe_summarize(talk.pk) == 1
+    assert ConversationChunk.objects.get(conversation=talk).content == "Karl plays the cello. They had tea."
+
+
+def test_a_summary_of_nothing_else_says_that_there_is_nothing(owner):
+    memories.memory_reject(me(owner), learned(owner, say(owner, SAID)).pk)
+    with acting_as(me(owner)):
+        assert without_rejected(owner.pk, "The user plays the cello.") == ""
+        assert without_rejected(owner.pk, "The user sings. ") == "The user sings. "
+
+
+def test_a_summary_for_a_person_who_rejected_nothing_takes_one_statement(owner, django_assert_num_queries):
+    with django_assert_num_queries(1):
+        assert without_rejected(owner.pk, "The user sings. They dance.") == "The user sings. They dance."
