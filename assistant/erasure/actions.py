@@ -56,7 +56,9 @@ def erasure_request(
     """Request the permanent erasure of an object and everything derived from it, after ``grace_hours``.
 
     ``scope`` is one of SCOPES; ``object_id``: the object, for a membership the legacy. A repeated request returns the
-    waiting or running erasure. Raises NotYoursToDecide, NotFound, Refused (400) for an unknown scope or invalid hours,
+    waiting or running erasure; a waiting one runs earlier if that is asked.
+
+    Raises NotYoursToDecide, NotFound, Refused (400) for an unknown scope or invalid hours,
     Conflict (409 ``last_owner``: hand the legacy over first; ``owns_services``: other people depend on the person's
     service agents; ``import_open``: the import has not ended).
     """
@@ -67,10 +69,13 @@ def erasure_request(
     with ledger_write(principal.actor, user_id) as write:
         wanted = {"user_id": user_id, "scope": scope, "object_id": object_id}
         erasure = Erasure.objects.filter(**wanted, state__in=[State.WAITING, State.ERASING]).first()
+        due_at = timezone.now() + timedelta(hours=grace_hours)
         if erasure is None:
-            due_at = timezone.now() + timedelta(hours=grace_hours)
             erasure = Erasure.objects.create(**wanted, due_at=due_at)
             write.change(user_id, "ERASE", "erasure", erasure.pk, scope=scope)
+        elif due_at < erasure.due_at and erasure.state == State.WAITING:
+            erasure.due_at = due_at
+            erasure.save(update_fields=["due_at"])
         job = open_job(JOB, erasure.pk, user_id=user_id)
         JobRun.objects.filter(pk=job.pk, state=JobRun.State.WAITING).update(not_before=erasure.due_at)
         write.result("erasure", erasure.pk, job.pk, status_code=202)

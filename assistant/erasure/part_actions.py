@@ -21,6 +21,7 @@ from conversations.actions import (
     conversation_remove,
     forget_erased_redactions,
     plan_withholding,
+    words_erase,
     words_withhold,
 )
 from conversations.models import Conversation, ConversationChunk, ConversationImport, Message, Withheld
@@ -213,7 +214,7 @@ class _Erasing:
             words_withhold(self.write, self.user_id, _cause_of(pk), [(pk, "")])
         for rows in _withheld_of(self.user_id, self.extent, single):
             ids = {pk for pk in rows.restorable().values_list("message_id", flat=True) if pk}
-            self.removed["withheld"] += rows.restorable().update(text="")
+            self.removed["withheld"] += words_erase(rows)
             forget_erased_redactions(self.user_id, ids)
         erased_words_suppress(self.write, self.user_id, self.stated)
         for evidence in (MemoryEvidence, FactEvidence, ProposalEvidence, PlaceMention):
@@ -242,6 +243,7 @@ class _Erasing:
         # Notes of imports name the conversation.
         brought = ConversationImport.objects.filter(pk__in=list(talks.values_list("brought_by", flat=True).distinct()))
         brought.update(notes=[])
+        words_erase(Withheld.objects.filter(conversation__in=talks))
         for talk in talks.order_by("pk"):
             self.removed["messages"] += talk.messages.count()
             self.removed["chunks"] += talk.chunks.count()

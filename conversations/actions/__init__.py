@@ -31,7 +31,7 @@ from .record import (
     messages_mark,
 )
 from .refusals import LIVE_WINDOW, HeardRefusal, on_refusal, refusals_of
-from .withheld_rows import Cause
+from .withheld_rows import Cause, words_erase
 from .withheld_texts import chunks_hide, summaries_hide
 from .withholding import (
     PassagePlace,
@@ -92,6 +92,7 @@ __all__ = [
     "thread_delete",
     "withheld_erase",
     "withheld_restore",
+    "words_erase",
     "words_restore",
     "words_withhold",
 ]

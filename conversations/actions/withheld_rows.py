@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
@@ -14,10 +14,11 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import Model, Q
+from django.db.models import F, Model, Q
 
 from ..models import Conversation, Message, Withheld
 from ..passages import Span
+from ..querysets import WithheldQuerySet
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,29 @@ def of_messages(ids: Collection[UUID]) -> Q:
     """Return the condition for ``Withheld`` rows of these messages and of their conversations' titles."""
     where = Message.objects.filter(pk__in=ids).values_list("conversation_id", flat=True).distinct()
     return Q(message__in=ids) | Q(object_type="title", object_id__in=[str(each) for each in where])
+
+
+def words_erase(rows: WithheldQuerySet) -> int:
+    """Erase withheld words for good: no import keeps them again. Returns how many rows held any."""
+    held = rows.restorable().count()
+    rows.update(text="", erase_at=F("created_at"))
+    return held
+
+
+def is_erased(row: Withheld) -> bool:
+    """Whether ``words_erase`` took the words, and not only the end of their days."""
+    return not row.text and row.erase_at <= row.created_at
+
+
+def one_per_erased(rows: Iterable[Withheld]) -> Iterator[Withheld]:
+    """Yield rows, of those within an erased passage only its own: nothing of it can be restored."""
+    erased: dict[str, list[Span]] = defaultdict(list)
+    for row in sorted(rows, key=lambda each: (not is_erased(each), each.start - each.end)):
+        if any(span.start <= row.start and row.end <= span.end for span in erased[row.digest]):
+            continue
+        if is_erased(row):
+            erased[row.digest].append(Span(row.start, row.end))
+        yield row
 
 
 @dataclass

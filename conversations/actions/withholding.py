@@ -33,7 +33,7 @@ from .. import policy
 from ..echoes import WithheldWords
 from ..models import Conversation, Message, Withheld
 from ..passages import Original, Span
-from .withheld_rows import Cause, Redaction, RewritePlan
+from .withheld_rows import Cause, Redaction, RewritePlan, is_erased, one_per_erased, words_erase
 from .withheld_texts import RedactedTexts, message_of, redaction_of, repeated_sentences
 
 MOST_PASSAGES = 20
@@ -201,6 +201,7 @@ def withhold_repeated(
 
     ``by_sentence``: also the sentences that are withheld in any other message, with the same causes, as long as these
     can be restored. Returns whether anything was withheld.
+    Words that an erasure took keep no text, and one row for each passage.
     """
     by_digest: dict[str, list[UUID]] = defaultdict(list)
     known = Withheld.objects.filter(user_id=user_id).passages()
@@ -209,9 +210,10 @@ def withhold_repeated(
     for message in messages:
         for digest in policy.digests(user_id, message.content):
             by_digest[digest].append(message.pk)
+    rows = list(one_per_erased(known.filter(digest__in=by_digest)))
     found = [
         (pk, Span(row.start, row.end), Cause(row.cause_type, row.cause_id))
-        for row in known.filter(digest__in=by_digest)
+        for row in rows
         for pk in by_digest[row.digest]
     ]
     found += repeated_sentences(known, messages) if by_sentence else []
@@ -223,6 +225,10 @@ def withhold_repeated(
         wanted[pk] |= texts.redactions_for(pk, [span], cause, wanted[pk])
     with write.nested_change():
         texts.apply(write, wanted)
+    for row in rows:
+        if is_erased(row):
+            again = Withheld.objects.filter(message__in=by_digest[row.digest])
+            words_erase(again.because_of(row.cause_type, [row.cause_id]))
     return True
 
 

@@ -14,7 +14,7 @@ from .filters import is_prompt_injection
 from .kinds import DEFAULT_IMPORTANCE, importance_of
 from .parse import parse
 from .past import in_the_past
-from .refusals import content_words
+from .refusals import asks_to_keep, content_words
 from .sentences import own_words, split_sentences
 from .statement_builder import ReadStatement
 from .statements import BatchReading
@@ -140,14 +140,14 @@ def _tone(request: ExtractionRequest, reading: BatchReading) -> str:
 
 
 def _quoted(request: ExtractionRequest, reading: BatchReading) -> str:
-    """Quotations, the person's before others'."""
+    """Quotations, the person's before others', without the assistant's questions whether to remember something."""
     name = request.user_name.strip() or "The user"
-    for role in ("user", "assistant"):
-        texts = list(_kept(request.messages, reading, role))
+    for role, unnamed in (("user", name), ("assistant", "The assistant")):
+        texts = [each for each in _kept(request.messages, reading, role) if role == "user" or not asks_to_keep(each)]
         if texts:
             speakers = (message.speaker.strip() for message in request.messages if message.role == role)
             longest = sorted(sorted(range(len(texts)), key=lambda place: -len(texts[place]))[:LEAST])
-            who = next(speakers, "") or name
+            who = next(speakers, "") or unnamed
             return " ".join(f"{who} said: “{_cut(texts[place])}”" for place in longest)
     count = len(request.messages)
     exchanged = f"{name} and others exchanged {count} message{'' if count == 1 else 's'}."

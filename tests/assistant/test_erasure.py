@@ -20,8 +20,15 @@ from assistant.erasure.actions import erasure_request, erasures_sweep, run_erasu
 from assistant.erasure.extent import SCOPES
 from assistant.learn.actions import message_decline
 from assistant.learn.rewriting import rewrite_chunks
-from conversations.actions import withholding
-from conversations.models import Conversation, ConversationChunk, ConversationImport, Message
+from conversations.actions import (
+    Cause,
+    NewMessage,
+    PassagePlace,
+    messages_append,
+    passages_withhold,
+    withholding,
+)
+from conversations.models import Conversation, ConversationChunk, ConversationImport, Message, Withheld
 from facts.actions import fact_set_visibility
 from facts.models import LegacyFact
 from journal.actions import trim
@@ -52,6 +59,7 @@ from .rich import exported, rich_person, summarise
 pytestmark = pytest.mark.django_db
 
 
+SWAN = "I shot a swan in Laxenburg."
 TRACES = "ndeadbeef !cafe0123"
 
 
@@ -597,6 +605,34 @@ def test_asking_again_is_the_same_erasure(api, owner):
     first = api(owner).post("/api/v1/erase/", body).json()
     assert api(owner).post("/api/v1/erase/", body).json() == first
     assert Erased.objects.count() == 0
+
+
+def test_at_once_runs_now_also_while_the_same_waits(api, owner):
+    memory = MemoryFactory(user=owner, content="The user shot a swan in Laxenburg.")
+    body = {"scope": "memory", "id": memory.pk, "confirm": True}
+    waiting = api(owner).post("/api/v1/erase/", {**body, "grace_hours": 24}).json()
+    assert api(owner).post("/api/v1/erase/", {**body, "grace_hours": 48}).json() == waiting
+    run_erasure(waiting["job"])
+    assert Memory.objects.exists()
+    assert api(owner).post("/api/v1/erase/", body).json() == waiting
+    run_erasure(waiting["job"])
+    assert api().get(f"/api/v1/erase/{waiting['receipt']}/").json()["done"]
+    assert not Memory.objects.exists()
+
+
+@pytest.mark.parametrize("scope", ["message", "conversation"])
+def test_an_import_that_is_run_again_keeps_nothing_of_erased_words(owner, scope):
+    me, said = principal_for_person(owner.pk), [NewMessage("user", f"Good morning. {SWAN} It was Sunday.")]
+    talk = ConversationFactory(user=owner)
+    message = messages_append(me, talk.pk, said, brought=True)[0]
+    passages_withhold(me, [PassagePlace(talk.pk, 0, SWAN)])
+    memory = MemoryFactory(user=owner, content="The user shot a swan.")
+    passages_withhold(me, [PassagePlace(talk.pk, 0, SWAN)], Cause("memory", memory.pk))
+    erase(owner, scope, message.pk if scope == "message" else talk.pk)
+    for _again in range(2):
+        again = messages_append(me, ConversationFactory(user=owner).pk, said, brought=True)[0]
+        assert list(Withheld.objects.filter(message=again).values_list("text", flat=True)) == [""]
+    assert holding("Laxenburg") == set()
 
 
 def test_staff_see_receipts_and_exports_in_numbers(client, staff, owner):

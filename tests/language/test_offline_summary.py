@@ -1,3 +1,4 @@
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -74,6 +75,18 @@ def test_a_summary_of_nothing_says_so():
 
 def test_where_the_user_says_nothing_the_others_are_heard():
     assert "Guide said: “Shall we begin?”" in extract("guide> Shall we begin?").summary
+
+
+def test_what_the_assistant_says_is_not_said_by_the_person_and_its_questions_to_remember_are_left_out():
+    offer = "Shall I remember that your sister had an affair?"
+    assert said_by_the_assistant(offer, "It was fine in Graz.") == "The assistant said: “It was fine in Graz.”"
+    assert "affair" not in said_by_the_assistant(offer)
+
+
+def said_by_the_assistant(*texts):
+    asked = conversation(*(f"guide> {each}" for each in texts))
+    unnamed = [replace(each, speaker="") for each in asked.messages]
+    return OfflineModel().extract(replace(asked, messages=unnamed)).summary
 
 
 def test_a_long_sentence_is_cut():
