@@ -232,7 +232,8 @@ def test_a_place_is_erased_for_good_from_its_page(visit, owner, stranger, me, ho
     assert answer.url == f"/erased/{erasure.pk}/"
     run_erasure(JobRun.objects.get(kind="erase").pk)
     assert not Place.objects.filter(pk=home.pk).exists()
-    assert client.get(page).status_code == 404
+    assert client.get(page).status_code == 410
+    assert visit(stranger).get(page).status_code == 404
 
 
 def test_who_sees_them(visit, owner, agent, home):
