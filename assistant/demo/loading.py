@@ -30,6 +30,7 @@ from memories import actions as memories
 from memories.models import Memory, Place, Proposal
 from memories.records import NewMemory
 from statements.models import Suppression
+from statements.policy.naming import as_of_user
 from statements.wording import Embedded
 
 from ..learn.summarizing import conversation_finish, maybe_summarize
@@ -204,6 +205,7 @@ def _remember(principal: Principal, memory: DemoMemory) -> None:
     """Add and reword a memory as the agent, then decide about it as the person, in one transaction."""
     said = Message.objects.visible_to(principal).filter(content__contains=memory.said) if memory.said else None
     wordings = [*memory.worded, *([memory.proposes] if memory.proposes else [])]
+    wordings += [as_of_user(each, principal.name) for each in wordings]
     with embedder_replaced(_Prepared(get_embedder(), wordings)), transaction.atomic():
         new = NewMemory(
             content=memory.worded[0],

@@ -143,7 +143,7 @@ class TestACorrection:
         tell("I don't play on Tuesdays anymore, rehearsals moved to Thursday.")
         messages_index()
         told = tell("What did I tell you about the cello?", talk(owner))
-        assert "on Tuesdays.” (you said so on " in told
+        assert "on Tuesdays. [since changed]” (you said so on " in told
         assert "now it is: You play the cello in an orchestra on Thursdays.)" in told
 
     def test_that_was_not_understood_is_told_with_what_was_said_before_it(self, tell, owner, talk):

@@ -785,7 +785,8 @@ def test_adding_takes_the_same_queries_however_much_is_remembered(client, owner,
         arguments = {"content": f"Zoltan {number} repairs violins.", "category": "person", "subject": f"Z{number}"}
         with CaptureQueriesContext(connection) as asked:
             assert call(client, "add_to_memory", arguments)["data"]["outcome"] == "created"
-        assert len(asked) == 7  # One of them looks at what is near, before the lock: nothing came in after it.
+        # One reads what was rejected. One looks at what is near, before the lock: nothing came in after it.
+        assert len(asked) == 8
 
 
 def test_the_tools_run_without_a_request_too(owner, agent):
