@@ -151,6 +151,11 @@
     if (!answer.ok) throw new Error("not shown");
     const made = document.createElement("template");
     made.innerHTML = await answer.text();
+    // Somebody may have begun to decide while it was fetched: a press on a replaced button would be lost.
+    if (again < READS_AGAIN && now.contains(document.activeElement)) {
+      now.querySelector("[data-reading]")?.remove();
+      return 0;
+    }
     const items = [...made.content.children].filter((item) => item.matches("li"));
     for (const old of [...now.children]) {
       const number = Number(old.id.slice(1));
