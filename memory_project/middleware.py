@@ -30,19 +30,23 @@ def takes_uploads(view: Callable[..., object]) -> bool:
     return getattr(getattr(view, "cls", view), "takes_uploads", False)
 
 
-class BodyLimit:
-    """Reject bodies over ``MAX_BODY_BYTES`` with 413 before anything reads them.
-
-    Django's own limit covers forms only: a JSON parser reads the stream itself. Chunked bodies are counted where they
-    are read (serving.py). A view with uploads accepts the size of an import, except a page without a signed-in user.
-    """
+class BeforeViews:
+    """Middleware that refuses requests in ``process_view``, where the view is known."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Pass the request on; the limit depends on the view, so ``process_view`` checks it."""
+        """Pass the request on."""
         return self.get_response(request)
+
+
+class BodyLimit(BeforeViews):
+    """Reject bodies over ``MAX_BODY_BYTES`` with 413 before anything reads them. The limit depends on the view.
+
+    Django's own limit covers forms only: a JSON parser reads the stream itself. Chunked bodies are counted where they
+    are read (serving.py). A view with uploads accepts the size of an import, except a page without a signed-in user.
+    """
 
     def process_view(
         self, request: HttpRequest, view: Callable[..., HttpResponse], args: object, kwargs: object
@@ -57,18 +61,11 @@ class BodyLimit:
         return too_large(request, most) if not length.isdigit() or int(length) > most else None
 
 
-class StorableTexts:
+class StorableTexts(BeforeViews):
     """Answer 400 where an address, its parameters or a form hold a NUL, which PostgreSQL refuses with an error.
 
-    Bodies of the API are checked by their serializers, which name the field.
+    Bodies of the API are checked by their serializers, which name the field. Runs once ``BodyLimit`` has let it pass.
     """
-
-    def __init__(self, get_response: Handler) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Pass the request on; ``process_view`` checks it once its size is known to be allowed."""
-        return self.get_response(request)
 
     def process_view(
         self, request: HttpRequest, view: Callable[..., HttpResponse], args: object, kwargs: object
