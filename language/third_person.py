@@ -15,6 +15,9 @@ from language.reading.wording import inflect_third_person
 
 from .second_person import second_person
 
+SHORT_CHARACTERS = 200
+"""The longest free text that is also compared as a statement about the person."""
+
 _SAYS_YOU = re.compile(r"\b(?:you|your|yours|yourself)\b", re.IGNORECASE)
 _SHORT = re.compile(r"(?<=\byou)['’](re|ve|ll)\b", re.IGNORECASE)
 _IN_FULL = {"re": " are", "ve": " have", "ll": " will"}

@@ -21,7 +21,7 @@ from language.gates.judging import Meaning, kind_of
 from language.gates.passages import is_json, passages
 from language.ignorable import without_ignorable
 from language.reading.compare import Saying
-from language.third_person import about_the_user
+from language.third_person import SHORT_CHARACTERS, about_the_user
 from language.tokens import count_tokens
 from retrieval.text import PreparedText, prepare
 
@@ -29,9 +29,6 @@ from .policy import fingerprint
 from .policy.naming import as_of_user
 
 log = structlog.get_logger(__name__)
-
-SHORT_CHARACTERS = 200
-"""The longest free text that is also compared as a statement about the person."""
 
 REVIEW_REASONS = {
     "": "",

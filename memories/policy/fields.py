@@ -15,7 +15,7 @@ from django.utils.translation import gettext_noop
 from language.gates.judging import Meaning, field_by
 from language.gates.passages import labelled
 from language.ignorable import without_ignorable
-from language.third_person import about_the_user
+from language.third_person import SHORT_CHARACTERS, about_the_user
 
 from ..models import Memory
 
@@ -313,7 +313,6 @@ MAY_SET_A_FIELD = gettext_noop("This may say your name, your pronouns, your city
 """Why a document with such a text waits: names, pronouns, city, language, tone and goals need consent."""
 _LABEL = regex.compile(r"[\p{L} ]{3,40}[:=]\s*\S")
 _OF_ANYBODY = regex.compile(r"\s*name\s*[:=]", regex.IGNORECASE)
-_SHORT_CHARACTERS = 200
 # What a document of a few words may say of the person; a statement would say more.
 _IN_FEW_WORDS = _compiled([r"^(?:the user is |I am |I['’]m )?{pronouns}[.!]?$",
                            r"^(?:the user is|I am|I['’]m) (?!{language}){name}(?: {name})?[.!]?$"])  # fmt: skip
@@ -352,7 +351,7 @@ def may_set_field(document: str, name: str = "") -> bool:
     labels = (each for each in labelled(shown) if _LABEL.match(each) and not _OF_ANYBODY.match(each))
     if any(field_of(each, "", name) for each in labels):
         return True
-    if len(shown) > _SHORT_CHARACTERS:
+    if len(shown) > SHORT_CHARACTERS:
         return False
     return bool(_IN_FEW_WORDS.search(shown) or field_of(about_the_user(shown), "", name))
 

@@ -13,14 +13,14 @@ from accounts.policy import rejected_before
 from accounts.scope import acting_name
 from conversations.echoes import WithheldWords, rejected_texts, repeat_withheld, repeats_withheld
 from conversations.models import Withheld
-from language.third_person import about_the_user
+from language.third_person import SHORT_CHARACTERS, about_the_user
 from retrieval.text import list_words
 
 from ..models import RejectionReason, StatementKind, Suppression
 from ..policy import fingerprints
 from ..policy.naming import as_of_user
 
-_MOST_COMPARED = _SHORT_CHARACTERS = 200
+_MOST_COMPARED = 200
 
 
 def rejected_statements(kind: StatementKind[Any], user_id: UUID, not_kept: bool) -> list[str]:
@@ -77,7 +77,7 @@ def are_rejected(user_id: UUID, sentences: Sequence[str]) -> list[bool]:
 
 def completes_rejected(user_id: UUID, content: str, beside: Sequence[str]) -> bool:
     """Whether a statement has all words of a rejected one only together with the short texts beside it."""
-    short = [text for text in beside if len(text) <= _SHORT_CHARACTERS]
+    short = [text for text in beside if len(text) <= SHORT_CHARACTERS]
     rejected = rejected_texts(user_id) if short and _has_rejected(user_id) else []
     if not rejected:
         return False
