@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 from uuid import UUID
 
+import numpy as np
 from django.contrib.postgres.search import SearchQuery, SearchVector
 from django.db import connection
 from django.db.models import Q, QuerySet
@@ -22,7 +23,7 @@ from retrieval.text import SIMPLE, detect_config, list_words
 
 from . import policy
 from .models import Conversation, Message, Withheld
-from .passages import Original, Span
+from .passages import MARK, Original, Span
 
 Rows = TypeVar("Rows", bound=QuerySet[Any])
 
@@ -60,6 +61,11 @@ class Repetition:
     surely: bool
     conversation_id: UUID | None = None
     index: int | None = None
+
+    @property
+    def key(self) -> str:
+        """The key by which it is chosen among others."""
+        return f"{self.object_type}-{self.object_id}"
 
 
 class WithheldWords:
@@ -262,23 +268,38 @@ def _withheld_sentences(user_id: UUID) -> list[str]:
 def find_repetitions(
     principal: Principal,
     cause: tuple[str, object],
-    statement: str,
+    statements: Sequence[str],
     vector: Vectors | None,
     embedding_model: str,
     *,
     names: Iterable[str] = (),
 ) -> list[Repetition]:
-    """Return repetitions of a rejected statement: in messages, in titles, then in the registered rooms.
+    """Return repetitions of what is rejected or erased: in messages, in titles, then in the registered rooms.
 
-    They match the words of the statement, the words withheld for it (``cause``: its type and id), or its meaning.
+    They match the words of one of the ``statements``, the words withheld for them (``cause``: the type and id of the
+    memory, fact or message that states them), or the meaning.
     ``names`` don't count as words. Returns at most 20 messages and titles, the latest first, and 20 per room.
     """
     rows = Withheld.objects.visible_to(principal).because_of(cause[0], [cause[1]]).passages()
     withheld = list(rows.values_list("message_id", "text"))
-    said = WithheldWords([statement, *(text for _, text in withheld)], ["user", *names])
+    said = WithheldWords([*statements, *(text for _, text in withheld)], ["user", *names])
     sought = RepetitionQuery(said, cause, vector, embedding_model)
     talked = [*_in_messages(principal, sought, {pk for pk, _ in withheld}), *_in_titles(principal, said)]
     return talked[:MOST_OFFERED] + [each for search in _searches for each in search(principal, sought)]
+
+
+def message_said_again(principal: Principal, message_id: UUID) -> list[Repetition]:
+    """Return what else says what a sentence of a message says. Sentences of one word, such as a yes, don't count."""
+    message = Message.objects.visible_to(principal).filter(pk=message_id).first()
+    if message is None:
+        return []
+    text = Original(message.content)
+    sentences = [words for words in map(text.words, text.sentences()) if MARK not in words]
+    telling = [words for words, stems in zip(sentences, WithheldWords(sentences).each, strict=True) if len(stems) > 1]
+    is_short = message.embedding is not None and len(message.content) <= SHORT_CHARACTERS
+    vector = np.asarray(message.embedding, dtype=np.float32) if telling and is_short else None
+    found = find_repetitions(principal, ("message", message.pk), telling, vector, message.embedding_model)
+    return [each for each in found if each.object_id != str(message.pk)]
 
 
 def _in_messages(principal: Principal, sought: RepetitionQuery, but: Collection[UUID]) -> list[Repetition]:

@@ -85,7 +85,9 @@ def also_said(principal: Principal, fact_id: UUID) -> list[Repetition]:
     if fact is None:
         return []
     text, names = Embedded.of_row(fact), [fact.legacy.name]
-    return find_repetitions(principal, ("fact", fact.pk), fact.content, text.vector, text.embedding_model, names=names)
+    return find_repetitions(
+        principal, ("fact", fact.pk), [fact.content], text.vector, text.embedding_model, names=names
+    )
 
 
 def facts_say_again(principal: Principal, sought: RepetitionQuery) -> list[Repetition]:

@@ -247,7 +247,7 @@ def also_said(principal: Principal, memory_id: str) -> list[Repetition]:
     if memory is None:
         return []
     text = Embedded.of_row(memory)
-    return find_repetitions(principal, ("memory", memory.pk), memory.content, text.vector, text.embedding_model)
+    return find_repetitions(principal, ("memory", memory.pk), [memory.content], text.vector, text.embedding_model)
 
 
 def unchanged_imported(user_id: UUID, import_id: UUID, *, any_state: bool = False) -> MemoryQuerySet:

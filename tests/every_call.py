@@ -73,6 +73,7 @@ BODIES = {
     "POST withheld": {"passages": [{"conversation": "{conversation_id}", "index": 0}]},
     "POST changes-undo": {"first": 1, "last": 1},
     "POST webhooks": {"url": "https://agent.example/another", "agent": "{agent_id}"},
+    "GET api-erase": {"scope": "memory", "id": "{memory_id}"},
     "POST api-erase": {"scope": "memory", "id": "{memory_id}", "confirm": True},
     "POST command": {"text": "/memory"},
     "POST tool": {"arguments": {"content": "Likes trains.", "category": "context"}},

@@ -63,7 +63,7 @@ def imports_of(path):
 PARTS = {
     "assistant": ["recall", "learn", "tools", "reply", "takeout", "erasure", "imports", "demo"],
     "desk": [
-        "translation", "labels", "diff", "page", "outcomes", "quotations", "listing", "cards", "history",
+        "translation", "labels", "diff", "page", "outcomes", "quotations", "listing", "cards", "history", "elsewhere",
         "withheld", "conversations", "chat", "legacies", "memories", "agents", "review", "places", "importing",
         "timeline", "account", "bulk", "decisions", "undo", "first_run", "home", "urls",
     ],

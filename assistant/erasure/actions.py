@@ -2,71 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Collection
 from datetime import timedelta
-from typing import Any
 from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from accounts.models import Agent, Legacy, Member
-from accounts.policy import must_decide, must_decide_for_all, sees_everything
+from accounts.policy import must_decide, must_decide_for_all
 from accounts.principals import Principal
-from accounts.queries import principal_for_person
 from accounts.scope import working_for
-from conversations.models import Conversation, ConversationImport, Message
-from conversations.querysets import OPEN_IMPORTS
-from facts.models import LegacyFact
+from conversations.actions import Cause, plan_withholding, words_withhold
+from conversations.echoes import Repetition
+from conversations.models import Message
 from journal.actions import ledger_write
 from journal.exceptions import Conflict, NotFound, Refused
 from journal.leases import cancel_job, claim_job, fail_job, finish_job, open_job, working
 from journal.models import Erasure, JobRun
 from journal.queue import enqueue
-from memories.models import Memory, Place
 
-from .extent import SCOPES
+from .extent import WITH_IT
 from .part_actions import erase_part
+from .preview import WHOLE, check_erasable, must_erase, said_again
 from .whole_actions import erase_everything
 
 JOB = "erase"
 RUN_TASK = "assistant.run_erasure"
 LONGEST_GRACE_HOURS = 720
 State = Erasure.State
-_ERASABLE: Mapping[str, Callable[[Principal], QuerySet[Any]]] = {
-    "memory": Memory.objects.visible_to,
-    "fact": LegacyFact.objects.mine,
-    "place": Place.objects.visible_to,
-    "message": Message.objects.visible_to,
-    "conversation": Conversation.objects.visible_to,
-    "import": ConversationImport.objects.visible_to,
-    "membership": Legacy.objects.visible_to,
-}
-"""What the person may erase, by scope."""
-_WHOLE = frozenset({"everything", "membership"})
-"""Scopes that an agent which sees a part only does not decide about."""
 
 
 def erasure_request(
-    principal: Principal, scope: str, object_id: str = "", *, grace_hours: int = 0
+    principal: Principal, scope: str, object_id: str = "", *, grace_hours: int = 0, also: Collection[str] = ()
 ) -> tuple[Erasure, JobRun]:
     """Request the permanent erasure of an object and everything derived from it, after ``grace_hours``.
 
-    ``scope`` is one of SCOPES; ``object_id``: the object, for a membership the legacy. A repeated request returns the
-    waiting or running erasure; a waiting one runs earlier if that is asked.
+    ``scope`` is one of SCOPES; ``object_id``: the object, for a membership the legacy. ``also`` are the keys of what
+    else says the same (``said_again``) and is to be erased with it: memories, facts and places as a whole; passages of
+    messages and titles are withheld at once, and their words erased with it. A repeated request returns the
+    waiting or running erasure; a waiting one runs earlier if that is asked, and includes what is named then.
 
-    Raises NotYoursToDecide, NotFound, Refused (400) for an unknown scope or invalid hours,
+    Raises NotYoursToDecide, NotFound, Refused (400) for an unknown scope, invalid hours, or ``not_said_again``,
     Conflict (409 ``last_owner``: hand the legacy over first; ``owns_services``: other people depend on the person's
-    service agents; ``import_open``: the import has not ended).
+    service agents; ``import_open``: the import has not ended; ``erasure_begun``: nothing can be added).
     """
-    user_id = must_decide_for_all(principal) if scope in _WHOLE else must_decide(principal)
-    # Whoever sees everything decides for the person, also about private conversations with other agents.
-    whose = principal_for_person(user_id) if principal.kind == "agent" and sees_everything(principal) else principal
-    _check(whose, user_id, scope, object_id, grace_hours)
-    with ledger_write(principal.actor, user_id) as write:
+    user_id, whose = must_erase(principal, scope)
+    if not 0 <= grace_hours <= LONGEST_GRACE_HOURS:
+        raise Refused(
+            _("An erasure waits 0 to %(longest_grace_hours)s hours.") % {"longest_grace_hours": LONGEST_GRACE_HOURS},
+            code="bad_grace",
+        )
+    check_erasable(whose, user_id, scope, object_id)
+    along = _choose(said_again(whose, scope, object_id) if also else [], also)
+    cause = Cause(scope, object_id)
+    said = [(UUID(each.object_id), each.quote) for each in along if each.object_type == "message"]
+    titled = _first_messages([UUID(each.object_id) for each in along if each.object_type == "title"])
+    with (
+        plan_withholding(user_id, {cause: said}, {cause: titled}),
+        ledger_write(principal.actor, user_id) as write,
+    ):
         wanted = {"user_id": user_id, "scope": scope, "object_id": object_id}
         erasure = Erasure.objects.filter(**wanted, state__in=[State.WAITING, State.ERASING]).first()
         due_at = timezone.now() + timedelta(hours=grace_hours)
@@ -76,6 +72,13 @@ def erasure_request(
         elif due_at < erasure.due_at and erasure.state == State.WAITING:
             erasure.due_at = due_at
             erasure.save(update_fields=["due_at"])
+        if along:
+            if erasure.state != State.WAITING:
+                raise Conflict(_("This erasure has begun. Nothing can be added to it."), code="erasure_begun")
+            rows = [[each.object_type, each.object_id] for each in along if each.object_type in WITH_IT]
+            erasure.also = [*erasure.also, *(row for row in rows if row not in erasure.also)]
+            erasure.save(update_fields=["also"])
+            words_withhold(write, user_id, cause, said, titled)
         job = open_job(JOB, erasure.pk, user_id=user_id)
         JobRun.objects.filter(pk=job.pk, state=JobRun.State.WAITING).update(not_before=erasure.due_at)
         write.result("erasure", erasure.pk, job.pk, status_code=202)
@@ -84,41 +87,25 @@ def erasure_request(
     return erasure, job
 
 
-def _check(principal: Principal, user_id: UUID, scope: str, object_id: str, grace_hours: int) -> None:
-    if scope not in SCOPES:
-        raise Refused(_("The scope is one of %(scopes)s.") % {"scopes": ", ".join(SCOPES)}, code="bad_scope")
-    if not 0 <= grace_hours <= LONGEST_GRACE_HOURS:
-        raise Refused(
-            _("An erasure waits 0 to %(longest_grace_hours)s hours.") % {"longest_grace_hours": LONGEST_GRACE_HOURS},
-            code="bad_grace",
-        )
-    if scope == "everything":
-        if Agent.objects.filter(owner_id=user_id, kind=Agent.Kind.SERVICE).exists():
-            raise Conflict(_("Agents that serve other people are yours. Hand them over first."), code="owns_services")
-        return
-    try:
-        is_there = _named(principal, scope, object_id).exists()
-    except ValueError:  # Not a valid id.
-        is_there = False
-    if not is_there:
-        raise NotFound(f"There is no such {scope}.")
-    if scope == "import" and _named(principal, scope, object_id).filter(state__in=[*OPEN_IMPORTS, "storing"]).exists():
-        raise Conflict(_("This import has not ended. Cancel it first."), code="import_open")
-    if scope == "membership":
-        others = Member.objects.filter(legacy_id=UUID(object_id)).exclude(user_id=user_id)
-        if others.exists() and not others.filter(role=Member.Role.OWNER).exists():
-            raise Conflict(_("You are the last owner. Hand this legacy over first."), code="last_owner")
+def _choose(found: Collection[Repetition], keys: Collection[str]) -> list[Repetition]:
+    """Return those with these keys. Raises Refused."""
+    chosen = [each for each in found if each.key in keys]
+    if len(chosen) < len(set(keys)):
+        raise Refused(_("Something that you chose does not say the same any more. Look again."), code="not_said_again")
+    return chosen
 
 
-def _named(principal: Principal, scope: str, object_id: str) -> QuerySet[Any]:
-    """Return the object of an erasure. Raises ValueError."""
-    return _ERASABLE[scope](principal).filter(pk=object_id if scope == "memory" else UUID(object_id))
+def _first_messages(conversation_ids: Collection[UUID]) -> list[UUID]:
+    """Return the messages through which the titles of conversations are withheld."""
+    if not conversation_ids:
+        return []
+    return list(Message.objects.filter(conversation__in=conversation_ids, index=0).values_list("pk", flat=True))
 
 
 def erasure_withdraw(principal: Principal, receipt: UUID) -> Erasure:
     """Cancel a waiting erasure. Raises NotYoursToDecide, NotFound, Conflict (409 ``erasure_begun``)."""
     user_id = must_decide(principal)
-    if Erasure.objects.filter(pk=receipt, user_id=user_id, scope__in=_WHOLE).exists():
+    if Erasure.objects.filter(pk=receipt, user_id=user_id, scope__in=WHOLE).exists():
         must_decide_for_all(principal)
     with ledger_write(principal.actor, user_id) as write:
         erasure = Erasure.objects.select_for_update().filter(pk=receipt, user_id=user_id).first()

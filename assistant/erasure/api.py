@@ -1,4 +1,4 @@
-"""REST for erasing: ask for it, take it back while it waits, and read the receipt, which takes no sign-in."""
+"""REST for erasing: preview, request, cancel while it waits, and the receipt, which needs no sign-in."""
 
 from __future__ import annotations
 
@@ -18,11 +18,30 @@ from journal.models import Erasure
 from web.idempotency import IdempotentView
 
 from .actions import erasure_request, erasure_withdraw
-from .serializers import EraseSerializer, ErasureBegunSerializer, ReceiptSerializer
+from .preview import erasure_preview
+from .serializers import (
+    ErasableSerializer,
+    EraseSerializer,
+    ErasureBegunSerializer,
+    ErasurePreviewSerializer,
+    ReceiptSerializer,
+)
 
 
 class Erasures(IdempotentView[Principal]):
     """Erasing for good."""
+
+    @extend_schema(operation_id="erase_preview", parameters=[ErasableSerializer], responses=ErasurePreviewSerializer)
+    def get(self, request: Request) -> Response:
+        """Preview an erasure: how many of each kind it includes, and what else says the same.
+
+        Only memories, facts and messages say one thing that others may say, too. Nothing is changed. Only whoever
+        decides for the person may.
+        """
+        asked = ErasableSerializer(data=request.query_params)
+        asked.is_valid(raise_exception=True)
+        preview = erasure_preview(self.caller(request), asked.validated_data["scope"], asked.validated_data["id"])
+        return Response(ErasurePreviewSerializer(preview).data)
 
     @extend_schema(request=EraseSerializer, responses={202: ErasureBegunSerializer})
     def post(self, request: Request) -> Response:
@@ -34,7 +53,10 @@ class Erasures(IdempotentView[Principal]):
         body = EraseSerializer(data=request.data)
         body.is_valid(raise_exception=True)
         told = body.validated_data
-        erasure, job = erasure_request(self.caller(request), told["scope"], told["id"], grace_hours=told["grace_hours"])
+        also = [f"{each['object_type']}-{each['object']}" for each in told["also"]]
+        erasure, job = erasure_request(
+            self.caller(request), told["scope"], told["id"], grace_hours=told["grace_hours"], also=also
+        )
         return Response({"receipt": str(erasure.pk), "job": str(job.pk)}, status=202)
 
     def render_result(self, principal: Principal, object_ids: list[str]) -> Any:

@@ -25,6 +25,8 @@ from memories.models import (
 )
 
 SCOPES = ("memory", "fact", "place", "message", "conversation", "import", "membership", "everything")
+WITH_IT = ("memory", "fact", "place")
+"""What an erasure can take along because it says the same; ``Erasure.also`` names it."""
 
 
 @dataclass(slots=True)
@@ -50,24 +52,29 @@ def extent_of(erasure: Erasure) -> Extent:
     """Return the extent of an erasure other than ``everything``. Empty if the object is gone."""
     user_id, wanted = erasure.user_id, erasure.object_id
     extent = Extent()
-    if erasure.scope == "memory":
-        extent.memories |= _ids(Memory.objects.filter(user_id=user_id, pk=wanted))
-    elif erasure.scope == "fact":
-        extent.facts |= _ids(LegacyFact.objects.filter(user_id=user_id, pk=wanted))
-    elif erasure.scope == "place":
-        _add_place(extent, user_id, wanted)
-    elif erasure.scope == "message":
+    for scope, object_id in [*([(erasure.scope, wanted)] if erasure.scope in WITH_IT else []), *erasure.also]:
+        _add_statement(extent, user_id, scope, object_id)
+    if erasure.scope == "message":
         extent.messages |= _ids(Message.objects.filter(user_id=user_id, pk=wanted))
     elif erasure.scope == "conversation":
         extent.conversations |= _ids(Conversation.objects.filter(user_id=user_id, pk=wanted))
     elif erasure.scope == "import":
         extent.imports |= _ids(ConversationImport.objects.filter(user_id=user_id, pk=wanted))
-    else:
+    elif erasure.scope == "membership":
         extent.facts |= _ids(LegacyFact.objects.filter(user_id=user_id, legacy_id=wanted))
         extent.conversations |= _ids(Conversation.objects.filter(user_id=user_id, legacy_id=wanted))
         extent.legacies.add(UUID(wanted))
     _follow(extent)
     return extent
+
+
+def _add_statement(extent: Extent, user_id: UUID, scope: str, wanted: str) -> None:
+    if scope == "memory":
+        extent.memories |= _ids(Memory.objects.filter(user_id=user_id, pk=wanted))
+    elif scope == "fact":
+        extent.facts |= _ids(LegacyFact.objects.filter(user_id=user_id, pk=wanted))
+    else:
+        _add_place(extent, user_id, wanted)
 
 
 def _add_place(extent: Extent, user_id: UUID, wanted: str) -> None:

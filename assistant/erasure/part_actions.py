@@ -232,8 +232,9 @@ class _Erasing:
     def _places(self) -> None:
         """Delete places with all versions. An erased place can't be added again under its id by agents."""
         rows = Place.objects.filter(pk__in=self.extent.places)
-        if self.erasure.scope == "place":
-            for place in rows:
+        chosen = [self.erasure.object_id, *(pk for _, pk in self.erasure.also)]
+        for place in rows:
+            if str(place.pk) in chosen:
                 with self.write.nested_change():
                     suppress_place(self.write, self.user_id, {"place_id": place.place_id}, object_id=place.pk)
         self._delete(rows)

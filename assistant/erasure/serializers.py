@@ -7,6 +7,7 @@ from typing import Any
 from django.utils.translation import gettext_noop
 from rest_framework import serializers
 
+from conversations.serializers import AlsoSaidSerializer
 from journal.models import Erasure
 from web.json import ExactSerializer
 
@@ -33,6 +34,29 @@ NOT_REACHED = (
 )
 
 
+class ErasableSerializer(ExactSerializer):
+    """What a preview is of."""
+
+    scope = serializers.ChoiceField(
+        choices=[scope for scope in SCOPES if scope != "everything"], help_text="What would be erased."
+    )
+    id = serializers.CharField(max_length=36, help_text="What of it; of a membership the legacy.")
+
+
+class ErasurePreviewSerializer(serializers.Serializer[Any]):
+    """What an erasure would take along, and what says the same and would stay."""
+
+    counts = serializers.DictField(child=serializers.IntegerField(), help_text="How many it includes, by kind.")
+    also_said = AlsoSaidSerializer(many=True, source="also", help_text="Name in `also` what of it is to go as well.")
+
+
+class AlsoErasedSerializer(ExactSerializer):
+    """One of `also_said` of the preview."""
+
+    object_type = serializers.ChoiceField(choices=["message", "title", "memory", "fact", "place"])
+    object = serializers.CharField(max_length=36)
+
+
 class EraseSerializer(ExactSerializer):
     """What is to be erased."""
 
@@ -42,6 +66,14 @@ class EraseSerializer(ExactSerializer):
         default="",
         max_length=36,
         help_text="What of it; of a membership the legacy. Left out with the scope everything.",
+    )
+    also = serializers.ListField(
+        child=AlsoErasedSerializer(),
+        required=False,
+        default=list,
+        max_length=100,
+        help_text="What else says the same and is erased with it, of `also_said` of the preview: memories, facts and "
+        "places as a whole, of messages and titles the words, which are withheld at once.",
     )
     confirm = serializers.BooleanField(help_text="True: this can't be undone.")
     grace_hours = serializers.IntegerField(

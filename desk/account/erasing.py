@@ -19,6 +19,7 @@ from django.views.decorators.http import require_http_methods
 from accounts.policy import must_act_for
 from accounts.principals import Principal, shape_for
 from assistant.erasure.actions import erasure_request
+from assistant.erasure.preview import ErasurePreview
 from conversations.models import Message
 from facts.models import FactEvidence, LegacyFact
 from journal.exceptions import NotFound, Refused
@@ -28,6 +29,7 @@ from memories.models import Memory, MemoryEvidence, Place
 from retrieval.prepared import read_objects
 
 from ..conversations.actions import also_erased
+from ..elsewhere import said_elsewhere
 from ..page import PageRequest, for_person
 from ..quotations import Quotation, messages_behind, quote
 
@@ -137,11 +139,15 @@ def erase_one(
         return _show(request, principal, found)
     at_once = request.POST.get("at_once") == "yes"
     hours = 0 if at_once else settings.ERASE_GRACE_HOURS
-    wanted: list[tuple[str, str]] = [(found.noun, found.key)]
+    also = request.POST.getlist("also")
+    wanted: list[tuple[str, str, list[str]]] = [(found.noun, found.key, also)]
     if request.POST.get("messages") == "yes":
-        wanted += [("message", str(each.pk)) for each in found.messages]
+        wanted += [("message", str(each.pk), []) for each in found.messages]
     try:
-        made = [erasure_request(principal, scope, object_id, grace_hours=hours)[0] for scope, object_id in wanted]
+        made = [
+            erasure_request(principal, scope, object_id, grace_hours=hours, also=along)[0]
+            for scope, object_id, along in wanted
+        ]
     except NotFound:
         raise
     except Refused as error:
@@ -178,10 +184,13 @@ def _find_place(principal: Principal, place_id: UUID) -> Erasable:
 
 
 def _show(request: PageRequest, principal: Principal, found: Erasable, refused: Refused | None = None) -> HttpResponse:
+    preview = ErasurePreview.of(principal, must_act_for(principal), found.noun, found.key)
+    behind = {f"message-{each.pk}" for each in found.messages}  # They have a checkbox of their own.
     context = {
         "principal": principal,
         "found": found,
-        "along": also_erased(principal, found.noun, found.key),
+        "along": also_erased(principal, preview.extent, found.key),
+        "also": said_elsewhere(principal, [each for each in preview.also if each.key not in behind]),
         "grace_hours": settings.ERASE_GRACE_HOURS,
         "refused": refused.detail if refused else "",
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -10,16 +10,14 @@ from django.conf import settings
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from accounts.policy import must_act_for
 from accounts.principals import Principal
 from assistant.erasure.actions import erasure_request
-from assistant.erasure.extent import extent_of
+from assistant.erasure.extent import Extent
 from assistant.learn.actions import message_decline
 from conversations.actions import PassagePlace, passages_withhold
 from conversations.actions.withholding import MOST_PASSAGES
 from conversations.models import Conversation, ConversationChunk, Message
 from facts.models import LegacyFact
-from journal.models import Erasure
 from language.second_person import second_person
 from memories.models import Memory, Place
 
@@ -73,18 +71,17 @@ class AlsoErased:
         return bool(self.memories or self.facts or self.places or self.summaries)
 
 
-def also_erased_with(principal: Principal, removal: Removal) -> AlsoErased:
-    """Return what would be erased with it, in a constant number of statements."""
+def summaries_with(removal: Removal) -> int:
+    """Return the number of summaries that an erasure of it reaches."""
     chunks = ConversationChunk.objects.filter(conversation=removal.conversation)
     if removal.message:
         index = removal.message.index
         chunks = chunks.filter(message_range_start__lte=index, message_range_end__gt=index)
-    return also_erased(principal, removal.scope, str(removal.object_id), summaries=chunks.count())
+    return chunks.count()
 
 
-def also_erased(principal: Principal, scope: str, object_id: str, *, summaries: int = 0) -> AlsoErased:
-    """Return what an erasure of this scope would include, in a constant number of statements."""
-    extent = extent_of(Erasure(user_id=must_act_for(principal), scope=scope, object_id=object_id))
+def also_erased(principal: Principal, extent: Extent, object_id: str, *, summaries: int = 0) -> AlsoErased:
+    """Name what an erasure includes beside its object, in a constant number of statements."""
     # Without the object itself.
     with_memories = {pk for pk in extent.memories if pk != object_id}
     with_facts = {pk for pk in extent.facts if str(pk) != object_id}
@@ -134,8 +131,9 @@ def dont_keep(principal: Principal, removal: Removal) -> Done:
     return Done(_("Not kept"), told)
 
 
-def erase(principal: Principal, removal: Removal, *, at_once: bool) -> UUID:
-    """Request its erasure, after a day or at once. Returns the receipt. Raises like ``erasure_request``."""
+def erase(principal: Principal, removal: Removal, *, at_once: bool, also: Collection[str]) -> UUID:
+    """Request its erasure, after a day or at once. Returns the receipt. ``also`` and errors as ``erasure_request``."""
     hours = 0 if at_once else settings.ERASE_GRACE_HOURS
-    erasure, _made = erasure_request(principal, removal.scope, str(removal.object_id), grace_hours=hours)
+    scope, object_id = removal.scope, str(removal.object_id)
+    erasure, _made = erasure_request(principal, scope, object_id, grace_hours=hours, also=also)
     return erasure.pk

@@ -17,16 +17,18 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from accounts.policy import must_act_for
 from accounts.principals import Principal
 from assistant.erasure.actions import erasure_withdraw
+from assistant.erasure.preview import ErasurePreview
 from assistant.learn.actions import message_release
 from assistant.reply.told import count_poll
 from conversations.models import Conversation, Message
 from journal.exceptions import NotFound, Refused
 from journal.models import Erasure
 
+from ..elsewhere import said_elsewhere
 from ..outcomes import with_undo
 from ..page import PageRequest, came_from, for_person, neighbours_of
 from ..quotations import message_address, shorten, speaker_of
-from .actions import MOST_WITHHELD, Removal, also_erased_with, dont_keep, erase
+from .actions import MOST_WITHHELD, Removal, also_erased, dont_keep, erase, summaries_with
 from .answers import running_reply, unread, ways_of_answering
 from .listing import ConversationView, choices, find_passages, page_of_conversations, titled
 from .reader import ReaderDay, page_at, read_page
@@ -121,7 +123,7 @@ def remove(request: PageRequest, principal: Principal, conversation_id: UUID, nu
             return redirect(back)
         if request.POST.get("decision") == "erase":
             at_once = request.POST.get("at_once") == "yes"
-            receipt = erase(principal, removal, at_once=at_once)
+            receipt = erase(principal, removal, at_once=at_once, also=request.POST.getlist("also"))
             if at_once:
                 return redirect("receipt-page", receipt)
             told = _("It is erased in %(erase_grace_hours)s hours.") % {"erase_grace_hours": settings.ERASE_GRACE_HOURS}
@@ -192,6 +194,8 @@ def _show_removal(
     request: PageRequest, principal: Principal, removal: Removal, back: str, refused: Refused | None = None
 ) -> HttpResponse:
     talk, message = removal.conversation, removal.message
+    preview = ErasurePreview.of(principal, must_act_for(principal), removal.scope, str(removal.object_id))
+    along = also_erased(principal, preview.extent, str(removal.object_id), summaries=summaries_with(removal))
     context = {
         "principal": principal,
         "talk": talk,
@@ -199,7 +203,8 @@ def _show_removal(
         "number": message.index + 1 if message else 0,
         "speaker": speaker_of(message.role, message.speaker, talk.agent.name if talk.agent else "") if message else "",
         "glimpse": shorten(message.content, GLIMPSE_CHARACTERS) if message else "",
-        "along": also_erased_with(principal, removal),
+        "along": along,
+        "also": said_elsewhere(principal, preview.also),
         "removal": removal,
         "most": MOST_WITHHELD,
         "grace_hours": settings.ERASE_GRACE_HOURS,

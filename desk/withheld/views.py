@@ -13,29 +13,23 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.principals import Principal
+from assistant.erasure.preview import said_again
 from conversations.actions import Cause, PassagePlace, passages_withhold, withheld_restore
 from conversations.echoes import Repetition
-from conversations.models import Conversation, Withheld
-from facts import queries as facts
+from conversations.models import Withheld
 from facts.actions import fact_reject
 from journal.exceptions import Conflict, NotFound
-from memories import queries as memories
 from memories.actions import memory_reject, place_withhold
 from statements.models import RejectionReason
 
+from ..elsewhere import places_in_words, said_elsewhere
 from ..outcomes import AlsoSaid, Done, with_undo
 from ..page import PageRequest, came_from, for_person, neighbours_of
 
 PER_PAGE = 24
-A_STATEMENT = {
-    "memory": gettext_noop("a memory"),
-    "fact": gettext_noop("a fact"),
-    "place": gettext_noop("a place"),
-}
 
 
 @require_safe
@@ -81,7 +75,7 @@ def _give_back(principal: Principal, withheld_id: UUID) -> Done:
 def withhold_also(request: PageRequest, principal: Principal, noun: str, pk: str) -> HttpResponse:
     """Withhold the selected other places with the same words."""
     chosen = set(request.POST.getlist("also"))
-    found = [each for each in _said_again(principal, noun, pk) if f"{each.object_type}-{each.object_id}" in chosen]
+    found = [each for each in _said_again(principal, noun, pk) if each.key in chosen]
     back = came_from(request, reverse("withheld-list"))
     if not found:
         messages.success(request, _("Nothing more was withheld."))
@@ -95,7 +89,7 @@ def withhold_also(request: PageRequest, principal: Principal, noun: str, pk: str
             if refuse := _REFUSE.get(each.object_type):
                 with suppress(Conflict, NotFound):  # It may have been withheld together with another one.
                     refuse(principal, each)
-        return Done(_("Withheld"), _("Withheld in %(found)s more.") % {"found": _places(len(found))})
+        return Done(_("Withheld"), _("Withheld in %(found)s more.") % {"found": places_in_words(len(found))})
 
     done = with_undo(principal, change)
     messages.success(request, done.text, extra_tags=done.undo)
@@ -117,48 +111,17 @@ def with_also_said(principal: Principal, done: Done, noun: str, pk: str) -> Done
 
 def also_said(principal: Principal, noun: str, pk: str) -> AlsoSaid | None:
     """Return the other places that say the same, or None."""
-    found = _said_again(principal, noun, pk)
+    found = said_elsewhere(principal, _said_again(principal, noun, pk))
     if not found:
         return None
-    talks = Conversation.objects.visible_to(principal).filter(pk__in={each.conversation_id for each in found})
-    titles = dict(talks.values_list("pk", "title"))
-    said = [_where(each, titles) for each in found]
-    return AlsoSaid(
-        reverse("withhold-also", args=[noun, pk]),
-        f"{reverse('withheld-list')}?about={noun}-{pk}",
-        _places(len(found)),
-        said,
-    )
-
-
-def _where(each: Repetition, titles: Mapping[UUID, str]) -> tuple[Repetition, str, str]:
-    """Return each place with its URL and label."""
-    if each.conversation_id is not None:
-        address, title = reverse("conversation-page", args=[each.conversation_id]), titles.get(each.conversation_id)
-        named = f"“{title}”" if title else _("a conversation")
-        if each.index is None:
-            return each, address, _("the title of a conversation")
-        return (
-            each,
-            f"{address}?at={each.index + 1}#m{each.index + 1}",
-            _("in %(named)s, message %(value)s") % {"named": named, "value": each.index + 1},
-        )
-    return each, reverse(f"{each.object_type}-page", args=[each.object_id]), _(A_STATEMENT[each.object_type])
+    page = f"{reverse('withheld-list')}?about={noun}-{pk}"
+    return AlsoSaid(reverse("withhold-also", args=[noun, pk]), page, places_in_words(len(found)), found)
 
 
 def _said_again(principal: Principal, noun: str, pk: str) -> list[Repetition]:
-    if noun == "memory":
-        return memories.also_said(principal, pk) if pk.isascii() and pk.isalnum() else []
-    if noun != "fact":
+    if noun not in {"memory", "fact"}:
         raise NotFound("There is no such thing.")
-    try:
-        return facts.also_said(principal, UUID(pk))
-    except ValueError as error:
-        raise NotFound("There is no such fact.") from error
-
-
-def _places(count: int) -> str:
-    return _("one other place") if count == 1 else _("%(count)s other places") % {"count": count}
+    return said_again(principal, noun, pk)
 
 
 urlpatterns = [

@@ -67,7 +67,8 @@ class ExportPart(models.Model):
 class Erasure(models.Model):
     """An erasure and its receipt, with the same id. It holds no text, and stays after the person's account is deleted.
 
-    It can be withdrawn until ``due_at``, when it starts. ``removed`` counts rows by kind.
+    It can be withdrawn until ``due_at``, when it starts. ``removed`` counts rows by kind. ``also``: pairs of the kind
+    and the id of what says the same and is erased with it.
     """
 
     class State(models.TextChoices):
@@ -81,6 +82,7 @@ class Erasure(models.Model):
     scope = models.CharField(max_length=12)
     object_id = models.CharField(max_length=36, blank=True)
     state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
+    also = models.JSONField(default=list, db_default=[])
     removed = models.JSONField(default=dict)
     at = models.DateTimeField(default=timezone.now)
     due_at = models.DateTimeField()

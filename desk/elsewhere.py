@@ -1,0 +1,48 @@
+"""Other places with the same words, named and linked for a page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
+
+from accounts.principals import Principal
+from conversations.echoes import Repetition
+from conversations.models import Conversation
+
+A_STATEMENT = {
+    "memory": gettext_noop("a memory"),
+    "fact": gettext_noop("a fact"),
+    "place": gettext_noop("a place"),
+}
+
+
+def said_elsewhere(principal: Principal, found: Sequence[Repetition]) -> list[tuple[Repetition, str, str]]:
+    """Return each place with its URL and label."""
+    if not found:
+        return []
+    talks = Conversation.objects.visible_to(principal).filter(pk__in={each.conversation_id for each in found})
+    titles = dict(talks.values_list("pk", "title"))
+    return [_where(each, titles) for each in found]
+
+
+def _where(each: Repetition, titles: Mapping[UUID, str]) -> tuple[Repetition, str, str]:
+    if each.conversation_id is not None:
+        address, title = reverse("conversation-page", args=[each.conversation_id]), titles.get(each.conversation_id)
+        named = f"“{title}”" if title else _("a conversation")
+        if each.index is None:
+            return each, address, _("the title of a conversation")
+        return (
+            each,
+            f"{address}?at={each.index + 1}#m{each.index + 1}",
+            _("in %(named)s, message %(value)s") % {"named": named, "value": each.index + 1},
+        )
+    return each, reverse(f"{each.object_type}-page", args=[each.object_id]), _(A_STATEMENT[each.object_type])
+
+
+def places_in_words(count: int) -> str:
+    """Return how many other places there are."""
+    return _("one other place") if count == 1 else _("%(count)s other places") % {"count": count}
