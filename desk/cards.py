@@ -13,9 +13,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, pgettext
 
 from facts.models import LegacyFact
-from language.second_person import second_person
 from memories.models import Kind, Memory
 from statements.policy import LONGEST, steps_of
+from statements.policy.naming import in_second_person
 
 from .diff import DiffPiece, word_diff
 from .labels import in_words, memory_categories, writer_label
@@ -194,7 +194,7 @@ class Card:
     @property
     def claim(self) -> str:
         """The displayed wording: "The user …" becomes "You …"."""
-        return second_person(self.content) if self.noun == "memory" else self.content
+        return in_second_person(self.content) if self.noun == "memory" else self.content
 
     @property
     def steps(self) -> list[str]:
@@ -266,7 +266,7 @@ def last_day(expires_at: datetime | None) -> date | None:
 
 def diff_of_memories(old: str, new: str) -> list[DiffPiece]:
     """Return the diff of two displayed wordings, in the second person if both can be."""
-    told = second_person(old), second_person(new)
+    told = in_second_person(old), in_second_person(new)
     return word_diff(*told) if told[0] != old and told[1] != new else word_diff(old, new)
 
 

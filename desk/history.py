@@ -18,10 +18,10 @@ from accounts.principals import PLACEHOLDER_USER, Principal
 from conversations.models import Message
 from facts.models import FactVersion, LegacyFact
 from journal.models import ActorKind, Change
-from language.second_person import second_person
 from memories.models import Memory, MemoryVersion
 from retrieval.prepared import Shaped, read
 from statements.models import Doubt
+from statements.policy.naming import in_second_person
 
 from .cards import Other, diff_of_memories
 from .diff import DiffPiece, word_diff
@@ -169,5 +169,5 @@ def _corrected(principal: Principal, change: Change) -> list[Other]:
     if now is None:
         return [Other(reverse("home"), _("something that it rests on"), _("Not there any more"))]
     old, new = (was.get(number or 0, now) for number in numbers)
-    shown = second_person(now) if change.object_type == "memory" else now
+    shown = in_second_person(now) if change.object_type == "memory" else now
     return [Other(address, shown, _("Corrected"), pieces=compare(old, new), diffed=gettext_noop("From then to now"))]

@@ -35,9 +35,8 @@ _AS_YOU = {
 }  # fmt: skip
 
 
-def stored_as(typed: str, before: str) -> str:
-    """Return the stored form of a text that was typed over ``before``, which was shown in the second person."""
-    told = second_person(before)
+def stored_as(typed: str, before: str, told: str) -> str:
+    """Return the stored form of a text that was typed over ``before``, which was shown as ``told``."""
     if typed.split() == told.split():
         return before
     return third_person(typed) if told != before else typed

@@ -25,8 +25,9 @@ from language.reading.questions import is_question, tells_something
 from language.reading.refusals import names_what_was_said, says_yes
 from language.reading.revising import OWN_WORDS
 from language.reading.sentences import split_sentences
-from language.second_person import second_person, told_to
+from language.second_person import told_to
 from memories.policy import writing as filing
+from statements.policy.naming import in_second_person
 
 from ..learn import tools
 from ..learn.learning import Part, plan_changes
@@ -126,7 +127,7 @@ def said_here(principal: Principal, begun: Begun) -> list[Source]:
     at = {message.index: message.at for message in messages}
     return [
         Source(
-            told_to(principal.name, content) if of_legacy else second_person(content),
+            told_to(principal.name, content) if of_legacy else in_second_person(content),
             _("you said so in this talk"),
             of_legacy=of_legacy,
             stored=content,
@@ -170,7 +171,7 @@ def find_said_at(principal: Principal, begun: Begun, when: str, *, elsewhere: bo
 
 def as_told(content: str) -> str:
     """Format a memory for the person. Their own words in the first person are quoted."""
-    return f"“{content}”" if OWN_WORDS.match(content) else second_person(content)
+    return f"“{content}”" if OWN_WORDS.match(content) else in_second_person(content)
 
 
 def nearness(texts: Sequence[str], question: str) -> list[float]:
@@ -210,13 +211,13 @@ def _told(principal: Principal, plan: Plan, told: Collection[str], *, agreed: bo
         return not settled and (principal.review == "before" or bool(field))
 
     return Heard(
-        new=tuple(second_person(each.new.content) for each in adding if each not in wanted),
-        noted=tuple(second_person(each.new.content) for each in wanted if not waits(each)),
+        new=tuple(in_second_person(each.new.content) for each in adding if each not in wanted),
+        noted=tuple(in_second_person(each.new.content) for each in wanted if not waits(each)),
         changed=tuple(
-            (as_told(each.known.content), second_person(each.content)) for each in rewording if not waits(each)
+            (as_told(each.known.content), in_second_person(each.content)) for each in rewording if not waits(each)
         ),
         waiting=tuple(
-            second_person(each)
+            in_second_person(each)
             for each in (
                 *(step.content for step in rewording if waits(step)),
                 *(step.new.content for step in wanted if waits(step)),

@@ -24,9 +24,9 @@ from conversations.models import Message
 from facts.models import FactEvidence, LegacyFact
 from journal.exceptions import NotFound, Refused
 from journal.models import Erasure
-from language.second_person import second_person
 from memories.models import Memory, MemoryEvidence, Place
 from retrieval.prepared import read_objects
+from statements.policy.naming import in_second_person
 
 from ..conversations.actions import also_erased
 from ..elsewhere import said_elsewhere
@@ -171,7 +171,7 @@ def _find(principal: Principal, noun: Literal["memory", "fact"], key: str) -> Er
         raise NotFound(f"There is no such {noun}.")
     behind = messages_behind(principal, evidence)
     said = list({(each.conversation_id, each.number): each for each in quote(evidence, behind)}.values())
-    shown = second_person(content) if noun == "memory" else content
+    shown = in_second_person(content) if noun == "memory" else content
     return Erasable(noun, key, shown, reverse(f"{noun}-page", args=[key]), said, list(behind.values()))
 
 

@@ -18,8 +18,8 @@ from accounts.models import Agent, AgentKey, Grant
 from accounts.policy import must_act_for, what_agent_sees
 from accounts.principals import SOURCES, Principal
 from accounts.querysets import AgentQuerySet
-from language.second_person import second_person
 from memories.models import Disclosure, Memory
+from statements.policy.naming import in_second_person
 
 from ..labels import category_label, role_label
 
@@ -163,7 +163,7 @@ def tell_shown(principal: Principal, rows: Sequence[Disclosure]) -> list[ShownLi
     """Describe disclosures, in one statement. Deleted memories are counted."""
     named = {pk for row in rows for pk in row.memories[:NAMED]}
     found = Memory.objects.visible_to(principal).filter(pk__in=named).values_list("pk", "content")
-    contents = {pk: second_person(content) for pk, content in found}
+    contents = {pk: in_second_person(content) for pk, content in found}
     lines = []
     for row in rows:
         there = [(pk, contents[pk]) for pk in row.memories[:NAMED] if pk in contents]

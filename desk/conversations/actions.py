@@ -18,8 +18,8 @@ from conversations.actions import PassagePlace, passages_withhold
 from conversations.actions.withholding import MOST_PASSAGES
 from conversations.models import Conversation, ConversationChunk, Message
 from facts.models import LegacyFact
-from language.second_person import second_person
 from memories.models import Memory, Place
+from statements.policy.naming import in_second_person
 
 from ..cards import Link
 from ..outcomes import Done
@@ -90,7 +90,7 @@ def also_erased(principal: Principal, extent: Extent, object_id: str, *, summari
     places = Place.objects.visible_to(principal).present().filter(pk__in=extent.places)
     named = (
         [
-            Link(reverse("memory-page", args=[pk]), second_person(content))
+            Link(reverse("memory-page", args=[pk]), in_second_person(content))
             for pk, content in memories.order_by("created_at", "pk").values_list("pk", "content")
         ],
         [

@@ -21,8 +21,8 @@ from conversations.models import Conversation, Message
 from conversations.querysets import MessageQuerySet
 from facts.models import LegacyFact
 from language.backends import get_reply_model
-from language.second_person import second_person
 from memories.models import Memory
+from statements.policy.naming import in_second_person
 
 from ..cards import Link
 
@@ -137,7 +137,7 @@ def shown_to(principal: Principal, reply: Reply) -> tuple[list[Link], list[Link]
     facts = LegacyFact.objects.visible_to(principal).filter(pk__in=reply.facts)
     said = _in_order(reply.memories, memories.values_list("pk", "content"), "memory-page")
     told = _in_order(reply.facts, facts.values_list("pk", "content"), "fact-page")
-    remembered = [Link(each.address, second_person(each.text)) for each in said]
+    remembered = [Link(each.address, in_second_person(each.text)) for each in said]
     return remembered, told, len(reply.memories) + len(reply.facts) - len(said) - len(told)
 
 

@@ -23,8 +23,8 @@ from accounts.principals import Principal
 from conversations.models import Conversation, Message, Withheld
 from conversations.passages import MARK, Span, find_all
 from facts.models import FactEvidence, LegacyFact
-from language.second_person import second_person
 from memories.models import Memory, MemoryEvidence
+from statements.policy.naming import in_second_person
 
 from ..quotations import message_address, shorten, speaker_of
 from .answers import Answers, AnswerUsage, NoAnswer, answers_on
@@ -203,7 +203,7 @@ def _around(principal: Principal, ids: Sequence[UUID]) -> _Around:
                     noun="memory",
                     key=memory.pk,
                     version=memory.version,
-                    content=second_person(memory.content),
+                    content=in_second_person(memory.content),
                     address=reverse("memory-page", args=[memory.pk]),
                     quote=row.quote,
                     waits=memory.state == Memory.State.PROPOSED,

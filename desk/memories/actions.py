@@ -19,6 +19,7 @@ from memories import actions
 from memories.models import Memory, MemoryVersion
 from memories.records import NewMemory
 from statements.models import RejectionReason
+from statements.policy.naming import in_second_person
 
 from ..cards import last_day
 from ..outcomes import KEPT_OUT, Done, Typed, seen_version, wording_in
@@ -132,7 +133,7 @@ def importance_of(typed: Typed) -> int:
 
 
 def _edit(principal: Principal, memory: Memory, typed: Typed) -> Done:
-    content, seen = stored_as(wording_in(typed), memory.content), seen_version(typed)
+    content, seen = stored_as(wording_in(typed), memory.content, in_second_person(memory.content)), seen_version(typed)
     proposed = memory.state == State.PROPOSED
     if " ".join(content.split()) == memory.content:
         if proposed:

@@ -13,9 +13,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from accounts.principals import Principal
-from language.second_person import second_person
 from memories.models import Kind, Memory, MemoryEvidence, MemoryVersion, Relation
 from memories.policy import writing
+from statements.policy.naming import in_second_person
 
 from ..cards import Card, Other, Tag, author, diff_of_memories, last_day, not_quoted, origin
 from ..labels import category_label, label, reason_in_words
@@ -142,7 +142,7 @@ def _origin(memory: Memory) -> str:
 def _stored(memory: Memory) -> dict[str, str]:
     until = last_day(memory.expires_at)
     return {
-        "content": second_person(memory.content),
+        "content": in_second_person(memory.content),
         "correction": "",
         "steps": "",
         "category": memory.category,
@@ -225,7 +225,7 @@ def _related(principal: Principal, memory: Memory) -> Iterator[Other]:
         old, new = (other, memory) if is_from else (memory, other)
         yield Other(
             reverse("memory-page", args=[other.pk]),
-            second_person(other.content),
+            in_second_person(other.content),
             what=_relation(Relation.Type(row.type), is_from, row.from_memory.kind),
             state="" if other.state == State.ACTIVE else _(STATE_WORDS[State(other.state)]),
             pieces=diff_of_memories(old.content, new.content) if row.type == Relation.Type.SUPERSEDES else (),

@@ -11,9 +11,9 @@ from django.views.decorators.http import require_safe
 
 from accounts.principals import Principal
 from journal.exceptions import NotFound
-from language.second_person import second_person
 from memories.models import Memory, MemoryUse
 from memories.policy import writing
+from statements.policy.naming import in_second_person
 
 from ..outcomes import Done, Refusal
 from ..page import PageRequest, for_person, neighbours_of
@@ -71,7 +71,7 @@ def seen(request: PageRequest, principal: Principal, memory_id: str) -> HttpResp
     context = {
         "principal": principal,
         "memory": memory,
-        "claim": second_person(memory.content),
+        "claim": in_second_person(memory.content),
         "page": page,
         "disclosures": tell(page),
         "days": settings.OPERATION_EVENT_DAYS,

@@ -12,10 +12,10 @@ from django.utils.translation import gettext_noop
 
 from accounts.principals import Principal
 from journal.models import JobRun
-from language.second_person import second_person
 from memories.models import Kind, Memory, MemoryPlan, MemoryPlanItem, MemoryPlanSource
 from memories.plans import job_of
 from memories.policy import writing
+from statements.policy.naming import in_second_person
 
 from ..diff import DiffPiece, merge_diff
 from ..labels import category_label, label, writer_label
@@ -135,7 +135,7 @@ def _merge(item: MemoryPlanItem) -> Merge:
     merged = item.merged.content if item.merged else ""
     said = [(source, _text(source, "content")) for source in sources]
     wordings = [*(content for _, content in said), item.content or merged]
-    told = [second_person(each) for each in wordings]
+    told = [in_second_person(each) for each in wordings]
     # Second person only if all texts can be converted; a mixture would look like differences.
     *before, after = told if all(a != b for a, b in zip(told, wordings, strict=True)) else wordings
     olds, new = merge_diff(before, after)

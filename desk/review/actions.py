@@ -17,6 +17,7 @@ from language.third_person import stored_as
 from memories import actions
 from memories.models import Memory, Place, Proposal
 from statements.models import RejectionReason
+from statements.policy.naming import in_second_person
 
 from ..memories import actions as memory_actions
 from ..outcomes import CHOSEN, KEPT_OUT, Done, Typed, as_version, seen_version
@@ -130,7 +131,7 @@ def _given(typed: Typed, shown: Mapping[str, str]) -> dict[str, str]:
     """Return the values that the person changed."""
     given = {name: typed[name] for name in shown if name in typed}
     if "content" in given:
-        given["content"] = stored_as(given["content"], shown["content"])
+        given["content"] = stored_as(given["content"], shown["content"], in_second_person(shown["content"]))
     return {name: text for name, text in given.items() if _differs(name, text, shown[name])}
 
 

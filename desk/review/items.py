@@ -21,12 +21,12 @@ from django.utils.translation import gettext_noop
 
 from accounts.principals import Principal
 from facts.models import FactLink, LegacyFact
-from language.second_person import second_person
 from memories import queries
 from memories.models import Memory, MemoryEvidence, Place, Proposal, Relation
 from memories.policy import writing
 from memories.policy.alike import share_a_matter
 from memories.querysets import PLACES_CATEGORY
+from statements.policy.naming import in_second_person
 from statements.wording import Embedded
 
 from ..cards import Card, FieldChange, Link, Other, Rival, Tag, diff_of_memories, not_quoted
@@ -130,7 +130,7 @@ def _memory(principal: Principal, item: QueueItem, memory: Memory, outcome: Done
     rival = None
     known = {other.address for other in replaced}
     if memory.needs_check:
-        content = second_person(memory.content)
+        content = in_second_person(memory.content)
         alike = next((each for each in near if share_a_matter(content, each.other.content, principal.name)), None)
         if alike and alike.other.address not in known:
             near.remove(alike)
@@ -196,7 +196,7 @@ def _change(
         ],
         **_proposed(proposal, removes=not update),
         offers=["reject"] if lost else decisions,
-        stored={**card.stored, "content": second_person(content), "category": category, "subject": subject},
+        stored={**card.stored, "content": in_second_person(content), "category": category, "subject": subject},
         pieces=diff_of_memories(memory.content, values["content"]) if "content" in values else [],
         changes=list(_changes(memory, values)),
         notices=notices,
@@ -362,12 +362,12 @@ def _replaced(principal: Principal, memory: Memory, what: str) -> Iterator[Other
     rows = Memory.objects.visible_to(principal).filter(superseded, state__in=states).exclude(pk=memory.pk)
     for pk, content in rows.distinct().order_by("pk").values_list("pk", "content"):
         pieces = diff_of_memories(content, memory.content)
-        yield Other(reverse("memory-page", args=[pk]), second_person(content), what, pieces=pieces)
+        yield Other(reverse("memory-page", args=[pk]), in_second_person(content), what, pieces=pieces)
 
 
 def _rival(near: Rival, memory: Memory) -> Rival:
     """Return the possibly duplicate or contradicting memory, with a diff if they are similar enough."""
-    pieces = word_diff(near.other.content, second_person(memory.content))
+    pieces = word_diff(near.other.content, in_second_person(memory.content))
     alike = 2 * sum(len(piece.text) for piece in pieces if piece.kind == "same") >= len(near.other.content)
     return near._replace(other=replace(near.other, note=_(_MAY_CONTRADICT), pieces=pieces if alike else ()))
 
@@ -386,7 +386,7 @@ def _near(principal: Principal, memory: Memory) -> list[Rival]:
             known[near.memory_id][1],
             Other(
                 reverse("memory-page", args=[near.memory_id]),
-                second_person(near.content),
+                in_second_person(near.content),
                 note="" if known[near.memory_id][0] == State.ACTIVE else _("waits too"),
             ),
         )

@@ -14,8 +14,8 @@ from django.urls import reverse
 
 from accounts.principals import Principal
 from facts.models import LegacyFact
-from language.second_person import second_person
 from memories.models import Memory, Proposal
+from statements.policy.naming import in_second_person
 
 from ..outcomes import Done
 from .queue import QueueItem
@@ -115,12 +115,12 @@ def _items_now(principal: Principal, items: Iterable[QueueItem]) -> Mapping[str,
     if wanted := by_kind.get("memory"):
         memories = Memory.objects.visible_to(principal).filter(pk__in=wanted).values_list("pk", "content")
         found |= {
-            f"memory-{pk}": (second_person(content), reverse("memory-page", args=[pk])) for pk, content in memories
+            f"memory-{pk}": (in_second_person(content), reverse("memory-page", args=[pk])) for pk, content in memories
         }
     if wanted := by_kind.get("proposal"):
         proposals = Proposal.objects.visible_to(principal).filter(pk__in=wanted)
         for pk, values, memory_id, content in proposals.values_list("pk", "values", "memory_id", "memory__content"):
             address = reverse("memory-page", args=[memory_id]) if memory_id else reverse("place-list")
             name = values.get("name") or values.get("place_id", "")
-            found[f"proposal-{pk}"] = (second_person(content) if content else name, address)
+            found[f"proposal-{pk}"] = (in_second_person(content) if content else name, address)
     return found

@@ -16,10 +16,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from accounts.principals import Principal
-from language.second_person import second_person
 from memories.models import Memory, Relation
 from memories.policy.alike import share_a_matter
 from memories.queries import BlockFill, block_fill
+from statements.policy.naming import in_second_person
 
 from ..labels import category_label
 
@@ -205,7 +205,7 @@ def picture_relations(principal: Principal) -> GraphPicture:
     nodes = [
         GraphNode(
             place + 1,
-            second_person(contents[pk]),
+            in_second_person(contents[pk]),
             reverse("memory-page", args=[pk]),
             place * ROW + ROW // 2,
             sorted(related[pk], key=lambda each: each[1]),

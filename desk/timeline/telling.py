@@ -16,11 +16,11 @@ from accounts.principals import Principal, shape_for
 from conversations.models import Conversation
 from facts.models import LegacyFact
 from journal.models import ActorKind, Change, ChangeQuerySet
-from language.second_person import second_person
 from memories.models import Memory, Place
 from retrieval.prepared import together
 from retrieval.search import read_columns
 from statements.models import RejectionReason, Suppression
+from statements.policy.naming import in_second_person
 
 from ..legacies.history import what_happened as what_happened_to_fact
 from ..memories.history import what_happened as what_happened_to_memory
@@ -163,7 +163,7 @@ def _statements(model: type[Memory | LegacyFact]) -> _Rows:
 
 
 def _of_memory(text: str) -> str:
-    return second_person(text) if text else _("a memory")
+    return in_second_person(text) if text else _("a memory")
 
 
 def _of_fact(text: str) -> str:

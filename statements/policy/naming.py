@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import regex as re
 
+from accounts.scope import acting_name
 from language.ignorable import without_ignorable
+from language.second_person import second_person
 
+_USER = re.compile(r"\bthe user\b", re.IGNORECASE)
+_WORD_BEGINS = re.compile(r"(?<![\w'’-])\w")
+_SPACE = re.compile(r"\s+")
+_OTHER_SURNAME = re.compile(r"\s+\p{Lu}\p{Ll}")
+_GOES_ON = re.compile(r"[\w-]")
 _TWICE = re.compile(r"\b(?:the )?user,? the user\b,?", re.IGNORECASE)
 
 
@@ -19,19 +28,49 @@ def as_of_user(text: str, name: str) -> str:
     shown = without_ignorable(text)
     if len(first) < 2 or first.casefold() not in shown.casefold():
         return text
-    said = _pattern(name.split(), shown == shown.lower()).sub("the user", shown)
+    said = _replaced(shown, name.split(), shown == shown.lower())
     if said == shown:
         return text
     said = _TWICE.sub("the user", said)
     return said[0].upper() + said[1:]
 
 
-def _pattern(words: list[str], is_lower: bool) -> re.Pattern[str]:
-    first = words[0]
-    forms = "|".join(re.escape(form) for form in (first[0].upper() + first[1:], first.upper()))
-    rest = "".join(rf"\s+{re.escape(word)}" for word in words[1:])
-    other = "" if is_lower else r"(?!\s+\p{Lu}\p{Ll})"
-    after = f"(?:{rest}|{other})" if rest else other
-    pattern = rf"(?<![\w'’-])(?:{forms}){after}(?![\w-])"
-    # Not kept in the module's cache: it is somebody's name.
-    return re.compile(pattern, re.IGNORECASE if is_lower else 0, cache_pattern=False)
+def in_second_person(text: str) -> str:
+    """Return a statement in the second person for the person acted for: "Ada has a cat." is "You have a cat." to Ada.
+
+    Unchanged if it is ambiguous. In a text about "the user", their first name may be somebody else's.
+    """
+    of_user = text if _USER.search(text) else as_of_user(text, acting_name())
+    in_second = second_person(of_user)
+    return text if in_second == of_user else in_second
+
+
+def _replaced(text: str, names: Sequence[str], is_lower: bool) -> str:
+    """Replace the person's names. Compiling a pattern for each person would take a millisecond a text."""
+    first = names[0]
+    forms = (first.lower(),) if is_lower else (first[0].upper() + first[1:], first.upper())
+    rest = [each.lower() for each in names[1:]] if is_lower else names[1:]
+    done, at = "", 0
+    for begin in _WORD_BEGINS.finditer(text):
+        form = next((each for each in forms if text.startswith(each, begin.start())), None)
+        if form is None or begin.start() < at:
+            continue
+        end = begin.start() + len(form)
+        whole = _end_of(text, end, rest) if rest else None
+        if whole is None or _GOES_ON.match(text, whole):
+            if _GOES_ON.match(text, end) or not (is_lower or _OTHER_SURNAME.match(text, end) is None):
+                continue
+            whole = end
+        done += f"{text[at : begin.start()]}the user"
+        at = whole
+    return done + text[at:]
+
+
+def _end_of(text: str, at: int, names: Sequence[str]) -> int | None:
+    """The position after these names, each after white space; None if others stand there."""
+    for name in names:
+        space = _SPACE.match(text, at)
+        if space is None or not text.startswith(name, space.end()):
+            return None
+        at = space.end() + len(name)
+    return at

@@ -110,15 +110,15 @@ def memories(owner, agent, staff):
     """Memories that show everything that can be shown: evidence, wordings, relations, held back, waiting, gone."""
     me, bot = principal_for_person(owner.pk), agent_principal(agent)
     told = MessageFactory(conversation=ConversationFactory(user=owner), content="I row on Tuesdays.")
-    rows = NewMemory("Olga rows on Tuesdays.", "interests", subject="Rowing", topics=("sea",))
+    rows = NewMemory("Nina rows on Tuesdays.", "interests", subject="Rowing", topics=("sea",))
     first = memory_actions.memory_add(bot, rows, conversation_id=told.conversation_id, message_id=told.pk).memory
-    memory_actions.memory_update(me, first.pk, "Olga rows on Mondays.")
+    memory_actions.memory_update(me, first.pk, "Nina rows on Mondays.")
     memory_actions.memory_pin(me, first.pk, True)
     MemoryFactory(user=owner, content="I live in Lisbon.", category="profile", field="city")
     memory_actions.memory_add(me, NewMemory("I live in Porto.", "profile", field="city"))
-    MemoryFactory(user=owner, agent=agent, content="Olga lives in Braga.", category="profile", field="city")
-    memory_actions.memory_reject(me, MemoryFactory(user=owner, content="Olga was born in Ghent.").pk)
-    held = MemoryFactory(user=owner, agent=agent, content="Olga owns a tandem.")
+    MemoryFactory(user=owner, agent=agent, content="Nina lives in Braga.", category="profile", field="city")
+    memory_actions.memory_reject(me, MemoryFactory(user=owner, content="Nina was born in Ghent.").pk)
+    held = MemoryFactory(user=owner, agent=agent, content="Nina owns a tandem.")
     memory_actions.memory_quarantine(principal_for_staff(staff), held.pk, "An order")
     for _ in range(6):
         Disclosure.objects.create(user=owner, agent=agent, by="turn", memories=[first.pk])
@@ -140,7 +140,7 @@ def test_pages_about_memories_keep_nobody_out(tab, owner, memories):
 def test_the_timeline_with_a_row_of_decisions_and_a_graph_keeps_nobody_out(tab, owner, agent, memories):
     me, bot = principal_for_person(owner.pk), agent_principal(agent)
     for number in (2, 3, 4):
-        added = memory_actions.memory_add(bot, NewMemory(f"Olga owns {number} oars.", "interests"), insist=True).memory
+        added = memory_actions.memory_add(bot, NewMemory(f"Nina owns {number} oars.", "interests"), insist=True).memory
         memory_actions.memory_approve(me, added.pk)
     Relation.objects.create(user=owner, from_memory=memories[0], to_memory=added, type="supersedes", strength=0.9)
     tab.sign_in(owner)
@@ -196,7 +196,7 @@ def talk(owner, agent):
     said = ["I row on Tuesdays.", "My sister is ill.", "word " * 400]
     first = messages_append(me, kept.pk, [NewMessage("user", each) for each in said])[0]
     messages_append(bot, kept.pk, [NewMessage("assistant", "I see.", at=timezone.now() + timedelta(days=1))])
-    rowing = NewMemory("Olga rows on Tuesdays.", "interests")
+    rowing = NewMemory("Nina rows on Tuesdays.", "interests")
     memory_actions.memory_add(bot, rowing, conversation_id=kept.pk, message_id=first.pk)
     passages_withhold(me, [PassagePlace(kept.pk, 1, "")])
     erasure_request(me, "conversation", str(kept.pk), grace_hours=24)
@@ -229,7 +229,7 @@ def test_pages_of_a_talk_with_the_assistant_keep_nobody_out(tab, owner):
     chat = conversation_create(me, title="Talk", channel="assistant")
     said = [NewMessage("user", "Remember that I row."), NewMessage("assistant", "I will."), NewMessage("user", "And?")]
     first, _, last = messages_append(me, chat.pk, said)
-    rows = NewMemory("Olga rows.", "interests")
+    rows = NewMemory("Nina rows.", "interests")
     memory = memory_actions.memory_add(me, rows, conversation_id=chat.pk, message_id=first.pk).memory
     used = {"input_tokens": 1_000, "cached_tokens": 860, "output_tokens": 140, "memories": [memory.pk]}
     ReplyFactory(message=first, state="done", error_code="", answer_index=1, **used)

@@ -320,7 +320,7 @@ def test_another_key_is_made_and_one_is_ended(visit, owner, agent, client):
 
 
 def test_names_of_agents_lead_here(visit, owner, agent):
-    memory = MemoryFactory(user=owner, agent=agent, content="Olga rows.")
+    memory = MemoryFactory(user=owner, agent=agent, content="Nina rows.")
     given(owner, agent, memory)
     link = f'href="/agents/{agent.pk}/"'
     client = visit(owner)

@@ -202,10 +202,10 @@ def test_a_long_message_is_cut_and_read_whole_at_its_address(visit, owner, talk)
 
 def test_remembered_words_open_their_memory_and_their_fact(visit, owner, legacy, me, talk, told):
     kept = talk("Yes, I row on Tuesdays, with Ana.")
-    memory = remembered(me, kept, 0, "Olga rows on Tuesdays.", "i row on  tuesdays")
+    memory = remembered(me, kept, 0, "Nina rows on Tuesdays.", "i row on  tuesdays")
     shown = text(visit(owner).get(page(kept)))
     assert f'<a class="remembered" href="/memories/{memory.pk}/"><mark>I row on Tuesdays</mark></a>, with Ana.' in shown
-    assert f'Remembered: <a href="/memories/{memory.pk}/">Olga rows on Tuesdays.</a>' in shown
+    assert f'Remembered: <a href="/memories/{memory.pk}/">Nina rows on Tuesdays.</a>' in shown
     memories.memory_reject(me, memory.pk)
     assert "remembered" not in text(visit(owner).get(page(kept)))
     (fact,) = told(owner, legacy, "Grandmother Rosa was a midwife.")
@@ -216,8 +216,8 @@ def test_remembered_words_open_their_memory_and_their_fact(visit, owner, legacy,
 
 def test_two_that_rest_on_words_that_overlap_are_both_named(visit, owner, me, talk):
     kept = talk("I row on Tuesdays with Ana.")
-    first = remembered(me, kept, 0, "Olga rows on Tuesdays.", "I row on Tuesdays")
-    second = remembered(me, kept, 0, "Olga knows Ana.", "Tuesdays with Ana")
+    first = remembered(me, kept, 0, "Nina rows on Tuesdays.", "I row on Tuesdays")
+    second = remembered(me, kept, 0, "Nina knows Ana.", "Tuesdays with Ana")
     shown = text(visit(owner).get(page(kept)))
     assert shown.count('class="remembered"') == 1
     assert all(shown.count(f"/memories/{each.pk}/") for each in (first, second))
@@ -236,7 +236,7 @@ def test_withheld_words_are_shown_as_what_they_are(visit, owner, me, talk):
 
 def test_every_quotation_leads_to_its_message(visit, owner, legacy, me, talk, told):
     kept = talk("Hello.", "I row on Tuesdays.")
-    memory = remembered(me, kept, 1, "Olga rows on Tuesdays.", "I row on Tuesdays")
+    memory = remembered(me, kept, 1, "Nina rows on Tuesdays.", "I row on Tuesdays")
     (fact,) = told(owner, legacy, "Grandmother Rosa was a midwife.")
     client = visit(owner)
     of_memory = f'href="{page(kept)}?at=2#m2"'
@@ -254,16 +254,16 @@ def test_every_quotation_leads_to_its_message(visit, owner, legacy, me, talk, to
 
 def test_before_anything_goes_it_says_what_goes_along(visit, owner, me, talk, legacy):
     kept = talk("I row on Tuesdays.", "And I swim.")
-    alone = remembered(me, kept, 0, "Olga rows on Tuesdays.", "I row on Tuesdays")
-    twice = remembered(me, kept, 1, "Olga swims.", "I swim")
+    alone = remembered(me, kept, 0, "Nina rows on Tuesdays.", "I row on Tuesdays")
+    twice = remembered(me, kept, 1, "Nina swims.", "I swim")
     elsewhere = talk("I swim a lot.")
     said = Message.objects.get(conversation=elsewhere)
     twice.versions.get().evidence.create(message=said, quote="I swim")
     client = visit(owner)
     whole, one = text(client.get(page(kept, "remove/"))), text(client.get(page(kept, "1/remove/")))
     for shown in (whole, one):
-        assert f'<a href="/memories/{alone.pk}/">Olga rows on Tuesdays.</a>' in shown
-        assert "Olga swims." not in shown
+        assert f'<a href="/memories/{alone.pk}/">Nina rows on Tuesdays.</a>' in shown
+        assert "Nina swims." not in shown
     assert "Nothing was learned from it" in text(client.get(page(kept, "2/remove/")))
     assert "I row on Tuesdays." in one
     assert client.get(page(kept, "3/remove/")).status_code == 404
@@ -321,7 +321,7 @@ def test_a_conversation_is_deleted_a_day_later_unless_it_is_kept_after_all(visit
 
 def test_a_message_is_deleted_at_once_with_a_receipt(visit, owner, talk, me):
     kept = talk("My sister is ill.", "I row.")
-    memory = remembered(me, kept, 0, "Olga's sister is ill.", "My sister is ill")
+    memory = remembered(me, kept, 0, "Nina's sister is ill.", "My sister is ill")
     client = visit(owner)
     answer = client.post(page(kept, "1/remove/"), {"decision": "erase", "at_once": "yes"})
     assert answer.url == f"/erased/{Erasure.objects.get().pk}/"

@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 @pytest.fixture
 def memories(owner, agent):
-    contents = ["Olga rows on Tuesdays.", "Olga keeps hens.", "Olga plays the cello."]
+    contents = ["Nina rows on Tuesdays.", "Nina keeps hens.", "Nina plays the cello."]
     return [MemoryFactory(user=owner, agent=agent, content=content) for content in contents]
 
 

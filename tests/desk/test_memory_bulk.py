@@ -16,7 +16,7 @@ LIST = "/memories/?state=active"
 
 @pytest.fixture
 def memories(owner, agent):
-    return [MemoryFactory(user=owner, agent=agent, content=f"Olga keeps {number} hens.") for number in range(3)]
+    return [MemoryFactory(user=owner, agent=agent, content=f"Nina keeps {number} hens.") for number in range(3)]
 
 
 def states(memories):
@@ -82,7 +82,7 @@ def test_what_was_archived_is_restored_in_one(visit, owner, memories):
 
 def test_everything_that_matches_means_all_pages_and_nothing_else(visit, owner, memories, monkeypatch):
     for number in range(25):
-        MemoryFactory(user=owner, content=f"Olga has {number} boats.", category="tasks")
+        MemoryFactory(user=owner, content=f"Nina has {number} boats.", category="tasks")
     client = visit(owner)
     page = ask(client, "archive", f"{LIST}&search=boats", all="yes")
     assert "Put away 25 memories?" in words(page)
@@ -97,7 +97,7 @@ def test_what_is_skipped_is_counted_with_its_reason(visit, owner, stranger, memo
     principal, client = principal_for_person(owner.pk), visit(owner)
     wanted = [*chosen([*memories, MemoryFactory(user=stranger)]), "x:1"]
     actions.memory_pin(principal, memories[0].pk, True)
-    actions.memory_update(principal, memories[1].pk, "Olga keeps white hens.")
+    actions.memory_update(principal, memories[1].pk, "Nina keeps white hens.")
     page = words(ask(client, "pin", memory=wanted))
     assert "Pin 1 memory?" in page
     for reason in ("1 already so", "1 changed since you saw them", "2 not there any more, or not yours to decide"):
@@ -121,7 +121,7 @@ def test_what_means_nothing_is_told(visit, owner, memories, fields, told):
 
 
 def test_what_has_no_room_any_more_is_told_and_stays_archived(visit, owner, settings):
-    many = [MemoryFactory(user=owner, content=f"Olga keeps {number} hens.", pinned=True) for number in range(3)]
+    many = [MemoryFactory(user=owner, content=f"Nina keeps {number} hens.", pinned=True) for number in range(3)]
     client = visit(owner)
     confirm(client, ask(client, "archive", memory=chosen(many)))
     undo = re.search(r'action="(/undo/[^"]*)"', text(client.get(LIST)))[1]
@@ -148,7 +148,7 @@ ASK_QUERIES = 5
 
 @pytest.mark.parametrize("much", [2, 40])
 def test_asking_costs_the_same_however_many_are_chosen(visit, owner, django_assert_num_queries, much):
-    many = [MemoryFactory(user=owner, content=f"Olga has {number} boats.") for number in range(much)]
+    many = [MemoryFactory(user=owner, content=f"Nina has {number} boats.") for number in range(much)]
     client = visit(owner)
     with django_assert_num_queries(ASK_QUERIES):
         ask(client, "archive", memory=chosen(many))

@@ -61,7 +61,7 @@ def test_what_a_row_says_at_first_sight_stands_there_once(visit, owner, review, 
 
 def test_what_opens_sends_its_decisions_from_the_list_as_it_is_now(visit, owner, legacy):
     client, back = visit(owner), "/memories/?state=active&search=hens"
-    part = text(opened(client, MemoryFactory(user=owner, content="Olga keeps hens."), back))
+    part = text(opened(client, MemoryFactory(user=owner, content="Nina keeps hens."), back))
     assert 'name="next" value="/memories/?state=active&amp;search=hens"' in part
     assert "<html" not in part
     fact = LegacyFactFactory(user=owner, legacy=legacy)
@@ -71,8 +71,8 @@ def test_what_opens_sends_its_decisions_from_the_list_as_it_is_now(visit, owner,
 
 def test_the_rail_counts_and_narrows_what_a_search_leaves(visit, owner, legacy):
     for number, category in enumerate(("context", "context", "tasks")):
-        MemoryFactory(user=owner, content=f"Olga keeps {number + 2} hens.", category=category)
-    MemoryFactory(user=owner, content="Olga plays the cello.", category="interests")
+        MemoryFactory(user=owner, content=f"Nina keeps {number + 2} hens.", category=category)
+    MemoryFactory(user=owner, content="Nina plays the cello.", category="interests")
     client = visit(owner)
     page = client.get("/memories/?search=hens")
     assert rail(page) == {"All": 3, "Context": 2, "Tasks": 1}
@@ -119,11 +119,11 @@ def test_what_is_close_in_meaning_is_not_looked_for_where_the_words_fill_more_th
     asked = []
     monkeypatch.setattr(views, "find_memories", lambda *_, **asks: asked.append(asks) or FoundMemories([], []))
     for number in range(20):
-        MemoryFactory(user=owner, content=f"Olga keeps {number} hens.")
+        MemoryFactory(user=owner, content=f"Nina keeps {number} hens.")
     client = visit(owner)
     assert "20 found here." in words(client.get("/memories/", {"search": "hens"}))
     assert len(asked) == 1
-    MemoryFactory(user=owner, content="Olga keeps 20 hens.")
+    MemoryFactory(user=owner, content="Nina keeps 20 hens.")
     assert "21 found here." in words(client.get("/memories/", {"search": "hens"}))
     assert "21 found here." in words(client.get("/memories/", {"search": "hens", "page": "2"}))
     assert len(asked) == 1
@@ -131,27 +131,27 @@ def test_what_is_close_in_meaning_is_not_looked_for_where_the_words_fill_more_th
 
 def test_what_holds_the_words_or_is_filtered_out_is_not_close_in_meaning_too(visit, owner, monkeypatch):
     hens, bees, cats = (
-        MemoryFactory(user=owner, content=f"Olga keeps {kept}.", category=filed)
+        MemoryFactory(user=owner, content=f"Nina keeps {kept}.", category=filed)
         for kept, filed in (("hens", "context"), ("bees", "context"), ("cats", "tasks"))
     )
     monkeypatch.setattr(views, "close_in_meaning", lambda _hits: [cats.pk, hens.pk, bees.pk])
     page = visit(owner).get("/memories/", {"search": "hens", "category": "context"})
-    assert "Olga keeps bees." in near(page)
-    assert "hens" not in near(page).partition("Olga keeps")[2]
+    assert "Nina keeps bees." in near(page)
+    assert "hens" not in near(page).partition("Nina keeps")[2]
     assert "cats" not in near(page)
 
 
 def test_while_the_embedder_is_away_a_search_goes_by_words_alone(visit, owner, monkeypatch):
-    MemoryFactory(user=owner, content="Olga keeps hens.")
-    MemoryFactory(user=owner, content="Olga keeps bees.")
+    MemoryFactory(user=owner, content="Nina keeps hens.")
+    MemoryFactory(user=owner, content="Nina keeps bees.")
 
     def away(self, text):
         raise EmbedderUnavailable("down")
 
     monkeypatch.setattr(HashingEmbedder, "embed_query", away)
     page = visit(owner).get("/memories/?search=hens")
-    assert "Olga keeps hens." in words(page)
-    assert "Olga keeps bees." not in words(page)
+    assert "Nina keeps hens." in words(page)
+    assert "Nina keeps bees." not in words(page)
 
 
 @pytest.mark.parametrize("path", ["/memories/", "/facts/"])
@@ -159,7 +159,7 @@ def test_a_search_costs_the_same_however_much_it_finds(visit, owner, legacy, pat
     client, counts = visit(owner), []
     for much in (3, 9):
         for number in range(much):
-            MemoryFactory(user=owner, content=f"Olga keeps {much * 100 + number} hens.")
+            MemoryFactory(user=owner, content=f"Nina keeps {much * 100 + number} hens.")
             LegacyFactFactory(user=owner, legacy=legacy, content=f"Rosa kept {much * 100 + number} hens.")
         facts_index()
         client.get(path, {"search": "hens"})

@@ -17,8 +17,8 @@ HEIGHTS = "rows => rows.map(each => each.querySelector('summary').getBoundingCli
 
 @pytest.fixture
 def memories(owner, agent):
-    long = "Olga keeps three dozen hens in the orchard behind the old mill, and sells their eggs every Saturday."
-    contents = ["Olga rows on Tuesdays.", long, "Olga plays the cello.", "Olga owns a tandem.", "Olga hates fog."]
+    long = "Nina keeps three dozen hens in the orchard behind the old mill, and sells their eggs every Saturday."
+    contents = ["Nina rows on Tuesdays.", long, "Nina plays the cello.", "Nina owns a tandem.", "Nina hates fog."]
     return [MemoryFactory(user=owner, agent=agent, content=content) for content in contents]
 
 

@@ -48,6 +48,6 @@ def test_what_calls_nobody_you_is_stored_as_it_was_typed():
 
 
 def test_only_what_was_told_otherwise_than_it_is_stored_is_put_back():
-    assert stored_as("You prefer tea.", "The user prefers tea.") == "The user prefers tea."
-    assert stored_as("You settle for tea.", "The user prefers tea.") == "The user settles for tea."
-    assert stored_as("Answer as you like.", "Answer in English.") == "Answer as you like."
+    assert stored_as("You prefer tea.", "The user prefers tea.", "You prefer tea.") == "The user prefers tea."
+    assert stored_as("You settle for tea.", "The user prefers tea.", "You prefer tea.") == "The user settles for tea."
+    assert stored_as("Answer as you like.", "Answer in English.", "Answer in English.") == "Answer as you like."

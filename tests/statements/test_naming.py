@@ -1,10 +1,14 @@
 """Their name in place of "the user" makes no other statement of what a person rejected."""
 
+from uuid import uuid4
+
 import pytest
 
+from accounts.principals import Principal
+from accounts.scope import acting_as
 from memories.models import Memory
 from statements.models import Suppression
-from statements.policy.naming import as_of_user
+from statements.policy.naming import as_of_user, in_second_person
 from statements.policy.resembling import RESEMBLES
 from tests.memories.rest import URL, add, refusal, url
 
@@ -67,3 +71,22 @@ def test_the_person_lifts_both_by_either(api, ada, agent):
 )
 def test_only_their_own_name_means_them(name, said, means):
     assert as_of_user(said, name) == means
+
+
+@pytest.mark.parametrize(
+    ("stored", "shown"),
+    [
+        ("Ada keeps two goats.", "You keep two goats."),
+        ("Ada Lovelace keeps two goats.", "You keep two goats."),
+        ("Rosa keeps Ada's goats.", "Rosa keeps your goats."),
+        ("The user keeps two goats.", "You keep two goats."),
+        # Not sure who is meant, or somebody else.
+        ("Ada keeps their goats.", "Ada keeps their goats."),
+        ("Ada Byron keeps two goats.", "Ada Byron keeps two goats."),
+        ("Ada is the user's niece.", "Ada is your niece."),
+        ("Goats like Ada.", "Goats like Ada."),
+    ],
+)
+def test_a_statement_with_their_name_is_shown_in_the_second_person(stored, shown):
+    with acting_as(Principal("user", "user:1", uuid4(), frozenset(), name="Ada Lovelace")):
+        assert in_second_person(stored) == shown
