@@ -25,10 +25,10 @@ from facts.models import LegacyFact
 from facts.querysets import FactQuerySet
 from journal.exceptions import Refused
 from journal.records import BulkResult
-from language.second_person import second_person
 from memories.actions import memories_decide, memories_preview
 from memories.models import Memory
 from memories.querysets import MemoryQuerySet
+from statements.policy.naming import in_second_person
 
 from .legacies.listing import FactView
 from .memories.listing import MemoryView
@@ -137,7 +137,7 @@ MEMORIES = BulkKind(
     parse_id=str,
     preview=memories_preview,
     decide=memories_decide,
-    shown=second_person,
+    shown=in_second_person,
 )
 
 
