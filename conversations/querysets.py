@@ -41,14 +41,18 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
     def visible_to(self, principal: Principal) -> ConversationQuerySet:
         """Return all for staff, the person's own for a person, and for an agent those that it owns.
 
-        An agent also gets the person's other conversations that are not private if its sources include turns and the
-        person allows earlier conversations to be quoted.
+        An agent also gets the person's other conversations if its sources include turns and the person allows earlier
+        conversations to be quoted, except private ones and those in which anything was said with memory switched off.
         """
         own = own_rows(self, principal)
         if principal.kind != "agent":
             return own
         held = Q(agent_id=principal.agent_id)
-        return own.filter(held | Q(private=False) if _reads_others(principal, "turns") else held)
+        if not _reads_others(principal, "turns"):
+            return own.filter(held)
+        return own.filter(held | Q(private=False)).exclude(
+            pk__in=_memory_off_elsewhere(principal).values("conversation")
+        )
 
     def must_find(self, conversation_id: UUID) -> Conversation:
         """Return the conversation with this id. Raises NotFound when it is not in the queryset."""
@@ -135,6 +139,13 @@ class MessageQuerySet(_SaidQuerySet["Message"]):
 
     source = "turns"
 
+    def visible_to(self, principal: Principal) -> Self:
+        """Filter as the base class does; for an agent also without what others heard with memory switched off."""
+        rows = super().visible_to(principal)
+        if principal.kind != "agent" or not _reads_others(principal, self.source):
+            return rows
+        return rows.exclude(pk__in=_memory_off_elsewhere(principal).values("pk"))
+
     def not_recalled(self, now: datetime) -> MessageQuerySet:
         """Filter for messages that are not recalled: declined, held, or said with memory switched off."""
         return self.filter(_apart(now))
@@ -179,6 +190,12 @@ class ChunkQuerySet(_SaidQuerySet["ConversationChunk"]):
 
 def _reads_others(principal: Principal, source: str) -> bool:
     return source in principal.sources and principal.recalls_record
+
+
+def _memory_off_elsewhere(principal: Principal) -> models.QuerySet[Message]:
+    """Return what the person said with memory switched off, in conversations that are not this agent's."""
+    said = own_rows(apps.get_model("conversations", "Message").objects.filter(memory_off=True), principal)
+    return said.exclude(conversation__agent=principal.agent_id)
 
 
 class WithheldQuerySet(models.QuerySet["Withheld"]):
