@@ -14,7 +14,7 @@ from django.db.models import F, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from journal.exceptions import NotFound
-from journal.models import Ledger
+from journal.models import Erasure, Ledger
 from retrieval.prepared import PreparedStatement, Shaped, build_statement, read
 
 from . import policy
@@ -69,13 +69,18 @@ class KeyRow:
     language: str | None
     rev: int | None
     agent_name: str
+    is_leaving: bool
 
 
 def read_key(public: str, external_id: str) -> KeyRow | None:
     """Read an agent key with the person it acts for. ``user_id`` is None if that person does not exist yet."""
     values = {"public": public, "external_id": policy.normal_name(external_id), "local": policy.LOCAL_ISSUER}
     rows = _principal_for_key().run(values)
-    return KeyRow(*rows[0]) if rows else None
+    row = KeyRow(*rows[0]) if rows else None
+    if row is None or not row.is_leaving or "admin" in row.scopes:
+        return row
+    # The erasure of everything waits: as with memory switched off, and without facts and earlier conversations.
+    return replace(row, has_memory=False, recall_record=False, sources=[])
 
 
 def principal_for_person(user_id: UUID) -> Principal:
@@ -91,7 +96,7 @@ def principal_for_job(user_id: UUID) -> Principal:
 def principal_for_agent(agent_id: UUID, user_id: UUID, key_id: UUID | None = None) -> Principal:
     """Return the read-only principal of an agent, for webhooks and other deliveries without a request.
 
-    Runs up to four queries. Raises NotFound (404) if the agent would have no access: the grant is revoked or missing,
+    Runs up to five queries. Raises NotFound (404) if the agent would have no access: the grant is revoked or missing,
     the key is revoked or expired, or its owner or the person is inactive.
     """
     agent = Agent.objects.filter(pk=agent_id, owner__is_active=True).first()
@@ -102,8 +107,12 @@ def principal_for_agent(agent_id: UUID, user_id: UUID, key_id: UUID | None = Non
         raise NotFound("Not found.")
     granted = (grant.categories, grant.sources) if grant else (None, None)
     categories, sources = policy.what_agent_sees(agent.role, *granted)
+    person = _person("agent", user_id)
+    waiting = Erasure.objects.filter(user_id=user_id, scope="everything", state=Erasure.State.WAITING)
+    if waiting.exists():
+        person, sources = replace(person, has_memory=False, recall_record=False), frozenset()
     return replace(
-        _person("agent", user_id),
+        person,
         actor_id=str(agent_id),
         scopes=frozenset({"read"}),
         categories=categories,

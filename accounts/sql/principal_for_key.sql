@@ -1,5 +1,5 @@
 -- Everything that decides what a request with an agent key may do, in one round trip:
--- the key, its agent, the person it acts for, that person's grant, preferences and revision.
+-- the key, its agent, the person it acts for, that person's grant, preferences and revision, and whether they leave.
 -- The person is the agent's owner unless the caller names one; the issuer "local" means the deployment's own user names.
 SELECT k.id AS key_id, k.secret_hmac, k.scopes, k.expires_at, k.revoked_at, k.last_used_at,
        a.id AS agent_id, a.kind, a.role, a.issuer, a.owner_id, owner.username AS owner_username,
@@ -7,7 +7,9 @@ SELECT k.id AS key_id, k.secret_hmac, k.scopes, k.expires_at, k.revoked_at, k.la
        u.id AS user_id, u.is_active, u.username, u.display_name,
        g.id AS grant_id, g.categories, g.sources, g.revoked_at AS grant_revoked_at,
        p.has_memory, p.agentic_memory, p.extract_each_message, p.recall_record, p.review, p.time_zone, p.language,
-       l.rev, a.name AS agent_name
+       l.rev, a.name AS agent_name,
+       EXISTS (SELECT FROM journal_erasure e
+               WHERE e.user_id = u.id AND e.scope = 'everything' AND e.state = 'waiting') AS is_leaving
 FROM accounts_agentkey k
 JOIN accounts_agent a ON a.id = k.agent_id
 JOIN accounts_user owner ON owner.id = a.owner_id

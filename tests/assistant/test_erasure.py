@@ -14,9 +14,9 @@ from django.utils import timezone
 
 from accounts.actions import preferences_set, principal_for_key
 from accounts.models import ExternalIdentity, Legacy, LinkAttempts, Member, User
-from accounts.queries import principal_for_person
+from accounts.queries import principal_for_agent, principal_for_person
 from assistant.erasure import part_actions, whole_actions
-from assistant.erasure.actions import erasure_request, erasures_sweep, run_erasure
+from assistant.erasure.actions import erasure_request, erasure_withdraw, erasures_sweep, run_erasure
 from assistant.erasure.extent import SCOPES
 from assistant.learn.actions import message_decline
 from assistant.learn.rewriting import rewrite_chunks
@@ -645,3 +645,30 @@ def test_staff_see_receipts_and_exports_in_numbers(client, staff, owner):
     for model, pk in shown.items():
         for path in (f"/admin/journal/{model}/", f"/admin/journal/{model}/{pk}/change/"):
             assert client.get(path).status_code == 200, path
+
+
+def test_while_everything_waits_agents_are_told_nothing(api, owner, legacy, agent):
+    """From the request on, and again as before once it is taken back."""
+    memory = MemoryFactory(user=owner, content="The user keeps bees.")
+    fact = LegacyFactFactory(user=owner, legacy=legacy, content="Rosa kept bees.")
+    talk = ConversationFactory(user=owner)
+    MessageFactory(conversation=talk, content="I keep bees.")
+    client = api(AgentKeyFactory(agent=agent).credential)
+
+    def told():
+        paths = ("memories/", f"memories/{memory.pk}/", f"facts/{fact.pk}/", f"conversations/{talk.pk}/messages/")
+        answers = [client.get(f"/api/v1/{path}") for path in (*paths, "memories/context/", "memories/document/")]
+        answers.append(client.post("/api/v1/memories/query/", {"query": "bees"}))
+        answers.append(client.get("/api/v1/changes/", {"after": 0}))
+        return ["bees" in each.content.decode() or memory.pk in each.content.decode() for each in answers]
+
+    assert told() == [True] * 8
+    receipt, _job = erasure_request(principal_for_person(owner.pk), "everything", grace_hours=24)
+    assert told() == [False] * 8
+    assert not principal_for_agent(agent.pk, owner.pk).has_memory
+    mine = client.post("/api/v1/conversations/", {}).json()["id"]
+    client.post(f"/api/v1/conversations/{mine}/messages/", {"role": "user", "content": "I keep goats."})
+    assert Message.objects.get(content="I keep goats.").memory_off
+    assert api(owner).get(f"/api/v1/memories/{memory.pk}/").status_code == 200
+    erasure_withdraw(principal_for_person(owner.pk), receipt.pk)
+    assert told() == [True] * 8
