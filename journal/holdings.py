@@ -190,7 +190,7 @@ HOLDINGS = (
     Holding(model=ModelUse, terms=("purpose",)),
     # Receipts stay after the erasure, for those who have their id. They hold only ids and numbers.
     Holding(model=Erasure, terms=("scope", "object_id", "also", "state", "removed")),
-    Holding(model=Erased, terms=("kind", "object_id")),
+    Holding(model=Erased, terms=("kind", "object_id", "category")),
     # ``owner`` is the caller's kind and id, then the person's id.
     Holding(
         model=IdempotencyRecord,

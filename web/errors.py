@@ -17,7 +17,7 @@ from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
 from journal.exceptions import Gone, IdempotentReplay, NotFound, Refused
-from journal.models import Erased
+from journal.models import ActorKind, Erased
 from journal.operation_actions import note_refusal
 from language.base import LanguageError
 
@@ -35,7 +35,7 @@ def answer_error(error: Exception, context: dict[str, Any]) -> Response | None:
     """Handle exceptions of API views for DRF. Returns None for an unexpected error, which Django answers with a 500."""
     if isinstance(error, IdempotentReplay):
         return _replay(error, context)
-    if _is_missing(error) and was_erased(_asked_for(context), context.get("kwargs")):
+    if _is_missing(error) and was_erased(_asked_for(context), context.get("kwargs"), _caller(context)):
         error = Gone()
     if isinstance(error, Refused):
         _note_refusal(error, context)
@@ -64,22 +64,33 @@ def _note_refusal(error: Refused, context: dict[str, Any]) -> None:
         note_refusal(user_id, error.code)
 
 
+def _caller(context: dict[str, Any]) -> Any:
+    """Return the caller's principal, or None."""
+    # ``request.user`` would authenticate again, and raise, if authentication was what failed.
+    return getattr(context.get("request"), "_user", None)
+
+
 def _asked_for(context: dict[str, Any]) -> UUID | None:
     """Return the id of the person the caller acts for, or None."""
-    # ``request.user`` would authenticate again, and raise, if authentication was what failed.
-    return getattr(getattr(context.get("request"), "_user", None), "user_id", None)
+    return getattr(_caller(context), "user_id", None)
 
 
 def _is_missing(error: Exception) -> bool:
     return isinstance(error, NotFound | Http404 | exceptions.NotFound)
 
 
-def was_erased(user_id: UUID | None, url_kwargs: Mapping[str, Any] | None) -> bool:
-    """Whether a URL names an object that the caller's person erased in the last 90 days."""
+def was_erased(user_id: UUID | None, url_kwargs: Mapping[str, Any] | None, caller: Any = None) -> bool:
+    """Whether a URL names an object that the person erased in the last 90 days, and that the caller might have seen.
+
+    ``caller`` is the principal of an API call; without one it is the person.
+    """
     named = [str(value) for value in (url_kwargs or {}).values()]
     if user_id is None or not named:
         return False
-    return Erased.objects.filter(object_id__in=named, erasure__user_id=user_id).exists()
+    rows = Erased.objects.filter(object_id__in=named, erasure__user_id=user_id)
+    if getattr(caller, "kind", "") == ActorKind.AGENT:
+        rows = rows.seen_with(caller.categories, caller.sources)
+    return rows.exists()
 
 
 def _replay(error: IdempotentReplay, context: dict[str, Any]) -> Response | None:

@@ -46,6 +46,7 @@ from memories.models import (
     Proposal,
     ProposalEvidence,
 )
+from memories.querysets import PLACES_CATEGORY
 from statements.actions import (
     ChangedStatement,
     ErasedText,
@@ -139,6 +140,7 @@ class _Erasing:
         self.stated = stated
         self.removed: Counter[str] = Counter()
         self.erased: list[tuple[str, object]] = []
+        self.categories: dict[object, str] = dict.fromkeys(extent.places, PLACES_CATEGORY)
 
     def run(self) -> Counter[str]:
         """Erase, store tombstones, and count."""
@@ -164,7 +166,10 @@ class _Erasing:
         suppressed = Suppression.objects.filter(user_id=self.user_id, object_id__in=[str(pk) for _, pk in self.erased])
         suppressed.update(**_FINGERPRINT_ONLY)
         Erased.objects.bulk_create(
-            [Erased(erasure=self.erasure, kind=kind, object_id=str(pk)) for kind, pk in self.erased],
+            [
+                Erased(erasure=self.erasure, kind=kind, object_id=str(pk), category=self.categories.get(pk, ""))
+                for kind, pk in self.erased
+            ],
             ignore_conflicts=True,
         )
         self._no_way_back()
@@ -176,8 +181,9 @@ class _Erasing:
         if not ids:
             return
         rows = kind.rows.filter(pk__in=ids, user_id=self.user_id)
-        standing = list(rows.values("pk", "version", "fingerprint", *kind.owners))
+        standing = list(rows.values("pk", "version", "fingerprint", "category", *kind.owners))
         for row in standing:
+            self.categories[row["pk"]] = row["category"]
             self._tell(kind.name, [row["pk"]], row["version"])
             behind: dict[str, Any] = {"fact": row["pk"]} if kind is FACT else {"version__memory": row["pk"]}
             evidence: type[models.Model] = FactEvidence if kind is FACT else MemoryEvidence

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Collection
 from datetime import datetime, timedelta
 
 from django.db import models
@@ -95,12 +96,30 @@ class Erasure(models.Model):
         return f"erasure {self.id} {self.state}"
 
 
+class ErasedQuerySet(models.QuerySet["Erased"]):
+    """Queries over what was erased."""
+
+    def seen_with(self, categories: Collection[str] | None, sources: Collection[str]) -> ErasedQuerySet:
+        """Return those that an agent with these categories (None: all) and sources may have known of."""
+        of_sources = {"facts": ["fact"], "turns": ["message", "conversation"]}
+        hidden = Q(kind__in=[kind for source, kinds in of_sources.items() if source not in sources for kind in kinds])
+        if categories is not None:
+            hidden |= Q(kind__in=["memory", "place"]) & ~Q(category__in=sorted(categories))
+        return self.exclude(hidden)
+
+
 class Erased(models.Model):
-    """The id of an erased object, or a keyed digest of an agent's name for a person. Kept for 90 days."""
+    """The id of an erased object, or a keyed digest of an agent's name for a person. Kept for 90 days.
+
+    ``category``: that of a memory, or that places go with. Agents which don't see it are not told that it existed.
+    """
 
     erasure = models.ForeignKey(Erasure, on_delete=models.CASCADE, related_name="objects_erased", db_index=False)
     kind = models.CharField(max_length=20)
     object_id = models.CharField(max_length=64)
+    category = models.CharField(max_length=40, blank=True, default="", db_default="")
+
+    objects = ErasedQuerySet.as_manager()
 
     class Meta:
         verbose_name_plural = "erased"

@@ -347,6 +347,25 @@ def test_no_call_tells_more_of_an_erased_memory_than_that_it_is_erased(api, owne
         assert not any("zanzibar" in str(answer.content) for answer in answers)
 
 
+def test_a_narrowed_agent_is_not_told_that_what_it_does_not_see_existed(api, owner, legacy):
+    """410 is for who may have known of it; whoever sees neither category nor source gets a 404, as always."""
+    whole, narrow = AgentFactory(owner=owner), AgentFactory(owner=owner)
+    GrantFactory(user=owner, agent=narrow, categories=["tone"], sources=[])
+    clients = [api(AgentKeyFactory(agent=agent).credential) for agent in (whole, narrow)]
+    me = principal_for_person(owner.pk)
+    hidden, seen = MemoryFactory(user=owner, category="event"), MemoryFactory(user=owner, category="tone")
+    fact, said = LegacyFactFactory(user=owner, legacy=legacy), MessageFactory(conversation__user=owner)
+    place = place_add(me, "pool", "Pool", "").place
+    erased = [("memory", hidden.pk, "memories"), ("memory", seen.pk, "memories"), ("fact", fact.pk, "facts"),
+              ("place", place.pk, "places"), ("conversation", said.conversation_id, "conversations")]  # fmt: skip
+    answers = []
+    for scope, pk, path in erased:
+        erase(owner, scope, pk)
+        answers.append([client.get(f"/api/v1/{path}/{pk}/").status_code for client in clients])
+    assert answers == [[410, 404], [410, 410], [410, 404], [410, 404], [410, 404]]
+    assert api(owner).get(f"/api/v1/memories/{hidden.pk}/").status_code == 410
+
+
 def test_a_receipt_is_found_by_no_other_id(api, owner):
     """Neither by the job's, the person's or the erased thing's, nor by one that is near."""
     memory = MemoryFactory(user=owner)
