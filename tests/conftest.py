@@ -238,11 +238,38 @@ def pytest_runtest_makereport():
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _weights_are_read_once():
-    """However many bundled embedders the tests make: reading the weights takes more than a second."""
+def _texts_are_embedded_once():
+    """By however many bundled embedders: reading the weights takes more than a second, a text ten queries."""
+    read = e5._read
+
+    @cache
+    @wraps(read)
+    def read_once():
+        tokenizer, network = read()
+        network.read = told_once(network.read)
+        return tokenizer, network
+
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(e5, "_read", cache(e5._read))
+        patch.setattr(e5, "_read", read_once)
         yield
+
+
+def told_once(read):
+    """Let a network answer anew only what it has not been asked lately."""
+    known = {}
+
+    @wraps(read)
+    def remembered(tokens):
+        asked = tuple(tokens)
+        if asked not in known:
+            if len(known) > 10_000:
+                known.clear()
+            known[asked] = read(tokens)
+            for told in known[asked]:
+                told.flags.writeable = False
+        return known[asked]
+
+    return remembered
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -280,30 +307,6 @@ def texts_are_parsed_each_time(monkeypatch):
         monkeypatch.setattr(parsing, name, getattr(parsing, name).__wrapped__)
     monkeypatch.setattr(parsing, "LONGEST_KEPT", -1)
     monkeypatch.setattr(parsing, "_recent", OrderedDict())
-
-
-@pytest.fixture(scope="module")
-def meanings_are_told_once():
-    """For corpora that ask several rules about each text."""
-    from language.embedders.e5.network import Network  # Takes a second, which most workers need not.
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Network, "read", told_once(Network.read))
-        yield
-
-
-def told_once(read):
-    """Let a network answer anew only what it has not been asked yet."""
-    known = {}
-
-    @wraps(read)
-    def remembered(self, tokens):
-        asked = (self, tuple(tokens))
-        if asked not in known:
-            known[asked] = read(self, tokens)
-        return known[asked]
-
-    return remembered
 
 
 @pytest.fixture(scope="session", autouse=True)

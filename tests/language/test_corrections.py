@@ -13,8 +13,6 @@ from language.reading.compare import Saying, compare, parse_pairs
 from language.reading.parse import parse_each
 from memories.policy.bands import Band, Neighbour, Thresholds
 
-pytestmark = pytest.mark.usefixtures("meanings_are_told_once")
-
 CORPUS = {
     half: {kind: [[part.strip() for part in row.split("|")] for row in rows] for kind, rows in kinds.items()}
     for half, kinds in yaml.load(

@@ -1,3 +1,4 @@
+import inspect
 import json
 import os
 import subprocess
@@ -40,7 +41,7 @@ def bundled():
 
 @pytest.fixture(autouse=True)
 def _weights_are_read_as_in_production(monkeypatch):
-    monkeypatch.setattr(e5, "_read", e5._read.__wrapped__)
+    monkeypatch.setattr(e5, "_read", inspect.unwrap(e5._read))
 
 
 @pytest.fixture(params=["bundled", "hashing"])

@@ -40,7 +40,7 @@ from .plans import standing
 from .rows import remember
 from .state import check, now
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("meanings_are_told_once")]
+pytestmark = pytest.mark.django_db
 
 SAME_DOG, DOG = "The user's dog is called Rufus.", "The user has a dog named Rufus."
 TEA, SAME_TEA = "The user drinks green tea.", "The user is drinking green tea."

@@ -17,8 +17,6 @@ from statements.policy.resembling import LEAST_SIMILARITY, adds_to, matching, re
 
 from . import resembling
 
-pytestmark = pytest.mark.usefixtures("meanings_are_told_once")
-
 
 @pytest.fixture(scope="module")
 def shares():

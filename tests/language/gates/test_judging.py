@@ -16,8 +16,6 @@ from tests.timing import allowed
 
 from .labelled import labelled
 
-pytestmark = pytest.mark.usefixtures("meanings_are_told_once")
-
 
 @pytest.fixture(scope="module")
 def stopped():
