@@ -22,6 +22,7 @@ help:
 	@echo "make test              run the tests on servers of their own (ARGS='tests/facts -k name': only these;"
 	@echo "                       COVERAGE=1: count which branches they take, at least 90 % of them)"
 	@echo "make test-slow         run the tests that start servers, stop them, or write from many sides at once"
+	@echo "                       (WITH_CLIENTS=1: other people's clients too, once make client-environments installed them)"
 	@echo "make test-clients      run other people's clients against Keepsake, each in an environment of its own, which"
 	@echo "                       make client-environments installs"
 	@echo "make client             write what the Python client derives from the schema, and build it into var/dist"
@@ -52,10 +53,11 @@ test-slow:
 	@$(DEVELOPMENT)
 	@$(IN_VENV) -m uv venv --quiet --allow-existing --python $(IN_VENV) $(SMALL_MODEL)
 	@$(IN_VENV) -m uv pip sync --quiet --require-hashes --python $(SMALL_MODEL)/bin/python tests/assistant/small_model.txt
-	@KEEPSAKE_SMALL_MODEL=$(SMALL_MODEL) $(PYTEST) -m slow $(ARGS)
+	@KEEPSAKE_SMALL_MODEL=$(SMALL_MODEL) $(if $(WITH_CLIENTS),$(THEIR_PLACES)) $(PYTEST) -m slow $(ARGS)
 
 # Each client has an environment of its own in var/. Node and npm come as a wheel, so that no machine needs them.
 CLIENTS := $(CURDIR)/var/clients
+THEIR_PLACES = KEEPSAKE_CLIENTS=$(CLIENTS) KEEPSAKE_NODE_CLIENTS=$(CLIENTS)/mcp
 WITH_NODE := PATH=$(CLIENTS)/node/bin:$$PATH
 OWN_CLIENTS := agno agno-2 langgraph openai-agents
 PYTHON_CLIENTS := $(OWN_CLIENTS) mem0 mem0-1 node
@@ -73,7 +75,7 @@ client-environments: npm-client
 	@$(call packages,tests/clients/mem0-npm,mem0-npm)
 
 test-clients: client-environments
-	@KEEPSAKE_CLIENTS=$(CLIENTS) KEEPSAKE_NODE_CLIENTS=$(CLIENTS)/mcp $(PYTEST) -m slow tests/interop/mcp tests/clients $(ARGS)
+	@$(THEIR_PLACES) $(PYTEST) -m slow tests/interop/mcp tests/clients $(ARGS)
 
 # The types follow from the schema, and the client that waits from the one that is awaited.
 client: npm-client
