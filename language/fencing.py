@@ -81,6 +81,14 @@ def as_data(text: str) -> str:
     return escaped(" ".join(text.split()))
 
 
+_NOT_IN_NAMES = str.maketrans(dict.fromkeys("()[]:\uff08\uff09\uff3b\uff3d\uff1a"))
+
+
+def as_name(text: str) -> str:
+    """Format a stored name as data, without brackets and colons, which could imitate another line."""
+    return as_data(text.translate(_NOT_IN_NAMES))
+
+
 def as_said(text: str) -> str:
     """Return a message unchanged, except for tags reserved for prompts."""
     return _OUR_TAG.sub("&lt;", text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from language.fencing import as_data
+from language.fencing import as_data, as_name
 from language.tokens import count_tokens
 
 # A subject must not close its brackets and imitate another id.
@@ -38,7 +38,7 @@ def _wording(worded_at: datetime, subject: str, content: str) -> str:
 
 def changed_place_line(was: str, name: str, notes: str) -> str:
     """A line that overrides a place of a pinned block: ``- Old name now: Name: notes``."""
-    return f"- {as_data(was)} now: {_place(name, notes)}"
+    return f"- {as_name(was)} now: {_place(name, notes)}"
 
 
 def new_place_line(name: str, notes: str) -> str:
@@ -54,7 +54,7 @@ def place_line(name: str, notes: str, conversations: int) -> str:
 
 
 def _place(name: str, notes: str) -> str:
-    return f"{as_data(name)}: {as_data(notes)}" if notes else as_data(name)
+    return f"{as_name(name)}: {as_data(notes)}" if notes else as_name(name)
 
 
 def line_tokens(line: str) -> int:

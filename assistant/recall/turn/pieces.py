@@ -12,7 +12,7 @@ from conversations.actions import Pin
 from conversations.searching import ChunkRow, TurnRow
 from facts.models import LegacyFact
 from facts.searching import FactRow
-from language.fencing import as_data, fenced
+from language.fencing import as_data, as_name, fenced
 from language.tokens import count_tokens, cut_to_tokens
 from memories.block import Block
 from memories.difference import Difference
@@ -148,15 +148,9 @@ def turn_piece(message: TurnRow, longest: int | None = None) -> SaidPiece:
     return SaidPiece(piece.kind, piece.id, piece.text, piece.tokens, message.conversation_id, message.index)
 
 
-_NO_LINE = str.maketrans(dict.fromkeys("():（）："))
-
-
 def who_said(role: str, speaker: str) -> str:
-    """Return the role, with the name in brackets, since a speaker may be called "system".
-
-    A name's own brackets and colons are left out, which could imitate another line.
-    """
-    name = as_data(speaker).translate(_NO_LINE)
+    """Return the role, with the name in brackets, since a speaker may be called "system"."""
+    name = as_name(speaker)
     return f"{role} ({name})" if name else role
 
 
