@@ -22,7 +22,7 @@ from conversations.echoes import MOST_OFFERED, Repetition, RepetitionQuery, With
 from conversations.models import Conversation, Message
 from conversations.passages import Original
 from journal.exceptions import NotAllowed, NotFound, Refused
-from journal.models import Ledger
+from journal.models import Change, Ledger
 from retrieval.filters import PLACEHOLDER_NOW
 from retrieval.prepared import Rows, Shaped, read, together
 from statements.actions import rejected_statements
@@ -34,7 +34,7 @@ from .models import MEMORY, Memory, MemoryEvidence, Place, Relation
 from .policy import writing
 from .policy.bands import Neighbour
 from .querysets import MemoryQuerySet
-from .records import QUOTE_CHARACTERS, NewMemory, Said
+from .records import QUOTE_CHARACTERS, NewMemory, Said, WritePolicy
 from .surroundings import read_surroundings
 
 
@@ -186,6 +186,35 @@ def kind_of(rows: MemoryQuerySet, memory_id: str) -> tuple[str, bool]:
     if found is None:
         raise NotFound("There is no such memory.")
     return found
+
+
+def kept_by_person(
+    principal: Principal, memories: Iterable[Memory], policy: WritePolicy | None = None
+) -> frozenset[str]:
+    """Return the ids of the active memories that a write changes only with the person's approval.
+
+    These are those that the person worded or pinned, if the write is by an agent or rests on a ``recorded`` message.
+    Takes a statement only for pinned ones.
+    """
+    is_by_agent = principal.kind == "agent" and not principal.speaks_as_person
+    if not (is_by_agent or (policy is not None and policy.recorded)):
+        return frozenset()
+    active = [memory for memory in memories if memory.state == Memory.State.ACTIVE]
+    worded = {memory.pk for memory in active if not memory.written_by}
+    pinned = [memory for memory in active if memory.pinned and memory.pk not in worded]
+    return frozenset(worded | ({memory.pk for memory in pinned} - pinned_by(principal, pinned)))
+
+
+def pinned_by(principal: Principal, memories: Sequence[Memory]) -> set[str]:
+    """Return the ids of those of one person's pinned memories that this agent pinned last, or added so."""
+    if not memories or principal.agent_id is None:
+        return set()
+    pins = Change.objects.of_owner(memories[0].user_id).filter(
+        event=Change.Event.PIN, object_type=MEMORY.name, object_id__in=[memory.pk for memory in memories]
+    )
+    last = dict(pins.order_by("rev").values_list("object_id", "actor_id"))
+    added = {memory.pk for memory in memories if memory.pk not in last and memory.agent_id == principal.agent_id}
+    return added | {memory_id for memory_id, actor_id in last.items() if actor_id == principal.actor_id}
 
 
 def same_words(principal: Principal, user_id: UUID, kind: str, content: str, subject: str) -> Memory | None:

@@ -232,6 +232,7 @@ class PlanWriter:
             agreed=self.has_agreed(step),
             relayed=self.is_relayed(step),
             unanswered=step.quotes[0].index in self.unanswered,
+            recorded=not self.messages[step.quotes[0].index].voice,
         )
 
     def find_consent(self, ready: Sequence[Ready]) -> None:

@@ -34,6 +34,7 @@ from statements.actions.many import (
 )
 from statements.models import Doubt, RejectionReason
 
+from .. import queries
 from ..lines import line_tokens, memory_line
 from ..models import MEMORY, Memory, Proposal, Relation
 from ..policy import writing
@@ -72,10 +73,12 @@ def memories_delete(principal: Principal, ids: Sequence[str]) -> list[BulkItem]:
     outcomes: dict[str, BulkOutcome] = {}
     with ledger_write(principal.actor, user_id) as write:
         away, asked = [], []
-        for memory in for_bulk(Memory.objects.visible_to(principal).filter(pk__in=set(ids))):
+        named = list(for_bulk(Memory.objects.visible_to(principal).filter(pk__in=set(ids))))
+        kept = queries.kept_by_person(principal, named)
+        for memory in named:
             if memory.state not in goes:
                 outcomes[memory.pk] = "skipped"
-            elif memory.state == State.ACTIVE and writing.waits(principal, memory.field):
+            elif memory.pk in kept or (memory.state == State.ACTIVE and writing.waits(principal, memory.field)):
                 outcomes[memory.pk] = "proposed"
                 asked.append(memory)
             else:
@@ -83,7 +86,7 @@ def memories_delete(principal: Principal, ids: Sequence[str]) -> list[BulkItem]:
                 away.append(memory)
         archive_many(write, user_id, _as_named(away, ids), Why.PERSON if own_word else Why.AGENT)
         if asked:
-            propose_archives(write, principal, _as_named(asked, ids), written_by=author(principal))
+            propose_archives(write, principal, _as_named(asked, ids), kept=kept, written_by=author(principal))
         write.result("memory", *(memory_id for memory_id in outcomes if outcomes[memory_id] != "skipped"))
     return [BulkItem(memory_id, outcomes.get(memory_id, "not_found")) for memory_id in ids]
 

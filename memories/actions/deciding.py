@@ -14,13 +14,13 @@ from journal.exceptions import Conflict
 from statements.actions import completes_rejected, suppression_remove, words_check
 
 from ..models import Memory, Proposal
-from ..policy import writing
+from ..policy import beside, writing
 from ..policy.bands import Band, Neighbour, Thresholds, nearest_band, value_of
 from ..policy.writing import State
 from ..records import Candidate, NewMemory, Outcome, WritePolicy
 from ..surroundings import Surroundings, are_apart, nearest_first
 from .inserting import InitialState, NewRow
-from .proposing import propose_change
+from .proposing import propose_change, reason_to_keep
 from .single import memory_changing, relink
 from .transitions import approve, displace
 
@@ -136,23 +136,26 @@ class CandidateDecision:
     def waiting_reason(self) -> str:
         """Return why it must wait for the person, or ''.
 
-        It resembles a rejected one, is no statement, they were asked about it and did not say yes, or it is a document
-        that may set a personal field.
+        It resembles a rejected one, is no statement, they were asked about it and did not say yes, or it may set a
+        personal field: as a document, or beside the content.
         """
         if self.by_word:
             return ""
-        prepared = self.candidate.prepared
-        document = writing.reason_for_document(
-            self.recording.principal, self.new.content, self.new.subject, self.new.verbatim
+        principal, new, text = self.recording.principal, self.new, self.candidate.prepared.text
+        filing = {"subject": new.subject, "topics": new.topics, "metadata": new.metadata}
+        return (
+            self.around.against.review_reason(text)
+            or self.policy.waiting_reason
+            or beside.reason_for_document(principal, new.content, new.subject, new.verbatim)
+            or beside.reason_beside(principal, filing)
         )
-        return self.around.against.review_reason(prepared.text) or self.policy.waiting_reason or document
 
     def check_suppressions(self) -> None:
         """Lift suppressions of the same words if the person says it; raise Gated for anybody else."""
         if not self.by_word:
-            beside = writing.said_beside(self.new.subject, self.new.topics, self.new.metadata)
-            words_check(self.recording.user_id, beside)
-            if completes_rejected(self.recording.user_id, self.new.content, beside):
+            said = beside.said_beside(self.new.subject, self.new.topics, self.new.metadata)
+            words_check(self.recording.user_id, said)
+            if completes_rejected(self.recording.user_id, self.new.content, said):
                 self.around.against.near = True
         if not self.around.against.words:
             return
@@ -237,7 +240,8 @@ class CandidateDecision:
         principal = self.recording.principal
         written_by, said = prepared.written_by, self.candidate.said
         conversation_id = self.candidate.conversation_id
-        if memory.state == State.ACTIVE and self.waits(memory.field or self.new.field):
+        kept = self.reason_to_keep([memory])
+        if memory.state == State.ACTIVE and (kept or self.waits(memory.field or self.new.field)):
             propose_change(
                 write,
                 principal,
@@ -247,7 +251,7 @@ class CandidateDecision:
                 written_by=written_by,
                 conversation_id=conversation_id,
                 said=said,
-                reason=self.waiting_reason,
+                reason=self.waiting_reason or kept,
             )
             return Outcome("proposed", memory)
         with memory_changing(write, memory) as change:
@@ -266,9 +270,9 @@ class CandidateDecision:
 
     def create(self, near: Sequence[Neighbour], *, doubtful: bool, instead_of: Sequence[Memory] = ()) -> Outcome:
         """Queue a new memory. It replaces ``instead_of`` and the old value of its field."""
-        recording, initial = self.recording, self.initial()
-        holder = self.holder()
+        recording, holder = self.recording, self.holder()
         replaced = [*instead_of, *([holder] if holder is not None and holder not in instead_of else [])]
+        initial = self.initial(replaced)
         row = NewRow.of(self.new_memory(doubtful), self.candidate.prepared.wording, initial)
         if initial.state == State.ACTIVE:
             recording.must_fit(row.memory, replaced)
@@ -285,14 +289,19 @@ class CandidateDecision:
         recording.add(row, self.candidate.prepared.text, outcome)
         return outcome
 
-    def initial(self) -> InitialState:
-        """Return the initial state: quarantined, proposed or active."""
+    def initial(self, replaced: Sequence[Memory]) -> InitialState:
+        """Return the initial state of a memory that replaces others: quarantined, proposed or active."""
         said, reason = self.candidate.said, self.candidate.prepared.held_back
         if reason:
             return InitialState(State.QUARANTINED, "QUARANTINE", reason=reason, said=said)
-        if self.waits(self.new.field):
-            return InitialState(State.PROPOSED, "PROPOSE", reason=self.waiting_reason, said=said)
+        kept = self.reason_to_keep(replaced)
+        if kept or self.waits(self.new.field):
+            return InitialState(State.PROPOSED, "PROPOSE", reason=self.waiting_reason or kept, said=said)
         return InitialState(State.ACTIVE, "ADD", reviewed=self.policy.own_word or self.settled, said=said)
+
+    def reason_to_keep(self, memories: Sequence[Memory]) -> str:
+        """Return why the person must agree to a change of these memories, or ''."""
+        return reason_to_keep(self.recording.principal, memories, self.policy)
 
     def waits(self, field: str) -> bool:
         """Whether it must wait for the person, as a value of ``field``."""

@@ -25,7 +25,7 @@ from statements.wording import Embedded
 
 from .. import queries
 from ..models import Memory, MemoryVersion, Proposal
-from ..policy import writing
+from ..policy import beside, writing
 from ..policy.writing import State
 from ..querysets import MemoryVersionQuerySet
 from ..records import Changed, Updated
@@ -70,19 +70,20 @@ def memory_update(
     metadata = None if metadata is None else writing.clean_metadata(metadata, own_word=own_word)
     source = queries.read_source(principal, conversation_id, message_id)
     text = Embedded.of(content, verbatim=verbatim)
-    document = writing.reason_for_document(principal, content, "", verbatim)
+    document = beside.reason_for_document(principal, content, "", verbatim)
     with memory_write(principal, rows, memory_id, State.ACTIVE, State.PROPOSED, version=version) as change:
         memory = change.memory
         previous = memory.content, memory.version
         resembles = suppression_check(change.write, user_id, text, own_word=own_word)
         if metadata is not None and not own_word:
-            words_check(user_id, writing.said_beside("", (), metadata), content)
+            words_check(user_id, beside.said_beside("", (), metadata), content)
         values: dict[str, Any] = {"content": content}
         values |= {"correction": True} if correction else {}
         values |= {"valid_from": valid_from.isoformat()} if valid_from else {}
         values |= {} if metadata is None else {"metadata": metadata}
         values |= {"verbatim": True} if verbatim else {}
-        reason_to_wait = resembles or document
+        noted = beside.reason_beside(principal, {"metadata": metadata or {}}, memory.subject)
+        reason_to_wait = resembles or document or noted
         if proposal := propose_instead(
             change, principal, Proposal.Kind.UPDATE, values, source, text=text, reason=reason_to_wait
         ):
@@ -188,7 +189,8 @@ def memory_amend(
             return Changed(memory)
         writing.check_no_guess(memory.kind, own_word=own_word)
         values = {name: as_json(value) for name, value in filing.items()}
-        if proposal := propose_instead(change, principal, Proposal.Kind.UPDATE, values):
+        reason = beside.reason_beside(principal, filing, memory.subject)
+        if proposal := propose_instead(change, principal, Proposal.Kind.UPDATE, values, reason=reason):
             return Changed(memory, proposal)
         refile(change, principal, filing)
         if own_word or _WORDS & filing.keys():
@@ -214,8 +216,8 @@ def set_filing(change: MemoryWrite, principal: Principal, filing: Mapping[str, A
     if "category" in filing and writing.bound(memory.kind, filing["category"]) != memory.kind:
         raise Refused(_("What is no list of steps can't become one by being filed otherwise."), code="bad_kind")
     if not principal.speaks_as_person:
-        beside = writing.said_beside(filing.get("subject", ""), filing.get("topics", ()), filing.get("metadata"))
-        words_check(memory.user_id, beside, memory.content)
+        said = beside.said_beside(filing.get("subject", ""), filing.get("topics", ()), filing.get("metadata"))
+        words_check(memory.user_id, said, memory.content)
     for name, value in filing.items():
         setattr(memory, name, value)
     if "subject" in filing:

@@ -24,6 +24,7 @@ from journal.exceptions import Conflict, NotFound, Refused
 from .. import queries
 from ..models import Place, Proposal
 from ..policy import writing
+from ..policy.beside import reason_for_notes
 from ..querysets import PLACES_CATEGORY, PlaceQuerySet
 from ..records import PlaceAdded, PlaceChanged
 from .placing import check_not_suppressed, mention, store_place, suppress_place, take_away, unsuppress_place
@@ -69,7 +70,8 @@ def place_add(
             unsuppress_place(write, user_id, values)
         else:
             check_not_suppressed(user_id, values)
-        if writing.waits(principal, ""):
+        reason = reason_for_notes(principal, [name, notes])
+        if reason or writing.waits(principal, ""):
             if place is not None and present:
                 mention(write, place, source.said)
             proposal = propose_place(
@@ -80,6 +82,7 @@ def place_add(
                 written_by=written_by,
                 conversation_id=source.conversation_id,
                 said=source.said,
+                reason=reason,
             )
             write.result("proposal", proposal.pk, status_code=202)
             return PlaceAdded(place if present else None, created=False, proposal=proposal)
@@ -116,8 +119,9 @@ def place_edit(
             return PlaceChanged(row)
         if not own_word:
             check_not_suppressed(user_id, values)
-        if writing.waits(principal, ""):
-            proposal = propose_place(write, principal, user_id, values, written_by=written_by)
+        reason = reason_for_notes(principal, given.values())
+        if reason or writing.waits(principal, ""):
+            proposal = propose_place(write, principal, user_id, values, written_by=written_by, reason=reason)
             write.result("proposal", proposal.pk, status_code=202)
             return PlaceChanged(row, proposal)
         row = store_place(write, row, user_id, values)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -16,14 +16,20 @@ from journal.actions import LedgerWrite
 from statements.policy import fingerprints
 from statements.wording import Embedded
 
+from .. import queries
 from ..models import FieldSignal, Memory, Proposal, ProposalEvidence
 from ..policy import writing
 from ..policy.bands import AGREED, value_of
 from ..policy.writing import State
 from ..queries import EvidenceSource
 from ..querysets import ProposalQuerySet
-from ..records import Candidate, Said
+from ..records import KEPT, Candidate, Said, WritePolicy
 from .single import MemoryWrite, author
+
+
+def reason_to_keep(principal: Principal, memories: Iterable[Memory], policy: WritePolicy | None = None) -> str:
+    """Return why a write that changes these memories waits in every review mode, or ''."""
+    return KEPT if queries.kept_by_person(principal, memories, policy) else ""
 
 
 def propose_create(change: MemoryWrite) -> Proposal:
@@ -95,9 +101,11 @@ def propose_instead(
 ) -> Proposal | None:
     """Create a proposal instead of changing an active memory, if the person must decide; else return None.
 
-    With a ``reason`` the person must always decide. ``text`` is the content in ``values``.
+    With a ``reason`` the person must always decide, and about what they worded or pinned. ``text`` is the content in
+    ``values``.
     """
     memory, said_at = change.memory, source or EvidenceSource()
+    reason = reason or reason_to_keep(principal, [memory])
     field = memory.field
     if text is not None and not field:
         field = writing.said_field(principal, text.content, memory.kind, memory.subject, text.statement)
@@ -127,10 +135,13 @@ def propose_place(
     written_by: str,
     conversation_id: UUID | None = None,
     said: Sequence[Said] = (),
+    reason: str = "",
 ) -> Proposal:
     """Create a proposal about a place: ``values`` are its id with its name and notes, or with ``removed``."""
     what = {"kind": Proposal.Kind.PLACE, "user_id": user_id, "values": dict(values)}
-    return _propose(write, principal, what, written_by=written_by, conversation_id=conversation_id, said=said)
+    return _propose(
+        write, principal, what, written_by=written_by, conversation_id=conversation_id, said=said, reason=reason
+    )
 
 
 def _propose(
@@ -169,9 +180,12 @@ def _propose(
 
 
 def propose_archives(
-    write: LedgerWrite, principal: Principal, memories: Sequence[Memory], *, written_by: str
+    write: LedgerWrite, principal: Principal, memories: Sequence[Memory], *, kept: Collection[str], written_by: str
 ) -> list[Proposal]:
-    """Create proposals to archive many memories, in a constant number of statements. Returns the new ones."""
+    """Create proposals to archive many memories, in a constant number of statements. Returns the new ones.
+
+    ``kept``: ids of those that the person worded or pinned.
+    """
     now = timezone.now()
     waiting = _waiting_of(principal, Proposal.Kind.ARCHIVE).filter(memory__in=memories)
     known = set(waiting.values_list("memory_id", "memory_version"))
@@ -183,6 +197,7 @@ def propose_archives(
             memory=memory,
             memory_version=memory.version,
             written_by=written_by,
+            reason=KEPT if memory.pk in kept else "",
             created_at=now,
             expires_at=_lapses(now),
         )

@@ -15,7 +15,7 @@ from ..models import Memory, Proposal
 from ..policy import writing
 from ..policy.writing import State, Why
 from ..records import Changed, Said, Updated, WritePolicy
-from .proposing import propose_change
+from .proposing import propose_change, reason_to_keep
 from .single import memory_under_lock, relink
 from .transitions import archive
 
@@ -50,6 +50,7 @@ def record_update(
         previous = memory.content, memory.version
         consent, relayed = policy.consent, policy.relayed
         reason = suppression_check(write, user_id, text, own_word=consent and not relayed) or policy.waiting_reason
+        reason = reason or reason_to_keep(principal, [memory], policy)
         field = memory.field or writing.said_field(principal, text.content, memory.kind, memory.subject, text.statement)
         if (
             reason
@@ -103,7 +104,8 @@ def record_archive(
         check_version(memory, version)
         check_state(memory, State.ACTIVE)
         settled = writing.is_settled(principal, policy.consent, policy.relayed, memory.field)
-        if policy.waiting_reason or (not settled and writing.waits(principal, memory.field)):
+        reason = policy.waiting_reason or reason_to_keep(principal, [memory], policy)
+        if reason or (not settled and writing.waits(principal, memory.field)):
             proposal = propose_change(
                 write,
                 principal,
@@ -113,7 +115,7 @@ def record_archive(
                 written_by=written_by[:80],
                 conversation_id=conversation_id,
                 said=said,
-                reason=policy.waiting_reason,
+                reason=reason,
             )
             return Changed(memory, proposal)
         archive(change, Why.PERSON if policy.consent else Why.AGENT, conversation_id=conversation_id)

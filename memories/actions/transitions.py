@@ -19,7 +19,7 @@ from conversations.actions import words_restore
 from conversations.models import Conversation, Message
 from conversations.querysets import MessageQuerySet
 from journal.actions import LedgerWrite, ledger_write
-from journal.exceptions import Conflict
+from journal.exceptions import Conflict, NotYoursToDecide
 from journal.models import ActorKind, Change
 from statements.actions import (
     GONE,
@@ -95,14 +95,17 @@ def memory_reject(
 
 
 def memory_pin(principal: Principal, memory_id: str, pinned: bool, *, version: int | None = None) -> Memory:
-    """Pin or unpin a memory. Pinned ones are not evicted or archived automatically.
+    """Pin or unpin a memory. Pinned ones are not evicted or archived automatically, and agents' changes of them wait.
 
-    Raises NotAllowed, NotFound, Conflict (409 ``version_conflict``, ``wrong_state``).
+    An agent unpins only what it pinned. Raises NotAllowed, NotYoursToDecide, NotFound, Conflict (409
+    ``version_conflict``, ``wrong_state``).
     """
     accounts_policy.must_remember(principal)
     rows = Memory.objects.visible_to(principal)
     with memory_write(principal, rows, memory_id, State.ACTIVE, State.PROPOSED, version=version) as change:
         if change.memory.pinned != pinned:
+            if not (pinned or writing.decides_what_returns(principal) or queries.pinned_by(principal, [change.memory])):
+                raise NotYoursToDecide
             change.memory.pinned = pinned
             change.log("PIN", pinned=pinned)
     return change.memory

@@ -317,6 +317,12 @@ _OF_ANYBODY = regex.compile(r"\s*name\s*[:=]", regex.IGNORECASE)
 _IN_FEW_WORDS = _compiled([r"^(?:the user is |I am |I['’]m )?{pronouns}[.!]?$",
                            r"^(?:the user is|I am|I['’]m) (?!{language}){name}(?: {name})?[.!]?$"])  # fmt: skip
 
+_OF_THE_USER_BESIDE = regex.compile(
+    r"(?-i:\bI\b)|\b(?:user|me|my)\b|^\p{L}+s\b|^(?:preferred|chosen|native|mother)\b|^(?:pronouns?|nickname)\b",
+    regex.IGNORECASE,
+)
+# Of what stands beside a statement, what is about the user: it names them, begins with a verb, or has such a label.
+
 
 def field_of(content: str, subject: str = "", name: str = "", meaning: Meaning | None = None) -> str:
     """Return the first personal field that a statement sets, or ''.
@@ -354,6 +360,17 @@ def may_set_field(document: str, name: str = "") -> bool:
     if len(shown) > SHORT_CHARACTERS:
         return False
     return bool(_IN_FEW_WORDS.search(shown) or field_of(about_the_user(shown), "", name))
+
+
+def sets_field_beside(text: str, subject: str, name: str) -> bool:
+    """Whether a text beside a statement about ``subject``, such as a topic, gives a name, pronouns, a city or language.
+
+    Topics are rarely sentences, so it has to be about the user by its own words: "live music in Porto" is not.
+    """
+    shown, first = without_ignorable(text).strip(), name.partition(" ")[0]
+    if not (_OF_THE_USER_BESIDE.search(shown) or (first and shown.startswith(first))):
+        return False
+    return any(field_of(each, subject, name) not in {"", Field.TONE, Field.GOAL} for each in _SENTENCES.split(shown))
 
 
 def _starts(sentence: str) -> set[int]:

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from accounts import categories, policy
-from accounts.policy.names import check_labels, spelled_out
+from accounts.policy.names import check_labels
 from accounts.principals import Principal
 from journal.exceptions import Gated, NotAllowed, NotYoursToDecide, Refused
 from language.gates.judging import Meaning
@@ -22,7 +22,7 @@ from statements.policy.form import LONGEST, LONGEST_EXTRACTED, check_characters
 
 from ..models import Kind, Memory
 from ..records import NewMemory
-from .fields import MAY_SET_A_FIELD, field_of, may_set_field
+from .fields import field_of
 
 State = Memory.State
 Why = Memory.DeletedWhy
@@ -45,7 +45,6 @@ LONGEST_VERBATIM = 4_000
 PROCEDURES = "procedural"
 """The category of procedures only."""
 MOST_TOPICS = 20
-MOST_WORDS_JOINED = 5
 LARGEST_METADATA = 4_096
 DEEPEST_METADATA = 8
 MANY_VALUED_FIELDS = frozenset({Memory.Field.GOAL})
@@ -77,22 +76,6 @@ def said_field(principal: Principal, content: str, kind: str, subject: str, mean
     if kind == Kind.SEMANTIC:
         return field_of(content, subject, principal.name, meaning)
     return field_of(content, subject, principal.name) if kind == Kind.EPISODIC and principal.agent_id else ""
-
-
-def reason_for_document(principal: Principal, content: str, subject: str, verbatim: bool) -> str:
-    """Why a verbatim text by somebody else than the person waits for them, or "": it may set a personal field."""
-    if not verbatim or subject or principal.speaks_as_person:
-        return ""
-    return MAY_SET_A_FIELD if may_set_field(content, principal.name) else ""
-
-
-def said_beside(subject: str, topics: Sequence[str], metadata: Mapping[str, Any] | None = None) -> list[str]:
-    """What may contain statements: the subject, topics and metadata texts of over two words, and short ones joined."""
-    noted = [text for entry in _entries(metadata or {}) for text in entry if text]
-    texts = [form for text in (subject, *topics, *noted) for form in dict.fromkeys((text, spelled_out(text)))]
-    joined = " ".join(dict.fromkeys(spelled_out(text) for text in texts if len(text.split()) <= MOST_WORDS_JOINED))
-    told = [text for text in texts if len(text.split()) > 2]
-    return [*dict.fromkeys([*told, *filter(None, [joined.strip()])])]
 
 
 def is_used(state: str, reviewed_at: datetime | None, review: str) -> bool:
@@ -300,7 +283,7 @@ def clean_metadata(metadata: Mapping[str, Any], *, own_word: bool) -> dict[str, 
     A client may put it in prompts, so its keys and texts are checked like a subject. Raises Refused (400
     ``bad_metadata``), Gated (422).
     """
-    entries = list(_entries(metadata))
+    entries = list(metadata_entries(metadata))
     texts = [text for entry in entries for text in entry if text]
     if any("\0" in text for text in texts):
         raise Refused(_("The metadata holds a NUL, which can't be stored."), code="bad_metadata")
@@ -323,7 +306,7 @@ def clean_metadata(metadata: Mapping[str, Any], *, own_word: bool) -> dict[str, 
     return dict(metadata)
 
 
-def _entries(value: Any, name: str = "", depth: int = 1) -> Iterator[tuple[str, str]]:
+def metadata_entries(value: Any, name: str = "", depth: int = 1) -> Iterator[tuple[str, str]]:
     """Yield the keys and texts of a JSON value as pairs; either may be empty. Raises Refused if nested too deep."""
     if not isinstance(value, Mapping | list):
         yield name, value if isinstance(value, str) else ""
@@ -335,7 +318,7 @@ def _entries(value: Any, name: str = "", depth: int = 1) -> Iterator[tuple[str, 
         )
     yield name, ""
     for key, each in value.items() if isinstance(value, Mapping) else (("", each) for each in value):
-        yield from _entries(each, str(key), depth + 1)
+        yield from metadata_entries(each, str(key), depth + 1)
 
 
 def clean_label(name: str, text: str, longest: int, *, own_word: bool) -> str:

@@ -736,7 +736,7 @@ class TestIdempotency:
         assert Change.objects.count() == before + 1
 
     def test_an_update_is_told_again_with_what_it_said_before_whatever_came_after(self, client, owner):
-        (memory,) = remember(owner, "Keeps bees.")
+        (memory,) = remember(owner, "Keeps bees.", written_by="agent")
         arguments = {"memory_id": memory.pk, "content": "Keeps wasps now."}
         first = call(client, "update_memory", arguments, key="k1")
         actions.memory_update(principal_for_person(owner.pk), memory.pk, "Keeps hornets now.")

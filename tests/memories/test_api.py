@@ -382,8 +382,8 @@ class TestGoingAndComing:
         assert rev_of(owner) == before
 
     def test_an_agent_takes_back_its_own_wording_only(self, api, owner, agent):
-        made = add(api(owner))
-        api(agent).put(url(made), {"content": "Keeps wasps."})
+        made = add(api(agent))
+        api(owner).put(url(made), {"content": "Keeps wasps."})
         assert refusal(api(agent).post(url(made, "revert/"), {"number": 1})) == (403, "not_yours_to_decide")
 
     def test_pinning_keeps_it(self, api, agent):

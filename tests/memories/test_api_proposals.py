@@ -6,6 +6,7 @@ import pytest
 from django.utils import timezone
 
 from memories.models import Proposal
+from memories.records import KEPT
 from tests import factories
 from tests.conftest import with_key
 
@@ -72,7 +73,7 @@ def test_a_proposal_tells_what_would_change_and_where_it_comes_from(api, owner, 
         "memory_version": 1,
         "agent": str(agent.pk),
         "written_by": "agent",
-        "reason": "",
+        "reason": KEPT,
         "source_conversation": str(message.conversation_id),
         "evidence": [
             {

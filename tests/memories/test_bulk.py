@@ -77,7 +77,9 @@ def test_the_same_words_twice_leave_one_suppression(me, owner, add):
 
 
 def test_an_agents_leave_no_suppression_and_wait_where_the_person_reviews_before(me, bot, cautious, owner, add):
-    memories = [add(me, f"The user keeps {n} hens.").memory for n in range(3)]
+    memories = [add(bot, f"The user keeps {n} hens.").memory for n in range(3)]
+    for memory in memories:
+        actions.memory_approve(me, memory.pk)
     city = add(me, "The user lives in Lisbon.", field="city").memory
     assert outcomes(actions.memories_delete(bot, [memories[0].pk, city.pk])) == [
         (memories[0].pk, "archived"),
@@ -94,12 +96,15 @@ def test_an_agents_leave_no_suppression_and_wait_where_the_person_reviews_before
     check(owner)
 
 
-@pytest.mark.parametrize("who", ["me", "bot", "cautious"])
-def test_a_thousand_take_as_many_statements_as_ten(owner, who, request):
+@pytest.mark.parametrize(
+    ("who", "written_by", "outcome"),
+    [("me", "", "archived"), ("bot", "agent", "archived"), ("bot", "", "proposed"), ("cautious", "agent", "proposed")],
+)
+def test_a_thousand_take_as_many_statements_as_ten(owner, who, written_by, outcome, request):
     principal = request.getfixturevalue(who)
 
     def statements(count):
-        made = remember(owner, *(f"The user keeps {n} of {count} hens." for n in range(count)))
+        made = remember(owner, *(f"The user keeps {n} of {count} hens." for n in range(count)), written_by=written_by)
         # Where the person reviews before, an agent sees what they have looked at only.
         Memory.objects.filter(user=owner).update(reviewed_at=timezone.now())
         with CaptureQueriesContext(
@@ -107,12 +112,12 @@ def test_a_thousand_take_as_many_statements_as_ten(owner, who, request):
         ) as caught:
             done = actions.memories_delete(principal, [memory.pk for memory in made])
         assert len(done) == count
-        assert {item.outcome for item in done} == {"proposed" if who == "cautious" else "archived"}
+        assert {item.outcome for item in done} == {outcome}
         return len(caught)
 
     assert statements(10) == statements(1_000)
     check_counts = Memory.objects.filter(user=owner, state="active").count()
-    assert check_counts == (1_010 if who == "cautious" else 0)
+    assert check_counts == (1_010 if outcome == "proposed" else 0)
 
 
 def test_more_than_a_thousand_are_refused(me):

@@ -98,11 +98,12 @@ class TestUpdate:
         assert (memory.reviewed_at is not None, memory.written_by) == (True, "")
         assert not MemoryUse.objects.exists()
 
-    def test_an_agents_wording_waits_to_be_reviewed(self, bot, bees):
-        actions.memory_update(bot, bees.pk, HENS)
-        memory = now(bees)
-        assert (memory.reviewed_at, memory.written_by, memory.agent_id) == (None, "agent", None)
-        assert versions(bees)[1].written_by == "agent"
+    def test_an_agents_wording_waits_to_be_reviewed(self, me, bot, learned):
+        actions.memory_approve(me, learned.pk)
+        actions.memory_update(bot, learned.pk, HENS)
+        memory = now(learned)
+        assert (memory.reviewed_at, memory.written_by) == (None, "agent")
+        assert versions(learned)[1].written_by == "agent"
 
     def test_another_version_than_the_caller_saw_is_a_conflict(self, me, bot, bees):
         actions.memory_update(me, bees.pk, HENS, version=1)
@@ -135,11 +136,11 @@ class TestUpdate:
         edge = Relation.objects.get()
         assert (edge.from_memory_id, edge.to_memory_id) == (other.pk, work.pk)
 
-    def test_a_message_bears_it_out(self, bot, owner, bees):
+    def test_a_message_bears_it_out(self, bot, owner, learned):
         message = factories.MessageFactory(conversation=factories.ConversationFactory(user=owner))
-        actions.memory_update(bot, bees.pk, HENS, message_id=message.pk)
-        version = versions(bees)[1]
-        assert version.source_conversation_id == now(bees).source_conversation_id == message.conversation_id
+        actions.memory_update(bot, learned.pk, HENS, message_id=message.pk)
+        version = versions(learned)[1]
+        assert version.source_conversation_id == now(learned).source_conversation_id == message.conversation_id
         assert version.evidence.get().quote == message.content
 
     def test_where_the_person_reviews_before_it_waits(self, cautious, owner, bees):
@@ -227,8 +228,8 @@ class TestRevert:
         assert now(learned).content == BEES
 
     def test_and_not_the_persons(self, me, bot, add):
-        theirs = add(me, "The user works in a bakery.").memory
-        actions.memory_update(bot, theirs.pk, "The user works in a shop.")
+        theirs = add(bot, "The user works in a bakery.").memory
+        actions.memory_update(me, theirs.pk, "The user works in a shop.")
         with pytest.raises(NotYoursToDecide):
             actions.memory_revert(bot, theirs.pk, 1)
         assert now(theirs).version == 2
@@ -239,9 +240,9 @@ class TestRevert:
         assert proposal.values == {"content": BEES, "correction": True}
         assert now(learned).content == HENS
 
-    def test_a_service_that_decides_reverts_anybodys(self, bot, backend, bees):
-        actions.memory_update(bot, bees.pk, HENS)
-        assert actions.memory_revert(backend, bees.pk, 1).memory.content == BEES
+    def test_a_service_that_decides_reverts_anybodys(self, bot, backend, learned):
+        actions.memory_update(bot, learned.pk, HENS)
+        assert actions.memory_revert(backend, learned.pk, 1).memory.content == BEES
 
     def test_what_the_person_replaced_comes_back_by_a_service_once_they_approve_it(self, me, backend, bees):
         actions.memory_update(me, bees.pk, HENS)
@@ -300,11 +301,12 @@ class TestAmend:
         actions.memory_amend(me, memory.pk, expires_at=None)
         assert now(memory).expires_at is None
 
-    def test_an_agents_words_wait_to_be_reviewed_but_not_its_numbers(self, bot, bees):
-        actions.memory_amend(bot, bees.pk, importance=4)
-        assert now(bees).reviewed_at
-        actions.memory_amend(bot, bees.pk, subject="Apiculture")
-        assert now(bees).reviewed_at is None
+    def test_an_agents_words_wait_to_be_reviewed_but_not_its_numbers(self, me, bot, learned):
+        actions.memory_approve(me, learned.pk)
+        actions.memory_amend(bot, learned.pk, importance=4)
+        assert now(learned).reviewed_at
+        actions.memory_amend(bot, learned.pk, subject="Apiculture")
+        assert now(learned).reviewed_at is None
 
     def test_the_person_reviews_by_filing(self, me, learned):
         actions.memory_amend(me, learned.pk, importance=4)
@@ -382,11 +384,11 @@ class TestArchiveAndRestore:
         assert changes(owner) == ["ADD", "DELETE", "RESTORE"]
         check(owner)
 
-    def test_an_agents_leaves_none_and_it_fetches_it_back(self, bot, owner, bees):
-        actions.memory_archive(bot, bees.pk)
-        assert now(bees).deleted_why == "agent"
+    def test_an_agents_leaves_none_and_it_fetches_it_back(self, bot, owner, learned):
+        actions.memory_archive(bot, learned.pk)
+        assert now(learned).deleted_why == "agent"
         assert not Suppression.objects.exists()
-        assert actions.memory_restore(bot, bees.pk).state == "active"
+        assert actions.memory_restore(bot, learned.pk).state == "active"
         check(owner)
 
     def test_what_the_person_put_away_an_agent_does_not_fetch_back(self, me, bot, backend, bees):

@@ -3,7 +3,7 @@
 import pytest
 
 from memories.actions import memory_reject
-from memories.policy.writing import said_beside
+from memories.policy.beside import said_beside
 from statements.policy.resembling import RESEMBLES
 from tests.memories.rest import URL, add, refusal, url
 from tests.memories.rows import remember

@@ -1,0 +1,85 @@
+"""Names, pronouns, city and language wait for the person wherever an agent puts them (issue 14, B8)."""
+
+import pytest
+
+from memories.models import Memory, Place, Proposal
+from memories.policy.beside import reason_beside, reason_for_notes
+from memories.policy.fields import MAY_SET_A_FIELD
+from tests.factories import agent_principal
+from tests.memories.rest import add, url
+
+pytestmark = pytest.mark.django_db
+BREAD = {"content": "The user bakes bread.", "category": "context"}
+SETS = [
+    {"subject": "The preferred name of the user is Bobby"},
+    {"topics": ["baking", "call me Bobby"]},
+    {"topics": ["lives in Porto"]},
+    {"topics": ["uses they/them pronouns"]},
+    {"metadata": {"preferred_name": "Bobby"}},
+    {"metadata": {"preferredName": "Bobby"}},
+    {"metadata": {"user": {"pronouns": "they/them"}}},
+    {"metadata": {"note": "Likes bread. The user lives in Porto."}},
+    {"metadata": {"notes": ["The user prefers German answers."]}},
+    {"metadata": {"userCity": "Porto"}},
+]
+PASSES = [
+    {"subject": "Porto"},
+    {"topics": ["live music in Porto", "Porto", "German"]},
+    {"subject": "Ines", "topics": ["lives in Porto"]},
+    {"metadata": {"city": "Porto", "name": "bread.pdf", "language": "en", "source": "user"}},
+    {"metadata": {"user_name": "bobby12", "note": "The user's sister lives in Porto."}},
+    {"metadata": {"goal": "The user wants to learn Spanish."}},
+]
+
+
+@pytest.mark.parametrize("beside", SETS)
+def test_what_stands_beside_a_new_statement_waits(api, agent, owner, beside):
+    made = add(api(agent), **BREAD, **beside)
+    assert (made["state"], made["state_reason"]) == ("proposed", MAY_SET_A_FIELD)
+    assert add(api(owner), **{**BREAD, "content": "The user bakes cakes."}, **beside)["state"] == "active"
+
+
+@pytest.mark.parametrize("beside", SETS)
+def test_so_does_what_is_put_beside_a_known_one(api, agent, beside):
+    kept = add(api(agent), **BREAD)
+    answer = api(agent).patch(url(kept), beside, format="json")
+    assert (answer.status_code, answer.json()["proposal"]["reason"]) == (202, MAY_SET_A_FIELD)
+    assert Memory.objects.get().topics == []
+
+
+def test_so_does_metadata_that_comes_with_a_new_wording(api, agent):
+    kept = add(api(agent), **BREAD)
+    changed = {"content": "The user bakes rye bread.", "metadata": {"preferred_name": "Bobby"}}
+    assert api(agent).put(url(kept), changed, format="json").status_code == 202
+    assert (Memory.objects.get().content, Memory.objects.get().metadata) == (BREAD["content"], {})
+
+
+@pytest.mark.parametrize("beside", PASSES)
+def test_other_texts_beside_a_statement_pass(api, agent, beside):
+    assert add(api(agent), **BREAD, **beside)["state"] == "active"
+
+
+def test_whom_the_statement_is_about_counts_for_its_topics(agent, owner):
+    bot = agent_principal(agent, owner)
+    assert not reason_beside(bot, {"topics": ["lives in Porto"]}, "Ines")
+    assert reason_beside(bot, {"topics": ["lives in Porto"]})
+    assert reason_beside(bot, {"topics": ["lives in Porto"], "subject": ""}, "Ines")
+
+
+def test_notes_about_a_place_wait_and_are_kept_once_approved(api, agent, owner):
+    sent = {"place_id": "home", "name": "Home", "notes": "The user lives in Porto."}
+    answer = api(agent).post("/api/v1/places/", sent, format="json")
+    assert (answer.status_code, Proposal.objects.get().reason) == (202, MAY_SET_A_FIELD)
+    assert not Place.objects.exists()
+    assert api(owner).post(f"/api/v1/proposals/{Proposal.objects.get().pk}/approve/", {}).status_code == 200
+    place = Place.objects.get()
+    answer = api(agent).patch(f"/api/v1/places/{place.pk}/", {"notes": "The user's name is Bobby."}, format="json")
+    assert answer.status_code == 202
+    place.refresh_from_db()
+    assert place.notes == sent["notes"]
+
+
+def test_other_notes_pass(api, agent):
+    sent = {"place_id": "cafe", "name": "Café Porto", "notes": "Their sister works here. Open until six."}
+    assert api(agent).post("/api/v1/places/", sent, format="json").status_code == 201
+    assert not reason_for_notes(agent_principal(agent), ["Where the user buys bread."])
