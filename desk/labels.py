@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from accounts import categories
 from memories.policy.fields import MAY_SET_A_FIELD
-from memories.records import KEPT, UNANSWERED
+from memories.records import KEPT, RELAYED, UNANSWERED
 from statements.policy import HELD_BACK
 from statements.policy.resembling import RESEMBLES
 from statements.wording import REVIEW_REASONS
@@ -103,7 +103,7 @@ def category_in_text(name: str) -> str:
     return shown.lower() if shown == CATEGORIES.get(name, shown) else shown
 
 
-_WAITING_REASONS = {RESEMBLES, UNANSWERED, KEPT, MAY_SET_A_FIELD, *filter(None, REVIEW_REASONS.values())}
+_WAITING_REASONS = {RESEMBLES, UNANSWERED, KEPT, RELAYED, MAY_SET_A_FIELD, *filter(None, REVIEW_REASONS.values())}
 
 
 def reason_in_words(text: str) -> str:

@@ -89,6 +89,8 @@ UNANSWERED = gettext_noop("You were asked whether to remember this, and did not 
 """Why such a statement waits."""
 KEPT = gettext_noop("It would change something that you worded or pinned.")
 """Why a change by somebody else waits."""
+RELAYED = gettext_noop("An agent reports that you want this put away, which you decide.")
+"""Why such a removal waits."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cache
+from functools import cache, reduce
+from operator import or_
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 from uuid import UUID
@@ -19,6 +20,7 @@ from conversations.echoes import MOST_OFFERED, Repetition, WithheldWords, reject
 from journal.models import Change
 from language.gates.passages import pieces_of
 from language.likeness import likeness
+from language.reading.refusals import forms_of
 from language.reading.traces import Traces
 from retrieval.prepared import PreparedStatement, VectorArray, build_statement
 from retrieval.search import nearest
@@ -199,8 +201,11 @@ class StatementQuerySet(models.QuerySet[Row]):
         return own.filter(reviewed_at__isnull=True).values_list("pk", flat=True)
 
     def naming(self, words: Collection[str]) -> Self:
-        """Return the latest that may contain all of the words in any inflected form; none without words."""
-        return self.saying(" ".join(word[:_IN_ALL_FORMS] for word in words)).order_by("-updated_at")[:_MOST_NAMED]
+        """Return the latest that may contain all of the words (lemmas) in any form; none without words."""
+        found = self if words else self.none()
+        for word in words:
+            found = found.filter(reduce(or_, (_contains(form[:_IN_ALL_FORMS]) for form in forms_of(word))))
+        return found.order_by("-updated_at")[:_MOST_NAMED]
 
     def saying(self, words: str) -> Self:
         """Return those that contain every one of the words as a prefix, ignoring case and accents."""
@@ -243,6 +248,12 @@ class StatementQuerySet(models.QuerySet[Row]):
     def due_for_purge(self, now: datetime) -> Self:
         """Return those whose retention is over."""
         return self.filter(purge_at__lte=now)
+
+
+def _contains(beginning: str) -> models.Q:
+    """The condition that a statement contains words that begin so, ignoring case and accents."""
+    # "Tried" has no y.
+    return models.Q(*(("search_text__contains", word) for word in list_query_words(beginning.removesuffix("y"))))
 
 
 def _flat(values: Iterable[str | Sequence[str]]) -> Iterator[str]:

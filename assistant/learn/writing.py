@@ -303,12 +303,7 @@ class PlanWriter:
             policy = replace(self._policy(ready.step), insist=True, verdicts=verdicts, among_others=True)
             prepared = replace(ready.prepared, new=self._attributed(ready.prepared.new, ready.step))
             outcome = record_new(
-                self.write,
-                self.principal,
-                prepared,
-                policy,
-                conversation_id=self.conversation.pk,
-                said=said,
+                self.write, self.principal, prepared, policy, conversation_id=self.conversation.pk, said=said
             )
             if outcome.outcome in {"created", "proposed", "quarantined"}:
                 self.remembered.append(outcome.memory.pk)
@@ -346,6 +341,7 @@ class PlanWriter:
             version=known.version,
             written_by=self.written_by,
             conversation_id=self.conversation.pk,
+            agent_id=self.conversation.agent_id,
             said=said,
         )
         return "propose" if archived.proposal else "archive", known.id

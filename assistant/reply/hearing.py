@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.conf import settings
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -96,14 +97,18 @@ def heard_in(principal: Principal, begun: Begun, held: Message | None, near: Col
 
 
 def heard_refusal(begun: Begun) -> Heard:
-    """What to answer to a refusal: ``not_found`` if it names something said before and only itself was withheld."""
+    """What to answer to a refusal: ``not_found`` if it names something said before and only itself was withheld.
+
+    ``awaits``: an agent relayed it, and something that the person decided about waits for them.
+    """
     indices = {index for each in begun.turn.refusals for index in each["withheld"]}
     said = Message.objects.without_vectors().get(pk=begun.message_id)
-    removed = Change.objects.filter(
-        ledger_id=begun.user_id, event="DELETE", object_type__in=["memory", "fact"], at__gte=said.created_at
-    )
-    if indices != {said.index} or removed.exists():
-        return Heard(refused=True)
+    removed = Q(event="DELETE", object_type__in=["memory", "fact"])
+    asked = Q(event="PROPOSE", object_type="proposal", conversation_id=begun.conversation_id)
+    since = Change.objects.filter(removed | asked, ledger_id=begun.user_id, at__gte=said.created_at)
+    events = set(since.values_list("event", flat=True))
+    if indices != {said.index} or events:
+        return Heard(refused=True, awaits="PROPOSE" in events)
     own = Withheld.objects.because_of(Withheld.Cause.MESSAGE, [str(said.pk)]).passages().filter(message=said)
     sentences = [each.text for text in own.values_list("text", flat=True) for each in split_sentences(text)]
     return Heard(refused=True, not_found=all(map(names_what_was_said, sentences)))

@@ -36,7 +36,8 @@ class HeardRefusal:
     ``passages``: pairs of message id and sentence; ``since`` is when the earliest of those messages was stored.
     ``named``: the words that it names the matter by, to match what is known from elsewhere; empty for imports and old
     records. ``denied``: whether a named clause is a denial, None if it is no clause. ``held``: messages about which the
-    person was being asked whether to remember them.
+    person was being asked whether to remember them. ``relayed_by``: the agent that reports it; None for the person's
+    own words.
     """
 
     message_id: UUID
@@ -48,11 +49,12 @@ class HeardRefusal:
     whole: bool = False
     denied: bool | None = None
     held: frozenset[UUID] = frozenset()
+    relayed_by: Principal | None = None
 
     @property
     def cause(self) -> Cause:
         """The cause under which the words are withheld."""
-        return Cause(Withheld.Cause.MESSAGE, str(self.message_id))
+        return Cause(Withheld.Cause.MESSAGE, str(self.message_id), relayed=self.relayed_by is not None)
 
     @property
     def quotes(self) -> list[tuple[UUID, str]]:
@@ -109,6 +111,7 @@ def find_refusals(
                 refusal.covers_all,
                 refusal.is_negated,
                 frozenset(each.pk for each, _ in meant if _is_held(each, now)),
+                principal if principal.kind == "agent" and not principal.speaks_as_person else None,
             )
         )
     return found

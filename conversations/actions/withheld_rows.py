@@ -23,10 +23,14 @@ from ..querysets import WithheldQuerySet
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Why words are withheld: a rejected memory, fact or proposal, or a declined message."""
+    """Why words are withheld: a rejected memory, fact or proposal, or a declined message.
+
+    ``relayed``: an agent reported the person's refusal, so it puts away nothing that they decided about.
+    """
 
     type: str
     id: str
+    relayed: bool = field(default=False, compare=False, kw_only=True)
 
 
 class Redaction(NamedTuple):

@@ -38,6 +38,7 @@ from statements.actions import (
     PRESENT,
     ChangedStatement,
     check_state,
+    doubt_statement,
     erase,
     resemblance_lift,
     suppress,
@@ -209,7 +210,8 @@ def _words_behind(fact_id: UUID) -> tuple[Cause, list[tuple[UUID, str]]]:
 def facts_follow_refusal(write: LedgerWrite, user_id: UUID, heard: HeardRefusal) -> None:
     """Archive the facts about a conversation's legacy that a person asks in the conversation not to keep.
 
-    That is facts supported only by the withheld words, and facts that the person names.
+    That is facts supported only by the withheld words, and facts that the person names. If an agent relays it, those
+    that the person approved or worded stay, marked as possibly out of date.
     """
     if heard.legacy_id is None:
         return
@@ -221,7 +223,10 @@ def facts_follow_refusal(write: LedgerWrite, user_id: UUID, heard: HeardRefusal)
     named = [fact.pk for fact in own.naming(heard.named) if _is_named(fact.content, heard)]
     for fact_id in dict.fromkeys([*learned.values_list("pk", flat=True), *named]):
         with fact_under_lock(write, own, fact_id) as change:
-            _delete(change)
+            if heard.relayed_by is None or (change.fact.reviewed_at is None and change.fact.written_by):
+                _delete(change)
+            else:
+                doubt_statement(user_id, FACT.name, str(fact_id), write.ledgers[user_id].rev)
 
 
 def _is_named(content: str, heard: HeardRefusal) -> bool:

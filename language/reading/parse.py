@@ -10,7 +10,7 @@ import os
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -203,10 +203,20 @@ def preload_reading() -> None:
 
 def irregular(word: str) -> str:
     """The lemma of an irregular verb or noun in lower case ("meet" of "met"); other words unchanged."""
+    return next((forms[word][0] for forms in _irregular() if word in forms), word)
+
+
+def irregular_forms(lemma: str) -> frozenset[str]:
+    """The irregular forms of a verb or noun: "shot" of "shoot"; none of a regular one."""
+    return frozenset(form for forms in _irregular() for form, found in forms.items() if found[0] == lemma)
+
+
+def _irregular() -> Sequence[Mapping[str, Sequence[str]]]:
+    """The lemmas of irregular verbs, and of nouns, by form."""
     with _lock:
         lemmatizer: Any = _pipeline().get_pipe("lemmatizer")
     forms = lemmatizer.lookups.get_table("lemma_exc", {})
-    return next((forms[kind][word][0] for kind in ("verb", "noun") if word in forms.get(kind, ())), word)
+    return [forms.get(kind, {}) for kind in ("verb", "noun")]
 
 
 def _parse_one(pipeline: Language, text: str, *, names: bool) -> Parsed:

@@ -46,6 +46,7 @@ NOT_ENGLISH = gettext_noop(
     "Without a language model I understand English only. What is to be kept you can add to your memories yourself."
 )
 NOT_KEPT = gettext_noop("All right, I keep nothing of that.")
+SOME_WAITS = gettext_noop("Some of it is for you to decide, and waits under Review.")
 NOTHING_TO_FORGET = gettext_noop(
     "I found nothing like that to forget. Say it in the words that you used, or look for it in your memories and "
     "conversations and choose “Don’t keep” there."
@@ -120,7 +121,8 @@ def _replied(request: ReplyRequest) -> tuple[list[str], bool]:
     parts = [*opening]
     heard, asks = request.heard, False
     if heard.refused:
-        return [*parts, _(NOTHING_TO_FORGET if heard.not_found else NOT_KEPT)], False
+        told = [NOTHING_TO_FORGET if heard.not_found else NOT_KEPT, *([SOME_WAITS] if heard.awaits else [])]
+        return [*parts, " ".join(map(_, told))], False
     if request.closed:
         return [*parts, _without_memory(request)], False
     keeps = _confirmations(heard)

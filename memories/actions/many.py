@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -209,10 +209,10 @@ def summaries_follow(ids: Collection[str]) -> None:
     summaries_hide(set(behind.values_list("message_id", flat=True)))
 
 
-def withhold(write: LedgerWrite, user_id: UUID, ids: Collection[str]) -> None:
-    """Withhold the source words of memories, in a transaction that holds the ledger lock."""
+def withhold(write: LedgerWrite, user_id: UUID, ids: Collection[str], *, relayed: bool = False) -> None:
+    """Withhold the source words of memories, in a transaction that holds the ledger lock. ``relayed`` as in Cause."""
     for cause, said in words_behind(ids):
-        words_withhold(write, user_id, cause, said)
+        words_withhold(write, user_id, replace(cause, relayed=relayed), said)
 
 
 def withheld_ahead(user_id: UUID, ids: Collection[str]) -> AbstractContextManager[None]:

@@ -14,7 +14,7 @@ from statements.wording import Embedded
 from ..models import Memory, Proposal
 from ..policy import writing
 from ..policy.writing import State, Why
-from ..records import Changed, Said, Updated, WritePolicy
+from ..records import RELAYED, Changed, Said, Updated, WritePolicy
 from .proposing import propose_change, reason_to_keep
 from .single import memory_under_lock, relink
 from .transitions import archive
@@ -92,19 +92,22 @@ def record_archive(
     version: int,
     written_by: str,
     conversation_id: UUID,
+    agent_id: UUID | None,
     said: Sequence[Said],
 ) -> Changed:
     """Archive a memory that the person retracted, in a transaction that holds the person's ledger lock.
 
     With the consent of ``policy`` they asked to forget it: it is archived at once and suppressed, like a deletion by
-    the person. Raises NotFound, Conflict (409 ``version_conflict``, ``wrong_state``).
+    the person. If an agent relayed it (``agent_id`` is the conversation's), a memory that they decided about waits for
+    them. Raises NotFound, Conflict (409 ``version_conflict``, ``wrong_state``).
     """
     with memory_under_lock(write, Memory.objects.visible_to(principal), memory_id) as change:
         memory = change.memory
         check_version(memory, version)
         check_state(memory, State.ACTIVE)
         settled = writing.is_settled(principal, policy.consent, policy.relayed, memory.field)
-        reason = policy.waiting_reason or reason_to_keep(principal, [memory], policy)
+        relayed = policy.relayed and not writing.is_undecided(memory, agent_id)
+        reason = policy.waiting_reason or (RELAYED if relayed else "")
         if reason or (not settled and writing.waits(principal, memory.field)):
             proposal = propose_change(
                 write,

@@ -26,12 +26,15 @@ from statements.models import Suppression
 from statements.wording import Embedded
 
 from ..lifecycle import unused_memories
-from ..models import MEMORY, Kind, Memory, MemoryEvidence, MemoryVersion, Relation
+from ..models import MEMORY, Kind, Memory, MemoryEvidence, MemoryVersion, Proposal, Relation
+from ..policy import writing
 from ..policy.writing import State, Why
 from ..querysets import MemoryQuerySet
+from ..records import RELAYED
 from .bulk import archive_many
-from .many import for_bulk, memories_relate
-from .single import MemoryWrite, memory_changing, plans_drop
+from .many import for_bulk, memories_relate, withhold
+from .proposing import propose_change
+from .single import MemoryWrite, author, memory_changing, plans_drop
 from .transitions import archive, await_decision
 
 log = structlog.get_logger(__name__)
@@ -150,9 +153,14 @@ _IN_USE = [State.PROPOSED, State.ACTIVE]
 
 
 def memories_follow_withholding(write: LedgerWrite, user_id: UUID, message_ids: Collection[UUID], cause: Cause) -> None:
-    """Archive memories derived from withheld words: merged, episodic, insights, transitively."""
+    """Archive memories derived from withheld words: merged, episodic, insights, transitively.
+
+    If an agent relayed the refusal, those that the person approved, worded or pinned only may be out of date.
+    """
     own = Memory.objects.filter(user_id=user_id, state__in=_IN_USE).without_vectors()
     derived = Relation.objects.filter(from_memory=OuterRef("pk"), type=Relation.Type.DERIVED_FROM)
+    if cause.relayed:
+        own = own.filter(reviewed_at__isnull=True, pinned=False).exclude(written_by="")
     made = own.filter(Q(kind__in=[Kind.EPISODIC, Kind.INSIGHT]) | Exists(derived))
     behind = MemoryEvidence.objects.filter(message__in=message_ids).values("version__memory")
     gone = {cause.id} if cause.type == "memory" else set()
@@ -173,7 +181,8 @@ def memories_follow_refusal(write: LedgerWrite, user_id: UUID, heard: HeardRefus
     """Archive and suppress the memories that a refusal in a conversation is about.
 
     These are memories with evidence only in the withheld words, equal ones added since, and those that the person
-    names: one memory, or all about a topic if they ask for that.
+    names: one memory, or all about a topic if they ask for that. If an agent relays the refusal, those that the person
+    decided about wait for them, and so do other agents'.
     """
     present = Memory.objects.filter(user_id=user_id, state__in=PRESENT).without_vectors()
     withheld = Withheld.objects.because_of(heard.cause.type, [heard.cause.id])
@@ -185,9 +194,24 @@ def memories_follow_refusal(write: LedgerWrite, user_id: UUID, heard: HeardRefus
     gone = {memory.pk: memory for memory in learned}
     gone |= {memory.pk: memory for memory in since if restates(memory.content, heard.said)}
     gone |= {memory.pk: memory for memory in _named(present, heard)}
+    agent = heard.relayed_by
     for memory in gone.values():
-        with memory_changing(write, memory) as change:
-            archive(change, Why.PERSON, conversation_id=heard.conversation_id)
+        if agent is None or writing.is_undecided(memory, agent.agent_id):
+            with memory_changing(write, memory) as change:
+                archive(change, Why.PERSON, withholds=agent is None, conversation_id=heard.conversation_id)
+            if agent is not None:
+                withhold(write, user_id, [memory.pk], relayed=True)
+        elif memory.state == State.ACTIVE:
+            propose_change(
+                write,
+                agent,
+                Proposal.Kind.ARCHIVE,
+                memory,
+                {},
+                written_by=author(agent),
+                conversation_id=heard.conversation_id,
+                reason=RELAYED,
+            )
 
 
 def _named(present: MemoryQuerySet, heard: HeardRefusal) -> list[Memory]:

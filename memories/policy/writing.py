@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 import orjson
 from django.utils.translation import gettext as _
@@ -360,6 +361,12 @@ def are_apart(one: str, other: str) -> bool:
 def decides_what_returns(principal: Principal) -> bool:
     """Whether the principal may restore any memory: a person, also from a linked chat, or an agent that may decide."""
     return principal.may_decide or principal.speaks_as_person
+
+
+def is_undecided(memory: Memory, agent_id: UUID | None) -> bool:
+    """Whether a relayed request puts a memory away: the person didn't decide about it, and it is no other agent's."""
+    decided = memory.reviewed_at is not None or memory.pinned or not memory.written_by
+    return not decided and memory.agent_id in {None, agent_id}
 
 
 def must_restore(principal: Principal, memory: Memory) -> None:

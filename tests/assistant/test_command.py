@@ -548,7 +548,7 @@ class TestOverHttp:
             ("owner", 200, 200),
             ("member", 200, 404),
             ("staff", 200, 404),
-            ("agent", 200, 200),
+            ("agent", 200, 202),
             ("reader", 200, 403),
             ("writer", 403, 403),
             ("other_agent", 200, 404),

@@ -18,7 +18,7 @@ from memories.actions import (
     proposal_approve,
 )
 from memories.models import Memory, Proposal
-from memories.records import KEPT, NewMemory
+from memories.records import KEPT, RELAYED, NewMemory
 from tests.assistant.extracting import delete, update
 from tests.factories import PreferencesFactory, agent_principal
 
@@ -43,11 +43,11 @@ def path(memory, *more):
     return "/".join(["/api/v1/memories", memory.pk, *more, ""])
 
 
-def stands(memory, content=SISTER):
+def stands(memory, content=SISTER, reason=KEPT):
     """Whether it is still so, and one proposal waits that says why."""
     memory.refresh_from_db()
     assert (memory.content, memory.state) == (content, "active")
-    return list(Proposal.objects.waiting().values_list("reason", flat=True)) == [KEPT]
+    return list(Proposal.objects.waiting().values_list("reason", flat=True)) == [reason]
 
 
 @pytest.mark.parametrize("review", ["after", "before"])
@@ -156,11 +156,11 @@ class TestInTalk:
 
         return said
 
-    @pytest.mark.parametrize("call", [update, delete])
-    def test_what_an_agent_stores_as_a_record_waits(self, tell, bot, corrected, call):
+    @pytest.mark.parametrize(("call", "reason"), [(update, KEPT), (delete, RELAYED)])
+    def test_what_an_agent_stores_as_a_record_waits(self, tell, bot, corrected, call, reason):
         more = ["The user married Ines again."] if call is update else []
         tell(bot, call(corrected, *more, quote="married Ines again"), in_turn=False)
-        assert stands(corrected)
+        assert stands(corrected, reason=reason)
 
     @pytest.mark.parametrize("who", ["me", "bot"])
     def test_what_the_person_says_in_a_turn_applies_at_once(self, request, tell, corrected, who):

@@ -5,9 +5,10 @@ import pytest
 from accounts.queries import principal_for_person
 from assistant.learn import actions as learning
 from assistant.learn.summarizing import conversation_finish
+from conversations.actions import conversation_create
 from conversations.models import Message
 from language.reading.refusals import asks_to_keep
-from language.reading.replying import NOT_KEPT, NOTHING_TO_FORGET, READ
+from language.reading.replying import NOT_KEPT, NOTHING_TO_FORGET, READ, SOME_WAITS
 from memories.actions import memory_reject
 from memories.models import Memory
 from statements.models import Suppression
@@ -310,6 +311,13 @@ class TestForgetting:
         factories.MemoryFactory(user=owner, content="The user sells cannabis.")
         assert tell("Forget that I told you that I sell cannabis.").endswith(NOT_KEPT)
         assert remembered() == []
+
+    def test_what_an_agent_relays_waits_and_they_are_told_so(self, api, agent, owner):
+        factories.MemoryFactory(user=owner, content="The user sells cannabis.")
+        talk = conversation_create(factories.agent_principal(agent, owner))
+        told = text_of(say(api(agent), talk, "Forget that I told you that I sell cannabis."))
+        assert told.endswith(f"{NOT_KEPT} {SOME_WAITS}")
+        assert remembered() == ["The user sells cannabis."]
 
     def test_what_the_message_itself_says_is_not_kept(self, tell):
         assert tell("Please don't write down that I stole a bike.").endswith(NOT_KEPT)

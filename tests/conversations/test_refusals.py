@@ -151,6 +151,20 @@ def test_what_they_name_is_forgotten_wherever_it_was_learned(owner, conversation
     assert Memory.objects.get(pk=porto.pk).state == "active"
 
 
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("The user shot a swan.", "Forget that I shot a swan."),
+        ("The user tried cocaine.", "Forget that I tried cocaine."),
+        ("The user's dad sold the boat.", "Forget that my father sold the boat."),
+    ],
+)
+def test_a_word_names_it_in_every_form(owner, conversation, content, said):
+    memory, _ = remember(owner, content, "The user keeps hens.")
+    say(owner, conversation, said)
+    assert set(Memory.objects.filter(state="archived")) == {memory}
+
+
 def test_a_clause_that_is_taken_back_is_forgotten_also_beside_another(owner, conversation):
     both, tea = remember(
         owner, "The user can't eat shellfish and is learning Portuguese.", "The user drinks tea and keeps shellfish."

@@ -302,7 +302,7 @@ def _new(memory):
 def test_states_are_told_in_words(visit, owner, agent, me, staff):
     bot = agent_principal(agent)
     contents = iter(["Nina keeps bees.", "Nina plays the cello.", "Nina has been to Malta.", "Nina owns a tandem."])
-    deleted, by_agent, held, refused = (MemoryFactory(user=owner, content=content) for content in contents)
+    deleted, by_agent, held, refused = (MemoryFactory(user=owner, agent=agent, content=each) for each in contents)
     MemoryFactory(user=owner, agent=agent, content="Nina lives in Lisbon.", category="profile", field="city")
     actions.memory_archive(me, deleted.pk)
     actions.memory_archive(bot, by_agent.pk)
@@ -654,9 +654,9 @@ def test_everything_that_happened_is_told(visit, owner, agent, staff, me):
     actions.memory_open(moderator, memory.pk, "Somebody complained")
     actions.memory_quarantine(moderator, memory.pk, "An order")
     actions.memory_release(moderator, memory.pk, "It is none")
-    actions.memory_approve(me, memory.pk, content="Nina rows every Tuesday.")
     actions.memory_archive(bot, memory.pk)
     actions.memory_restore(me, memory.pk)
+    actions.memory_approve(me, memory.pk, content="Nina rows every Tuesday.")
     result = actions.memories_decide(me, {memory.pk: None}, "reject")
     undo(me, result.first_rev, result.last_rev)
     actions.memory_reject(me, memory.pk)
@@ -664,9 +664,9 @@ def test_everything_that_happened_is_told(visit, owner, agent, staff, me):
         "You rejected it Reason: Not true",
         "You undid the last decision",
         "You rejected it",
+        "You approved it in other words Nina rows removed: on Tuesdaysadded: every Tuesday.",
         "You restored it",
         "agent put it away",
-        "You approved it in other words Nina rows removed: on Tuesdaysadded: every Tuesday.",
         "A moderator let it be used again Reason: It is none",
         "A moderator held it back Reason: An order",
         "A moderator opened it Reason: Somebody complained",

@@ -7,7 +7,7 @@ message and the words that name what is refused (``meaning``); ``naming`` finds 
 from .meaning import Refusal, Turn, find_refusal
 from .naming import asks_about, count_extra_words, find_named, restates
 from .requests import may_refuse, names_what_was_said
-from .subjects import SentenceWords, content_words
+from .subjects import SentenceWords, content_words, forms_of
 from .wording import asks_to_keep, says_yes
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "count_extra_words",
     "find_named",
     "find_refusal",
+    "forms_of",
     "may_refuse",
     "names_what_was_said",
     "restates",

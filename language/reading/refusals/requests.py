@@ -50,7 +50,8 @@ class RefusalRequest:
 
 
 _MAY = any_case(
-    r"\b(?:not|stop remembering|n't|don'?t|dont|no|nah|nope|never|forget|erase|delete|remove|scratch|strike|drop|wipe"
+    r"\b(?:not|stop remembering|n't|don'?t|dont|no|nah|nope|never|forget|erase|delete|remove|scratch|strike|scrub"
+    r"|drop|wipe"
     r"|disregard|ignore|un-?\w+|take|not|n't|would|between|record|out|private|confidential|secret|yourself|pretend|hear|nein|non|n[aã]o|nee|rather)\b|n't\b"
 )
 

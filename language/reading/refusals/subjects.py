@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from language.reading.words import KIN, listed
 
-from ..parse import Parsed, Word, parse
+from ..parse import Parsed, Word, irregular_forms, parse
 
 _NO_CONTENT = frozenset(
     """be have do will would can could shall should may might must get go say tell mention mean think know want like
@@ -33,6 +33,12 @@ def content_words(words: Iterable[Word]) -> list[str]:
     return [
         _SAME_WORD.get(lemma, lemma) for lemma in lemmas if lemma not in _NO_CONTENT and any(map(str.isalnum, lemma))
     ]
+
+
+def forms_of(lemma: str) -> frozenset[str]:
+    """The words with this lemma for ``content_words``, without regular endings: "shoot" and "shot"; "father", "dad"."""
+    words = {lemma, *_CALLED.get(lemma, "").split()}
+    return frozenset(words.union(*map(irregular_forms, words)))
 
 
 def lemmas(text: str) -> frozenset[str]:

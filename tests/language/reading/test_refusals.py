@@ -8,7 +8,8 @@ import yaml
 
 from language.backends import embedder_replaced
 from language.embedders.e5.embedder import BundledEmbedder
-from language.reading.refusals import Turn, count_extra_words, find_refusal, may_refuse, restates, says_yes
+from language.embedders.hashing import HashingEmbedder
+from language.reading.refusals import Turn, count_extra_words, find_refusal, forms_of, may_refuse, restates, says_yes
 from tests.timing import allowed, processor_seconds
 
 GROUPS = yaml.load((Path(__file__).parent.parent / "refusals.yaml").read_text(), yaml.CSafeLoader)
@@ -101,3 +102,43 @@ def test_a_yes_in_the_words_of_a_no(answer, agrees):
     turns = [Turn("user", "My aunt sold her boat."), Turn("assistant", "Shall I remember that?"), Turn("user", answer)]
     assert says_yes(answer) == agrees
     assert (find_refusal(turns, 2) is None) == agrees
+
+
+SWAN = "I shot a swan once."
+
+
+@pytest.mark.parametrize("embedder", [BundledEmbedder, HashingEmbedder])
+@pytest.mark.parametrize("asked", ["That must have been hard.", "Shall I remember that?"])
+@pytest.mark.parametrize(
+    "no",
+    [
+        "Strike it from the record.",
+        "Strike that from the record, please.",
+        "strike that",
+        "Wipe that.",
+        "wipe that from your memory",
+        "Scrub that.",
+        "Could you scrub that from your notes?",
+        "scrub what I said about the swan",
+        "off the record please",
+        "That's off the record.",
+    ],
+)
+def test_orders_to_strike_wipe_or_scrub_are_a_no(embedder, asked, no):
+    with embedder_replaced(embedder()):
+        refusal = find_refusal([Turn("user", SWAN), Turn("assistant", asked), Turn("user", no)], 2)
+    assert refusal is not None
+    assert (0, SWAN) in refusal.passages
+
+
+@pytest.mark.parametrize(
+    "said", ["I need to scrub the floor.", "Wipe it with a cloth.", "Strike that, it was Tuesday."]
+)
+def test_other_strikes_wipes_and_scrubs_are_none(said):
+    assert find_refusal([Turn("user", SWAN), Turn("assistant", "I see."), Turn("user", said)], 2) is None
+
+
+def test_the_forms_of_a_word_are_those_that_endings_do_not_give():
+    assert forms_of("shoot") == {"shoot", "shot"}
+    assert forms_of("father") >= {"father", "dad"}
+    assert forms_of("swan") == {"swan"}
