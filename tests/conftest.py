@@ -21,6 +21,7 @@ from django.contrib.sessions.backends.db import SessionStore
 from django.db import connection, connections, transaction
 from django.http import HttpRequest
 from django.test import Client, TransactionTestCase, override_settings
+from django.utils.crypto import get_random_string
 from hypothesis.internal.conjecture import providers
 from playwright.sync_api import expect, sync_playwright
 from structlog.contextvars import clear_contextvars
@@ -166,7 +167,10 @@ def _fast_passwords_and_plain_static_files(django_test_environment):
 
 
 def in_one_session(force_login):
-    """Let ``force_login`` make the session once: Django's writes an empty one, a second one and then what is in it."""
+    """Let ``force_login`` make the session once: Django's writes an empty one, a second one and then what is in it.
+
+    Nor does it ask whether another session has the same random key, or write in a savepoint of its own.
+    """
 
     @wraps(force_login)
     def signed_in(client, user, backend=None):
@@ -183,7 +187,8 @@ def in_one_session(force_login):
                 HASH_SESSION_KEY: user.get_session_auth_hash(),
             }
         )
-        request.session.create()
+        request.session._session_key = get_random_string(32)
+        request.session.create_model_instance(dict(request.session)).save(force_insert=True)
         user_logged_in.send(sender=type(user), request=request, user=user)
         client._set_login_cookies(request)
 
