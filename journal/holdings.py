@@ -189,7 +189,7 @@ HOLDINGS = (
     # Sums over the whole deployment, which name nobody.
     Holding(model=ModelUse, terms=("purpose",)),
     # Receipts stay after the erasure, for those who have their id. They hold only ids and numbers.
-    Holding(model=Erasure, terms=("scope", "object_id", "also", "state", "removed")),
+    Holding(model=Erasure, terms=("scope", "object_id", "also", "hidden", "state", "removed")),
     Holding(model=Erased, terms=("kind", "object_id", "category")),
     # ``owner`` is the caller's kind and id, then the person's id.
     Holding(

@@ -13,10 +13,10 @@ from django.utils.translation import gettext as _
 
 from accounts.policy import must_decide, must_decide_for_all
 from accounts.principals import Principal
+from accounts.queries import principal_for_person
 from accounts.scope import working_for
-from conversations.actions import Cause, plan_withholding, words_withhold
+from conversations.actions import PassagePlace
 from conversations.echoes import Repetition
-from conversations.models import Message
 from journal.actions import ledger_write
 from journal.exceptions import Conflict, NotFound, Refused
 from journal.leases import cancel_job, claim_job, fail_job, finish_job, open_job, working
@@ -24,6 +24,7 @@ from journal.models import Erasure, JobRun
 from journal.queue import enqueue
 
 from .extent import WITH_IT
+from .hiding import hide, show_again
 from .part_actions import erase_part
 from .preview import WHOLE, check_erasable, must_erase, said_again
 from .whole_actions import erase_everything
@@ -41,8 +42,9 @@ def erasure_request(
 
     ``scope`` is one of SCOPES; ``object_id``: the object, for a membership the legacy. ``also`` are the keys of what
     else says the same (``said_again``) and is to be erased with it: memories, facts and places as a whole; passages of
-    messages and titles are withheld at once, and their words erased with it. A repeated request returns the
-    waiting or running erasure; a waiting one runs earlier if that is asked, and includes what is named then.
+    messages and titles are withheld at once, and their words erased with it. What waits is hidden from agents. A
+    repeated request returns the waiting or running erasure; a waiting one runs earlier if that is asked, and includes
+    what is named then.
 
     Raises NotYoursToDecide, NotFound, Refused (400) for an unknown scope, invalid hours, or ``not_said_again``,
     Conflict (409 ``last_owner``: hand the legacy over first; ``owns_services``: other people depend on the person's
@@ -56,29 +58,23 @@ def erasure_request(
         )
     check_erasable(whose, user_id, scope, object_id)
     along = _choose(said_again(whose, scope, object_id) if also else [], also)
-    cause = Cause(scope, object_id)
-    said = [(UUID(each.object_id), each.quote) for each in along if each.object_type == "message"]
-    titled = _first_messages([UUID(each.object_id) for each in along if each.object_type == "title"])
-    with (
-        plan_withholding(user_id, {cause: said}, {cause: titled}),
-        ledger_write(principal.actor, user_id) as write,
-    ):
-        wanted = {"user_id": user_id, "scope": scope, "object_id": object_id}
+    rows = [[each.object_type, each.object_id] for each in along if each.object_type in WITH_IT]
+    wanted = {"user_id": user_id, "scope": scope, "object_id": object_id}
+    if along and Erasure.objects.filter(**wanted, state=State.ERASING).exists():
+        raise Conflict(_("This erasure has begun. Nothing can be added to it."), code="erasure_begun")
+    said = [PassagePlace(each.conversation_id, each.index, each.quote) for each in along if each.conversation_id]
+    hidden = hide(principal_for_person(user_id), Erasure(**wanted, also=rows), said, waits=grace_hours > 0)
+    with ledger_write(principal.actor, user_id) as write:
         erasure = Erasure.objects.filter(**wanted, state__in=[State.WAITING, State.ERASING]).first()
         due_at = timezone.now() + timedelta(hours=grace_hours)
         if erasure is None:
-            erasure = Erasure.objects.create(**wanted, due_at=due_at)
+            erasure = Erasure.objects.create(**wanted, due_at=due_at, also=rows, hidden=hidden)
             write.change(user_id, "ERASE", "erasure", erasure.pk, scope=scope)
-        elif due_at < erasure.due_at and erasure.state == State.WAITING:
-            erasure.due_at = due_at
-            erasure.save(update_fields=["due_at"])
-        if along:
-            if erasure.state != State.WAITING:
-                raise Conflict(_("This erasure has begun. Nothing can be added to it."), code="erasure_begun")
-            rows = [[each.object_type, each.object_id] for each in along if each.object_type in WITH_IT]
-            erasure.also = [*erasure.also, *(row for row in rows if row not in erasure.also)]
-            erasure.save(update_fields=["also"])
-            words_withhold(write, user_id, cause, said, titled)
+        elif erasure.state == State.WAITING:
+            erasure.due_at = min(due_at, erasure.due_at)
+            erasure.also += [row for row in rows if row not in erasure.also]
+            erasure.hidden += hidden
+            erasure.save(update_fields=["due_at", "also", "hidden"])
         job = open_job(JOB, erasure.pk, user_id=user_id)
         JobRun.objects.filter(pk=job.pk, state=JobRun.State.WAITING).update(not_before=erasure.due_at)
         write.result("erasure", erasure.pk, job.pk, status_code=202)
@@ -95,15 +91,11 @@ def _choose(found: Collection[Repetition], keys: Collection[str]) -> list[Repeti
     return chosen
 
 
-def _first_messages(conversation_ids: Collection[UUID]) -> list[UUID]:
-    """Return the messages through which the titles of conversations are withheld."""
-    if not conversation_ids:
-        return []
-    return list(Message.objects.filter(conversation__in=conversation_ids, index=0).values_list("pk", flat=True))
-
-
 def erasure_withdraw(principal: Principal, receipt: UUID) -> Erasure:
-    """Cancel a waiting erasure. Raises NotYoursToDecide, NotFound, Conflict (409 ``erasure_begun``)."""
+    """Cancel a waiting erasure, and show again what it hid.
+
+    Raises NotYoursToDecide, NotFound, Conflict (409 ``erasure_begun``).
+    """
     user_id = must_decide(principal)
     if Erasure.objects.filter(pk=receipt, user_id=user_id, scope__in=WHOLE).exists():
         must_decide_for_all(principal)
@@ -113,13 +105,16 @@ def erasure_withdraw(principal: Principal, receipt: UUID) -> Erasure:
             raise NotFound("There is no such erasure.")
         if erasure.state in {State.ERASING, State.DONE}:
             raise Conflict(_("This erasure has begun. It can't be taken back."), code="erasure_begun")
-        if erasure.state == State.WAITING:
+        was_waiting = erasure.state == State.WAITING
+        if was_waiting:
             erasure.state = State.WITHDRAWN
             erasure.save(update_fields=["state"])
             write.change(user_id, "RESTORE", "erasure", erasure.pk)
             for job in JobRun.objects.filter(kind=JOB, subject_id=str(erasure.pk), state=JobRun.State.WAITING):
                 cancel_job(job)
         write.result("erasure", erasure.pk)
+    if was_waiting:
+        show_again(principal_for_person(user_id), erasure.hidden)
     return erasure
 
 

@@ -13,9 +13,7 @@ from django.utils.translation import gettext as _
 from accounts.principals import Principal
 from assistant.erasure.actions import erasure_request
 from assistant.erasure.extent import Extent
-from assistant.learn.actions import message_decline
-from conversations.actions import PassagePlace, passages_withhold
-from conversations.actions.withholding import MOST_PASSAGES
+from assistant.erasure.hiding import MOST_WITHHELD, keep_words_back
 from conversations.models import Conversation, ConversationChunk, Message
 from facts.models import LegacyFact
 from memories.models import Memory, Place
@@ -25,8 +23,6 @@ from ..cards import Link
 from ..outcomes import Done
 
 NAMED = 12
-MOST_WITHHELD = 100
-"""Messages of a conversation that is withheld as a whole; a longer one can be erased."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,20 +106,9 @@ def also_erased(principal: Principal, extent: Extent, object_id: str, *, summari
 def dont_keep(principal: Principal, removal: Removal) -> Done:
     """Withhold it, and archive unreviewed statements learned from it.
 
-    Raises NotFound, NotYoursToDecide, Refused. Messages of a conversation are withheld one by one; those done stay
-    withheld if one is refused.
+    Raises as ``keep_words_back``.
     """
-    where = removal.conversation.pk
-    rows = Message.objects.visible_to(principal).filter(conversation=where, declined=False).order_by("index")
-    rows = rows.filter(pk=removal.message.pk) if removal.message else rows
-    others = []
-    for index, role in list(rows.values_list("index", "role")):
-        if role == Message.Role.USER:
-            message_decline(principal, where, index)
-        else:
-            others.append(PassagePlace(where, index, ""))
-    for first in range(0, len(others), MOST_PASSAGES):
-        passages_withhold(principal, others[first : first + MOST_PASSAGES])
+    keep_words_back(principal, removal.conversation.pk, removal.message.index if removal.message else None)
     if removal.message:
         told = _("The message is withheld: nobody is shown it, and nothing is learned from it.")
     else:

@@ -69,7 +69,7 @@ class Erasure(models.Model):
     """An erasure and its receipt, with the same id. It holds no text, and stays after the person's account is deleted.
 
     It can be withdrawn until ``due_at``, when it starts. ``removed`` counts rows by kind. ``also``: pairs of the kind
-    and the id of what says the same and is erased with it.
+    and the id of what says the same and is erased with it. ``hidden``: spans of the revisions that hid it meanwhile.
     """
 
     class State(models.TextChoices):
@@ -84,6 +84,7 @@ class Erasure(models.Model):
     object_id = models.CharField(max_length=36, blank=True)
     state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
     also = models.JSONField(default=list, db_default=[])
+    hidden = models.JSONField(default=list, db_default=[])
     removed = models.JSONField(default=dict)
     at = models.DateTimeField(default=timezone.now)
     due_at = models.DateTimeField()

@@ -1,9 +1,12 @@
 """What says the same as something erased: offered before, erased with it under one receipt if the person chooses it."""
 
 import pytest
+from django.utils import timezone
 
 from accounts.queries import principal_for_person
-from assistant.erasure.actions import erasure_request, run_erasure
+from assistant.erasure.actions import erasure_request, erasure_withdraw, run_erasure
+from assistant.erasure.verifying import left_of
+from assistant.learn.actions import message_decline
 from conversations.models import Conversation, Message
 from facts.models import LegacyFact
 from journal.exceptions import Refused
@@ -11,7 +14,7 @@ from journal.models import Change, Erased, Erasure, JobRun
 from memories.actions import place_add
 from memories.models import Memory, Place
 from statements.models import Suppression
-from tests.factories import ConversationFactory, LegacyFactFactory, MemoryFactory, MessageFactory
+from tests.factories import AgentKeyFactory, ConversationFactory, LegacyFactFactory, MemoryFactory, MessageFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -136,3 +139,71 @@ def test_the_page_offers_it_and_takes_it_along(client, owner, said, noun):
     again.refresh_from_db()
     assert again.content == "[withheld] It rains."
     assert not Memory.objects.filter(pk=memory.pk).exists()
+
+
+# --- While it waits ---------------------------------------------------------------------------------------------------
+
+
+def heard(client, about):
+    """Which ways an agent still gets to words by."""
+    asked = client.post("/api/v1/memories/query/", {"query": about}).json()
+    ways = {
+        "recall": asked["results"],
+        "block": client.get("/api/v1/memories/context/").json()["text"],
+        "list": client.get("/api/v1/memories/").json()["results"],
+        "record": [each.content for each in Message.objects.all()]
+        + [each.title for each in Conversation.objects.all()],
+        "places": client.get("/api/v1/places/").json()["results"],
+    }
+    return {name for name, told in ways.items() if about in str(told).lower()}
+
+
+@pytest.mark.parametrize("scope", ["message", "conversation", "memory", "fact", "place"])
+def test_what_waits_for_its_erasure_is_hidden_and_shown_again_when_it_is_taken_back(api, owner, agent, legacy, scope):
+    me = principal_for_person(owner.pk)
+    talk = ConversationFactory(user=owner, title="On zithers" if scope == "conversation" else "Music")
+    message = MessageFactory(conversation=talk, content="I play the zither.")
+    MessageFactory(conversation=talk, role="assistant", content="So you play the zither. It rains.")
+    about = {"zither": "recall block list record", "harp": "recall block list", "flute": "block places"}
+    memory = MemoryFactory(user=owner, content="The user plays the zither.")
+    memory.versions.get().evidence.create(message=message, quote="I play the zither")
+    memory = MemoryFactory(user=owner, content="The user plays the harp.")
+    fact = LegacyFactFactory(user=owner, legacy=legacy, content="Played the lute.")
+    place = place_add(me, "flute", "Flute shop", "").place
+    client = api(AgentKeyFactory(agent=agent).credential)
+    pk = {"message": message, "conversation": talk, "memory": memory, "fact": fact, "place": place}[scope].pk
+
+    def told():
+        ways = {word: heard(client, word) for word in about}
+        return ways | {"lute": client.get(f"/api/v1/legacies/{legacy.pk}/facts/").json()["count"]}
+
+    before = told()
+    assert before == {word: set(ways.split()) for word, ways in about.items()} | {"lute": 1}
+    body = {"scope": scope, "id": str(pk), "confirm": True, "grace_hours": 24}
+    receipt = api(owner).post("/api/v1/erase/", body, format="json").json()["receipt"]
+    word = {"memory": "harp", "place": "flute", "fact": "lute"}.get(scope, "zither")
+    assert told() == before | {word: 0 if word == "lute" else set()}
+    assert api(owner).delete(f"/api/v1/erase/{receipt}/").status_code == 200
+    assert told() == before
+    again = api(owner).post("/api/v1/erase/", body, format="json").json()["receipt"]
+    JobRun.objects.filter(state="waiting", kind="erase").update(not_before=timezone.now())
+    Erasure.objects.filter(pk=again).update(due_at=timezone.now())
+    run_erasure(JobRun.objects.get(kind="erase", state="waiting").pk)
+    assert told() == before | {word: 0 if word == "lute" else set()}
+    assert list(left_of(Erasure.objects.get(pk=again))) == []
+
+
+def test_taking_back_gives_back_nothing_that_was_withheld_before(api, owner, said):
+    """And what was chosen to go along comes back with it."""
+    me = principal_for_person(owner.pk)
+    message_decline(me, said.conversation_id, 0)
+    again = Message.objects.get(content__startswith="In the orchestra")
+    memory = MemoryFactory(user=owner, content="The user plays the cello in an orchestra.")
+    erasure, _job = erasure_request(me, "memory", memory.pk, grace_hours=24, also=[f"message-{again.pk}"])
+    again.refresh_from_db()
+    assert (again.content, Memory.objects.get(pk=memory.pk).state) == ("[withheld] It rains.", "archived")
+    erasure_withdraw(me, erasure.pk)
+    again.refresh_from_db()
+    said.refresh_from_db()
+    assert (said.content, again.content[:16]) == ("[withheld]", "In the orchestra")
+    assert Memory.objects.get(pk=memory.pk).state == "active"
