@@ -1,4 +1,5 @@
-# Every target sets up what it needs by itself. PYTHON chooses the interpreter, PORT the port of make run.
+# Every target sets up what it needs by itself. PYTHON chooses the interpreter, PORT the port of make run. One compiled
+# without profile-guided optimisation, as pyenv does by default, takes an eighth more of processor time for the tests.
 PYTHON ?= python3
 ARGS ?=
 .DEFAULT_GOAL := help
