@@ -10,12 +10,14 @@ from django.conf import settings
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from accounts.policy import must_act_for
 from accounts.principals import Principal
 from assistant.erasure.actions import erasure_request
 from assistant.erasure.extent import Extent
 from assistant.erasure.hiding import MOST_WITHHELD, keep_words_back
 from conversations.models import Conversation, ConversationChunk, Message
 from facts.models import LegacyFact
+from journal.models import Erasure
 from memories.models import Memory, Place
 from statements.policy.naming import in_second_person
 
@@ -101,6 +103,12 @@ def also_erased(principal: Principal, extent: Extent, object_id: str, *, summari
     more = sum(max(0, len(links) - NAMED) for links in named)
     said, told, cared_about = (links[:NAMED] for links in named)
     return AlsoErased(said, told, cared_about, more, summaries)
+
+
+def waiting_erasure(principal: Principal, scope: str, object_id: object) -> Erasure | None:
+    """Return the waiting erasure of an object, which can be cancelled."""
+    rows = Erasure.objects.filter(user_id=must_act_for(principal), state=Erasure.State.WAITING, scope=scope)
+    return rows.filter(object_id=str(object_id)).first()
 
 
 def dont_keep(principal: Principal, removal: Removal) -> Done:

@@ -22,13 +22,12 @@ from assistant.learn.actions import message_release
 from assistant.reply.told import count_poll
 from conversations.models import Conversation, Message
 from journal.exceptions import NotFound, Refused
-from journal.models import Erasure
 
 from ..elsewhere import said_elsewhere
 from ..outcomes import with_undo
 from ..page import PageRequest, came_from, for_person, neighbours_of
 from ..quotations import message_address, shorten, speaker_of
-from .actions import MOST_WITHHELD, Removal, also_erased, dont_keep, erase, summaries_with
+from .actions import MOST_WITHHELD, Removal, also_erased, dont_keep, erase, summaries_with, waiting_erasure
 from .answers import running_reply, unread, ways_of_answering
 from .listing import ConversationView, choices, find_passages, page_of_conversations, titled
 from .reader import ReaderDay, page_at, read_page
@@ -66,8 +65,7 @@ def show_conversation(
     at = request.GET.get("at", "")
     page = page_at(talk, request.GET.get("page", ""), at)
     days = read_page(principal, talk, page, at)
-    erased = Erasure.objects.filter(user_id=must_act_for(principal), state=Erasure.State.WAITING, scope="conversation")
-    erasure = erased.filter(object_id=str(talk.pk)).first()
+    erasure = waiting_erasure(principal, "conversation", talk.pk)
     goes_on = talk.agent_id is None and erasure is None and not page.has_next()
     running = running_reply(principal, talk) if goes_on else None
     if running is not None:

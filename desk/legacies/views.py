@@ -29,6 +29,7 @@ from retrieval.prepared import read
 from statements.policy import LONGEST
 
 from ..cards import Card, decisions_in_words
+from ..conversations.actions import waiting_erasure
 from ..labels import in_words, label, writer_label
 from ..listing import PER_PAGE, Tab, close_in_meaning, make_rail
 from ..outcomes import Done, Refusal, with_undo
@@ -181,6 +182,7 @@ def show_fact(
         "principal": principal,
         "card": card,
         "where": "page",
+        "erasure": waiting_erasure(principal, "fact", fact_id),
         "history": make_fact_history(principal, card.fact),
         "restore_wording": "fact-bring-back",
         "next": reverse("fact-page", args=[fact_id]),

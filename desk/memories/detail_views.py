@@ -15,6 +15,7 @@ from memories.models import Memory, MemoryUse
 from memories.policy import writing
 from statements.policy.naming import in_second_person
 
+from ..conversations.actions import waiting_erasure
 from ..outcomes import Done, Refusal
 from ..page import PageRequest, for_person, neighbours_of
 from .audience import LATEST, LOOKED_AT, disclosures_of, tell, tell_by_day
@@ -45,6 +46,7 @@ def show_memory(
         "principal": principal,
         "card": card,
         "where": "page",
+        "erasure": waiting_erasure(principal, "memory", memory_id),
         "everywhere": True,
         "unused": writing.is_unused(card.memory, principal.review),
         "use": MemoryUse.objects.filter(memory=card.memory).first(),

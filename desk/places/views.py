@@ -27,6 +27,7 @@ from memories import actions
 from memories.models import Place, PlaceMention, Proposal
 from memories.querysets import PLACES_CATEGORY, PlaceQuerySet
 
+from ..conversations.actions import waiting_erasure
 from ..listing import Tab
 from ..memories.audience import who_sees
 from ..outcomes import Done, seen_version, with_undo
@@ -230,6 +231,7 @@ def _show_place(
     context = {
         "principal": principal,
         "place": shown,
+        "erasure": waiting_erasure(principal, "place", place_id),
         "form": form or PlaceForm(initial=stored, label_suffix=""),
         "page": page,
         "passages": list(make_passages(principal, quotations)),

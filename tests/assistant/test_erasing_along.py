@@ -8,10 +8,11 @@ from assistant.erasure.actions import erasure_request, erasure_withdraw, run_era
 from assistant.erasure.verifying import left_of
 from assistant.learn.actions import message_decline
 from conversations.models import Conversation, Message
+from facts.actions import fact_restore
 from facts.models import LegacyFact
 from journal.exceptions import Refused
 from journal.models import Change, Erased, Erasure, JobRun
-from memories.actions import place_add
+from memories.actions import memory_restore, place_add, place_restore
 from memories.models import Memory, Place
 from statements.models import Suppression
 from tests.factories import AgentKeyFactory, ConversationFactory, LegacyFactFactory, MemoryFactory, MessageFactory
@@ -207,3 +208,23 @@ def test_taking_back_gives_back_nothing_that_was_withheld_before(api, owner, sai
     said.refresh_from_db()
     assert (said.content, again.content[:16]) == ("[withheld]", "In the orchestra")
     assert Memory.objects.get(pk=memory.pk).state == "active"
+
+
+@pytest.mark.parametrize("noun", ["memory", "fact", "place"])
+def test_the_page_of_what_waits_says_so_also_after_it_was_restored(client, owner, legacy, noun):
+    """Restoring it alone does not keep it."""
+    me = principal_for_person(owner.pk)
+    pk = {
+        "memory": lambda: MemoryFactory(user=owner),
+        "fact": lambda: LegacyFactFactory(user=owner, legacy=legacy),
+        "place": lambda: place_add(me, "pool", "Pool", "").place,
+    }[noun]().pk
+    client.force_login(owner)
+    path = {"memory": "memories", "fact": "facts", "place": "places"}[noun]
+    erasure, _job = erasure_request(me, noun, str(pk), grace_hours=24)
+    keep = f'action="/conversations/kept/{erasure.pk}/"'
+    assert keep in client.get(f"/{path}/{pk}/").content.decode()
+    {"memory": memory_restore, "fact": fact_restore, "place": place_restore}[noun](me, pk)
+    assert keep in client.get(f"/{path}/{pk}/").content.decode()
+    client.post(f"/conversations/kept/{erasure.pk}/")
+    assert keep not in client.get(f"/{path}/{pk}/").content.decode()
