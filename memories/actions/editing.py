@@ -191,6 +191,7 @@ def memory_amend(
         values = {name: as_json(value) for name, value in filing.items()}
         reason = beside.reason_beside(principal, filing, memory.subject)
         if proposal := propose_instead(change, principal, Proposal.Kind.UPDATE, values, reason=reason):
+            _check_beside(principal, memory, filing)
             return Changed(memory, proposal)
         refile(change, principal, filing)
         if own_word or _WORDS & filing.keys():
@@ -215,13 +216,18 @@ def set_filing(change: MemoryWrite, principal: Principal, filing: Mapping[str, A
         raise Refused(_("A field is about the person: it has no subject."), code="bad_field")
     if "category" in filing and writing.bound(memory.kind, filing["category"]) != memory.kind:
         raise Refused(_("What is no list of steps can't become one by being filed otherwise."), code="bad_kind")
-    if not principal.speaks_as_person:
-        said = beside.said_beside(filing.get("subject", ""), filing.get("topics", ()), filing.get("metadata"))
-        words_check(memory.user_id, said, memory.content)
+    _check_beside(principal, memory, filing)
     for name, value in filing.items():
         setattr(memory, name, value)
     if "subject" in filing:
         change.update_search_text(principal.language)
+
+
+def _check_beside(principal: Principal, memory: Memory, filing: Mapping[str, Any]) -> None:
+    """Raise Gated (422 ``rejected_before``) for rejected words in an agent's subject, topics or metadata."""
+    if not principal.speaks_as_person:
+        said = beside.said_beside(filing.get("subject", ""), filing.get("topics", ()), filing.get("metadata"))
+        words_check(memory.user_id, said, memory.content)
 
 
 def settle_edit(change: MemoryWrite, *, own_word: bool) -> None:

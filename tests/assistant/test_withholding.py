@@ -699,7 +699,7 @@ def test_an_agent_s_restore_brings_no_refused_words_back(owner, agent):
     conversation = say(owner, SAID)
     memory = learned(owner, conversation)
     Conversation.objects.update(agent=agent)
-    Memory.objects.update(reviewed_at=timezone.now())
+    Memory.objects.update(reviewed_at=timezone.now(), written_by="model")
     bot = factories.agent_principal(agent)
     message = Message.objects.get(conversation=conversation)
     cautious = replace(bot, review="before")

@@ -243,7 +243,7 @@ def test_crud_users_are_isolated(api, program, manage, owner, stranger, other_ag
 )
 @pytest.mark.django_db(transaction=True)
 def test_crud_a_failure_rolls_the_whole_transaction_back(owner, program, monkeypatch, operation, arguments, fails):
-    (known,) = remember(owner, "The user keeps bees.")
+    (known,) = remember(owner, "The user keeps bees.", written_by="agent")
     before = document_rows()
     program.opens_a_conversation()
     arguments = arguments or {"fact_id": known.pk}

@@ -275,8 +275,9 @@ def test_optimistic_locking_a_stale_write_is_told_and_changes_nothing(program, p
     told = program.tool("update_memory", memory_id=memory.pk, content="The user is a Go developer.", version=1)
     assert told["data"]["code"] == "version_conflict"
     assert "The user is a Rust developer." in told["content"]
-    assert program.tool("update_memory", memory_id=memory.pk, content="The user is a Go developer.", version=2)["ok"]
-    assert Memory.objects.get().version == 3
+    waits = program.tool("update_memory", memory_id=memory.pk, content="The user is a Go developer.", version=2)
+    assert waits["data"]["outcome"] == "proposed"  # The person worded the second version.
+    assert Memory.objects.get().version == 2
 
 
 def test_two_contexts_share_one_view_of_memory(owner, program, person, committed):
