@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 from language.base import ExtractionRequest, KnownMemory, MemoryCandidate, ToolCall, ToolRequest, ToolRound, Utterance
 
 from .candidates import memory_candidates
-from .compare import Saying, compare, parse_pairs, parse_sayings
+from .compare import Saying, compare, parse_pairs
 from .condensing import join_sentences
 from .corrections import Correction, corrections_in
 from .filters import is_prompt_injection
@@ -209,7 +210,7 @@ def _latest(candidates: Sequence[MemoryCandidate], contents: Mapping[int, str]) 
     """Drop candidates that a later one repeats, replaces or contradicts."""
     kept: list[tuple[MemoryCandidate, Saying]] = []
     sayings = [(one, Saying(one.content, contents[one.indices[0]])) for one in candidates]
-    parse_sayings(saying for _, saying in sayings)
+    parse_pairs(combinations((saying for _, saying in sayings), 2))
     for new, saying in sorted(sayings, key=lambda each: each[0].indices[-1]):
         verdicts = [(old, said, compare(said, saying)) for old, said in kept]
         if any(verdict == "same" for *_, verdict in verdicts):
@@ -280,13 +281,9 @@ def _negation_in_message(
     candidate: MemoryCandidate, saying: Saying, found: Sequence[tuple[MemoryCandidate, Saying]]
 ) -> Saying:
     """The negated statement of the same message that this one replaces; otherwise the statement itself."""
-    claims = {(claim.subject, claim.verbs) for claim in saying.claims or () if not saying.only_denies}
-    beside = (
-        other
-        for one, other in found
-        if one.indices[0] == candidate.indices[0] and other.only_denies
-        if not claims.isdisjoint((claim.subject, claim.verbs) for claim in other.claims or ())
-    )
+    near = [other for one, other in found if one.indices[0] == candidate.indices[0] and other.only_denies]
+    claims = {(claim.subject, claim.verbs) for claim in saying.claims or ()} if near and not saying.only_denies else ()
+    beside = (each for each in near if any((claim.subject, claim.verbs) in claims for claim in each.claims or ()))
     return next(beside, saying)
 
 

@@ -34,6 +34,9 @@ _ANY_MORE = re.compile(r"\bany (?:more|longer)\b", re.IGNORECASE)
 _NO_LONGER = re.compile(r"\b(is|are|am|was|were) no longer ([^,.;]+)", re.IGNORECASE)
 """The parser attaches "no longer" to a following participle: "is no longer engaged to Felix"."""
 _AFTER_ALL = re.compile(r" after all\b", re.IGNORECASE)
+_MAY_DENY = re.compile(
+    r"n['’]t\b|\b(?:not|never|no|longer|any ?more|stop|quit|ceas|g[ai]v\w* up|finish)", re.IGNORECASE
+)
 _LEFT = re.compile(r"(?<=\bha)(s|ve) ([^.]{1,40}) left(?=\.?$)")
 _DISLIKES = re.compile(r"\bdislikes\b")
 _BUT_NOT = re.compile(r",? (?:and |but )?not (?!only\b|just\b|any)([^,.;]+)(?=[,.;]|$)", re.IGNORECASE)
@@ -80,7 +83,8 @@ class Saying:
     @property
     def only_denies(self) -> bool:
         """Whether all its claims are negated or ended."""
-        return bool(self.claims) and all(claim.negated or claim.ended for claim in self.claims or ())
+        claims = self.claims if _MAY_DENY.search(self.content) else ()
+        return bool(claims) and all(claim.negated or claim.ended for claim in claims or ())
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -118,12 +122,8 @@ class Saying:
 
 def parse_pairs(pairs: Iterable[tuple[Saying, Saying]]) -> None:
     """Parse in one batch what comparing these pairs (new, existing) needs."""
-    parse_sayings(each for new, old in pairs if new.needs_parse_with(old) for each in (old, new))
-
-
-def parse_sayings(sayings: Iterable[Saying]) -> None:
-    """Parse statements in one batch."""
-    waiting = [each for each in {id(each): each for each in sayings}.values() if "_parsed" not in vars(each)]
+    needed = {id(each): each for new, old in pairs if new.needs_parse_with(old) for each in (old, new)}
+    waiting = [each for each in needed.values() if "_parsed" not in vars(each)]
     for each, parsed in zip(waiting, parse_each([each._plain for each in waiting]), strict=True):
         vars(each)["_parsed"] = parsed
 

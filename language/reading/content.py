@@ -40,18 +40,10 @@ _UNITS = listed(
     percent inch foot centimetre mg ml kw hp celsius fahrenheit"""
 )
 _CANONICAL_LEMMAS = {
-    "kilometer": "kilometre",
-    "meter": "metre",
-    "liter": "litre",
-    "kilo": "kilogram",
-    "fall": "autumn",
-    "night": "evening",
-    "kid": "child",
-    "dad": "father",
-    "mum": "mother",
-    "roommate": "flatmate",
+    "kilometer": "kilometre", "meter": "metre", "liter": "litre", "kilo": "kilogram", "fall": "autumn",
+    "night": "evening", "kid": "child", "dad": "father", "mum": "mother", "roommate": "flatmate",
     "housemate": "flatmate",
-}
+}  # fmt: skip
 _PARENTS = frozenset({"mother", "father"})
 _PARTICLES = listed("up away off out down over after by back through aside")
 _FREQUENT = r"(?!the |a |his |her |their |church|mosque|bed|school|work)"
@@ -109,7 +101,7 @@ class Content:
             lemma = low.rstrip("s")
         elif lemma == "may":
             lemma = "might"
-        part: Part = _part_of(word)
+        part = _PARTS.get(word.pos, "other")
         if re.search(r"\d", low):
             part = "figure"
         elif self._is_name(word, low, lemma):
@@ -371,16 +363,7 @@ class Content:
         return found
 
 
-def _part_of(word: Word) -> Part:
-    parts: dict[str, Part] = {
-        "VERB": "verb",
-        "AUX": "verb",
-        "NOUN": "noun",
-        "PROPN": "noun",
-        "ADJ": "adjective",
-        "ADV": "adverb",
-        "ADP": "preposition",
-        "SCONJ": "preposition",
-        "PART": "preposition",
-    }
-    return parts.get(word.pos, "other")
+_PARTS: dict[str, Part] = {
+    "VERB": "verb", "AUX": "verb", "NOUN": "noun", "PROPN": "noun", "ADJ": "adjective", "ADV": "adverb",
+    "ADP": "preposition", "SCONJ": "preposition", "PART": "preposition",
+}  # fmt: skip

@@ -9,57 +9,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-_SMALL = [
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-]
-_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+from .words import in_order
+
+_SMALL = in_order(
+    """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
+    eighteen nineteen"""
+)
+_TENS = in_order("twenty thirty forty fifty sixty seventy eighty ninety")
 NUMERALS = {word: at for at, word in enumerate(_SMALL)} | {word: 10 * at for at, word in enumerate(_TENS, 2)}
 _POWERS = {"hundred": 100, "thousand": 1_000, "million": 1_000_000}
-_ORDINAL_WORDS = [
-    "second",
-    "third",
-    "fourth",
-    "fifth",
-    "sixth",
-    "seventh",
-    "eighth",
-    "ninth",
-    "tenth",
-    "eleventh",
-    "twelfth",
-    "thirteenth",
-    "fourteenth",
-    "fifteenth",
-    "sixteenth",
-    "seventeenth",
-    "eighteenth",
-    "nineteenth",
-    "twentieth",
-]
-_ORDINALS = {word: at for at, word in enumerate(_ORDINAL_WORDS, 2)}
-MONTHS = (
-    *("january", "february", "march", "april", "may", "june", "july"),
-    *("august", "september", "october", "november", "december"),
+ORDINALS = in_order(
+    """first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth
+    sixteenth seventeenth eighteenth nineteenth twentieth"""
 )
+_ORDINALS = {word: at for at, word in enumerate(ORDINALS[1:], 2)}
+MONTHS = in_order("january february march april may june july august september october november december")
 _ORDINAL = "|".join(_ORDINALS)
 _MONTH = "|".join(month.capitalize() for month in MONTHS)
 _NUMERAL = "|".join(sorted(NUMERALS, key=len, reverse=True))

@@ -59,6 +59,9 @@ _STATES = listed(
     fascinated surprised shocked amazed lucky aware free welcome stuck certain due about confident pleased
     honest serious off young small little kidding joking guilty close angry mad ashamed asleep awake"""
 )
+_OCCASIONS = listed(
+    """idea question problem look chat lunch dinner meeting hearing minute request doubt feeling point clue time"""
+)
 _LASTING = listed(
     """learn train study work marry live teach build move retire expect save volunteer raise write plan practise
     practice apply recover run"""
@@ -234,28 +237,7 @@ def is_transient(clause: Clause) -> bool:  # noqa: PLR0911, PLR0912
     if (
         lemma in {"have", "do"}
         and not is_habitual(clause)
-        and any(
-            each.lemma
-            in {
-                "idea",
-                "question",
-                "problem",
-                "look",
-                "chat",
-                "lunch",
-                "dinner",
-                "meeting",
-                "hearing",
-                "minute",
-                "request",
-                "doubt",
-                "feeling",
-                "point",
-                "clue",
-                "time",
-            }
-            for each in clause.children("dobj")
-        )
+        and any(each.lemma in _OCCASIONS for each in clause.children("dobj"))
     ):
         return True
     return not clause.children(*_OBJECTS) and lemma not in _COMPLETE_VERBS

@@ -7,31 +7,17 @@ from functools import lru_cache
 from typing import Literal
 
 from .wordnet import Key, pointed_from, sense, senses_of
+from .words import in_order
 
 Relation = Literal["same", "synonym", "derived", "near", "kind", "loose", "opposite", "sibling", "class", ""]
-ALIKE: Mapping[str, float] = {
-    "same": 1.0,
-    "synonym": 0.95,
-    "derived": 0.93,
-    "near": 0.8,
-    "loose": 0.75,
-    "kind": 0.7,
-}
+ALIKE: Mapping[str, float] = {"same": 1.0, "synonym": 0.95, "derived": 0.93, "near": 0.8, "loose": 0.75, "kind": 0.7}
 """Relations of words that can have one meaning, with their similarity from 0 to 1."""
 _CONVERSES = frozenset(
-    {
-        frozenset({"teach", "learn"}),
-        frozenset({"lend", "borrow"}),
-        frozenset({"buy", "sell"}),
-        frozenset({"give", "receive"}),
-        frozenset({"give", "get"}),
-        frozenset({"hire", "fire"}),
-        frozenset({"hire", "reject"}),
-        frozenset({"owe", "own"}),
-        frozenset({"rent", "own"}),
-        frozenset({"vet", "veteran"}),
-        frozenset({"die", "fall"}),
-    }
+    frozenset(pair.split("/"))
+    for pair in in_order(
+        """teach/learn lend/borrow buy/sell give/receive give/get hire/fire hire/reject owe/own rent/own vet/veteran
+        die/fall"""
+    )
 )
 """Converse verbs, and pairs that WordNet wrongly lists as synonyms."""
 

@@ -174,12 +174,12 @@ def _parse_batch(texts: Sequence[str]) -> Sequence[Parsed | None]:
 
 
 def _recall(text: str, *, names: bool) -> Parsed | None:
-    """The kept parse of a text. The caller holds the lock."""
-    key = settings.KEEPSAKE_READING_MODEL, text, names
-    known = _recent.get(key)
-    if known is not None:
-        _recent.move_to_end(key)
-    return known
+    """The kept parse of a text, maybe with names although they are not needed. The caller holds the lock."""
+    for key in ((settings.KEEPSAKE_READING_MODEL, text, kept) for kept in {names, True}):
+        if key in _recent:
+            _recent.move_to_end(key)
+            return _recent[key]
+    return None
 
 
 def _keep(parsed: Parsed, *, names: bool) -> Parsed:

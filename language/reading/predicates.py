@@ -5,62 +5,22 @@ from __future__ import annotations
 from language.reading.words import listed
 
 ONE_AT_A_TIME = frozenset(
-    {
-        ("live", "in"),
-        ("work", "at"),
-        ("work", "for"),
-        ("work", "as"),
-        ("employ passive", "at"),
-        ("employ passive", "by"),
-        ("marry passive", "to"),
-        ("marry", "to"),
-        ("report", "to"),
-        ("engage passive", "to"),
-        ("be", "in"),
-        ("be", "at"),
-        ("teach", "at"),
-        ("study", "at"),
-        ("take", "in"),
-    }
+    tuple(pair.split("/"))
+    for pair in listed(
+        """live/in work/at work/for work/as employ_passive/at employ_passive/by marry_passive/to marry/to report/to
+        engage_passive/to be/in be/at teach/at study/at take/in"""
+    )
 )
 """Verbs and roles that have one value at a time."""
-ONCE = frozenset({"bear passive", "die", "marry", "marry passive", "pass away"})
-CHANGES = frozenset(
-    f"{verb}{voice}"
-    for verb in (
-        *listed("move switch change transfer relocate postpone reschedule promote shift become rename"),
-        "put off",
-        *listed("bring push delay extend"),
-    )
-    for voice in ("", " passive")
+ONCE = listed("bear_passive die marry marry_passive pass_away")
+_CHANGES = listed(
+    """move switch change transfer relocate postpone reschedule promote shift become rename put_off bring push delay
+    extend"""
 )
-ENDS = frozenset(
-    {
-        "leave",
-        "quit",
-        "sell",
-        "cancel",
-        "end",
-        "finish",
-        "lose",
-        "close",
-        "drop",
-        "give up",
-        "give away",
-        "step",
-        "resign",
-        "retire",
-        "graduate",
-        "complete",
-        "shave off",
-        "cut off",
-        "take off",
-        "hand in",
-        "give back",
-        "hang up",
-        "drop out",
-        "stop",
-    }
+CHANGES = _CHANGES | {f"{verb} passive" for verb in _CHANGES}
+ENDS = listed(
+    """leave quit sell cancel end finish lose close drop give_up give_away step resign retire graduate complete
+    shave_off cut_off take_off hand_in give_back hang_up drop_out stop"""
 )
 TAKEN = frozenset(f"{verb} passive" for verb in listed("remove sell steal scrap cancel destroy lose close"))
 PLANNING = listed("plan want intend hope mean")
@@ -76,17 +36,15 @@ FOLLOWED = (
     (listed("owe"), listed("pay repay settle return")),
     (
         listed(
-            "broken break steal stolen lose lost missing ill sick injure injured hurt damaged closed recover heal"
-            " leak drip"
+            """broken break steal stolen lose lost missing ill sick injure injured hurt damaged closed recover heal leak
+            drip"""
         ),
         listed("repair fix mend find return recover heal replace reopen work"),
     ),
 )
 """Words of a state, and the verbs that end it."""
 FOR_SOMETHING = FOLLOWED[0][0]
-PARTINGS = frozenset(
-    {"divorce", "divorce passive", "separate", "separate passive", "break up", "break off", "split up"}
-)
+PARTINGS = listed("divorce divorce_passive separate separate_passive break_up break_off split_up")
 PARTNERS = listed(
     """marry date engage husband wife spouse partner girlfriend boyfriend fiancé fiancée single divorced married
         widowed engaged engagement relationship together"""

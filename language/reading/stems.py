@@ -6,18 +6,16 @@ import re
 from functools import lru_cache
 
 from language.ignorable import without_ignorable
+from language.reading import figures
 from language.reading.parse import Word
 from language.reading.words import KIN_WORDS, listed
 
-_FIRST_TEN = "first second third fourth fifth sixth seventh eighth ninth tenth"
-_TO_TWENTY = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen twenty"
-)
-NUMERALS = {word: str(number) for number, word in enumerate(_TO_TWENTY.split())}
-NUMERALS |= {"once": "1", "twice": "2"}
+NUMERALS = {word: str(number) for word, number in figures.NUMERALS.items() if number <= 20} | {
+    "once": "1",
+    "twice": "2",
+}
 """Cardinal numerals in lower case, with their digits."""
-_ORDINALS = {word: f"{number}." for number, word in enumerate(_FIRST_TEN.split(), start=1)}
+_ORDINALS = {word: f"{number}." for number, word in enumerate(figures.ORDINALS[:10], start=1)}
 # Words that are interchangeable in a statement about a person.
 _ALIKE = {word: kin for kin in ("mother", "father", "grandmother", "grandfather") for word in KIN_WORDS[kin][1]} | {
     word: sense

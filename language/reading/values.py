@@ -9,16 +9,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from .figures import MONTHS, NUMERALS
+from .figures import MONTHS, NUMERALS, ORDINALS
 from .parse import Parsed, Word, parse
 from .stems import LIGHT
 from .words import listed
 
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_ORDINALS = (
-    *("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh"),
-    *("twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth"),
-)
+_ORDINALS = ORDINALS[:19]
 _TIMES = ("once", "twice")
 _WORDS = {number: word for word, number in NUMERALS.items()}
 _MOST_IN_WORDS, _FIRST_YEAR, _LAST_YEAR, _MOST_TIMES = 20, 1000, 2100, 5

@@ -5,7 +5,12 @@ from __future__ import annotations
 
 def listed(text: str) -> frozenset[str]:
     """Turn a block of words separated by white space into a set; ``_`` stands for a space inside an entry."""
-    return frozenset(word.replace("_", " ") for word in text.split())
+    return frozenset(in_order(text))
+
+
+def in_order(text: str) -> list[str]:
+    """Turn a block of words into a list, as ``listed`` turns it into a set."""
+    return [word.replace("_", " ") for word in text.split()]
 
 
 ENGLISH = listed(
