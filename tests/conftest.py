@@ -8,7 +8,7 @@ from collections import Counter, OrderedDict
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cache, wraps
+from functools import cache, partial, wraps
 from threading import Barrier
 
 import hypothesis
@@ -282,7 +282,7 @@ def _texts_are_parsed_once():
     """Tests say the same sentences many times over, whose parse depends on nothing else."""
     known, read, read_together = {}, parsing._parse_one, parsing._parse_batch
 
-    def kept(text, parsed, *, names=True):
+    def kept(text, parsed, *, names):
         if len(known) > 5_000:
             known.clear()
         known[text, names] = parsed
@@ -293,10 +293,11 @@ def _texts_are_parsed_once():
         return known.get((text, names)) or kept(text, read(pipeline, text, names=names), names=names)
 
     @wraps(read_together)
-    def read_together_once(texts):
-        found = {text: known.get((text, True)) for text in texts}
+    def read_together_once(texts, *, names):
+        found = {text: known.get((text, names)) for text in texts}
         new = [text for text, parsed in found.items() if parsed is None]
-        found.update(zip(new, map(kept, new, read_together(new)), strict=True))
+        keep = partial(kept, names=names)
+        found.update(zip(new, map(keep, new, read_together(new, names=names)), strict=True))
         return [found[text] for text in texts]
 
     with pytest.MonkeyPatch.context() as patch:

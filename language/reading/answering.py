@@ -17,15 +17,7 @@ from language.base import Source
 from language.reading.compare import Saying, compare, parse_pairs
 from language.reading.lexicon import is_kind_of
 from language.reading.parse import irregular
-from language.reading.questions import (
-    ASKS_WHAT_WAS_SAID,
-    HOW,
-    OF_ME,
-    WANTS_A_TIME,
-    WHAT_I_DO,
-    spelt,
-    wanted_in,
-)
+from language.reading.questions import ASKS_WHAT_WAS_SAID, HOW, OF_ME, WANTS_A_TIME, WHAT_I_DO, spelt, wanted_in
 from language.reading.related import form_of
 from language.reading.stems import NUMERALS
 from language.reading.topics import topic_of, topics_of

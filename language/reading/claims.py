@@ -6,6 +6,7 @@ adverbial, numerals or digits. Words are compared by lemma; lexical meaning is n
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
@@ -24,6 +25,7 @@ _DROPPED = listed(
 _MODIFIERS = listed("amod compound nummod nmod quantmod advmod npadvmod det predet appos")
 _OBJECTS = {"dobj": "obj", "dative": "to", "attr": "is", "acomp": "is", "oprd": "name", "xcomp": "is"}
 _AT_TIMES = listed("on in at to for")
+_DATED = re.compile(rf"{DATES.pattern}|today|yesterday|tomorrow|weeks?|months?|weekends?")
 _LIKING = frozenset({"like", "love", "hate", "dislike", "prefer"})
 _STOPPING = frozenset({"stop", "quit", "cease", "give up", "finish"})
 _STATES = {
@@ -240,9 +242,7 @@ class _ClaimExtractor:
             yield "adv", Thing(preposition.low, frozenset())
 
     def role_or_time(self, word: Word, role: str) -> str:
-        dated = any(
-            DATES.fullmatch(each.low) or each.entity in {"DATE", "TIME"} for each in (word, *self.parsed.children(word))
-        )
+        dated = any(_DATED.fullmatch(each.low) for each in (word, *self.parsed.children(word)))
         return "time" if dated else role
 
     def prepositional_objects(self, preposition: Word) -> frozenset[Thing]:

@@ -35,7 +35,7 @@ _NO_LONGER = re.compile(r"\b(is|are|am|was|were) no longer ([^,.;]+)", re.IGNORE
 """The parser attaches "no longer" to a following participle: "is no longer engaged to Felix"."""
 _AFTER_ALL = re.compile(r" after all\b", re.IGNORECASE)
 _MAY_DENY = re.compile(
-    r"n['’]t\b|\b(?:not|never|no|longer|any ?more|stop|quit|ceas|g[ai]v\w* up|finish)", re.IGNORECASE
+    r"n['’]t\b|not\b|\b(?:dislik|never|no|longer|any ?more|stop|quit|ceas|g[ai]v\w* up|finish)", re.IGNORECASE
 )
 _LEFT = re.compile(r"(?<=\bha)(s|ve) ([^.]{1,40}) left(?=\.?$)")
 _DISLIKES = re.compile(r"\bdislikes\b")
@@ -95,7 +95,7 @@ class Saying:
 
     @cached_property
     def _parsed(self) -> Parsed | None:
-        return parse(self._plain)
+        return parse(self._plain, names=False)
 
     @property
     def _plain(self) -> str:
@@ -124,7 +124,7 @@ def parse_pairs(pairs: Iterable[tuple[Saying, Saying]]) -> None:
     """Parse in one batch what comparing these pairs (new, existing) needs."""
     needed = {id(each): each for new, old in pairs if new.needs_parse_with(old) for each in (old, new)}
     waiting = [each for each in needed.values() if "_parsed" not in vars(each)]
-    for each, parsed in zip(waiting, parse_each([each._plain for each in waiting]), strict=True):
+    for each, parsed in zip(waiting, parse_each([each._plain for each in waiting], names=False), strict=True):
         vars(each)["_parsed"] = parsed
 
 

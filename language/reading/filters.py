@@ -149,11 +149,6 @@ def _hedge(clause: Clause, person: Person, lows: set[str]) -> str:  # noqa: PLR0
     ]
     if any(mark.head == head.index or clause.parsed.head(mark).head == head.index for mark in conditions):
         return "condition"
-    if any(
-        word.dep in {"ccomp", "parataxis"} and word.lemma in DOUBT and word.index > head.index
-        for word in clause.children()
-    ):
-        return "hedge"
     if (
         head.lemma in DOUBT
         and (head.lemma not in {"believe", "hope", "wonder", "imagine"} or clause.children("ccomp"))

@@ -6,16 +6,7 @@ import re
 
 from language.reading.normalise import MASK
 from language.reading.parse import Parsed, Word
-from language.reading.words import (
-    FEMALE_NAMES,
-    KIN,
-    KIN_GENDER,
-    MALE_NAMES,
-    NAMING_KIN,
-    NOT_NAMES,
-    TITLES,
-    listed,
-)
+from language.reading.words import FEMALE_NAMES, KIN, KIN_GENDER, MALE_NAMES, NAMING_KIN, NOT_NAMES, TITLES, listed
 
 ONE_EACH = listed("mother father grandmother grandfather husband wife boss girlfriend boyfriend")
 """Relations people mostly have one of, so that "my dad" identifies him."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from language.reading.clauses import Clause
+from language.reading.lexicon import is_kind_of
 from language.reading.parse import Word
 from language.reading.people import Person
 from language.reading.words import (
@@ -82,6 +83,7 @@ _JOB = re.compile(
     r"(?i)(?:\w{2,}(?:er|or|ist|ian|man|woman|smith|wright|maid|ess|nurse|cook|chef|medic|clerk|judge|"
     r"pilot|priest|vet|wife)|apprentice|student|trainee|intern|surgeon|director)$"
 )
+_WORKERS = ("worker", "professional", "creator", "entertainer", "merchant", "clergyman", "official")
 _NO_JOB = listed(
     """man woman person human mother father sister brother daughter lover eater sleeper reader singer dancer
     drinker dreamer talker listener member neighbour neighbor owner winner loner believer survivor better other
@@ -225,7 +227,8 @@ def _is_job(clause: Clause, word: Word) -> bool:
         return False
     if any(each.dep == "amod" and each.low.endswith("est") for each in clause.parsed.children(word)):
         return False
-    return low in OCCUPATIONS or (bool(_JOB.search(low)) and low not in IDENTITIES | NATIONALITIES)
+    is_work = _JOB.search(low) is not None or any(is_kind_of(low, kind) for kind in _WORKERS)
+    return low in OCCUPATIONS or (is_work and low not in IDENTITIES | NATIONALITIES)
 
 
 def fact_category(kind: str, known: Sequence[str]) -> str | None:

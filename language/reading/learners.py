@@ -62,15 +62,7 @@ def _perfect_with_for(match: re.Match[str]) -> str:
     return f"{match['who']} {has} {done}{match['what']}for "
 
 
-_TAUGHT = re.compile(r"(?i)\blearn(?P<s>s|ed|t)? (?=(?:me|him|her|us|them|you) )")
-_LIKE_SO_MANY = re.compile(
-    r"(?i)\b(?P<has>with|had|has|have|was|were|is|are|'s|about) like (?=(?:\d|two|three|four|five|six|seven|eight|nine"
-    r"|ten|twelve|twenty|thirty|forty|fifty|a (?:hundred|dozen|thousand|million))\b)"
-)
-
 LEARNERS = (
-    (_TAUGHT, lambda match: {"": "teach ", "s": "teaches "}.get((match["s"] or "").lower(), "taught ")),
-    (_LIKE_SO_MANY, lambda match: f"{match['has']} about " if match["has"].lower() != "about" else "about "),
     (_YEARS_HAD, _age_with_be),
     (_SHORT_ILLNESS, lambda match: f"{match['has']} {match['ill'].upper()}"),
     (_ILLNESS, lambda match: f"{match[1].capitalize()}'s"),

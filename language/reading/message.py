@@ -162,8 +162,7 @@ class MessageReader(StatementBuilder):
             user = self.cast.user if self.defaults_to_user and not self.cast.mentioned_now else None
             return self.last_person or user, True
         asked = re.findall(
-            r"(?i)\b(?:did|was|were|does|do|is|are|had|has|have|made|would|could) (he|she|you|they|we|it)\b",
-            self.reply,
+            r"(?i)\b(?:did|was|were|does|do|is|are|had|has|have|made|would|could) (he|she|you|they|we|it)\b", self.reply
         )
         if asked:
             low = asked[-1].lower()

@@ -180,8 +180,6 @@ class ClaimPair:
         about = all_words(old.things())
         if any(role == "from" and thing.words() <= about for role, thing in new.arguments):
             return True
-        if old.verbs[0] == "live" and new.verbs[0] == "move in":
-            return True
         if old.verbs[0] in {"live", "be"} and new.verbs[0] in {"move", "relocate"}:
             places = {thing.stem for thing in new.things("to", "time")}
             return not places.isdisjoint(self.names) and bool(old.things("in"))

@@ -146,31 +146,34 @@ def parse(text: str, *, names: bool = True) -> Parsed | None:
             return None
 
 
-def parse_each(texts: Sequence[str]) -> list[Parsed | None]:
+def parse_each(texts: Sequence[str], *, names: bool = True) -> list[Parsed | None]:
     """Parse texts as ``parse`` does, in batches: in a batch of eight, each takes less than half the time.
 
     Raises ImproperlyConfigured if the pipeline of ``KEEPSAKE_READING_MODEL`` is not installed.
     """
     cut = [text[:MOST_CHARACTERS] for text in texts]
     with _lock:
-        found = {text: known for text in cut if (known := _recall(text, names=True)) is not None}
+        found = {text: known for text in cut if (known := _recall(text, names=names)) is not None}
     waiting = [text for text in dict.fromkeys(cut) if text not in found]
     for first in range(0, len(waiting), _BATCH_SIZE):
         batch = waiting[first : first + _BATCH_SIZE]
-        found |= {text: each for text, each in zip(batch, _parse_batch(batch), strict=True) if each is not None}
+        found |= {
+            text: each for text, each in zip(batch, _parse_batch(batch, names=names), strict=True) if each is not None
+        }
     return [found.get(text) for text in cut]
 
 
-def _parse_batch(texts: Sequence[str]) -> Sequence[Parsed | None]:
+def _parse_batch(texts: Sequence[str], *, names: bool) -> Sequence[Parsed | None]:
     with _lock:
         pipeline = _pipeline()
         try:
             with pipeline.memory_zone():
-                docs = pipeline.pipe([_without_endless(text) for text in texts], batch_size=_BATCH_SIZE)
-                return [_keep(_as_records(text, doc), names=True) for text, doc in zip(texts, docs, strict=True)]
+                plain = [_without_endless(text) for text in texts]
+                docs = pipeline.pipe(plain, batch_size=_BATCH_SIZE, disable=[] if names else ["ner"])
+                return [_keep(_as_records(text, doc), names=names) for text, doc in zip(texts, docs, strict=True)]
         except Exception:  # noqa: BLE001 - parsed one by one below, which isolates the text that fails.
             log.info("reading_together_failed", texts=len(texts))
-    return [parse(text) for text in texts]
+    return [parse(text, names=names) for text in texts]
 
 
 def _recall(text: str, *, names: bool) -> Parsed | None:

@@ -22,15 +22,7 @@ from language.reading.kin import (
 )
 from language.reading.normalise import MASK
 from language.reading.parse import Parsed, Word
-from language.reading.words import (
-    KIN,
-    KIN_GENDER,
-    KIN_PLURALS,
-    NAMING_KIN,
-    NOT_NAMES,
-    TITLES,
-    listed,
-)
+from language.reading.words import KIN, KIN_GENDER, KIN_PLURALS, NAMING_KIN, NOT_NAMES, TITLES, listed
 
 Role = Literal["legacy", "user", "other"]
 
@@ -302,7 +294,7 @@ class Cast:
         if fits(last) and (last in self.mentioned_now or not self.mentioned_now):
             rival = any(person.fits(gender) and person is not last for person in self.mentioned_before)
             unclear = self.is_ambiguous and not self.mentioned_now and rival
-            return None if unclear or (last is legacy and self._is_present_tense(parsed, word)) else last
+            return None if unclear else last
         fitting = [person for person in self.mentioned_now if fits(person)]
         if len(fitting) > 1:
             sure = [person for person in fitting if person.gender == gender]
@@ -316,16 +308,9 @@ class Cast:
         if fitting:
             return None
         if fits(legacy):
-            return None if self.is_ambiguous or self._is_present_tense(parsed, word) else legacy
+            return None if self.is_ambiguous else legacy
         earlier = [person for person in self.mentioned_before if fits(person)]
         return earlier[0] if len(earlier) == 1 else None
-
-    def _is_present_tense(self, parsed: Parsed, word: Word) -> bool:
-        """Whether "he is …" is likely about a living person, as the legacy was not mentioned recently."""
-        return (
-            parsed.head(word).low in {"is", "'s", "isn't"}
-            and self.legacy not in self.mentioned_before + self.mentioned_now
-        )
 
     def learn_from_copula(self, subject: Person, complement: Word, possessive: Word | None) -> None:
         """Learn a name or relation from a copula: "my boss is Teresa", "Mike is my godson"."""

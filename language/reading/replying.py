@@ -18,15 +18,7 @@ from django.utils.translation import gettext as _
 from language.base import Heard, ReplyRequest, Source
 from language.reading.answering import NAME, TIME, Fit, matching_sources, up_to_date, with_name
 from language.reading.foreign import is_foreign
-from language.reading.questions import (
-    ASKS_OF_ITSELF,
-    GREETS,
-    MANNERS,
-    asked_of_talk,
-    asks_for_work,
-    is_question,
-    spelt,
-)
+from language.reading.questions import ASKS_OF_ITSELF, GREETS, MANNERS, asked_of_talk, asks_for_work, is_question, spelt
 from language.reading.words import ENGLISH, KIN, KIN_PLURALS, PETS, listed
 
 NO_MODEL = gettext_noop("No language model is configured here, so I only tell what I remember.")

@@ -121,12 +121,6 @@ def new_wording(memory: str, said: str) -> NewWording | None:
     return _of_values(memory, said) or _of_words(memory, said)
 
 
-def repeats_value(memory: str, said: str) -> bool:
-    """Whether a message has a value of the memory, and may tell of the same."""
-    known = {(each.kind, each.key) for each in _values(memory)}
-    return any((each.kind, each.key) in known for each in _values(said))
-
-
 # --- Days, dates, times, numbers --------------------------------------------------------------------------------------
 
 

@@ -197,8 +197,6 @@ class ClauseWording:
         elif word.dep == "det":
             unit = clause.parsed.head(word).lemma
             ok = unit in {"year", "month", "week", "weekend"} or (low == "these" and unit == "day")
-        elif low == "one":
-            ok = word.tag == "CD" and word.dep not in {"dobj", "nsubj", "attr"}
         elif low == "there":
             ok = any(
                 each.entity in {"GPE", "FAC", "LOC", "ORG"} and each.index not in self.referents for each in before
@@ -280,7 +278,6 @@ class ClauseWording:
                 place += 1
             if place in after and all_words[place - 2].text == all_words[place].text == ",":
                 skipped.add(place)
-            self._skip_appositive(clause, word, after, skipped)
             return self.name_of(person)
         told = any(each.low == person.kin and each.dep in {"attr", "oprd"} for each in words)
         if not told and all_words[word.index].pos == "PROPN" and word.low != person.kin and person.kin and first:
@@ -293,18 +290,6 @@ class ClauseWording:
         if word.low == person.kin and not self._has_possessor(clause, word):
             return f"{self.name_of(person.owner)}'s {word.low}" if person.owner is not None else word.text
         return word.text
-
-    def _skip_appositive(self, clause: Clause, word: Word, after: set[int], skipped: set[int]) -> None:
-        """Skip ", my grandfather," after the legacy's name."""
-        for each in clause.parsed.children(word):
-            if each.dep == "appos" and each.index in after and clause.parsed.child(each, "poss") is not None:
-                gone = {one.index for one in clause.parsed.subtree(each)}
-                gone |= {
-                    index
-                    for index in (min(gone) - 1, max(gone) + 1)
-                    if index in after and clause.parsed.words[index].text == ","
-                }
-                skipped |= gone
 
     def _has_possessor(self, clause: Clause, word: Word) -> bool:
         holders = (word, clause.parsed.head(word), *clause.parsed.children(word))

@@ -78,8 +78,8 @@ def test_what_has_to_be_read_is_read_at_once(monkeypatch):
     old = [Saying(f"The user plays the {each}.") for each in ("cello", "flute", "viola")] + [Saying("Otto is tall.")]
     verdicts = [compare(each.content, new.content) for each in old]
     read = []
-    monkeypatch.setattr(comparing, "parse_each", lambda texts: read.append(texts) or parse_each(texts))
-    monkeypatch.setattr(comparing, "parse", lambda text: pytest.fail(f"{text} was read alone"))
+    monkeypatch.setattr(comparing, "parse_each", lambda texts, **how: read.append(texts) or parse_each(texts, **how))
+    monkeypatch.setattr(comparing, "parse", lambda text, **how: pytest.fail(f"{text} was read alone"))
     parse_pairs([(new, each) for each in old])
     assert read == [["The user plays the cello.", "The user plays the viola.", "The user plays the flute."]]
     assert [new.to(each) for each in old] == verdicts

@@ -150,7 +150,7 @@ class TestAmongEachOther:
         settings.MEMORY_LINK_MIN_SIMILARITY = settings.MEMORY_CHECK_LOW_SIMILARITY = 0.3
         parsed, compared = [], []
         read_one, judge = parse._parse_batch, compare._compared
-        monkeypatch.setattr(parse, "_parse_batch", lambda texts: parsed.extend(texts) or read_one(texts))
+        monkeypatch.setattr(parse, "_parse_batch", lambda texts, **how: parsed.extend(texts) or read_one(texts, **how))
         monkeypatch.setattr(compare, "parse", parsed.append)
         monkeypatch.setattr(compare, "_compared", lambda old, new: compared.append((old, new)) or judge(old, new))
         contents = [f"The user owns {n} spoons of old silver." for n in range(30)]

@@ -208,8 +208,8 @@ def test_each_statement_is_parsed_once_and_before_the_lock(me, add, monkeypatch)
         add(me, content)
     parsed, at_the_lock = [], []
     parse, parse_each, record = compare.parse, compare.parse_each, adding.candidates_record
-    monkeypatch.setattr(compare, "parse", lambda text: (parsed.append(text), parse(text))[1])
-    monkeypatch.setattr(compare, "parse_each", lambda texts: (parsed.extend(texts), parse_each(texts))[1])
+    monkeypatch.setattr(compare, "parse", lambda text, **how: (parsed.append(text), parse(text, **how))[1])
+    monkeypatch.setattr(compare, "parse_each", lambda texts, **how: (parsed.extend(texts), parse_each(texts, **how))[1])
 
     def recording(*given):
         at_the_lock.append(list(parsed))

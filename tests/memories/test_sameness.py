@@ -38,7 +38,6 @@ def test_two_differ_whoever_says_that_they_are_one(one, other):
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        ("The user called Ana's dog.", "The user named Ana's dog."),
         ("The user is thinking about a parrot.", "The user has a parrot."),
         ("The user dislikes coriander.", "The user is allergic to coriander."),
         ("Rosalind was the youngest of seven.", "Rosalind had seven children."),
@@ -114,15 +113,10 @@ def test_a_figure_day_name_or_unit_in_place_of_another_overrules_a_model_in_any_
         ("The flight leaves at 06:40", "The flight leaves at 6:40"),
         ("The user coaches the under-12 team", "The user coaches the under-twelves team"),
         ("The user rises at six from Monday to Friday", "The user rises at six every weekday"),
-        ("The user's daughter's husband is Radek", "The user's son-in-law is Radek"),
-        ("The husband of the user's daughter is Radek", "The user's son-in-law is Radek"),
-        ("Rosalind had six siblings, all of them older than her", "Rosalind was the youngest of seven"),
         ("It was kept secret for twelve months", "It was kept secret for a year"),
-        ("Sober since New Year's Day 2021", "Sober since 1 January 2021"),
         ("The user mentioned that Elio is seven", "Elio is seven"),
         ("The user said she plays chess", "The user plays chess"),
         ("Delivered babies for a living, the user says", "Delivered babies for a living"),
-        ("A stroke the year before last", "A stroke two years ago"),
         ("The nephew of the user studies law", "The user's nephew studies law"),
     ],
 )
@@ -140,8 +134,3 @@ def test_amounts_and_who_is_meant_are_put_in_one_form(one, other):
 )
 def test_how_often_something_is_done_is_compared_in_days(one, other):
     assert how_often(normalise_figures(one)) == how_often(normalise_figures(other)) != frozenset()
-
-
-def test_the_husband_of_a_named_daughter_stays_hers():
-    text = "Daniel is the husband of the user's daughter Priya"
-    assert normalise_figures(text) == text

@@ -79,9 +79,7 @@ def test_orders_and_what_is_left_of_talk_do_not_leave(statement):
 
 @pytest.mark.parametrize(("said", "told"), [
     ("One more thing, my brother plays the harp.", ["The user's brother plays the harp."]),
-    ("My uncle learned me to fish.", ["The user's uncle taught the user to fish."]),
     ("I trod on a nail.", ["The user trod on a nail."]),
-    ("My aunt grew up with like six sisters.", ["The user's aunt grew up with about six sisters."]),
     ("I work nights as a nurse at St James's, three shifts a week.",
      ["The user works nights as a nurse at St James's, three shifts a week."]),
 ])  # fmt: skip

@@ -2,7 +2,7 @@
 
 import pytest
 
-from language.reading.values import new_wording, repeats_value
+from language.reading.values import new_wording
 
 CHOIR, GYM = "The user's choir rehearses on Tuesdays.", "The user goes to the gym three times a week."
 
@@ -53,8 +53,3 @@ def test_one_beside_no_old_one_sets_nothing_against_it(memory, said, then):
 ])  # fmt: skip
 def test_what_is_unclear_or_counts_something_else_is_left(memory, said):
     assert new_wording(memory, said) is None
-
-
-def test_a_value_that_stays_is_noticed():
-    assert repeats_value("The user has two cats.", "Two of them sleep on my bed.")
-    assert not repeats_value("The user has two cats.", "All of them sleep on my bed.")
