@@ -26,7 +26,7 @@ from language.reading.sentences import Sentence, split_sentences
 WEIGHTS = Path(__file__).with_name("judged.npz")
 CLASSES = ("neither", "points", "no", "asks")
 NEITHER, POINTS, NO, ASKS = range(len(CLASSES))
-LEAST_THAT_POINTS, LEAST_THAT_DECLINES, LEAST_THAT_ASKS = 2.75, 0.0, 1.0
+LEAST_THAT_POINTS, LEAST_THAT_DECLINES, LEAST_THAT_ASKS = 2.75, -0.5, 1.0
 """At these, 1 to 3 of 229 messages of people who refuse nothing (LoCoMo) are classified as refusals."""
 LEAST_WHERE_ORDERED = -1.0
 """The same where a pattern matched an order to keep nothing, but not what it names."""
