@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, partial
 from typing import Any, Generic, TypeVar
 from uuid import UUID
 
@@ -41,6 +41,7 @@ from journal.operation_actions import note_operation
 from journal.queue import enqueue
 from language.backends import get_embedder, get_embedder_before
 from language.base import Embedder, EmbedderUnavailable, Vectors
+from language.brief_caches import cached_briefly
 from memories.querysets import MemoryVersionQuerySet
 from memories.searching import (
     PRESENT_COLUMNS,
@@ -256,12 +257,13 @@ class _Told:
         )
 
 
-@lru_cache(maxsize=500)
+@cached_briefly(maxsize=500)
 def _known_centre(told: _Told) -> Centre:
     return centre_of(told.rows, told.embedding_model, told.corpus)
 
 
-@lru_cache(maxsize=2_000)
+# Its keys hold questions.
+@cached_briefly(maxsize=2_000)
 def _known_of_memories(standing: _Standing) -> tuple[Corpus, Centre]:
     corpus = standing.query.corpus(standing.user_id, "memories")
     rows = present_shape(standing.principal, Narrowing())

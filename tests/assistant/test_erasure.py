@@ -1,5 +1,6 @@
 """Erasing: what goes with what, who may, that it can be checked, and that a killed worker leaves nothing half done."""
 
+import gc
 import sys
 from datetime import timedelta
 from io import StringIO
@@ -20,6 +21,7 @@ from assistant.erasure.actions import erasure_request, erasure_withdraw, erasure
 from assistant.erasure.extent import SCOPES
 from assistant.learn.actions import message_decline
 from assistant.learn.rewriting import rewrite_chunks
+from assistant.recall.search import QueryVector
 from conversations.actions import (
     Cause,
     NewMessage,
@@ -125,6 +127,22 @@ def test_erasing_everything_reaches_the_cache(owner, api):
     valkey().set(f"memory:{owner.pk}:1:list:x", "hens", 60)
     erase(owner, "everything")
     assert valkey().get(f"memory:{owner.pk}:1:list:x") is None
+
+
+def test_no_process_keeps_a_question_after_an_erasure(owner, api):
+    """What is kept of recall for a minute has the question beside it."""
+    hens = MemoryFactory(user=owner, content="The user keeps seven hens.")
+    api(AgentKeyFactory(agent__owner=owner).credential).post(
+        "/api/v1/memories/query/", {"query": "seven zanzibar hens"}
+    )
+
+    def kept():
+        gc.collect()
+        return [each for each in gc.get_objects() if type(each) is QueryVector and "zanzibar" in each.text]
+
+    assert kept()
+    erase(owner, "memory", hens.pk)
+    assert not kept()
 
 
 @pytest.mark.django_db(transaction=True)

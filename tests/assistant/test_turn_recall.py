@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.queries import principal_for_person
-from assistant.recall.search import QueryVector, _known_centre, find_turns
+from assistant.recall.search import QueryVector, find_turns
 from assistant.recall.turn import gather
 from assistant.recall.turn.pieces import SaidPiece, in_passages, turn_piece, who_said
 from assistant.tasks import note_recall
@@ -18,6 +18,7 @@ from conversations.models import Conversation, Message
 from conversations.searching import Recallable
 from facts.actions import fact_add, facts_index
 from journal.models import OperationEvent
+from language.brief_caches import empty_caches
 from memories.actions import memories_note_shown, memory_archive
 from memories.models import Memory
 from tests import factories
@@ -395,9 +396,9 @@ def test_an_agent_that_reads_its_own_conversations_alone_is_told_nothing_by_what
         query = QueryVector("lighthouse")
         return [turn.hit.score for turn in find_turns(principal, query, wanted=Recallable(), top_k=3)]
 
-    _known_centre.cache_clear()
+    empty_caches()
     alone = scores(both[1])
-    _known_centre.cache_clear()
+    empty_caches()
     scores(both[0])
     assert len(alone) == 3
     assert scores(both[1]) == alone
