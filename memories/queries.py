@@ -30,7 +30,7 @@ from statements.models import Suppression
 from statements.policy import fingerprints
 from statements.wording import Embedded
 
-from .models import MEMORY, Memory, MemoryEvidence, Place, Relation
+from .models import MEMORY, Memory, MemoryEvidence, MemoryVersion, Place, Relation
 from .policy import writing
 from .policy.bands import Neighbour
 from .querysets import MemoryQuerySet
@@ -194,13 +194,17 @@ def kept_by_person(
     """Return the ids of the active memories that a write changes only with the person's approval.
 
     These are those that the person worded or pinned, if the write is by an agent or rests on a ``recorded`` message.
-    Takes a statement only for pinned ones.
+    A rewording by others in between changes nothing: an agent may have relayed the words for it. Takes a statement for
+    those that others reworded, and one for pinned ones.
     """
     is_by_agent = principal.kind == "agent" and not principal.speaks_as_person
     if not (is_by_agent or (policy is not None and policy.recorded)):
         return frozenset()
     active = [memory for memory in memories if memory.state == Memory.State.ACTIVE]
     worded = {memory.pk for memory in active if not memory.written_by}
+    if reworded := [memory.pk for memory in active if memory.version > 1 and memory.pk not in worded]:
+        own = MemoryVersion.objects.filter(memory__in=reworded, written_by="").exclude(content="")
+        worded.update(own.values_list("memory_id", flat=True))
     pinned = [memory for memory in active if memory.pinned and memory.pk not in worded]
     return frozenset(worded | ({memory.pk for memory in pinned} - pinned_by(principal, pinned)))
 

@@ -73,6 +73,10 @@ def proposals_undo(write: LedgerWrite, principal: Principal, wanted: Sequence[Un
             left[each.object_id] = "not_there" if proposal is None else "wrong_state"
             continue
         stood = proposal.state
+        # The approval is logged on what it changed, so no later change of the proposal was found.
+        if each.before.get("created") and stood == Proposal.State.APPROVED:
+            left[each.object_id] = "built_on"
+            continue
         state = Proposal.State.REJECTED if each.before.get("created") else each.before["state"]
         _suppress_again(write, proposal.user_id, each)
         if state == stood and not write.touched:

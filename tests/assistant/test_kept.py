@@ -7,6 +7,8 @@ import pytest
 from assistant.learn import summarizing
 from conversations.actions import NewMessage, conversation_create, messages_append
 from journal.exceptions import NotYoursToDecide
+from journal.models import Change
+from journal.undo import undo
 from memories.actions import (
     memories_delete,
     memory_add,
@@ -71,6 +73,15 @@ def test_so_does_a_service_keys_that_decides_for_the_person_until_it_approves_it
     proposal_approve(backend, proposal.pk)
     corrected.refresh_from_db()
     assert corrected.content == "Ines is the user's cousin."
+
+
+def test_an_agent_does_not_undo_its_proposal_once_it_is_approved(bot, me, corrected):
+    proposal = memory_update(bot, corrected.pk, "Ines is the user's cousin.").proposal
+    at = Change.objects.filter(object_id=str(proposal.pk)).latest("rev").rev
+    proposal_approve(me, proposal.pk)
+    assert [each.why for each in undo(bot, at, at).left] == ["built_on"]
+    proposal.refresh_from_db()
+    assert proposal.state == "approved"
 
 
 def test_an_agents_own_wording_it_changes_at_once(bot):
@@ -167,3 +178,16 @@ class TestInTalk:
         call = update(corrected, "The user married Ines again.", quote="married Ines again")
         memory = tell(request.getfixturevalue(who), call, in_turn=True)
         assert memory.content == "The user married Ines again."
+
+    @pytest.mark.parametrize("approves", [False, True])
+    def test_what_a_turn_reworded_since_still_waits(self, tell, me, bot, corrected, approves):
+        told = "The user married Ines again."
+        memory = tell(bot, update(corrected, told, quote="married Ines again"), in_turn=True)
+        assert memory.written_by
+        if approves:
+            memory_approve(me, memory.pk)
+        memory_update(bot, memory.pk, "Ines is the user's cousin.")
+        memory_archive(bot, memory.pk)
+        memory.refresh_from_db()
+        assert (memory.content, memory.state) == (told, "active")
+        assert [*Proposal.objects.waiting().values_list("reason", flat=True)] == [KEPT, KEPT]
