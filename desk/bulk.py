@@ -53,6 +53,7 @@ WHY_SKIPPED = {
     "nothing_to_do": gettext_noop("already so"),
     "wrong_state": gettext_noop("in a state that does not allow it"),
     "not_a_member": gettext_noop("about a legacy that you have left"),
+    "erasure_waits": gettext_noop("waiting for their erasure"),
     "similar_exists": gettext_noop("already there in the same words"),
     "field_exists": gettext_noop("in a field that another memory has now"),
 }

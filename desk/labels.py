@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from accounts import categories
 from memories.policy.fields import MAY_SET_A_FIELD
 from memories.records import KEPT, RELAYED, UNANSWERED
+from statements.models import ERASURE_WAITS
 from statements.policy import HELD_BACK
 from statements.policy.resembling import RESEMBLES
 from statements.wording import REVIEW_REASONS
@@ -103,13 +104,14 @@ def category_in_text(name: str) -> str:
     return shown.lower() if shown == CATEGORIES.get(name, shown) else shown
 
 
-_WAITING_REASONS = {RESEMBLES, UNANSWERED, KEPT, RELAYED, MAY_SET_A_FIELD, *filter(None, REVIEW_REASONS.values())}
+_OF_REVIEW = {RESEMBLES, UNANSWERED, KEPT, RELAYED, MAY_SET_A_FIELD, *filter(None, REVIEW_REASONS.values())}
+_REASONS = {ERASURE_WAITS, *_OF_REVIEW}
 
 
 def reason_in_words(text: str) -> str:
     """Translate a stored reason: a gate's is in English, others are people's words."""
     if not text.startswith(HELD_BACK):
-        return _(text) if text in _WAITING_REASONS else text
+        return _(text) if text in _REASONS else text
     why = text.removeprefix(HELD_BACK).removesuffix(".")
     return _("Held back because it %(reason)s.") % {"reason": _(why)}
 

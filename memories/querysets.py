@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from accounts.querysets import own_rows
 from journal.models import Ledger
+from statements.models import ERASURE_WAITS
 from statements.querysets import StatementQuerySet
 
 if TYPE_CHECKING:
@@ -66,9 +67,9 @@ class MemoryQuerySet(StatementQuerySet["Memory"]):
     def visible_to(self, principal: Principal) -> MemoryQuerySet:
         """All for staff; for a person their own, in any state and of the principal's categories.
 
-        An agent sees active and archived ones, and its own proposed or quarantined ones. An agent that may decide for
-        the person sees all states. It sees none while the person has memory switched off. If the person reviews before
-        use, it sees unreviewed ones only if it added them.
+        An agent sees active and archived ones, and its own proposed or quarantined ones, but none that waits for its
+        erasure. An agent that may decide for the person sees all states. It sees none while the person has memory
+        switched off. If the person reviews before use, it sees unreviewed ones only if it added them.
         """
         if principal.kind == "staff":
             return self
@@ -84,7 +85,12 @@ class MemoryQuerySet(StatementQuerySet["Memory"]):
         if principal.may_decide:
             return own
         waiting = Q(state__in=["proposed", "quarantined"], agent_id=principal.agent_id)
-        seen = own.filter(Q(state__in=["active", "archived"]) | waiting)
+        # In a subquery, since the index that searches use does not contain ``state_reason``.
+        leaving = self.model._default_manager.filter(
+            user_id=principal.user_id, state="archived", state_reason=ERASURE_WAITS
+        )
+        archived = Q(state="archived") & ~Q(pk__in=leaving.values("pk"))
+        seen = own.filter(Q(state="active") | archived | waiting)
         if principal.review == "before":
             added = Q(agent_id=principal.agent_id, agent_id__isnull=False)
             seen = seen.exclude(pk__in=self._unreviewed(principal.user_id).exclude(added))

@@ -10,6 +10,7 @@ from uuid import UUID
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 from pgvector.django import HalfVectorField
 
 from accounts.models import Legacy, User
@@ -60,6 +61,9 @@ class RejectionReason(models.TextChoices):
     NOT_TRUE = "not_true", "Not true"
     DONT_KEEP = "dont_keep", "Not to be kept"
 
+
+ERASURE_WAITS = gettext_noop("It waits for its erasure. To keep it, take the erasure back under “Your data”.")
+"""The ``state_reason`` of what waits for its erasure: agents don't see it, and it can't be restored by itself."""
 
 UPKEEP = frozenset({"index_not_before", "index_attempts", "embedding", "embedding_model"})
 

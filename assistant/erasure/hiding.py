@@ -9,11 +9,11 @@ from accounts.principals import Principal
 from conversations.actions import Cause, PassagePlace, passages_withhold
 from conversations.actions.withholding import MOST_PASSAGES
 from conversations.models import Conversation, Message
-from facts.actions import facts_decide
+from facts.actions import facts_hide
 from journal.models import Erasure
 from journal.steps import Span, watch_revisions
 from journal.undo import undo
-from memories.actions import memories_decide, place_remove
+from memories.actions import memories_hide, place_remove
 from memories.models import Place
 
 from ..learn.actions import message_decline
@@ -39,9 +39,9 @@ def hide(person: Principal, erasure: Erasure, passages: Sequence[PassagePlace], 
 
 def _hide(person: Principal, erasure: Erasure, extent: Extent) -> None:
     if extent.memories:
-        memories_decide(person, dict.fromkeys(extent.memories), "archive")
+        memories_hide(person, extent.memories)
     if extent.facts:
-        facts_decide(person, dict.fromkeys(extent.facts), "delete")
+        facts_hide(person, extent.facts)
     for place in Place.objects.visible_to(person).present().filter(pk__in=extent.places):
         place_remove(person, place.pk)
     if erasure.scope == "message":

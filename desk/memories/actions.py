@@ -18,7 +18,7 @@ from language.third_person import stored_as
 from memories import actions
 from memories.models import Memory, MemoryVersion
 from memories.records import NewMemory
-from statements.models import RejectionReason
+from statements.models import ERASURE_WAITS, RejectionReason
 from statements.policy.naming import in_second_person
 
 from ..cards import last_day
@@ -45,6 +45,7 @@ _SAID = {
 _WHY_NOT = {
     "changed": (gettext_noop("It was reworded after you saw it."), "version_conflict"),
     "wrong_state": (gettext_noop("Its state has changed, so this can't be done."), "wrong_state"),
+    "erasure_waits": (ERASURE_WAITS, "erasure_waits"),
     "similar_exists": (gettext_noop("You have the same memory already."), "similar_exists"),
     "field_exists": (gettext_noop("Another memory has this field now. Put that one away first."), "field_exists"),
 }

@@ -2,7 +2,7 @@
 
 from statements.actions.many import MOST_AT_ONCE
 
-from .bulk import BULK_DECISIONS, DONE, BulkResult, facts_decide, facts_preview
+from .bulk import BULK_DECISIONS, DONE, BulkResult, facts_decide, facts_hide, facts_preview
 from .ending import legacies_purge, legacy_end, legacy_restore
 from .extraction import PreparedFact, prepare_extracted, record_extracted
 from .moderating import fact_hide, fact_hold_again, fact_open, fact_quarantine, fact_refuse, fact_release, fact_unhide
@@ -42,6 +42,7 @@ __all__ = [
     "fact_unshare_withheld",
     "facts_decide",
     "facts_delete_learned",
+    "facts_hide",
     "facts_index",
     "facts_preview",
     "legacies_purge",

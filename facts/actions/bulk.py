@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -15,7 +15,7 @@ from accounts.principals import Principal
 from journal.actions import LedgerWrite, ledger_write
 from journal.queue import enqueue
 from journal.records import DONE, BulkResult
-from statements.actions import PRESENT, archived_columns
+from statements.actions import GONE, PRESENT, archived_columns
 from statements.actions.many import (
     LogEntry,
     Move,
@@ -25,7 +25,7 @@ from statements.actions.many import (
     move_many,
     suppress_many,
 )
-from statements.models import Doubt, RejectionReason
+from statements.models import ERASURE_WAITS, Doubt, RejectionReason
 
 from .. import policy
 from ..models import FACT, LegacyFact
@@ -86,6 +86,25 @@ def facts_decide(principal: Principal, wanted: Mapping[UUID, int | None], decisi
         result = BulkResult.between(outcomes, first, write.ledgers[user_id].rev)
         write.result("fact", *result.ids)
     return result
+
+
+def facts_hide(principal: Principal, ids: Collection[UUID]) -> None:
+    """Archive the person's facts so that agents don't see them, with ``ERASURE_WAITS``. Undo shows them again.
+
+    Those already archived or rejected get this reason too. Raises NotYoursToDecide (403).
+    """
+    user_id = must_decide(principal)
+    rows = LegacyFact.objects.mine(principal).filter(pk__in=ids).exclude(state__in=GONE, state_reason=ERASURE_WAITS)
+    legacies = set(rows.order_by().values_list("legacy_id", flat=True).distinct())
+    with ledger_write(principal.actor, user_id, *legacies) as write:
+        now, archived = timezone.now(), State.ARCHIVED
+        moves = []
+        for fact in rows.filter(legacy_id__in=legacies).order_by("extracted_at", "id").defer(*_NOT_READ):
+            gone: dict[str, Any] = {"state_reason": ERASURE_WAITS}
+            target = gone if fact.state in GONE else archived_columns(archived, now, ERASURE_WAITS)
+            moves.append(Move(fact, target, [LogEntry("DELETE")]))
+        suppress_many(FACT, moves)
+        change_many(write, user_id, moves)
 
 
 def _check(principal: Principal, wanted: Mapping[UUID, int | None], decision: str) -> UUID:

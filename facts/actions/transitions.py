@@ -37,6 +37,7 @@ from statements.actions import (
     GONE,
     PRESENT,
     ChangedStatement,
+    check_kept,
     check_state,
     doubt_statement,
     erase,
@@ -171,12 +172,13 @@ def fact_restore(principal: Principal, fact_id: UUID) -> LegacyFact:
     """Restore a rejected or deleted fact: active, reviewed and private, without its suppression.
 
     A fact that staff had hidden or quarantined is hidden or quarantined again. Raises NotYoursToDecide (403), NotFound
-    (404; also after the purge), Conflict (409 ``wrong_state``, or ``similar_exists`` if the same words were added
-    since).
+    (404; also after the purge), Conflict (409 ``wrong_state``, ``erasure_waits``, or ``similar_exists`` if the same
+    words were added since).
     """
     must_decide(principal)
     with fact_write(principal, LegacyFact.objects.mine(principal), fact_id, *GONE) as change:
         fact = change.fact
+        check_kept(fact)
         must_be_no_twin(principal, fact)
         words_restore(change.write, fact.user_id, "fact", [fact.pk])
         unsuppress(change)

@@ -4,6 +4,7 @@ from .adding import ADDED_AT_ONCE, admit_new, memories_add, memory_add, prepare_
 from .bulk import BULK_DECISIONS, MOST_AT_ONCE, memories_decide, memories_delete, memories_preview
 from .consolidating import consolidations_due, memories_consolidate, person_consolidate
 from .editing import memory_amend, memory_revert, memory_update
+from .hiding import memories_hide
 from .insights import ReadyInsight, insights_record, insights_tidy
 from .many import Related, memories_relate
 from .merging import optimize_apply, optimize_revert
@@ -65,6 +66,7 @@ __all__ = [
     "memories_delete_learned",
     "memories_expire",
     "memories_forget_unused",
+    "memories_hide",
     "memories_index",
     "memories_note_shown",
     "memories_preview",

@@ -21,7 +21,7 @@ from conversations.actions import words_restore
 from journal.actions import LedgerWrite, ledger_write, write_part
 from journal.exceptions import Gated, NotYoursToDecide, Refused
 from journal.records import DONE, BulkResult
-from statements.actions import GONE, PRESENT, archived_columns, present_columns
+from statements.actions import GONE, PRESENT, archived_columns, erasure_waits, present_columns
 from statements.actions.many import (
     MOST_AT_ONCE,
     LogEntry,
@@ -98,11 +98,12 @@ def archive_many(
     why: str,
     *,
     event: str = "DELETE",
+    reason: str | None = None,
     meta_of: Callable[[Memory], dict[str, Any]] = lambda memory: {},
 ) -> None:
     """Archive memories of one person whose ledger is locked, each with a revision, in the order given.
 
-    ``meta_of`` returns further log data of each.
+    ``reason`` is their new ``state_reason`` (None: as it is); ``meta_of`` returns further log data of each.
     """
     if not memories:
         return
@@ -110,7 +111,8 @@ def archive_many(
     moves = []
     for memory in memories:
         was: dict[str, Any] = {} if memory.state == State.ACTIVE else {"was": memory.state}
-        target = archived_columns(State.ARCHIVED, now, memory.state_reason, deleted_why=why)
+        said = memory.state_reason if reason is None else reason
+        target = archived_columns(State.ARCHIVED, now, said, deleted_why=why)
         moves.append(Move(memory, target, [LogEntry(event, {"why": why, **was, **meta_of(memory)})]))
     if why == Why.PERSON:
         suppress_many(MEMORY, moves)
@@ -143,8 +145,8 @@ def memories_decide(
     The reason ``dont_keep`` also withholds the source words.
 
     Codes of skipped ones: ``not_there``, ``changed`` (reworded since), ``nothing_to_do``, ``wrong_state``; on restore
-    also ``similar_exists`` and ``field_exists``. Raises NotYoursToDecide, Refused (400 ``unknown_decision``,
-    ``too_many``), Gated (422 ``budget``, if pinned memories alone exceed the budget).
+    also ``erasure_waits``, ``similar_exists`` and ``field_exists``. Raises NotYoursToDecide, Refused (400
+    ``unknown_decision``, ``too_many``), Gated (422 ``budget``, if pinned memories alone exceed the budget).
     """
     user_id = _check(principal, wanted, decision)
     refusal = RejectionReason(reason)
@@ -181,6 +183,7 @@ def _outcomes(wanted: Mapping[str, int | None], memories: Sequence[Memory], deci
     doubted: set[str] = set()
     if decision == "approve" and memories:
         doubted = set(Doubt.objects.open_of(memories[0].user_id, "memory").values_list("object_id", flat=True))
+    leaving = erasure_waits(memories) if decision == "restore" else ()
 
     def against(memory: Memory) -> str:
         is_settled = not memory.needs_check and memory.pk not in doubted
@@ -189,6 +192,8 @@ def _outcomes(wanted: Mapping[str, int | None], memories: Sequence[Memory], deci
             "pin": memory.pinned,
             "unpin": not memory.pinned,
         }
+        if memory.pk in leaving:
+            return "erasure_waits"
         return "nothing_to_do" if stands_so.get(decision) else ""
 
     return decision_outcomes(wanted, memories, _FROM[decision], writing.review_state, against)

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -20,6 +21,8 @@ from conversations.models import Message
 from conversations.passages import Original
 from journal.actions import LedgerWrite, delete_undo_steps, ledger_write
 from journal.exceptions import Conflict, NotFound, Refused
+from journal.models import Erasure
+from statements.models import ERASURE_WAITS
 
 from .. import queries
 from ..models import Place, Proposal
@@ -169,7 +172,7 @@ def place_restore(principal: Principal, place: UUID) -> Place:
     """Restore a removed place. Only the person may.
 
     Raises NotYoursToDecide, NotAllowed, NotFound (also after the purge), Gated (422 ``budget``), Conflict (409
-    ``wrong_state``).
+    ``wrong_state``, ``erasure_waits``).
     """
     user_id = accounts_policy.must_decide(principal)
     _must_keep(principal)
@@ -179,6 +182,9 @@ def place_restore(principal: Principal, place: UUID) -> Place:
             raise NotFound("There is no such place.")
         if row.deleted_at is None:
             raise Conflict(_("This place was not removed."), code="wrong_state", state="present")
+        named = Q(scope="place", object_id=str(place)) | Q(also__contains=[["place", str(place)]])
+        if Erasure.objects.filter(named, user_id=user_id, state=Erasure.State.WAITING).exists():
+            raise Conflict(_(ERASURE_WAITS), code="erasure_waits")
         unsuppress_place(write, user_id, {"place_id": row.place_id, "name": row.name, "notes": row.notes})
         row = store_place(write, row, user_id, {"name": row.name, "notes": row.notes})
         write.result("place", row.pk)

@@ -24,6 +24,7 @@ from journal.models import ActorKind, Change
 from statements.actions import (
     GONE,
     PRESENT,
+    check_kept,
     erase,
     resemblance_lift,
     suppression_check,
@@ -134,11 +135,12 @@ def memory_restore(principal: Principal, memory_id: str, *, version: int | None 
 
     What the person archived or rejected only they can restore. Quarantined memories become quarantined again. Raises
     NotYoursToDecide, NotAllowed, NotFound (also after the purge), Gated (422 ``budget``), Conflict (409
-    ``version_conflict``, ``wrong_state``, ``similar_exists``, ``field_exists``).
+    ``version_conflict``, ``wrong_state``, ``erasure_waits``, ``similar_exists``, ``field_exists``).
     """
     accounts_policy.must_remember(principal)
     with memory_write(principal, Memory.objects.visible_to(principal), memory_id, *GONE, version=version) as change:
         writing.must_restore(principal, change.memory)
+        check_kept(change.memory)
         decides = writing.decides_what_returns(principal)
         waits = not decides and state_before(change.memory) == State.PROPOSED
         restore(change, principal, reviewed=decides, waits=waits)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -17,8 +17,9 @@ from django.utils.translation import gettext as _
 from accounts.principals import Principal
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import Conflict, NotFound
+from journal.models import Erasure
 
-from ..models import Statement, StatementKind
+from ..models import ERASURE_WAITS, Statement, StatementKind
 from ..querysets import Row, StatementQuerySet
 
 GONE = frozenset({"archived", "rejected"})
@@ -172,6 +173,21 @@ def check_state(row: Statement, *allowed: str) -> None:
             code="wrong_state",
             state=row.state,
         )
+
+
+def check_kept(row: Statement) -> None:
+    """Raise Conflict (409 ``erasure_waits``) if the statement waits for its erasure."""
+    if erasure_waits([row]):
+        raise Conflict(_(ERASURE_WAITS), code="erasure_waits")
+
+
+def erasure_waits(rows: Sequence[Statement]) -> set[Any]:
+    """Return the ids of those of one person's statements that wait for their erasure."""
+    hidden = [row for row in rows if row.state_reason == ERASURE_WAITS]
+    # What could not be shown again after its erasure was taken back, or came with an import, keeps the reason.
+    of_person = Erasure.objects.filter(user_id=hidden[0].user_id) if hidden else Erasure.objects.none()
+    waits = of_person.filter(state__in=[Erasure.State.WAITING, Erasure.State.ERASING]).exists()
+    return {row.pk for row in hidden} if waits else set()
 
 
 def check_version(row: Statement, expected: int | None) -> None:

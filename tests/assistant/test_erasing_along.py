@@ -8,13 +8,14 @@ from assistant.erasure.actions import erasure_request, erasure_withdraw, run_era
 from assistant.erasure.verifying import left_of
 from assistant.learn.actions import message_decline
 from conversations.models import Conversation, Message
-from facts.actions import fact_restore
+from facts.actions import fact_restore, facts_decide
 from facts.models import LegacyFact
-from journal.exceptions import Refused
-from journal.models import Change, Erased, Erasure, JobRun
-from memories.actions import memory_restore, place_add, place_restore
+from journal.exceptions import Conflict, Refused
+from journal.models import Change, Erased, Erasure, JobRun, Ledger
+from memories.actions import memories_decide, memory_add, memory_restore, place_add, place_restore
 from memories.models import Memory, Place
-from statements.models import Suppression
+from memories.records import NewMemory
+from statements.models import ERASURE_WAITS, Suppression
 from tests.factories import AgentKeyFactory, ConversationFactory, LegacyFactFactory, MemoryFactory, MessageFactory
 
 pytestmark = pytest.mark.django_db
@@ -211,8 +212,7 @@ def test_taking_back_gives_back_nothing_that_was_withheld_before(api, owner, sai
 
 
 @pytest.mark.parametrize("noun", ["memory", "fact", "place"])
-def test_the_page_of_what_waits_says_so_also_after_it_was_restored(client, owner, legacy, noun):
-    """Restoring it alone does not keep it."""
+def test_what_waits_is_not_restored_by_itself_and_its_page_says_so(client, owner, legacy, noun):
     me = principal_for_person(owner.pk)
     pk = {
         "memory": lambda: MemoryFactory(user=owner),
@@ -224,7 +224,81 @@ def test_the_page_of_what_waits_says_so_also_after_it_was_restored(client, owner
     erasure, _job = erasure_request(me, noun, str(pk), grace_hours=24)
     keep = f'action="/conversations/kept/{erasure.pk}/"'
     assert keep in client.get(f"/{path}/{pk}/").content.decode()
-    {"memory": memory_restore, "fact": fact_restore, "place": place_restore}[noun](me, pk)
-    assert keep in client.get(f"/{path}/{pk}/").content.decode()
+    with pytest.raises(Conflict) as refused:
+        {"memory": memory_restore, "fact": fact_restore, "place": place_restore}[noun](me, pk)
+    assert (refused.value.code, refused.value.detail) == ("erasure_waits", ERASURE_WAITS)
+    if noun == "memory":
+        assert memories_decide(me, {pk: None}, "restore").skipped == {"erasure_waits": 1}
+    assert noun == "place" or ERASURE_WAITS in client.get(f"/{path}/{pk}/").content.decode()
     client.post(f"/conversations/kept/{erasure.pk}/")
     assert keep not in client.get(f"/{path}/{pk}/").content.decode()
+
+
+def test_what_was_left_hidden_by_an_erasure_taken_back_can_be_restored(owner):
+    me = principal_for_person(owner.pk)
+    memory = MemoryFactory(user=owner, content="The user plays the harp.")
+    erasure, _job = erasure_request(me, "memory", memory.pk, grace_hours=24)
+    again = memory_add(me, NewMemory("The user plays the harp.", "interests")).memory
+    erasure_withdraw(me, erasure.pk)
+    assert Memory.objects.get(pk=memory.pk).state == "archived"  # The same words are there again.
+    memories_decide(me, {again.pk: None}, "archive")
+    assert memory_restore(me, memory.pk).state == "active"
+
+
+@pytest.mark.parametrize("state", ["active", "proposed", "archived"])
+def test_agents_do_not_read_a_memory_that_waits_as_an_archived_one(api, owner, agent, state):
+    me = principal_for_person(owner.pk)
+    memory = MemoryFactory(user=owner, content="The user plays the harp.")
+    if state == "archived":
+        memories_decide(me, {memory.pk: None}, "archive")
+    elif state == "proposed":
+        Memory.objects.filter(pk=memory.pk).update(state="proposed", active_rev=None)
+    Memory.objects.filter(pk=memory.pk).update(state_reason="As before")
+    before = Memory.objects.values("state", "state_reason", "deleted_why").get(pk=memory.pk)
+    rev = Ledger.objects.get(pk=owner.pk).rev
+    reader, whole = (
+        api(AgentKeyFactory(agent=agent, scopes=scopes).credential)
+        for scopes in (["read", "write"], ["read", "write", "admin"])
+    )
+    one = f"/api/v1/memories/{memory.pk}/"
+
+    def told(client):
+        asked = {"query": "harp", "known_at": timezone.now().isoformat()}
+        answers = {
+            "one": client.get(one),
+            "history": client.get(f"{one}history/"),
+            "list": client.get("/api/v1/memories/", {"state": "archived"}),
+            "document": client.get("/api/v1/memories/document/"),
+            "query": client.post("/api/v1/memories/query/", asked, format="json"),
+            "mem0": client.get(f"/mem0/v1/memories/{memory.pk}/history/"),
+        }
+        return {name for name, answer in answers.items() if "harp" in str(answer.content)}
+
+    could = told(reader)
+    assert could >= {"active": {"one", "document", "query", "mem0"}, "archived": {"one", "list"}}.get(state, set())
+    erasure, _job = erasure_request(me, "memory", memory.pk, grace_hours=24)
+    assert told(reader) == set()
+    assert {reader.get(f"{one}{path}").status_code for path in ("", "history/")} == {404}
+    assert whole.get(one).json()["state_reason"] == ERASURE_WAITS == api(owner).get(one).json()["state_reason"]
+    changes = reader.get("/api/v1/changes/", {"after": rev}).content.decode()
+    assert "harp" not in changes
+    erasure_withdraw(me, erasure.pk)
+    assert Memory.objects.values("state", "state_reason", "deleted_why").get(pk=memory.pk) == before
+    assert told(reader) == could
+
+
+@pytest.mark.parametrize("state", ["active", "rejected", "archived"])
+def test_agents_do_not_read_a_fact_that_waits(api, owner, agent, legacy, state):
+    me = principal_for_person(owner.pk)
+    fact = LegacyFactFactory(user=owner, legacy=legacy, content="Played the lute.")
+    if state != "active":
+        facts_decide(me, {fact.pk: None}, {"rejected": "reject", "archived": "delete"}[state])
+    before = LegacyFact.objects.values("state", "state_reason").get(pk=fact.pk)
+    client = api(AgentKeyFactory(agent=agent).credential)
+    path = f"/api/v1/facts/{fact.pk}/"
+    assert client.get(path).status_code == 200
+    erasure, _job = erasure_request(me, "fact", str(fact.pk), grace_hours=24)
+    assert (client.get(path).status_code, api(owner).get(path).status_code) == (404, 200)
+    erasure_withdraw(me, erasure.pk)
+    assert LegacyFact.objects.values("state", "state_reason").get(pk=fact.pk) == before
+    assert client.get(path).status_code == 200
