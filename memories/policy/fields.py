@@ -314,8 +314,10 @@ MAY_SET_A_FIELD = gettext_noop("This may say your name, your pronouns, your city
 _LABEL = regex.compile(r"[\p{L} ]{3,40}[:=]\s*\S")
 _OF_ANYBODY = regex.compile(r"\s*name\s*[:=]", regex.IGNORECASE)
 # What a document of a few words may say of the person; a statement would say more.
-_IN_FEW_WORDS = _compiled([r"^(?:the user is |I am |I['’]m )?{pronouns}[.!]?$",
-                           r"^(?:the user is|I am|I['’]m) (?!{language}){name}(?: {name})?[.!]?$"])  # fmt: skip
+_PRONOUNS_ALONE = _compiled(
+    [r"^(?:the user is |I am |I['’]m |(?:my |the )?(?:preferred )?pronouns:? ?)?{pronouns}[.!]?$"]
+)
+_IN_FEW_WORDS = _compiled([r"^(?:the user is|I am|I['’]m) (?!{language}){name}(?: {name})?[.!]?$"])  # fmt: skip
 
 _OF_THE_USER_BESIDE = regex.compile(
     r"(?-i:\bI\b)|\b(?:user|me|my)\b|^\p{L}+s\b|^(?:preferred|chosen|native|mother)\b|^(?:pronouns?|nickname)\b",
@@ -359,15 +361,20 @@ def may_set_field(document: str, name: str = "") -> bool:
         return True
     if len(shown) > SHORT_CHARACTERS:
         return False
-    return bool(_IN_FEW_WORDS.search(shown) or field_of(about_the_user(shown), "", name))
+    return bool(
+        _PRONOUNS_ALONE.search(shown) or _IN_FEW_WORDS.search(shown) or field_of(about_the_user(shown), "", name)
+    )
 
 
 def sets_field_beside(text: str, subject: str, name: str) -> bool:
     """Whether a text beside a statement about ``subject``, such as a topic, gives a name, pronouns, a city or language.
 
     Topics are rarely sentences, so it has to be about the user by its own words: "live music in Porto" is not.
+    Pronouns alone are.
     """
     shown, first = without_ignorable(text).strip(), name.partition(" ")[0]
+    if subject in {"", "user"} and _PRONOUNS_ALONE.search(shown):
+        return True
     if not (_OF_THE_USER_BESIDE.search(shown) or (first and shown.startswith(first))):
         return False
     return any(field_of(each, subject, name) not in {"", Field.TONE, Field.GOAL} for each in _SENTENCES.split(shown))

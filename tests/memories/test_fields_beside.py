@@ -15,6 +15,8 @@ SETS = [
     {"topics": ["baking", "call me Bobby"]},
     {"topics": ["lives in Porto"]},
     {"topics": ["uses they/them pronouns"]},
+    {"topics": ["pronouns they/them"]},
+    {"topics": ["he/him"]},
     {"metadata": {"preferred_name": "Bobby"}},
     {"metadata": {"preferredName": "Bobby"}},
     {"metadata": {"user": {"pronouns": "they/them"}}},
