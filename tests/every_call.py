@@ -166,7 +166,7 @@ def rows(api, owner, member, stranger, legacy, agent):
         "number": 1,
         "import_id": brought["id"],
         "export": export,
-        "receipt": made("erase/", scope="everything", confirm=True, grace_hours=24)["receipt"],
+        "receipt": made("erase/", scope="memory", id=memories[3].pk, confirm=True, grace_hours=24)["receipt"],
         "job_id": JobRun.objects.get(kind="import").pk,
         "identity_id": factories.ExternalIdentityFactory(user=owner).pk,
         "withheld_id": withheld,

@@ -54,6 +54,8 @@ _STATES = re.compile(
     re.IGNORECASE,
 )
 """Words with which a past tense describes a present state: "was born", "got divorced", "quit smoking"."""
+_CALLED = re.compile(r"\b(call|nam)(?:ed|es|s) (?:\w+'s|the|her|his|an?) \w+$", re.IGNORECASE)
+"""Calling somebody without naming the name."""
 _PLAIN_VERBS = listed("go take make use")
 """Light verbs that can replace another verb: "takes the tram" for "commutes by tram"."""
 _LIKING = listed("like likes love loves enjoy enjoys hate hates dislikes stand want wants fond detests loathes")
@@ -174,6 +176,8 @@ def _differ_in_amounts(pair: Alignment) -> bool:
     days, its = one.days - other.days, other.days - one.days
     if figures != others or (days and its) or not (days | its) <= TIMES_OF_DAY:
         return True
+    if any(other.figure_by_counted.get(counted, figure) != figure for counted, figure in one.figure_by_counted.items()):
+        return True
     if _is_counted_otherwise(one, other) and _is_counted_otherwise(other, one):
         return True
     units, its = one.units - other.units, other.units - one.units
@@ -243,6 +247,8 @@ def _differ_in_sense(pair: Alignment) -> bool:
         return True
     if one.is_partitive != other.is_partitive:
         return True
+    if one.is_seldom != other.is_seldom and one.negations and other.negations:
+        return True
     if _has_opposed_preposition(pair) or _is_qualified(pair):
         return True
     if _is_state(pair) or one.is_perfect or other.is_perfect:
@@ -283,6 +289,8 @@ def _is_qualified(pair: Alignment) -> bool:
     if first - second and second - first:
         return True
     qualified = pair.unshared_tokens & _ALWAYS_QUALIFYING
+    if "in" in {one.token_after("believes"), other.token_after("believes")}:
+        qualified -= {"believes"}
     qualified -= {word.lemma.partition("_")[2] for word in (*one.content_words, *other.content_words)}
     if "able" in one.lower_tokens | other.lower_tokens:
         qualified -= {"could"}
@@ -336,7 +344,13 @@ def _is_kind_of(pair: Alignment) -> bool:
 
 
 def _has_substituted_verb(pair: Alignment) -> bool:
-    """Whether the verb is substituted."""
+    """Whether the verb is substituted.
+
+    "Called Ana's dog" and "named Ana's dog" differ; "called the dog Rufus" and "named the dog Rufus" don't.
+    """
+    called = [_CALLED.search(each.normalised) for each in (pair.first, pair.second)]
+    if called[0] and called[1] and called[0][1].lower() != called[1][1].lower():
+        return True
     return pair.is_monotonic and any(
         is_both and word.part == another.part == "verb" and related(word, another) not in ALIKE
         for word, another, is_both in pair.substitutions

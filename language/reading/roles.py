@@ -48,6 +48,10 @@ def _swap_sides(one: Content, other: Content) -> bool:
             continue
         if other.contains(first) and one.contains(second):
             return True
+    for noun, its in one.adjectives_by_noun.items():
+        only, others = its - other.adjectives_by_noun.get(noun, its), other.adjectives_by_noun.get(noun, its) - its
+        if only and others and only & other.lower_tokens and others & one.lower_tokens:
+            return True
     return False
 
 

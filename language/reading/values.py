@@ -132,7 +132,7 @@ def _of_values(memory: str, said: str) -> NewWording | None:
             continue
         alike = [each for one in told if (each := _as_kind(one, old)) is not None]
         denied = [each for each in alike if _is_denied(each, said)]
-        if old.kind == "number" and any(each.kind == old.kind and each.key == old.key for each in denied):
+        if old.kind == "number" and any((each.kind, each.key, each.unit) == (old.kind, old.key, "") for each in denied):
             alike = [each for each in told if each.kind == old.kind]  # Whatever their units: "88 kg (previously 92)".
         new = {each.key: each for each in alike if each not in denied and each.key != old.key}
         if len(new) > 1:

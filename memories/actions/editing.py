@@ -68,6 +68,7 @@ def memory_update(
     verbatim = verbatim or verbatim_now
     content = writing.admitted(content, kind, own_word=own_word, verbatim=verbatim)
     metadata = None if metadata is None else writing.clean_metadata(metadata, own_word=own_word)
+    reason = clean_reason(reason)
     source = queries.read_source(principal, conversation_id, message_id)
     text = Embedded.of(content, verbatim=verbatim)
     document = beside.reason_for_document(principal, content, "", verbatim)
@@ -99,7 +100,7 @@ def memory_update(
             said=source.said,
             valid_from=valid_from,
             correction=correction,
-            reason=clean_reason(reason),
+            reason=reason,
         )
         settle_edit(change, own_word=own_word)
         relink(change, principal, text)

@@ -126,7 +126,8 @@ def test_what_an_agent_words_anew_from_the_same_words_is_not_marked(owner, agent
     message = Message.objects.get(conversation=conversation, index=0)
     with_evidence = {"conversation_id": conversation.pk, "message_id": message.pk}
     bot = factories.agent_principal(agent, owner)
-    memories.memory_update(bot, memory.pk, "The user plays the cello in an orchestra.", **with_evidence)
+    told = memories.memory_update(bot, memory.pk, "The user plays the cello in an orchestra.", **with_evidence)
+    memories.proposal_approve(me(owner), told.proposal.pk)
     memory.versions.get(number=2).evidence.update(quote=CELLO)
     assert all("[since" not in text for text in asked())
 

@@ -198,7 +198,7 @@ def test_what_was_typed_stays_on_the_page_when_it_is_refused(visit, owner, fact)
     assert "History" in text(answer)
 
 
-FACT_QUERIES = 15
+FACT_QUERIES = 16
 
 
 @pytest.mark.parametrize("much", [1, 5])

@@ -410,7 +410,7 @@ def test_a_legacy_costs_the_same_however_much_there_is(
         LegacyFactFactory(legacy=legacy, user=friend, visibility="shared")
     facts = list(LegacyFact.objects.order_by("pk"))
     for one, other in pairwise(facts):
-        one.links_from.create(to_fact=other, kind="contradicts", strength=0.9)
+        one.links_from.get_or_create(to_fact=other, kind="contradicts", defaults={"strength": 0.9})
     client = visit(owner)
     with django_assert_num_queries(LEGACY_QUERIES):
         page = text(client.get(fact_list(legacy, name)))

@@ -263,7 +263,7 @@ def test_stored_text_is_shown_as_text(visit, owner, me, said):
         assert "&lt;script&gt;alert" in page
 
 
-QUERIES = {"list": 8, "place": 10}
+QUERIES = {"list": 8, "place": 11}
 
 
 @pytest.mark.parametrize("much", [1, 6])

@@ -9,7 +9,6 @@ from memories import actions, strategies
 from memories.models import MEMORY, Memory, MemoryPlan
 from statements.actions import statements_purge
 from tests import factories
-from tests.factories import AgentFactory, agent_principal
 from tests.memories.plans import Scripted, standing
 from tests.memories.rows import remember
 
@@ -141,7 +140,12 @@ def test_what_could_not_be_merged_says_why(visit, owner, me, plan, memories):
     ("change", "told"),
     [
         (
-            lambda me, old: actions.memory_archive(agent_principal(AgentFactory(owner_id=me.user_id)), old),
+            lambda me, old: actions.proposal_approve(
+                me,
+                actions.memory_archive(
+                    factories.agent_principal(factories.AgentFactory(owner_id=me.user_id)), old
+                ).proposal.pk,
+            ),
             "one of them was put away",
         ),
         (lambda me, old: factories.MemoryFactory(principal=me, content=BOTH), "is remembered elsewhere by now"),

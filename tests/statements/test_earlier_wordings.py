@@ -3,7 +3,8 @@
 import pytest
 from django.utils import timezone
 
-from memories.models import MEMORY, Memory
+from memories.actions import proposal_approve
+from memories.models import MEMORY, Memory, Proposal
 from statements.actions import statements_purge
 from statements.models import Suppression
 from statements.policy.resembling import RESEMBLES
@@ -99,10 +100,11 @@ def test_undoing_a_correction_undoes_its_hold(api, owner, agent):
     assert not Suppression.objects.exists()
 
 
-def test_what_was_replaced_in_a_memory_that_only_fell_out_of_use_is_held_until_its_purge(api, owner, agent):
+def test_what_was_replaced_in_a_memory_that_only_fell_out_of_use_is_held_until_its_purge(api, owner, agent, me):
     memory = add(api(agent), CELLO, "context")
     api(owner).put(url(memory), {"content": VIOLA})
     api(agent).delete(url(memory))
+    proposal_approve(me, Proposal.objects.get().pk)
     assert add(api(agent), CELLO, "context", insist=True)["state"] == "proposed"
     Memory.objects.filter(pk=memory["id"]).update(purge_at=timezone.now())
     statements_purge(MEMORY)

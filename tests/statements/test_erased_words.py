@@ -62,7 +62,8 @@ def test_an_earlier_wording_that_was_erased_with_its_message_waits(api, owner, a
         me, NewMemory("The user's heart murmurs.", "context"), message_id=message.pk,
         conversation_id=message.conversation_id,
     ).memory  # fmt: skip
-    actions.memory_update(factories.agent_principal(agent, owner), memory.pk, "The user keeps hens.")
+    told = actions.memory_update(factories.agent_principal(agent, owner), memory.pk, "The user keeps hens.")
+    actions.proposal_approve(me, told.proposal.pk)
     erase(owner, "message", message.pk)
     assert not holding("murmur")
     assert add(api(agent), "The user's heart murmurs.", "context", insist=True)["state"] == "proposed"
