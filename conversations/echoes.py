@@ -36,6 +36,9 @@ same topic 5. So matches by meaning are only offered to the person.
 SHORT_CHARACTERS = 300
 """The longest message compared by vector: that of a longer one covers too many topics."""
 MOST_OFFERED = 20
+MOST_MESSAGES = 50
+MOST_SENTENCES = 300
+"""Of a conversation so many messages of the person, and so many of their sentences, are looked for elsewhere."""
 _MOST_LOOKED_AT = 200
 _OF_ASKING = ("remember", "thanks", "thank", "tell", "telling", "told", "see", "know", "sorry", "sharing", "noted")
 """Words of asking to remember and of polite replies, which don't count as repetition."""
@@ -195,12 +198,13 @@ def _is_same(said: frozenset[str], words: frozenset[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class RepetitionQuery:
-    """A search for repetitions: the words, the statement's vector and its cause (type and id)."""
+    """A search for repetitions: the words, the statement's vector, its cause (type and id), and whether in archives."""
 
     said: WithheldWords
     cause: tuple[str, object]
     vector: Vectors | None
     embedding_model: str
+    archived: bool
 
 
 RejectedTexts = Callable[[UUID, bool], Iterable[str]]
@@ -273,39 +277,60 @@ def find_repetitions(
     embedding_model: str,
     *,
     names: Iterable[str] = (),
+    but: UUID | None = None,
+    archived: bool = False,
 ) -> list[Repetition]:
     """Return repetitions of what is rejected or erased: in messages, in titles, then in the registered rooms.
 
     They match the words of one of the ``statements``, the words withheld for them (``cause``: the type and id of the
     memory, fact or message that states them), or the meaning.
-    ``names`` don't count as words. Returns at most 20 messages and titles, the latest first, and 20 per room.
+    ``names`` don't count as words, nor what the conversation ``but`` says. ``archived``: also archived memories and
+    facts. Returns at most 20 messages and titles, the latest first, and 20 per room.
     """
     rows = Withheld.objects.visible_to(principal).because_of(cause[0], [cause[1]]).passages()
     withheld = list(rows.values_list("message_id", "text"))
     said = WithheldWords([*statements, *(text for _, text in withheld)], ["user", *names])
-    sought = RepetitionQuery(said, cause, vector, embedding_model)
-    talked = [*_in_messages(principal, sought, {pk for pk, _ in withheld}), *_in_titles(principal, said)]
+    sought = RepetitionQuery(said, cause, vector, embedding_model, archived)
+    talked = [*_in_messages(principal, sought, {pk for pk, _ in withheld}, but), *_in_titles(principal, said, but)]
     return talked[:MOST_OFFERED] + [each for search in _searches for each in search(principal, sought)]
 
 
 def message_said_again(principal: Principal, message_id: UUID) -> list[Repetition]:
-    """Return what else says what a sentence of a message says. Sentences of one word, such as a yes, don't count."""
-    message = Message.objects.visible_to(principal).filter(pk=message_id).first()
-    if message is None:
-        return []
-    text = Original(message.content)
-    sentences = [words for words in map(text.words, text.sentences()) if MARK not in words]
-    telling = [words for words, stems in zip(sentences, WithheldWords(sentences).each, strict=True) if len(stems) > 1]
-    is_short = message.embedding is not None and len(message.content) <= SHORT_CHARACTERS
-    vector = np.asarray(message.embedding, dtype=np.float32) if telling and is_short else None
-    found = find_repetitions(principal, ("message", message.pk), telling, vector, message.embedding_model)
-    return [each for each in found if each.object_id != str(message.pk)]
+    """Return what else says what a sentence of a message says. Sentences of one word, such as a yes, don't count.
+
+    Archived memories and facts count, too.
+    """
+    found = _said_again(principal, ("message", message_id), {"pk": message_id})
+    return [each for each in found if each.object_id != str(message_id)]
 
 
-def _in_messages(principal: Principal, sought: RepetitionQuery, but: Collection[UUID]) -> list[Repetition]:
+def conversation_said_again(principal: Principal, conversation_id: UUID) -> list[Repetition]:
+    """Like ``message_said_again`` for the latest of what the person said in a conversation."""
+    own = {"conversation": conversation_id, "role": "user"}
+    return _said_again(principal, ("conversation", conversation_id), own, conversation_id)
+
+
+def _said_again(
+    principal: Principal, cause: tuple[str, UUID], wanted: Mapping[str, object], but: UUID | None = None
+) -> list[Repetition]:
+    messages = Message.objects.visible_to(principal).filter(**wanted).order_by("-index")[:MOST_MESSAGES]
+    texts = [Original(message.content) for message in messages]
+    sentences = [words for text in texts for words in map(text.words, text.sentences()) if MARK not in words]
+    stems = WithheldWords(sentences[:MOST_SENTENCES]).each
+    telling = [words for words, each in zip(sentences, stems, strict=False) if len(each) > 1]
+    only = messages[0] if len(messages) == 1 else None
+    is_short = telling and only and only.embedding is not None and len(only.content) <= SHORT_CHARACTERS
+    vector = np.asarray(only.embedding, dtype=np.float32) if only and is_short else None
+    model = only.embedding_model if only else ""
+    return find_repetitions(principal, cause, telling, vector, model, but=but, archived=True) if messages else []
+
+
+def _in_messages(
+    principal: Principal, sought: RepetitionQuery, withheld: Collection[UUID], but: UUID | None
+) -> list[Repetition]:
     said = sought.said
     rows = Message.objects.visible_to(principal).filter(declined=False, role__in=["user", "assistant"])
-    rows = rows.exclude(pk__in=but)
+    rows = rows.exclude(pk__in=withheld).exclude(conversation=but)
     by_words = said.in_part(rows).order_by("-at").values_list("pk", flat=True)[:_MOST_LOOKED_AT]
     near: set[UUID] = set()
     if sought.vector is not None:
@@ -329,8 +354,9 @@ def _in_messages(principal: Principal, sought: RepetitionQuery, but: Collection[
     return list(offered.values())
 
 
-def _in_titles(principal: Principal, said: WithheldWords) -> list[Repetition]:
+def _in_titles(principal: Principal, said: WithheldWords, but: UUID | None) -> list[Repetition]:
     rows = Conversation.objects.visible_to(principal).filter(message_count__gt=0)
+    rows = rows.exclude(pk=but) if but else rows
     rows = said.in_part(rows.alias(search=SearchVector("title", config=said.config))).order_by("-last_message_at")
     titles = dict(rows.values_list("pk", "title")[:_MOST_LOOKED_AT])
     pairs = zip(titles.items(), said.stems(list(titles.values())), strict=True)

@@ -92,7 +92,7 @@ def also_said(principal: Principal, fact_id: UUID) -> list[Repetition]:
 
 def facts_say_again(principal: Principal, sought: RepetitionQuery) -> list[Repetition]:
     """Return the person's own facts that say what they asked not to keep."""
-    return LegacyFact.objects.mine(principal).present().saying_again(sought, "fact")
+    return LegacyFact.objects.mine(principal).saying_again(sought, "fact")
 
 
 def facts_rejected(user_id: UUID, not_kept: bool) -> list[str]:

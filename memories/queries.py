@@ -294,7 +294,7 @@ def unchanged_imported(user_id: UUID, import_id: UUID, *, any_state: bool = Fals
 
 def memories_say_again(principal: Principal, sought: RepetitionQuery) -> list[Repetition]:
     """Return memories and places that repeat something that is not to be kept."""
-    rows = Memory.objects.visible_to(principal).present()
+    rows = Memory.objects.visible_to(principal)
     return [*rows.saying_again(sought, "memory", "subject", "topics"), *_places_say_again(principal, sought.said)]
 
 

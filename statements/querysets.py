@@ -222,7 +222,8 @@ class StatementQuerySet(models.QuerySet[Row]):
         "has a daughter who plays the cello" are two statements.
         """
         said = sought.said
-        rows = self.exclude(pk=str(sought.cause[1])) if sought.cause[0] == object_type else self.all()
+        rows = self.all() if sought.archived else self.present()
+        rows = rows.exclude(pk=str(sought.cause[1])) if sought.cause[0] == object_type else rows
         near: set[Any] = set()
         if sought.vector is not None:
             at_least = settings.MEMORY_LINK_MIN_SIMILARITY

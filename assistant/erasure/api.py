@@ -35,8 +35,8 @@ class Erasures(IdempotentView[Principal]):
     def get(self, request: Request) -> Response:
         """Preview an erasure: how many of each kind it includes, and what else says the same.
 
-        Only memories, facts and messages say one thing that others may say, too. Nothing is changed. Only whoever
-        decides for the person may.
+        That is sought of memories, facts and messages, and of a conversation of its latest. Nothing is changed. Only
+        whoever decides for the person may.
         """
         asked = ErasableSerializer(data=request.query_params)
         asked.is_valid(raise_exception=True)

@@ -33,8 +33,16 @@ def hide(person: Principal, erasure: Erasure, passages: Sequence[PassagePlace], 
         if waits and erasure.scope in _HIDDEN:
             _hide(person, erasure, extent_of(erasure))
         if passages:
-            passages_withhold(person, passages, Cause(erasure.scope, erasure.object_id))
+            passages_withhold(person, passages, _cause_of(erasure))
     return taken.spans
+
+
+def _cause_of(erasure: Erasure) -> Cause:
+    """Because of what passages are withheld: for a conversation the last that the person said in it."""
+    if erasure.scope != "conversation":
+        return Cause(erasure.scope, erasure.object_id)
+    said = Message.objects.filter(conversation=UUID(erasure.object_id), role=Message.Role.USER)
+    return Cause("message", str(said.order_by("-index").values_list("pk", flat=True)[0]))
 
 
 def _hide(person: Principal, erasure: Erasure, extent: Extent) -> None:

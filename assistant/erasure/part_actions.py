@@ -99,9 +99,11 @@ def _by_themselves(extent: Extent) -> list[UUID]:
 
 def _withheld_of(user_id: UUID, extent: Extent, single: Collection[UUID]) -> list[WithheldQuerySet]:
     """Return what is withheld because of erased messages, memories and facts, and of these messages."""
-    told = {"message": single, "memory": extent.memories, "fact": extent.facts}
-    because = [Withheld.objects.filter(user_id=user_id).because_of(*each) for each in told.items()]
-    return [*because, Withheld.objects.filter(message__in=single)]
+    rows = Withheld.objects.filter(user_id=user_id)
+    # Those in erased conversations go with them, and leave no fingerprints.
+    elsewhere = rows.because_of("message", extent.messages).exclude(conversation__in=extent.conversations)
+    because = [rows.because_of("memory", extent.memories), rows.because_of("fact", extent.facts)]
+    return [elsewhere, *because, Withheld.objects.filter(message__in=single)]
 
 
 def _texts_of(user_id: UUID, extent: Extent, single: Collection[UUID]) -> list[ErasedText]:

@@ -14,7 +14,7 @@ from accounts.models import Agent, Legacy, Member
 from accounts.policy import must_decide, must_decide_for_all, sees_everything
 from accounts.principals import Principal
 from accounts.queries import principal_for_person
-from conversations.echoes import Repetition, message_said_again
+from conversations.echoes import Repetition, conversation_said_again, message_said_again
 from conversations.models import Conversation, ConversationImport, Message
 from conversations.querysets import OPEN_IMPORTS
 from facts import queries as facts
@@ -41,6 +41,7 @@ _ERASABLE: Mapping[str, Callable[[Principal], QuerySet[Any]]] = {
 _SAID_AGAIN: Mapping[str, Callable[[Principal, UUID], list[Repetition]]] = {
     "fact": facts.also_said,
     "message": message_said_again,
+    "conversation": conversation_said_again,
 }
 
 
@@ -80,7 +81,7 @@ def _named(principal: Principal, scope: str, object_id: str) -> QuerySet[Any]:
 
 
 def said_again(principal: Principal, scope: str, object_id: str) -> list[Repetition]:
-    """Return what else says the same as a memory, fact or message; nothing for what says no one thing."""
+    """Return what else says the same as a memory, fact, message or conversation; nothing for what says no one thing."""
     if scope == "memory":
         return memories.also_said(principal, object_id)
     find = _SAID_AGAIN.get(scope)

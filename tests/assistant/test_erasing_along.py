@@ -7,7 +7,7 @@ from accounts.queries import principal_for_person
 from assistant.erasure.actions import erasure_request, erasure_withdraw, run_erasure
 from assistant.erasure.verifying import left_of
 from assistant.learn.actions import message_decline
-from conversations.models import Conversation, Message
+from conversations.models import Conversation, Message, Withheld
 from facts.actions import fact_restore, facts_decide
 from facts.models import LegacyFact
 from journal.exceptions import Conflict, Refused
@@ -89,6 +89,49 @@ def test_what_goes_anyway_is_counted_and_not_offered(api, owner, said):
     seen = preview(api(owner), "message", said.pk)
     assert seen["counts"] == {"messages": 1, "memories": 1}
     assert {each["object_type"] for each in seen["also_said"]} == {"message", "title"}
+
+
+def test_a_conversation_offers_what_its_own_messages_say(api, client, owner, said, legacy):
+    """Also beyond its own messages, which would fill the list, and what was put away."""
+    talk = ConversationFactory(user=owner, title="My cello and the orchestra")
+    for _ in range(22):
+        MessageFactory(conversation=talk, content=CELLO)
+    MessageFactory(conversation=talk, role="assistant", content="I keep bees.")
+    memory = MemoryFactory(user=owner, content="The user plays the cello in an orchestra.")
+    memories_decide(principal_for_person(owner.pk), {memory.pk: None}, "archive")
+    again = Message.objects.get(content__startswith="In the orchestra")
+    seen = preview(api(owner), "conversation", talk.pk)
+    offered = {f"{each['object_type']}-{each['object']}" for each in seen["also_said"]}
+    keys = {f"message-{said.pk}", f"message-{again.pk}", f"title-{again.conversation_id}", f"memory-{memory.pk}"}
+    assert offered == keys
+    client.force_login(owner)
+    where = f"/conversations/{talk.pk}/remove/"
+    page = client.get(where).content.decode()
+    assert all(f'name="also" value="{key}" checked' in page for key in keys)
+    assert "of 50 messages at most 300 sentences" in page
+    client.post(where, {"decision": "erase", "at_once": "", "also": [*keys]})
+    again.refresh_from_db()
+    assert again.content == "[withheld] It rains."
+    client.post(where, {"decision": "erase", "at_once": "yes"})
+    erasure = run()
+    again.refresh_from_db()
+    assert again.content == "[withheld] It rains."
+    assert not Memory.objects.filter(pk=memory.pk).exists()
+    assert not Withheld.objects.exclude(text="").exists()
+    assert list(left_of(erasure)) == []
+
+
+def test_a_message_offers_what_was_put_away_and_a_memory_does_not(api, owner, said, legacy):
+    me = principal_for_person(owner.pk)
+    memory = MemoryFactory(user=owner, content="The user plays the cello in an orchestra.")
+    fact = LegacyFactFactory(user=owner, legacy=legacy, content="Plays the cello in an orchestra.")
+    other = MemoryFactory(user=owner, content="The user plays the cello in this orchestra.")
+    memories_decide(me, {memory.pk: None}, "archive")
+    facts_decide(me, {fact.pk: None}, "reject")
+    offered = {each["object"] for each in preview(api(owner), "message", said.pk)["also_said"]}
+    assert offered >= {memory.pk, str(fact.pk), other.pk}
+    offered = {each["object"] for each in preview(api(owner), "memory", other.pk)["also_said"]}
+    assert offered.isdisjoint({memory.pk, str(fact.pk)})
 
 
 def test_a_memory_and_a_fact_offer_what_says_the_same(api, owner, said, legacy):

@@ -369,6 +369,7 @@ def walk_my_data(ask):
     ask.answered.add("export_file")
     memory = ask("memories_create", {"content": "The user owns a kite.", "category": "context"})
     body = {"scope": "memory", "id": memory.id, "confirm": True, "grace_hours": 1}
+    ask("erase_preview", scope="memory", id=memory.id)
     made = ask("erase_create", body)
     assert ask("erase_retrieve", receipt=made.receipt).done is False
     ask("erase_destroy", receipt=made.receipt)
