@@ -75,7 +75,8 @@ class Asker:
             given["body"] = body if not isinstance(body, dict) else self.model(module).from_dict(body)
         hints = typing.get_type_hints(module._get_kwargs)
         for name, value in given.items():
-            choices = [each for each in typing.get_args(hints.get(name)) if isinstance(each, enum.EnumType)]
+            hint = hints.get(name)
+            choices = [each for each in (hint, *typing.get_args(hint)) if isinstance(each, enum.EnumType)]
             given[name] = choices[0](value) if choices else value
         return module.sync_detailed(client=self.client, **given)
 
@@ -369,6 +370,7 @@ def walk_my_data(ask):
     ask.answered.add("export_file")
     memory = ask("memories_create", {"content": "The user owns a kite.", "category": "context"})
     body = {"scope": "memory", "id": memory.id, "confirm": True, "grace_hours": 1}
+    ask("erase_preview", scope="memory", id=memory.id)
     ask("erase_preview", scope="memory", id=memory.id)
     made = ask("erase_create", body)
     assert ask("erase_retrieve", receipt=made.receipt).done is False
