@@ -89,7 +89,7 @@ def was_erased(user_id: UUID | None, url_kwargs: Mapping[str, Any] | None, calle
         return False
     rows = Erased.objects.filter(object_id__in=named, erasure__user_id=user_id)
     if getattr(caller, "kind", "") == ActorKind.AGENT:
-        rows = rows.seen_with(caller.categories, caller.sources)
+        rows = rows.seen_with(caller.categories, caller.sources, caller.agent_id)
     return rows.exists()
 
 

@@ -12,6 +12,7 @@ from uuid import UUID
 
 from django.contrib.admin.models import LogEntry
 from django.db import models
+from django.db.models import Q
 from django.utils import timezone
 
 from accounts.models import Legacy, Member
@@ -147,6 +148,7 @@ class _Erasing:
     def run(self) -> Counter[str]:
         """Erase, store tombstones, and count."""
         extent = self.extent
+        self._note_private()
         self._said()
         self._statements(MEMORY, extent.memories)
         self._statements(FACT, extent.facts)
@@ -177,6 +179,15 @@ class _Erasing:
         self._no_way_back()
         recount(self.write, self.user_id, self.write.ledgers.keys() - {self.user_id})
         return self.removed
+
+    def _note_private(self) -> None:
+        """Note whose conversations and messages other agents never saw."""
+        off = Message.objects.filter(Q(private=True) | Q(memory_off=True))
+        talks = Conversation.objects.filter(pk__in=self.extent.conversations)
+        talks = talks.filter(Q(private=True) | Q(pk__in=off.filter(conversation__in=talks).values("conversation")))
+        single = off.filter(pk__in=_by_themselves(self.extent))
+        held = [*talks.values_list("pk", "agent_id"), *single.values_list("pk", "conversation__agent_id")]
+        self.categories |= {pk: str(agent_id or "-") for pk, agent_id in held}
 
     def _statements(self, kind: StatementKind[Any], ids: Collection[Any]) -> None:
         """Delete statements with all versions, and suppress their words."""

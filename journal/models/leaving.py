@@ -100,19 +100,23 @@ class Erasure(models.Model):
 class ErasedQuerySet(models.QuerySet["Erased"]):
     """Queries over what was erased."""
 
-    def seen_with(self, categories: Collection[str] | None, sources: Collection[str]) -> ErasedQuerySet:
+    def seen_with(
+        self, categories: Collection[str] | None, sources: Collection[str], agent_id: uuid.UUID | None
+    ) -> ErasedQuerySet:
         """Return those that an agent with these categories (None: all) and sources may have known of."""
         of_sources = {"facts": ["fact"], "turns": ["message", "conversation"]}
         hidden = Q(kind__in=[kind for source, kinds in of_sources.items() if source not in sources for kind in kinds])
         if categories is not None:
             hidden |= Q(kind__in=["memory", "place"]) & ~Q(category__in=sorted(categories))
+        hidden |= Q(kind__in=["message", "conversation"]) & ~Q(category__in=["", str(agent_id)])
         return self.exclude(hidden)
 
 
 class Erased(models.Model):
     """The id of an erased object, or a keyed digest of an agent's name for a person. Kept for 90 days.
 
-    ``category``: that of a memory, or that places go with. Agents which don't see it are not told that it existed.
+    ``category``: that of a memory, or that places go with; of a conversation or message that was private or said with
+    memory switched off the agent's id, or "-". Agents which don't see it are not told that it existed.
     """
 
     erasure = models.ForeignKey(Erasure, on_delete=models.CASCADE, related_name="objects_erased", db_index=False)

@@ -3,7 +3,7 @@
 import pytest
 from django.utils import timezone
 
-from accounts.queries import principal_for_person
+from accounts.queries import principal_for_agent, principal_for_person
 from assistant.erasure.actions import erasure_request, erasure_withdraw, run_erasure
 from assistant.erasure.verifying import left_of
 from assistant.learn.actions import message_decline
@@ -16,7 +16,15 @@ from memories.actions import memories_decide, memory_add, memory_restore, place_
 from memories.models import Memory, Place
 from memories.records import NewMemory
 from statements.models import ERASURE_WAITS, Suppression
-from tests.factories import AgentKeyFactory, ConversationFactory, LegacyFactFactory, MemoryFactory, MessageFactory
+from tests.factories import (
+    AgentFactory,
+    AgentKeyFactory,
+    ConversationFactory,
+    LegacyFactFactory,
+    MemoryFactory,
+    MessageFactory,
+)
+from web.errors import was_erased
 
 pytestmark = pytest.mark.django_db
 
@@ -345,3 +353,21 @@ def test_agents_do_not_read_a_fact_that_waits(api, owner, agent, legacy, state):
     erasure_withdraw(me, erasure.pk)
     assert LegacyFact.objects.values("state", "state_reason").get(pk=fact.pk) == before
     assert client.get(path).status_code == 200
+
+
+@pytest.mark.parametrize("noun", ["conversation", "message"])
+@pytest.mark.parametrize("hidden", ["", "private", "memory_off"])
+def test_what_an_agent_never_saw_is_not_told_to_have_been_erased(api, owner, agent, noun, hidden):
+    other = AgentFactory(owner=owner)
+    talk = ConversationFactory(user=owner, agent=other, private=hidden == "private")
+    message = MessageFactory(conversation=talk, content=CELLO)
+    Message.objects.update(private=hidden == "private", memory_off=hidden == "memory_off")
+    pk = {"conversation": talk, "message": message}[noun].pk
+    erasure_request(principal_for_person(owner.pk), noun, str(pk))
+    run()
+
+    def told(caller):
+        return was_erased(owner.pk, {"pk": pk}, caller)
+
+    mine, theirs = principal_for_agent(other.pk, owner.pk), principal_for_agent(agent.pk, owner.pk)
+    assert (told(mine), told(theirs), told(None)) == (True, not hidden, True)
