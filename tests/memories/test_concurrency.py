@@ -24,7 +24,10 @@ WRITES = 200
 
 
 def write_at_random(principal, seed, writes):
-    """Random writes. Returns the contents that were acknowledged as new versions, by memory."""
+    """Random writes. Returns the contents that were acknowledged as new versions, by memory.
+
+    An agent's change of what the person worded waits for them, and makes no version.
+    """
     chance, acknowledged = random.Random(seed), []
     for number in range(writes):
         ids = list(Memory.objects.visible_to(principal).values_list("pk", flat=True)[:40])
@@ -36,8 +39,8 @@ def write_at_random(principal, seed, writes):
                 outcome = actions.memory_add(principal, NewMemory(content, "context"), insist=True)
                 acknowledged.append((outcome.memory.pk, content))
             elif what == "update":
-                actions.memory_update(principal, pk, content)
-                acknowledged.append((pk, content))
+                if actions.memory_update(principal, pk, content).proposal is None:
+                    acknowledged.append((pk, content))
             elif what == "amend":
                 actions.memory_amend(principal, pk, importance=chance.randint(1, 5), subject=f"Spoons {seed}")
             elif what == "archive":
