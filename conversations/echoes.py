@@ -283,9 +283,9 @@ def find_repetitions(
     """Return repetitions of what is rejected or erased: in messages, in titles, then in the registered rooms.
 
     They match the words of one of the ``statements``, the words withheld for them (``cause``: the type and id of the
-    memory, fact or message that states them), or the meaning.
-    ``names`` don't count as words, nor what the conversation ``but`` says. ``archived``: also archived memories and
-    facts. Returns at most 20 messages and titles, the latest first, and 20 per room.
+    memory, fact or message that states them), or the meaning. ``names`` don't count as words, nor what the conversation
+    ``but`` says. ``archived``: also archived memories and facts. Returns at most 20 messages and titles, the latest
+    first, and 20 per room.
     """
     rows = Withheld.objects.visible_to(principal).because_of(cause[0], [cause[1]]).passages()
     withheld = list(rows.values_list("message_id", "text"))
@@ -355,8 +355,7 @@ def _in_messages(
 
 
 def _in_titles(principal: Principal, said: WithheldWords, but: UUID | None) -> list[Repetition]:
-    rows = Conversation.objects.visible_to(principal).filter(message_count__gt=0)
-    rows = rows.exclude(pk=but) if but else rows
+    rows = Conversation.objects.visible_to(principal).filter(message_count__gt=0).exclude(pk=but)
     rows = said.in_part(rows.alias(search=SearchVector("title", config=said.config))).order_by("-last_message_at")
     titles = dict(rows.values_list("pk", "title")[:_MOST_LOOKED_AT])
     pairs = zip(titles.items(), said.stems(list(titles.values())), strict=True)

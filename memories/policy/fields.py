@@ -323,7 +323,7 @@ _OF_THE_USER_BESIDE = regex.compile(
     r"(?-i:\bI\b)|\b(?:user|me|my)\b|^\p{L}+s\b|^(?:preferred|chosen|native|mother)\b|^(?:pronouns?|nickname)\b",
     regex.IGNORECASE,
 )
-# Of what stands beside a statement, what is about the user: it names them, begins with a verb, or has such a label.
+"""Of what stands beside a statement, what is about the user: it names them, begins with a verb, or has such a label."""
 
 
 def field_of(content: str, subject: str = "", name: str = "", meaning: Meaning | None = None) -> str:

@@ -58,7 +58,7 @@ def _replaced(text: str, names: Sequence[str], is_lower: bool) -> str:
         end = begin.start() + len(form)
         whole = _end_of(text, end, rest) if rest else None
         if whole is None or _GOES_ON.match(text, whole):
-            if _GOES_ON.match(text, end) or not (is_lower or _OTHER_SURNAME.match(text, end) is None):
+            if _GOES_ON.match(text, end) or (not is_lower and _OTHER_SURNAME.match(text, end)):
                 continue
             whole = end
         done += f"{text[at : begin.start()]}the user"
