@@ -3,7 +3,7 @@
 Only English statements are rewritten that begin with "The user", optionally after a time ("Every Monday the user
 swims."), or that contain "the user's". Ambiguous ones stay unchanged: with pronouns that may refer to the user or
 somebody else (except "his" and "her" after the user's sister or dog), with a second "the user" (except "the user's" and
-"that the user is"), or with words after "and" or a comma that may be verbs or nouns.
+"when the user is"), or with words after "and" or a comma that may be verbs or nouns.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ _AS_IT_IS = _words(
     "will won't would wouldn't can can't cannot could couldn't may might must mustn't should shouldn't had hadn't did "
     "didn't became began bought broke brought built came caught chose cut drank drove fell felt found gave got grew "
     "kept knew learnt led left lost made met moved paid put quit ran read said sang saw sent set slept sold spent "
-    "spoke stood swam taught thought told took went won wore wrote ate flew heard held hurt understood"
+    "spoke stood swam bit dug drew fed forgot fought hid hung lent rode rose sank shook shot stole struck swore threw "
+    "tore wept woke taught thought told took went won wore wrote ate flew heard held hurt understood"
 )
 _ADVERBS = _words(
     "also always often usually never still currently now really generally rarely sometimes just only recently "
@@ -51,7 +52,10 @@ _TIME = re.compile(
     r"[^,.;:?!]{0,60}?,? (?=the user(?:'s|’s)? )"
 )
 _THEIRS = re.compile(r"\bthe user(?:'|’)s( (?!(?:a|an|the|been|not|now|going|getting|always|never|also|allergic)\b))")
-_THAT_THEY = re.compile(r"\bthat the user (is|isn't|was|wasn't|has|hasn't|had|will|can|can't|could|would|should)\b")
+_IN_A_CLAUSE = re.compile(
+    r"\b(that|when|while|because|if|since|although|until|before|after|where) the user "
+    r"(is|isn't|was|wasn't|has|hasn't|had|will|can|can't|could|would|should)\b"
+)
 _OBJECT = re.compile(
     rf"\b(and|with|to|for|of|at|by|from|about|beside|than|\w+(?:ed|[^s\W]s)|{'|'.join(sorted(_AS_IT_IS))}) the user\b"
     r"(?!(?:'|’)s| (?:is|was|has|\w+s)\b)"
@@ -113,7 +117,7 @@ def _sentence(text: str) -> str | None:
     if not text.startswith("The user "):
         return None
     rest = _THEIRS.sub(r"your\1", text.removeprefix("The user "))
-    rest = _THAT_THEY.sub(lambda found: f"that you {_of_you(found[1])}", rest)
+    rest = _IN_A_CLAUSE.sub(lambda found: f"{found[1]} you {_of_you(found[2])}", rest)
     verb = next((word for word in _WORD.finditer(rest) if word[0].lower() not in _ADVERBS), None)
     if verb is None or _PRONOUNS.search(rest) or verb[0] in _NOUNS or rest[: verb.start()].strip(" " + _LETTERS):
         return None

@@ -29,6 +29,8 @@ from language.second_person import second_person, told_to
         ("The user can't swim.", "You can't swim."),
         ("The user also often travels by train.", "You also often travel by train."),
         ("The user notices that the user is losing weight.", "You notice that you are losing weight."),
+        ("The user shot a swan once, when the user was ten.", "You shot a swan once, when you were ten."),
+        ("The user hid because the user had no ticket.", "You hid because you had no ticket."),
         ("The user knows that the user is watched.", "You know that you are watched."),
         ("The user no longer smokes.", "You no longer smoke."),
         ("The user lives in Porto and works at the docks.", "You live in Porto and work at the docks."),
