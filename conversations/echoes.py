@@ -355,7 +355,8 @@ def _in_messages(
 
 
 def _in_titles(principal: Principal, said: WithheldWords, but: UUID | None) -> list[Repetition]:
-    rows = Conversation.objects.visible_to(principal).filter(message_count__gt=0).exclude(pk=but)
+    rows = Conversation.objects.visible_to(principal).filter(message_count__gt=0)
+    rows = rows.exclude(pk=but) if but else rows
     rows = said.in_part(rows.alias(search=SearchVector("title", config=said.config))).order_by("-last_message_at")
     titles = dict(rows.values_list("pk", "title")[:_MOST_LOOKED_AT])
     pairs = zip(titles.items(), said.stems(list(titles.values())), strict=True)
