@@ -6,11 +6,16 @@ each such test. What migrations write, permissions and kinds of content, stays.
 
 from functools import cache
 
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
+from psycopg.errors import LockNotAvailable
 
 from statements.actions import purging
 
 KEPT = {"auth_permission", "django_content_type"}
+# Milliseconds to wait for one lock: less than deadlock_timeout, so that a request which a browser left under way, and
+# which waits for one of the locks taken here, is let finish in place of one of the two being broken off.
+PATIENCE = 300
+ATTEMPTS = 100
 
 
 @cache
@@ -20,8 +25,21 @@ def table_names():
 
 
 def empty_tables(test_case=None):
-    """Delete all rows, once nobody writes any more."""
+    """Delete all rows, once nobody writes any more. OperationalError once somebody wrote for half a minute."""
+    for left in reversed(range(ATTEMPTS)):
+        try:
+            delete_all()
+        except OperationalError as error:
+            if not (left and isinstance(error.__cause__, LockNotAvailable)):
+                raise
+        else:
+            return
+
+
+def delete_all():
+    """Delete all rows, or OperationalError where another connection holds one of the tables for `PATIENCE`."""
     with transaction.atomic(), purging(), connection.cursor() as cursor:
+        cursor.execute(f"SET LOCAL lock_timeout = {PATIENCE}")
         cursor.execute(f"LOCK TABLE {', '.join(table_names())} IN EXCLUSIVE MODE")
         cursor.execute(
             " UNION ALL ".join(f"SELECT '{name}' WHERE EXISTS (SELECT FROM {name})" for name in table_names())
