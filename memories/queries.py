@@ -193,12 +193,12 @@ def kept_by_person(
 ) -> frozenset[str]:
     """Return the ids of the active memories that a write changes only with the person's approval.
 
-    These are those that the person worded or pinned, if the write is by an agent or rests on a ``recorded`` message.
+    These are those that the person worded or pinned, if the write is by an agent or rests on words that it ``relayed``.
     A rewording by others in between changes nothing: an agent may have relayed the words for it. Takes a statement for
     those that others reworded, and one for pinned ones.
     """
     is_by_agent = principal.kind == "agent" and not principal.speaks_as_person
-    if not (is_by_agent or (policy is not None and policy.recorded)):
+    if not (is_by_agent or (policy is not None and policy.relayed)):
         return frozenset()
     active = [memory for memory in memories if memory.state == Memory.State.ACTIVE]
     worded = {memory.pk for memory in active if not memory.written_by}

@@ -99,9 +99,9 @@ class WritePolicy:
 
     ``own_word``: the person is the author. ``insist``: add it in spite of similar memories, and replace none.
     ``consent``: the person explicitly asked for it, so it needs no approval and removes suppressions. ``agreed``: they
-    confirmed exactly this, so it needs no review. ``relayed``: an agent reports their request, so suppressions stay.
-    ``unanswered``: they were asked whether to remember it and did not say yes, so it waits for them. ``recorded``: an
-    agent saved the message as a record, so it changes nothing that they worded or pinned.
+    confirmed exactly this, so it needs no review. ``relayed``: an agent reports it, so suppressions stay, and it
+    changes nothing that they worded or pinned.
+    ``unanswered``: they were asked whether to remember it and did not say yes, so it waits for them.
     ``verdicts`` are a model's comparisons by the wording of the neighbour; with them a rewording updates the neighbour,
     without them the caller gets a conflict. ``among_others``: part of a batch, which the caller relates with
     ``memories_relate`` at the end of the transaction.
@@ -113,7 +113,6 @@ class WritePolicy:
     agreed: bool = False
     relayed: bool = False
     unanswered: bool = False
-    recorded: bool = False
     verdicts: Mapping[str, Comparison] | None = None
     among_others: bool = False
 

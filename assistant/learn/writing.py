@@ -222,7 +222,7 @@ class PlanWriter:
         return self.messages[step.quotes[0].index].index in self.agreed and not self.is_relayed(step)
 
     def is_relayed(self, step: Step) -> bool:
-        """Whether an agent reported the message, or the yes to it: it can't lift a rejection."""
+        """Whether an agent reported the message, or the yes to it: the person may not have said so."""
         message = self.messages[step.quotes[0].index]
         return message.voice != Message.Voice.OWN or message.index in self.reported
 
@@ -232,7 +232,6 @@ class PlanWriter:
             agreed=self.has_agreed(step),
             relayed=self.is_relayed(step),
             unanswered=step.quotes[0].index in self.unanswered,
-            recorded=not self.messages[step.quotes[0].index].voice,
         )
 
     def find_consent(self, ready: Sequence[Ready]) -> None:

@@ -27,7 +27,10 @@ from language.reading.refusals import names_what_was_said, says_yes
 from language.reading.revising import OWN_WORDS
 from language.reading.sentences import split_sentences
 from language.second_person import told_to
+from memories.models import Memory
 from memories.policy import writing as filing
+from memories.queries import kept_by_person
+from memories.records import WritePolicy
 from statements.policy.naming import in_second_person
 
 from ..learn import tools
@@ -204,6 +207,10 @@ def _told(principal: Principal, plan: Plan, told: Collection[str], *, agreed: bo
     adding = [each for each in plan.steps if isinstance(each, Adding) and not each.held_back]
     wanted = [each for each in adding if each.consent or agreed]
     rewording = [each for each in plan.steps if isinstance(each, Rewording)]
+    kept: Collection[str] = ()
+    if relayed and rewording:
+        known = Memory.objects.filter(pk__in=[each.known.id for each in rewording]).without_vectors()
+        kept = kept_by_person(principal, known, WritePolicy(relayed=True))
 
     def waits(step: Adding | Rewording) -> bool:
         """As it is decided when the plan is carried out, by what a model writes."""
@@ -211,6 +218,8 @@ def _told(principal: Principal, plan: Plan, told: Collection[str], *, agreed: bo
             field = step.new.field
         else:
             known = step.known
+            if known.id in kept:
+                return True
             field = known.field or filing.said_field(principal, step.content, known.kind, known.subject)
         settled = filing.is_settled(principal, step.consent or agreed, relayed, field)
         return not settled and (principal.review == "before" or bool(field))

@@ -168,21 +168,27 @@ class TestInTalk:
         return said
 
     @pytest.mark.parametrize(("call", "reason"), [(update, KEPT), (delete, RELAYED)])
-    def test_what_an_agent_stores_as_a_record_waits(self, tell, bot, corrected, call, reason):
+    @pytest.mark.parametrize("in_turn", [False, True])
+    def test_what_an_agent_stores_or_relays_waits(self, tell, bot, corrected, call, reason, in_turn):
         more = ["The user married Ines again."] if call is update else []
-        tell(bot, call(corrected, *more, quote="married Ines again"), in_turn=False)
+        tell(bot, call(corrected, *more, quote="married Ines again", explicit=True), in_turn=in_turn)
         assert stands(corrected, reason=reason)
 
-    @pytest.mark.parametrize("who", ["me", "bot"])
-    def test_what_the_person_says_in_a_turn_applies_at_once(self, request, tell, corrected, who):
+    def test_so_does_what_it_relays_about_something_pinned(self, me, bot, tell, corrected):
+        memory = memory_add(bot, NewMemory("The user plays the cello.", "context")).memory
+        memory_pin(me, memory.pk, True)
+        tell(bot, update(memory, "The user married Ines again.", quote="married Ines again"), in_turn=True)
+        assert stands(memory, "The user plays the cello.")
+
+    def test_what_the_person_says_themselves_applies_at_once(self, me, tell, corrected):
         call = update(corrected, "The user married Ines again.", quote="married Ines again")
-        memory = tell(request.getfixturevalue(who), call, in_turn=True)
+        memory = tell(me, call, in_turn=True)
         assert memory.content == "The user married Ines again."
 
     @pytest.mark.parametrize("approves", [False, True])
-    def test_what_a_turn_reworded_since_still_waits(self, tell, me, bot, corrected, approves):
+    def test_what_their_chat_reworded_since_still_waits(self, tell, me, bot, corrected, approves):
         told = "The user married Ines again."
-        memory = tell(bot, update(corrected, told, quote="married Ines again"), in_turn=True)
+        memory = tell(me, update(corrected, told, quote="married Ines again"), in_turn=True)
         assert memory.written_by
         if approves:
             memory_approve(me, memory.pk)

@@ -319,5 +319,12 @@ class TestForgetting:
         assert told.endswith(f"{NOT_KEPT} {SOME_WAITS}")
         assert remembered() == ["The user sells cannabis."]
 
+    def test_so_does_a_correction_that_an_agent_relays(self, api, agent, owner):
+        factories.MemoryFactory(user=owner, content="The user plays the cello.")
+        talk = conversation_create(factories.agent_principal(agent, owner))
+        told = text_of(say(api(agent), talk, "Actually, I play the viola, not the cello."))
+        assert told.endswith("This waits until you approve it: You play the viola.")
+        assert remembered() == ["The user plays the cello."]
+
     def test_what_the_message_itself_says_is_not_kept(self, tell):
         assert tell("Please don't write down that I stole a bike.").endswith(NOT_KEPT)
