@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime
 from uuid import UUID
 
@@ -51,6 +52,20 @@ def check_title(title: str, *, own_word: bool) -> None:
     check_sensitive(title)
     if not own_word:
         check_instructions(title, _("The title was refused because it %(reason)s."))
+
+
+TitleCheck = Callable[[Principal, str], bool]
+_consent_checks: list[TitleCheck] = []
+
+
+def register_title_check(check: TitleCheck) -> None:
+    """Register a check: whether a title by the principal says what needs the person's consent."""
+    _consent_checks.append(check)
+
+
+def consented_title(principal: Principal, title: str) -> str:
+    """Return a title, or '' if it says what needs the person's consent: a title can't wait for it."""
+    return "" if any(check(principal, title) for check in _consent_checks) else title
 
 
 def passing_title(title: str) -> str:

@@ -16,6 +16,7 @@ class MemoriesConfig(AppConfig):
             register_kept_texts,
         )
         from conversations.echoes import register_rejected_texts, register_repetition_search  # noqa: PLC0415
+        from conversations.policy import register_title_check  # noqa: PLC0415
         from journal.undo import register_revert, register_undo  # noqa: PLC0415
         from statements.actions import register_doubt_finder  # noqa: PLC0415
 
@@ -26,12 +27,14 @@ class MemoriesConfig(AppConfig):
             memories_follow_withholding,
             memories_resting_on,
         )
+        from .policy.beside import title_waits  # noqa: PLC0415
         from .queries import (  # noqa: PLC0415
             memories_kept_of,
             memories_rejected,
             memories_say_again,
         )
 
+        register_title_check(title_waits)
         register_repetition_search(memories_say_again)
         register_rejected_texts(memories_rejected)
         register_kept_texts(memories_kept_of)

@@ -66,6 +66,8 @@ def conversation_create(
 ) -> Conversation:
     """Create a conversation, about a legacy if one is given. ``brought_by_id`` is the import that creates it.
 
+    A title that needs the person's consent is omitted.
+
     If the ``external_id`` (unique per person, agent and channel) exists, its conversation is returned, so that an
     import can be repeated. Raises NotFound when the person is no member of the legacy, Conflict (409,
     ``external_id_taken``) when the existing conversation has another legacy or privacy, NotAllowed without the scope,
@@ -74,6 +76,7 @@ def conversation_create(
     """
     user_id = must_write(principal)
     policy.check_title(title, own_word=principal.speaks_as_person)
+    title = policy.consented_title(principal, title)
     check_labels(principal, channel, external_id)
     if not principal.speaks_as_person and repeats_withheld(user_id, [title]):
         raise Gated(_("The title says what the person had taken out of the record."), code="rejected_before")

@@ -27,7 +27,7 @@ from statements.models import ERASURE_WAITS
 from .. import queries
 from ..models import Place, Proposal
 from ..policy import writing
-from ..policy.beside import reason_for_notes
+from ..policy.beside import reason_for_place
 from ..querysets import PLACES_CATEGORY, PlaceQuerySet
 from ..records import PlaceAdded, PlaceChanged
 from .placing import check_not_suppressed, mention, store_place, suppress_place, take_away, unsuppress_place
@@ -73,7 +73,7 @@ def place_add(
             unsuppress_place(write, user_id, values)
         else:
             check_not_suppressed(user_id, values)
-        reason = reason_for_notes(principal, [name, notes])
+        reason = reason_for_place(principal, name, values["notes"])
         if reason or writing.waits(principal, ""):
             if place is not None and present:
                 mention(write, place, source.said)
@@ -122,7 +122,7 @@ def place_edit(
             return PlaceChanged(row)
         if not own_word:
             check_not_suppressed(user_id, values)
-        reason = reason_for_notes(principal, given.values())
+        reason = reason_for_place(principal, values["name"], values["notes"])
         if reason or writing.waits(principal, ""):
             proposal = propose_place(write, principal, user_id, values, written_by=written_by, reason=reason)
             write.result("proposal", proposal.pk, status_code=202)

@@ -5,13 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import regex
+
 from accounts.policy.names import spelled_out
 from accounts.principals import Principal
+from language.ignorable import without_ignorable
 
-from .fields import MAY_SET_A_FIELD, may_set_field, sets_field_beside
+from ..models import Memory
+from .fields import MAY_SET_A_FIELD, PRONOUNS_ALONE, SENTENCES, compiled, field_of, may_set_field
 from .writing import metadata_entries
 
 MOST_WORDS_JOINED = 5
+_OF_THE_USER = regex.compile(
+    r"(?-i:\bI\b)|\b(?:user|me|my)\b|^\p{L}+s\b|^(?:preferred|chosen|native|mother)\b|^(?:pronouns?|nickname)\b",
+    regex.IGNORECASE,
+)
+"""Of what stands beside a statement, what is about the user: it names them, begins with a verb, or has such a label."""
+_IN_FEW_WORDS = compiled([
+    r"^(?:please |always )*(?:call|address) (?:her|him|them) (?:as )?(?!(?:mon|tues|wednes|thurs|fri|satur|sun)day)"
+    r"{name}[.!]?$",
+    r"^(?:(?:the )?user )?(?:name[:=]|nickname[:=]?) ?{name}(?: {name})?(?<!\.\w{{2,5}})$",
+    r"^(?:(?:the )?user |current |home )*(?:city|town)[:=] ?{place}",
+    r"^home ?(?:city|town),? (?:is )?(?:in )?{place}",
+    r"^(?:{users} (?:current |own )?(?:home|flat|apartment|house)|home)(?:,| in| near| at) {place}",
+    r"^(?:{users} )?home[:=] ?{place}(?:,? {place})*[.!]?$",
+])  # fmt: skip
+"""What labels and names of a few words say of the user, who is not named there."""
 
 
 def said_beside(subject: str, topics: Sequence[str], metadata: Mapping[str, Any] | None = None) -> list[str]:
@@ -45,7 +64,32 @@ def reason_for_notes(principal: Principal, texts: Iterable[str], subject: str = 
     """The same for texts without labels, such as notes about a place."""
     if principal.speaks_as_person:
         return ""
-    return MAY_SET_A_FIELD if any(sets_field_beside(text, subject, principal.name) for text in texts) else ""
+    return MAY_SET_A_FIELD if any(_sets_field(text, subject, principal.name) for text in texts) else ""
+
+
+def reason_for_place(principal: Principal, name: str, notes: str) -> str:
+    """The same for a place, which prompts show as "name: notes"."""
+    return reason_for_notes(principal, [name, notes, f"{name}: {notes}"])
+
+
+def title_waits(principal: Principal, title: str) -> bool:
+    """Whether a conversation's title by somebody else than the person may say a personal field."""
+    return bool(reason_for_notes(principal, [title]))
+
+
+def _sets_field(text: str, subject: str, name: str) -> bool:
+    """Whether a text beside a statement about ``subject``, such as a topic, gives a name, pronouns, a city or language.
+
+    Topics are rarely sentences, so it has to be about the user by its own words: "live music in Porto" is not.
+    Pronouns alone are, and so are few words such as "home city Porto".
+    """
+    shown, first = without_ignorable(text).strip(), name.partition(" ")[0]
+    if subject in {"", "user"} and (PRONOUNS_ALONE.search(shown) or _IN_FEW_WORDS.search(shown)):
+        return True
+    if not (_OF_THE_USER.search(shown) or (first and shown.startswith(first))):
+        return False
+    asked = {"", Memory.Field.TONE, Memory.Field.GOAL}
+    return any(field_of(each, subject, name) not in asked for each in SENTENCES.split(shown))
 
 
 def _labelled(filing: Mapping[str, Any]) -> Iterator[str]:

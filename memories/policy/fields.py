@@ -261,7 +261,8 @@ _HINTS: Mapping[str, str] = {
 }
 
 
-def _compiled(patterns: Iterable[str]) -> regex.Pattern[str]:
+def compiled(patterns: Iterable[str]) -> regex.Pattern[str]:
+    """Return one pattern for any of these, which name parts in braces, such as ``{place}``."""
     return regex.compile("|".join(f"(?:{each.format(**_PIECES)})" for each in patterns), regex.IGNORECASE)
 
 
@@ -282,17 +283,17 @@ class _FieldPattern:
 
 _READERS = {
     field: _FieldPattern(
-        _compiled([_HINTS[field]]),
-        _compiled(each.removeprefix("{subject}") for each in said if each.startswith("{subject}")),
-        _compiled(each for each in said if not each.startswith("{subject}")),
+        compiled([_HINTS[field]]),
+        compiled(each.removeprefix("{subject}") for each in said if each.startswith("{subject}")),
+        compiled(each for each in said if not each.startswith("{subject}")),
     )
     for field, said in _SAID.items()
 }
-_SUBJECT = _compiled(
+_SUBJECT = compiled(
     [r"(?:{clause}{user}(?: and (?:their|his|her|my) [\w-]+)?(?:, [^,.;]{{1,60}},)? |^)(?P<adverbs>{adverbs})"]
 )
 # "The user is a nurse and lives in Oslo." has a second verb, unless a relative clause about somebody else precedes it.
-_USER_FIRST = _compiled([r"^{user} "])
+_USER_FIRST = compiled([r"^{user} "])
 _SECOND_VERB = regex.compile(r"(?:,|,? and|,? but) (?=\p{Ll})")
 _SOMEBODY_ELSE = regex.compile(r"\b(?:who|whose|whom|which|that|where)\b", regex.IGNORECASE)
 # Marks of retraction, past and doubt.
@@ -302,7 +303,7 @@ _NOT_SO = regex.compile(
     r"|(?:and|but) (?:later |then )?left|(?:not|n['’]t) any ?more|back then|joked|jokingly|pretends?)\b",
     regex.IGNORECASE,
 )
-_SENTENCES = regex.compile(r"(?<=[.!;])(?<!\b(?:Dr|Mr|Ms|Mrs|St|Prof)\.)\s+|\n+")
+SENTENCES = regex.compile(r"(?<=[.!;])(?<!\b(?:Dr|Mr|Ms|Mrs|St|Prof)\.)\s+|\n+")
 _THE_USER = regex.compile(
     r"|(?:(?:the|this|our|my) )?(?:user|person|account (?:holder|owner)|me|myself|self|I)", regex.IGNORECASE
 )
@@ -314,16 +315,10 @@ MAY_SET_A_FIELD = gettext_noop("This may say your name, your pronouns, your city
 _LABEL = regex.compile(r"[\p{L} ]{3,40}[:=]\s*\S")
 _OF_ANYBODY = regex.compile(r"\s*name\s*[:=]", regex.IGNORECASE)
 # What a document of a few words may say of the person; a statement would say more.
-_PRONOUNS_ALONE = _compiled(
+PRONOUNS_ALONE = compiled(
     [r"^(?:the user is |I am |I['’]m |(?:my |the )?(?:preferred )?pronouns:? ?)?{pronouns}[.!]?$"]
 )
-_IN_FEW_WORDS = _compiled([r"^(?:the user is|I am|I['’]m) (?!{language}){name}(?: {name})?[.!]?$"])  # fmt: skip
-
-_OF_THE_USER_BESIDE = regex.compile(
-    r"(?-i:\bI\b)|\b(?:user|me|my)\b|^\p{L}+s\b|^(?:preferred|chosen|native|mother)\b|^(?:pronouns?|nickname)\b",
-    regex.IGNORECASE,
-)
-"""Of what stands beside a statement, what is about the user: it names them, begins with a verb, or has such a label."""
+_IN_FEW_WORDS = compiled([r"^(?:the user is|I am|I['’]m) (?!{language}){name}(?: {name})?[.!]?$"])  # fmt: skip
 
 
 def field_of(content: str, subject: str = "", name: str = "", meaning: Meaning | None = None) -> str:
@@ -344,7 +339,7 @@ def field_of(content: str, subject: str = "", name: str = "", meaning: Meaning |
         if subject or _PREFERRED.match(content):
             owned = _OWNED.sub("The user's ", content, 1)
             return field_of(content if owned == content else owned, "", name, meaning)
-    for sentence in _SENTENCES.split(content):
+    for sentence in SENTENCES.split(content):
         if _NOT_SO.search(sentence) is None:
             starts = _starts(sentence)
             for field, reader in _READERS.items():
@@ -362,22 +357,8 @@ def may_set_field(document: str, name: str = "") -> bool:
     if len(shown) > SHORT_CHARACTERS:
         return False
     return bool(
-        _PRONOUNS_ALONE.search(shown) or _IN_FEW_WORDS.search(shown) or field_of(about_the_user(shown), "", name)
+        PRONOUNS_ALONE.search(shown) or _IN_FEW_WORDS.search(shown) or field_of(about_the_user(shown), "", name)
     )
-
-
-def sets_field_beside(text: str, subject: str, name: str) -> bool:
-    """Whether a text beside a statement about ``subject``, such as a topic, gives a name, pronouns, a city or language.
-
-    Topics are rarely sentences, so it has to be about the user by its own words: "live music in Porto" is not.
-    Pronouns alone are.
-    """
-    shown, first = without_ignorable(text).strip(), name.partition(" ")[0]
-    if subject in {"", "user"} and _PRONOUNS_ALONE.search(shown):
-        return True
-    if not (_OF_THE_USER_BESIDE.search(shown) or (first and shown.startswith(first))):
-        return False
-    return any(field_of(each, subject, name) not in {"", Field.TONE, Field.GOAL} for each in _SENTENCES.split(shown))
 
 
 def _starts(sentence: str) -> set[int]:

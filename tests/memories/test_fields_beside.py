@@ -23,13 +23,19 @@ SETS = [
     {"metadata": {"note": "Likes bread. The user lives in Porto."}},
     {"metadata": {"notes": ["The user prefers German answers."]}},
     {"metadata": {"userCity": "Porto"}},
+    {"metadata": {"city": "Porto"}},
+    {"metadata": {"user_name": "Bobby"}},
+    {"topics": ["name: Bobby"]},
+    {"topics": ["home city Porto"]},
+    {"subject": "Call her Bobby"},
 ]
 PASSES = [
     {"subject": "Porto"},
     {"topics": ["live music in Porto", "Porto", "German"]},
     {"subject": "Ines", "topics": ["lives in Porto"]},
-    {"metadata": {"city": "Porto", "name": "bread.pdf", "language": "en", "source": "user"}},
+    {"metadata": {"name": "bread.pdf", "language": "en", "source": "user"}},
     {"metadata": {"user_name": "bobby12", "note": "The user's sister lives in Porto."}},
+    {"topics": ["city guide Porto", "nickname"], "subject": "Call her on Monday"},
     {"metadata": {"goal": "The user wants to learn Spanish."}},
 ]
 
@@ -66,6 +72,24 @@ def test_whom_the_statement_is_about_counts_for_its_topics(agent, owner):
     assert not reason_beside(bot, {"topics": ["lives in Porto"]}, "Ines")
     assert reason_beside(bot, {"topics": ["lives in Porto"]})
     assert reason_beside(bot, {"topics": ["lives in Porto"], "subject": ""}, "Ines")
+
+
+@pytest.mark.parametrize(
+    ("name", "notes"), [("My home in Porto", ""), ("Café", "Goes by Bobby here."), ("Home", "Porto, Portugal")]
+)
+def test_names_and_notes_of_places_wait(api, agent, name, notes):
+    answer = api(agent).post("/api/v1/places/", {"place_id": "p", "name": name, "notes": notes}, format="json")
+    assert (answer.status_code, Proposal.objects.get().reason) == (202, MAY_SET_A_FIELD)
+
+
+def test_an_agents_title_is_omitted(api, agent, owner):
+    def titled(by, title):
+        return api(by).post("/api/v1/conversations/", {"title": title}, format="json").json()["title"]
+
+    told = ["Call me Bobby", "My home in Porto", "Pronouns they/them"]
+    assert [titled(agent, each) for each in told] == ["", "", ""]
+    assert [titled(owner, each) for each in told] == told
+    assert titled(agent, "Flats in Porto") == "Flats in Porto"
 
 
 def test_notes_about_a_place_wait_and_are_kept_once_approved(api, agent, owner):
