@@ -13,6 +13,7 @@ from django.utils.module_loading import import_string
 
 from language.base import Embedder, EmbedderUnavailable, LanguageModel
 from language.embedders.choice import LOCAL, EmbedderChoice, read_choice
+from language.entailment.model import EntailmentModel, EntailmentUnavailable
 
 MODELS = {"offline": "language.offline.model.OfflineModel"}
 MESSAGES_API = "language.anthropic_model.from_settings"
@@ -20,6 +21,7 @@ EMBEDDERS = {
     "bundled": "language.embedders.e5.embedder.BundledEmbedder",
     "hashing": "language.embedders.hashing.HashingEmbedder",
 }
+ENTAILMENT = "language.entailment.model.EntailmentModel"
 EMBEDDINGS_API = "language.embedders.remote.from_settings"
 
 _lock = threading.Lock()
@@ -70,8 +72,13 @@ def get_embedder_before() -> Embedder | None:
     return before if before and before.name != get_embedder().name else None
 
 
-def preload_embedder() -> None:
-    """Load the embedders that run in this process, so that no first question waits for them.
+def get_entailment() -> EntailmentModel | None:
+    """Return what compares the meaning of two texts; None if ``KEEPSAKE_ENTAILMENT`` is ``off``."""
+    return None if settings.KEEPSAKE_ENTAILMENT == "off" else cast(EntailmentModel, _shared(ENTAILMENT))
+
+
+def preload_networks() -> None:
+    """Load the networks that run in this process, so that no first question waits for them.
 
     One that can't be loaded says so in the log. Raises ImproperlyConfigured if a setting is missing or unknown.
     """
@@ -79,6 +86,11 @@ def preload_embedder() -> None:
         if choice.kind in LOCAL:
             with suppress(EmbedderUnavailable):
                 _embedder(choice).embed_query("")
+    # With another embedder, statements are compared by their words.
+    entailment = get_entailment() if _choice().kind == "bundled" else None
+    if entailment is not None:
+        with suppress(EntailmentUnavailable):
+            entailment.read_pairs([("", "")])
 
 
 @contextmanager

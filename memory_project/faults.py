@@ -180,6 +180,7 @@ def _embedder_checks(s: SimpleNamespace) -> _Checks:
             0 < s.KEEPSAKE_EMBEDDER_QUERY_TIMEOUT_SECONDS <= s.EMBEDDER_TIMEOUT_MAX_SECONDS,
             f"KEEPSAKE_EMBEDDER_QUERY_TIMEOUT_SECONDS must be more than 0 and at most {s.EMBEDDER_TIMEOUT_MAX_SECONDS}",
         ),
+        (s.KEEPSAKE_ENTAILMENT in {"bundled", "off"}, "KEEPSAKE_ENTAILMENT must be bundled or off"),
         (s.KEEPSAKE_EMBEDDER_RETRIES >= 0, "KEEPSAKE_EMBEDDER_RETRIES must not be negative"),
         (1 <= s.KEEPSAKE_EMBEDDER_BATCH <= 1_000, "KEEPSAKE_EMBEDDER_BATCH must be from 1 to 1,000"),
         (32 <= s.KEEPSAKE_EMBEDDER_TEXT_TOKENS <= 8_000, "KEEPSAKE_EMBEDDER_TEXT_TOKENS must be from 32 to 8,000"),

@@ -37,6 +37,7 @@ from language.embedders.e5 import embedder as e5
 from language.embedders.e5.embedder import BundledEmbedder
 from language.embedders.hashing import HashingEmbedder
 from language.embedders.remote import RemoteEmbedder
+from language.entailment import model as entailment
 from language.reading import parse as parsing
 from tests import factories
 from tests.emptying import empty_tables
@@ -244,18 +245,21 @@ def pytest_runtest_makereport():
 
 @pytest.fixture(scope="session", autouse=True)
 def _texts_are_embedded_once():
-    """By however many bundled embedders: reading the weights takes more than a second, a text ten queries."""
-    read = e5._read
+    """By however many embedders, as pairs are compared: weights take seconds to be read, a text ten queries."""
 
-    @cache
-    @wraps(read)
-    def read_once():
-        tokenizer, network = read()
-        network.read = told_once(network.read)
-        return tokenizer, network
+    def once(read):
+        @cache
+        @wraps(read)
+        def read_once():
+            tokenizer, network = read()
+            network.read = told_once(network.read)
+            return tokenizer, network
+
+        return read_once
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(e5, "_read", read_once)
+        for module in (e5, entailment):
+            patch.setattr(module, "_read", once(module._read))
         yield
 
 

@@ -9,7 +9,7 @@ from celery.signals import worker_init
 from django.core.exceptions import ImproperlyConfigured
 
 from language import backends
-from language.backends import get_embedder, get_model, preload_embedder
+from language.backends import get_embedder, get_model, preload_networks
 from language.base import EmbedderUnavailable, LanguageModel
 from memory_project import celery
 
@@ -47,6 +47,7 @@ def asked(monkeypatch):
         return Mock(embed_query=Mock(side_effect=failure))
 
     monkeypatch.setattr(backends, "_embedder", embedder)
+    monkeypatch.setattr(backends, "get_entailment", lambda: Mock(read_pairs=lambda _: kinds.append("entailment")))
     return kinds
 
 
@@ -57,19 +58,19 @@ def asked(monkeypatch):
         ("openai", "", []),
         ("voyage", "openai", []),
         ("voyage", "bundled", ["bundled"]),
-        ("bundled", "hashing", ["bundled", "hashing"]),
+        ("bundled", "hashing", ["bundled", "hashing", "entailment"]),
     ],
 )
 def test_embedders_in_this_process_are_loaded_beforehand_and_no_other_is_called(settings, asked, value, before, loaded):
     settings.KEEPSAKE_EMBEDDER, settings.KEEPSAKE_EMBEDDER_BEFORE = value, before
-    preload_embedder()
+    preload_networks()
     assert asked == loaded
 
 
 def test_a_worker_loads_its_embedder_before_its_processes_part(settings, asked):
     settings.KEEPSAKE_EMBEDDER = "bundled"
     celery._preload()
-    assert asked == ["bundled"]
+    assert asked == ["bundled", "entailment"]
     assert celery._preload in [each for _, receiver, *_ in worker_init.receivers for each in (receiver, receiver())]
 
 

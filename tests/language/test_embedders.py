@@ -19,6 +19,7 @@ from language.embedders.e5.embedder import MAX_CHARACTERS, BundledEmbedder, embe
 from language.embedders.e5.weights import UnreadableWeights, read_weights
 from language.embedders.hashing import HashingEmbedder
 from language.embedders.http import EmbedderFailed, EmbedderNotLoaded
+from language.networks import loaded
 
 ROOT = Path(__file__).resolve().parents[2]
 AWKWARD = [
@@ -34,14 +35,16 @@ AWKWARD = [
 ]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _weights_are_read_as_in_production():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(e5, "_read", inspect.unwrap(e5._read))
+        yield
+
+
 @pytest.fixture(scope="module")
-def bundled():
+def bundled(_weights_are_read_as_in_production):
     return BundledEmbedder()
-
-
-@pytest.fixture(autouse=True)
-def _weights_are_read_as_in_production(monkeypatch):
-    monkeypatch.setattr(e5, "_read", inspect.unwrap(e5._read))
 
 
 @pytest.fixture(params=["bundled", "hashing"])
@@ -244,7 +247,7 @@ def test_vectors_and_tokens_are_those_of_the_engine_in_the_wheel(bundled):
     # With weights of eight bits and one scale for all inputs the least was 0.9959.
     assert np.min(np.sum(np.array(queries) * [bundled.embed_query(text) for text in SAID], axis=1)) > 0.9975
     assert np.min(np.sum(np.array(passages) * bundled.embed_passages(SAID), axis=1)) > 0.9975
-    tokenizer, _ = bundled._ready()
+    tokenizer, _ = bundled._model.get()
     given = [f"{prefix}: {text}" for prefix in ("query", "passage") for text in SAID]
     assert [len(tokenizer.tokens(text, 512)) for text in given] == counts
 
@@ -259,7 +262,7 @@ def test_the_same_characters_in_another_form_are_the_same(bundled):
 
 
 def test_text_that_spells_a_mark_of_the_model_is_text(bundled):
-    tokenizer, _ = bundled._ready()
+    tokenizer, _ = bundled._model.get()
     begin, *said, end = tokenizer.tokens("</s> <pad> <s>", 512)
     assert not {begin, end} & set(said)
 
@@ -282,7 +285,7 @@ def test_a_model_that_can_not_be_loaded_is_an_embedder_away(monkeypatch, broken)
     monkeypatch.setattr(broken, Failing)
     with capture_logs() as logs, pytest.raises(EmbedderNotLoaded, match="broken"):
         BundledEmbedder().embed_query("tea")
-    assert [(entry["event"], "broken" in entry["error"]) for entry in logs] == [("embedder_not_loaded", True)]
+    assert [(entry["event"], "broken" in entry["error"]) for entry in logs] == [("network_not_loaded", True)]
 
 
 def test_a_model_that_was_not_loaded_is_tried_again_after_a_while(bundled, monkeypatch):
@@ -292,10 +295,10 @@ def test_a_model_that_was_not_loaded_is_tried_again_after_a_while(bundled, monke
         tried.append(now)
         if len(tried) == 1:
             raise MemoryError("too little")
-        return bundled._ready()
+        return bundled._model.get()
 
     monkeypatch.setattr(e5, "_read", read)
-    monkeypatch.setattr(e5, "time", Mock(monotonic=lambda: now))
+    monkeypatch.setattr(loaded, "time", Mock(monotonic=lambda: now))
     embedder = BundledEmbedder()
     for now in (1_000.0, 1_001.0, 1_029.0):  # noqa: B007 - the clock tells it.
         with pytest.raises(EmbedderNotLoaded, match="too little"):
@@ -338,16 +341,22 @@ def test_a_file_that_is_cut_short_is_refused(tmp_path):
             read_weights(file)
 
 
+def with_network(embedder, read):
+    """A loaded model whose network reads so."""
+    tokenizer, _ = embedder._model.get()
+    return Mock(get=lambda: (tokenizer, Mock(read=read)))
+
+
 @pytest.mark.parametrize("vector", [np.zeros(384, np.float32), np.full(384, np.nan, np.float32)])
 def test_a_vector_without_length_is_not_given_out(bundled, monkeypatch, vector):
-    monkeypatch.setattr(bundled, "_model", (bundled._ready()[0], Mock(read=lambda _: (vector, vector))))
+    monkeypatch.setattr(bundled, "_model", with_network(bundled, Mock(return_value=(vector, vector))))
     with capture_logs() as logs, pytest.raises(EmbedderFailed, match="damaged"):
         bundled.embed_passages(["tea"])
     assert logs == [{"event": "embedder_failed", "cause": "no length", "log_level": "error"}]
 
 
 def test_a_failure_tells_no_text(bundled, monkeypatch):
-    monkeypatch.setattr(bundled, "_model", (bundled._ready()[0], Mock(read=Mock(side_effect=Fail("of tea")))))
+    monkeypatch.setattr(bundled, "_model", with_network(bundled, Mock(side_effect=Fail("of tea"))))
     with capture_logs() as logs, pytest.raises(EmbedderFailed, match=r"^The bundled embedder failed: Fail$"):
         bundled.embed_query("tea")
     assert logs == [{"event": "embedder_failed", "cause": "Fail", "log_level": "error"}]
@@ -376,7 +385,7 @@ def test_hashing_needs_a_dimension():
 
 
 def test_what_comes_to_very_many_tokens_is_cut_before_it_takes_seconds(bundled):
-    tokenizer, _ = bundled._ready()
+    tokenizer, _ = bundled._model.get()
     for text in ("\N{GRINNING FACE}" * 1_000, "今日は友達と京都でお寺を見ました。" * 60, "a\u0301" * 900):
         tokens = tokenizer.tokens(text, 2_000)
         assert len(tokens) > e5.MAX_QUERY_TOKENS
@@ -387,9 +396,9 @@ def test_what_comes_to_very_many_tokens_is_cut_before_it_takes_seconds(bundled):
 
 def test_no_more_of_a_text_reaches_the_model_than_its_share(bundled, monkeypatch):
     asked = []
-    tokenizer, network = bundled._ready()
+    tokenizer, network = bundled._model.get()
     read = np.eye(1, 384)[0], np.zeros(3 * 384)
-    monkeypatch.setattr(bundled, "_model", (tokenizer, Mock(read=lambda tokens: asked.append(len(tokens)) or read)))
+    monkeypatch.setattr(bundled, "_model", with_network(bundled, lambda tokens: asked.append(len(tokens)) or read))
     faces = "\N{GRINNING FACE}" * 1_000
     bundled.embed_query(faces)
     bundled.embed_passages([faces])

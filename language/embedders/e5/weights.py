@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float32]
+from language.base import Vectors
 
 _MAGIC = b"E5S1"
 _VERSION = 1
@@ -50,12 +50,12 @@ class Weights:
     _spans: dict[str, tuple[int, int]] = field(repr=False)
     """The offset and number of bytes of each tensor, by name."""
 
-    def floats(self, name: str) -> Floats:
+    def floats(self, name: str) -> Vectors:
         """Return a tensor that is stored as floats: one dimension. Raises KeyError."""
         start, size = self._spans[name]
         return np.frombuffer(self._file, "<f4", size // 4, start)
 
-    def matrix(self, name: str, columns: int, rows: list[int] | None = None) -> Floats:
+    def matrix(self, name: str, columns: int, rows: list[int] | None = None) -> Vectors:
         """Return a tensor that is stored in four bits, or some rows of it: (rows, columns). Raises KeyError."""
         start, size = self._spans[name]
         blocks = np.frombuffer(self._file, np.uint8, size, start).reshape(-1, columns // _BLOCK, _BLOCK_BYTES)

