@@ -15,7 +15,7 @@ from django.db.models.functions import Cast
 from accounts.policy import sees_everything
 from accounts.querysets import own_rows
 from journal.exceptions import NotFound
-from journal.models import JobRun
+from journal.models import Erasure, JobRun
 
 if TYPE_CHECKING:
     from accounts.principals import Principal
@@ -43,10 +43,13 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
 
         An agent also gets the person's other conversations if its sources include turns and the person allows earlier
         conversations to be quoted, except private ones and those in which anything was said with memory switched off.
+        Agents that can't take its erasure back get none that waits for it.
         """
         own = own_rows(self, principal)
         if principal.kind != "agent":
             return own
+        if not principal.may_decide:
+            own = own.exclude(pk__in=_erasure_waits(principal))
         held = Q(agent_id=principal.agent_id)
         if not _reads_others(principal, "turns"):
             return own.filter(held)
@@ -112,11 +115,14 @@ class _SaidQuerySet(models.QuerySet[Said]):
         """Return all for staff, the person's own for a person, and for an agent those in conversations that it owns.
 
         An agent also gets those in the person's other conversations that are not private, if its sources include this
-        one and the person allows earlier conversations to be quoted.
+        one and the person allows earlier conversations to be quoted. Agents that can't
+        take its erasure back get none that waits for it.
         """
         own = own_rows(self, principal)
         if principal.kind != "agent":
             return own
+        if not principal.may_decide:
+            own = own.exclude(conversation__in=_erasure_waits(principal))
         if not _reads_others(principal, self.source):
             return own.filter(conversation__agent_id=principal.agent_id)
         # A subquery for the few private conversations: a join would run for every row.
@@ -190,6 +196,13 @@ class ChunkQuerySet(_SaidQuerySet["ConversationChunk"]):
 
 def _reads_others(principal: Principal, source: str) -> bool:
     return source in principal.sources and principal.recalls_record
+
+
+def _erasure_waits(principal: Principal) -> models.QuerySet[Erasure, UUID]:
+    """Return the ids of the person's conversations that wait for their erasure."""
+    waiting = Erasure.objects.filter(scope="conversation", state=Erasure.State.WAITING)
+    conversations = own_rows(waiting, principal).annotate(conversation_id=Cast("object_id", models.UUIDField()))
+    return conversations.values_list("conversation_id", flat=True)
 
 
 def _memory_off_elsewhere(principal: Principal) -> models.QuerySet[Message]:

@@ -4,6 +4,7 @@ import pytest
 from django.utils import timezone
 
 from accounts.queries import principal_for_agent, principal_for_person
+from assistant.erasure import hiding
 from assistant.erasure.actions import erasure_request, erasure_withdraw, run_erasure
 from assistant.erasure.verifying import left_of
 from assistant.learn.actions import message_decline
@@ -25,6 +26,8 @@ from tests.factories import (
     MessageFactory,
 )
 from web.errors import was_erased
+
+from .rich import summarise
 
 pytestmark = pytest.mark.django_db
 
@@ -244,6 +247,30 @@ def test_what_waits_for_its_erasure_is_hidden_and_shown_again_when_it_is_taken_b
     run_erasure(JobRun.objects.get(kind="erase", state="waiting").pk)
     assert told() == before | {word: 0 if word == "lute" else set()}
     assert list(left_of(Erasure.objects.get(pk=again))) == []
+
+
+def test_agents_do_not_find_a_conversation_that_waits_however_long_it_is(api, owner, agent, monkeypatch):
+    monkeypatch.setattr(hiding, "MOST_WITHHELD", 1)
+    talk = ConversationFactory(user=owner, agent=agent)
+    for content in ("I play the zither.", "It rains."):
+        MessageFactory(conversation=talk, content=content)
+    summarise(principal_for_person(owner.pk), talk, "They play the zither.")
+    clients = [api(agent), api(AgentKeyFactory(agent__owner=owner).credential)]
+    paths = ("", "messages/", "chunks/")
+
+    def told():
+        answers = [each.get(f"/api/v1/conversations/{talk.pk}/{path}") for each in clients for path in paths]
+        body = {"query": "zither", "sources": ["turns", "chunks"]}
+        answers += [each.post("/api/v1/memories/query/", body, format="json") for each in clients]
+        return [answer.status_code == 200 and "zither" in str(answer.content) for answer in answers[1:3] + answers[4:]]
+
+    assert told() == [True] * 6
+    erasure, _job = erasure_request(principal_for_person(owner.pk), "conversation", str(talk.pk), grace_hours=24)
+    assert told() == [False] * 6
+    assert [each.get(f"/api/v1/conversations/{talk.pk}/").status_code for each in clients] == [404, 404]
+    assert str(talk.pk) not in str(clients[0].get("/api/v1/conversations/").content)
+    erasure_withdraw(principal_for_person(owner.pk), erasure.pk)
+    assert told() == [True] * 6
 
 
 def test_taking_back_gives_back_nothing_that_was_withheld_before(api, owner, said):
