@@ -5,10 +5,14 @@ from __future__ import annotations
 import uuid
 from collections.abc import Collection
 from datetime import datetime, timedelta
+from functools import reduce
+from operator import or_
 
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
+
+from .log import Change
 
 
 class ExportQuerySet(models.QuerySet["Export"]):
@@ -65,6 +69,17 @@ class ExportPart(models.Model):
         return f"part {self.number} of export {self.export_id}"
 
 
+class ErasureQuerySet(models.QuerySet["Erasure"]):
+    """Queries over erasures."""
+
+    def keeping_away(self, user_id: uuid.UUID, object_type: str, ids: Collection[str]) -> set[str]:
+        """Return the ids of those of a person's objects that an erasure which has not ended put away."""
+        erasures = self.filter(user_id=user_id, state__in=[Erasure.State.WAITING, Erasure.State.ERASING])
+        spans = [Q(rev__range=span) for hidden in erasures.values_list("hidden", flat=True) for span in hidden]
+        put_away = Change.objects.of_owner(user_id).filter(reduce(or_, spans, Q(pk__in=[])), event=Change.Event.DELETE)
+        return set(put_away.filter(object_type=object_type, object_id__in=ids).values_list("object_id", flat=True))
+
+
 class Erasure(models.Model):
     """An erasure and its receipt, with the same id. It holds no text, and stays after the person's account is deleted.
 
@@ -89,6 +104,8 @@ class Erasure(models.Model):
     at = models.DateTimeField(default=timezone.now)
     due_at = models.DateTimeField()
     done_at = models.DateTimeField(null=True)
+
+    objects = ErasureQuerySet.as_manager()
 
     class Meta:
         indexes = [models.Index(fields=["user_id", "-at"], name="erasure_by_user")]

@@ -183,7 +183,8 @@ def place_restore(principal: Principal, place: UUID) -> Place:
         if row.deleted_at is None:
             raise Conflict(_("This place was not removed."), code="wrong_state", state="present")
         named = Q(scope="place", object_id=str(place)) | Q(also__contains=[["place", str(place)]])
-        if Erasure.objects.filter(named, user_id=user_id, state=Erasure.State.WAITING).exists():
+        waiting = Erasure.objects.filter(named, user_id=user_id, state=Erasure.State.WAITING)
+        if waiting.exists() or Erasure.objects.keeping_away(user_id, "place", [str(place)]):
             raise Conflict(_(ERASURE_WAITS), code="erasure_waits")
         unsuppress_place(write, user_id, {"place_id": row.place_id, "name": row.name, "notes": row.notes})
         row = store_place(write, row, user_id, {"name": row.name, "notes": row.notes})

@@ -185,9 +185,10 @@ def erasure_waits(rows: Sequence[Statement]) -> set[Any]:
     """Return the ids of those of one person's statements that wait for their erasure."""
     hidden = [row for row in rows if row.state_reason == ERASURE_WAITS]
     # What could not be shown again after its erasure was taken back, or came with an import, keeps the reason.
-    of_person = Erasure.objects.filter(user_id=hidden[0].user_id) if hidden else Erasure.objects.none()
-    waits = of_person.filter(state__in=[Erasure.State.WAITING, Erasure.State.ERASING]).exists()
-    return {row.pk for row in hidden} if waits else set()
+    if not hidden:
+        return set()
+    waiting = Erasure.objects.keeping_away(hidden[0].user_id, hidden[0].noun, [str(row.pk) for row in hidden])
+    return {row.pk for row in hidden if str(row.pk) in waiting}
 
 
 def check_version(row: Statement, expected: int | None) -> None:

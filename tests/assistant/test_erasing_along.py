@@ -320,7 +320,23 @@ def test_what_was_left_hidden_by_an_erasure_taken_back_can_be_restored(owner):
     erasure_withdraw(me, erasure.pk)
     assert Memory.objects.get(pk=memory.pk).state == "archived"  # The same words are there again.
     memories_decide(me, {again.pk: None}, "archive")
+    other = MemoryFactory(user=owner)
+    erasure_request(me, "memory", other.pk, grace_hours=24)  # Of something else, which alone stays put away.
     assert memory_restore(me, memory.pk).state == "active"
+    with pytest.raises(Conflict):
+        memory_restore(me, other.pk)
+
+
+def test_a_place_that_a_conversation_takes_along_is_not_restored_by_itself(owner):
+    me = principal_for_person(owner.pk)
+    said = MessageFactory(conversation=ConversationFactory(user=owner), content="We met at the pool.")
+    place = place_add(me, "pool", "Pool", "", message_id=said.pk).place
+    erasure, _job = erasure_request(me, "conversation", str(said.conversation_id), grace_hours=24)
+    with pytest.raises(Conflict):
+        place_restore(me, place.pk)
+    erasure_withdraw(me, erasure.pk)
+    place.refresh_from_db()
+    assert place.deleted_at is None
 
 
 @pytest.mark.parametrize("state", ["active", "proposed", "archived"])
