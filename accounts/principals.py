@@ -30,7 +30,8 @@ class Principal:
     ``user_id`` is the person it acts for (None for staff and deployment-wide jobs). ``categories`` are those it may
     read (None: all), ``sources`` what it may read beside memories. ``rev`` is the person's revision when it was built.
     ``identity_id`` is the ExternalIdentity of a linked chat. ``words_of`` is the name of the model whose tool calls
-    write in a conversation with the caller.
+    write in a conversation with the caller. ``is_paused``: ``has_memory`` is False only while the erasure of everything
+    waits, so what it saves is no record without memory.
     """
 
     kind: str
@@ -48,6 +49,7 @@ class Principal:
     issuer: str = ""
     role: str = ""
     has_memory: bool = True
+    is_paused: bool = False
     agentic_memory: bool = True
     extract_each_message: bool | None = None
     recall_record: bool | None = None
@@ -102,6 +104,15 @@ class Principal:
         if self.words_of:
             return False
         return self.kind == "person" or (self.kind == "agent" and self.may_decide and not self.service)
+
+    @property
+    def is_off_record(self) -> bool:
+        """Whether what it saves is never learned from nor recalled."""
+        return not (self.has_memory or self.is_paused)
+
+    def with_memory(self, wanted: bool) -> Principal:
+        """Return it as it is, or with memory switched off."""
+        return self if wanted else replace(self, has_memory=False, is_paused=False)
 
     @property
     def recalls_record(self) -> bool:

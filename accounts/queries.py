@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
@@ -58,7 +58,7 @@ class KeyRow:
     display_name: str | None
     grant_id: int | None
     categories: list[str] | None
-    sources: list[str] | None
+    sources: Collection[str] | None
     grant_revoked_at: datetime | None
     has_memory: bool | None
     agentic_memory: bool | None
@@ -70,6 +70,7 @@ class KeyRow:
     rev: int | None
     agent_name: str
     is_leaving: bool
+    is_paused: bool = False
 
 
 def read_key(public: str, external_id: str) -> KeyRow | None:
@@ -79,8 +80,12 @@ def read_key(public: str, external_id: str) -> KeyRow | None:
     row = KeyRow(*rows[0]) if rows else None
     if row is None or not row.is_leaving or "admin" in row.scopes:
         return row
-    # The erasure of everything waits: as with memory switched off, and without facts and earlier conversations.
-    return replace(row, has_memory=False, recall_record=False, sources=[])
+    return replace(row, **_paused(row.has_memory))
+
+
+def _paused(has_memory: bool | None) -> dict[str, Any]:
+    """What an agent has while the erasure of everything waits: no memory, no facts, no earlier conversations."""
+    return {"has_memory": False, "is_paused": has_memory is not False, "recall_record": False, "sources": frozenset()}
 
 
 def principal_for_person(user_id: UUID) -> Principal:
@@ -107,16 +112,15 @@ def principal_for_agent(agent_id: UUID, user_id: UUID, key_id: UUID | None = Non
         raise NotFound("Not found.")
     granted = (grant.categories, grant.sources) if grant else (None, None)
     categories, sources = policy.what_agent_sees(agent.role, *granted)
-    person = _person("agent", user_id)
+    person = replace(_person("agent", user_id), sources=sources)
     waiting = Erasure.objects.filter(user_id=user_id, scope="everything", state=Erasure.State.WAITING)
     if waiting.exists():
-        person, sources = replace(person, has_memory=False, recall_record=False), frozenset()
+        person = replace(person, **_paused(person.has_memory))
     return replace(
         person,
         actor_id=str(agent_id),
         scopes=frozenset({"read"}),
         categories=categories,
-        sources=sources,
         agent_id=agent_id,
         agent_name=agent.name,
         service=agent.kind == Agent.Kind.SERVICE,

@@ -358,8 +358,7 @@ def what_agent_sees(
     allowed = categories.load().of_role(role)
     if granted_categories is not None:
         allowed = allowed & frozenset(granted_categories)
-    sources_of_role = () if role else SOURCES
-    return allowed, frozenset(sources_of_role if granted_sources is None else granted_sources)
+    return allowed, frozenset((() if role else SOURCES) if granted_sources is None else granted_sources)
 
 
 def narrowed(principal: Principal, role: str) -> Principal:
@@ -390,6 +389,7 @@ def principal_of_key(row: KeyRow) -> Principal:
         issuer=row.issuer,
         role=row.role,
         has_memory=row.has_memory is not False,
+        is_paused=row.is_paused,
         agentic_memory=row.agentic_memory is not False,
         extract_each_message=row.extract_each_message,
         recall_record=row.recall_record,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache
 from pathlib import Path
@@ -96,7 +96,7 @@ def reply_begin(principal: Principal, reply_id: UUID, conversation_id: UUID, con
     """
     must_write(principal)
     models = council_of(wanted.models) if wanted.mode == Reply.Mode.COUNCIL else ()
-    principal = replace(principal, has_memory=principal.has_memory and wanted.has_memory)
+    principal = principal.with_memory(wanted.has_memory)
     conversation = Conversation.objects.visible_to(principal).must_find(conversation_id)
     tools, marks = _tools(principal, conversation, wanted), may_mark(principal, conversation)
     now = timezone.now()
@@ -151,7 +151,7 @@ def reply_retry(principal: Principal, conversation_id: UUID, reply_id: UUID) -> 
     if message is None:
         raise NotFound("There is no such message.")
     _must_be_retryable(reply, conversation)
-    principal = replace(principal, has_memory=principal.has_memory and not message.memory_off)
+    principal = principal.with_memory(not message.memory_off)
     tools = _tools(principal, conversation, Wanted(reply.mode, reply.uses_tools))
     turn = prepare_turn(
         principal,

@@ -159,7 +159,7 @@ def messages_append(
         _schedule_unread(conversation, now, wanted=corrects and extracts_each)
         voice = policy.voice(principal, conversation, in_turn=in_turn) if by_itself else ""
         for index, row in enumerate(new, start=conversation.message_count):
-            _set_place(row, conversation, index, memory_off=not principal.has_memory)
+            _set_place(row, conversation, index, memory_off=principal.is_off_record)
             is_now = row.role == Message.Role.USER and abs(now - row.at) < LIVE_WINDOW
             row.voice = voice if is_now else ""
             row.reading_due = (read_from or now) if extracts_each and row.role == Message.Role.USER else None

@@ -52,6 +52,7 @@ from tests.factories import (
     LegacyFactory,
     MemoryFactory,
     MessageFactory,
+    PreferencesFactory,
     UserFactory,
 )
 from tests.memories.state import check, check_log
@@ -691,6 +692,8 @@ def test_while_everything_waits_agents_are_told_nothing(api, owner, legacy, agen
     talk = ConversationFactory(user=owner)
     MessageFactory(conversation=talk, content="I keep bees.")
     client = api(AgentKeyFactory(agent=agent).credential)
+    own = ConversationFactory(user=owner, agent=agent)
+    other = api(AgentKeyFactory(agent__owner=owner).credential)
 
     def told():
         paths = ("memories/", f"memories/{memory.pk}/", f"facts/{fact.pk}/", f"conversations/{talk.pk}/messages/")
@@ -703,9 +706,18 @@ def test_while_everything_waits_agents_are_told_nothing(api, owner, legacy, agen
     receipt, _job = erasure_request(principal_for_person(owner.pk), "everything", grace_hours=24)
     assert told() == [False] * 8
     assert not principal_for_agent(agent.pk, owner.pk).has_memory
-    mine = client.post("/api/v1/conversations/", {}).json()["id"]
-    client.post(f"/api/v1/conversations/{mine}/messages/", {"role": "user", "content": "I keep goats."})
-    assert Message.objects.get(content="I keep goats.").memory_off
+    client.post(f"/api/v1/conversations/{own.pk}/messages/", {"role": "user", "content": "I keep goats."})
+    assert (own.messages.get().reading_due, other.get(f"/api/v1/conversations/{own.pk}/").status_code) == (None, 404)
     assert api(owner).get(f"/api/v1/memories/{memory.pk}/").status_code == 200
     erasure_withdraw(principal_for_person(owner.pk), receipt.pk)
     assert told() == [True] * 8
+    assert not own.messages.get().memory_off
+    assert other.get(f"/api/v1/conversations/{own.pk}/").status_code == 200
+
+
+def test_where_memory_is_off_while_everything_waits_it_stays_off(api, owner, agent):
+    PreferencesFactory(user=owner, has_memory=False)
+    erasure_request(principal_for_person(owner.pk), "everything", grace_hours=24)
+    own = ConversationFactory(user=owner, agent=agent)
+    api(agent).post(f"/api/v1/conversations/{own.pk}/messages/", {"role": "user", "content": "I keep goats."})
+    assert own.messages.get().memory_off
