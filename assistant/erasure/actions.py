@@ -33,25 +33,26 @@ JOB = "erase"
 RUN_TASK = "assistant.run_erasure"
 LONGEST_GRACE_HOURS = 720
 State = Erasure.State
+_OPEN = (State.WAITING, State.ERASING)
 
 
 def erasure_request(
-    principal: Principal, scope: str, object_id: str = "", *, grace_hours: int = 0, also: Collection[str] = ()
+    principal: Principal, scope: str, object_id: str = "", *, grace_hours: int | None = None, also: Collection[str] = ()
 ) -> tuple[Erasure, JobRun]:
-    """Request the permanent erasure of an object and everything derived from it, after ``grace_hours``.
+    """Request the permanent erasure of an object and everything derived from it, after ``grace_hours`` (default 0).
 
     ``scope`` is one of SCOPES; ``object_id``: the object, for a membership the legacy. ``also`` are the keys of what
     else says the same (``said_again``) and is to be erased with it: memories, facts and places as a whole; passages of
     messages and titles are withheld at once, and their words erased with it. What waits is hidden from agents. A
-    repeated request returns the waiting or running erasure; a waiting one runs earlier if that is asked, and includes
-    what is named then.
+    repeated request returns the waiting or running erasure; a waiting one runs earlier if fewer hours are given, and
+    includes what is named then.
 
     Raises NotYoursToDecide, NotFound, Refused (400) for an unknown scope, invalid hours, or ``not_said_again``,
     Conflict (409 ``last_owner``: hand the legacy over first; ``owns_services``: other people depend on the person's
     service agents; ``import_open``: the import has not ended; ``erasure_begun``: nothing can be added).
     """
     user_id, whose = must_erase(principal, scope)
-    if not 0 <= grace_hours <= LONGEST_GRACE_HOURS:
+    if grace_hours is not None and not 0 <= grace_hours <= LONGEST_GRACE_HOURS:
         raise Refused(
             _("An erasure waits 0 to %(longest_grace_hours)s hours.") % {"longest_grace_hours": LONGEST_GRACE_HOURS},
             code="bad_grace",
@@ -60,18 +61,20 @@ def erasure_request(
     along = _choose(said_again(whose, scope, object_id) if also else [], also)
     rows = [[each.object_type, each.object_id] for each in along if each.object_type in WITH_IT]
     wanted = {"user_id": user_id, "scope": scope, "object_id": object_id}
-    if along and Erasure.objects.filter(**wanted, state=State.ERASING).exists():
+    state = Erasure.objects.filter(**wanted, state__in=_OPEN).values_list("state", flat=True).first()
+    if along and state == State.ERASING:
         raise Conflict(_("This erasure has begun. Nothing can be added to it."), code="erasure_begun")
     said = [PassagePlace(each.conversation_id, each.index, each.quote) for each in along if each.conversation_id]
-    hidden = hide(principal_for_person(user_id), Erasure(**wanted, also=rows), said, waits=grace_hours > 0)
+    waits = state == State.WAITING if grace_hours is None else grace_hours > 0
+    hidden = hide(principal_for_person(user_id), Erasure(**wanted, also=rows), said, waits=waits)
     with ledger_write(principal.actor, user_id) as write:
-        erasure = Erasure.objects.filter(**wanted, state__in=[State.WAITING, State.ERASING]).first()
-        due_at = timezone.now() + timedelta(hours=grace_hours)
+        erasure = Erasure.objects.filter(**wanted, state__in=_OPEN).first()
+        due_at = timezone.now() + timedelta(hours=grace_hours or 0)
         if erasure is None:
             erasure = Erasure.objects.create(**wanted, due_at=due_at, also=rows, hidden=hidden)
             write.change(user_id, "ERASE", "erasure", erasure.pk, scope=scope)
         elif erasure.state == State.WAITING:
-            erasure.due_at = min(due_at, erasure.due_at)
+            erasure.due_at = erasure.due_at if grace_hours is None else min(due_at, erasure.due_at)
             erasure.also += [row for row in rows if row not in erasure.also]
             erasure.hidden += hidden
             erasure.save(update_fields=["due_at", "also", "hidden"])

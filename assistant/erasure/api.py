@@ -55,7 +55,7 @@ class Erasures(IdempotentView[Principal]):
         told = body.validated_data
         also = [f"{each['object_type']}-{each['object']}" for each in told["also"]]
         erasure, job = erasure_request(
-            self.caller(request), told["scope"], told["id"], grace_hours=told["grace_hours"], also=also
+            self.caller(request), told["scope"], told["id"], grace_hours=told.get("grace_hours"), also=also
         )
         return Response({"receipt": str(erasure.pk), "job": str(job.pk)}, status=202)
 

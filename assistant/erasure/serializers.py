@@ -78,10 +78,10 @@ class EraseSerializer(ExactSerializer):
     confirm = serializers.BooleanField(help_text="True: this can't be undone.")
     grace_hours = serializers.IntegerField(
         required=False,
-        default=0,
         min_value=0,
         max_value=LONGEST_GRACE_HOURS,
-        help_text="So long it waits, and can be taken back with DELETE erase/{receipt}/.",
+        help_text="So long it waits, and can be taken back with DELETE erase/{receipt}/. Left out, 0, or what an "
+        "erasure of it that waits has left.",
     )
 
     def validate_confirm(self, confirm: bool) -> bool:

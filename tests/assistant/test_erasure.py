@@ -650,9 +650,10 @@ def test_at_once_runs_now_also_while_the_same_waits(api, owner):
     body = {"scope": "memory", "id": memory.pk, "confirm": True}
     waiting = api(owner).post("/api/v1/erase/", {**body, "grace_hours": 24}).json()
     assert api(owner).post("/api/v1/erase/", {**body, "grace_hours": 48}).json() == waiting
+    assert api(owner).post("/api/v1/erase/", body).json() == waiting  # Not shortened unless they say so.
     run_erasure(waiting["job"])
     assert Memory.objects.exists()
-    assert api(owner).post("/api/v1/erase/", body).json() == waiting
+    assert api(owner).post("/api/v1/erase/", {**body, "grace_hours": 0}).json() == waiting
     run_erasure(waiting["job"])
     assert api().get(f"/api/v1/erase/{waiting['receipt']}/").json()["done"]
     assert not Memory.objects.exists()
@@ -691,9 +692,9 @@ def test_while_everything_waits_agents_are_told_nothing(api, owner, legacy, agen
     fact = LegacyFactFactory(user=owner, legacy=legacy, content="Rosa kept bees.")
     talk = ConversationFactory(user=owner)
     MessageFactory(conversation=talk, content="I keep bees.")
-    client = api(AgentKeyFactory(agent=agent).credential)
     own = ConversationFactory(user=owner, agent=agent)
     other = api(AgentKeyFactory(agent__owner=owner).credential)
+    client = api(AgentKeyFactory(agent=agent).credential)
 
     def told():
         paths = ("memories/", f"memories/{memory.pk}/", f"facts/{fact.pk}/", f"conversations/{talk.pk}/messages/")
