@@ -33,6 +33,8 @@ _CHANGE_PREFIXES = listed("move relo work job birt born have marr back home enga
 _ANY_MORE = re.compile(r"\bany (?:more|longer)\b", re.IGNORECASE)
 _NO_LONGER = re.compile(r"\b(is|are|am|was|were) no longer ([^,.;]+)", re.IGNORECASE)
 """The parser attaches "no longer" to a following participle: "is no longer engaged to Felix"."""
+_NO_LONGER_DOES = re.compile(r"\bno longer (\w+s\b[^,.;]*)", re.IGNORECASE)
+"""The parser takes some verbs after "no longer" for nouns: "no longer skis in Davos"."""
 _AFTER_ALL = re.compile(r" after all\b", re.IGNORECASE)
 _MAY_DENY = re.compile(
     r"n['’]t\b|not\b|\b(?:dislik|never|no|longer|any ?more|stop|quit|ceas|g[ai]v\w* up|finish)", re.IGNORECASE
@@ -102,6 +104,7 @@ class Saying:
         """The text to parse, with phrases replaced that the parser misreads."""
         plain = _LEFT.sub(r"\1 \2", _AFTER_ALL.sub("", _ANY_MORE.sub("anymore", self.content)))
         plain = _NO_LONGER.sub(r"\1 not \2 anymore", plain)
+        plain = _NO_LONGER_DOES.sub(r"\1 anymore", plain)
         plain = _DISLIKES.sub("does not like", plain)  # The parser takes it for a noun.
         return _BUT_NOT.sub("", plain) if "," in plain else plain
 

@@ -133,7 +133,8 @@ class Cues:
     """What the grammar of a passage says about a memory: ``values``, of shape (CUES,), are 1 where a cue is there.
 
     ``wording`` is the memory with the passage's value, if there is one. ``is_doubtful``: the passage tells what did not
-    happen or only for a time, or it speaks of the memory's words only for others, or its value may be another's.
+    happen or only for a time, or it speaks of the memory's words only for others, or its value may be another's, or it
+    does what the memory tells: "hides coins in the chimney", of somebody who keeps his coins hidden.
     """
 
     values: Vectors
@@ -180,8 +181,19 @@ def cues_of(passage: str, memory: str) -> Cues | None:
     spoken = {_beginning(word) for word in parsed.words}
     is_unnamed = wording is not None and not contrasts and bool(whose) and whose.isdisjoint(spoken)
     is_unnamed = is_unnamed and not any(word.low in _PERSONS for word in parsed.words)
-    is_doubtful = is_open or is_of_another or is_unnamed or (is_about_others and not is_own)
+    is_repeated = wording is None and _repeats(parsed, known)
+    is_doubtful = is_open or is_of_another or is_unnamed or is_repeated or (is_about_others and not is_own)
     return Cues(values, wording, is_doubtful)
+
+
+def _repeats(parsed: Parsed, known: Parsed) -> bool:
+    """Whether a passage asserts a verb with its object, both of which the memory has."""
+    stems = {stem_of(word) for word in known.words if word.tag[:1] in {"V", "N"}}
+    for verb in parsed.words:
+        thing = parsed.child(verb, "dobj") if verb.pos == "VERB" and not _is_change(parsed, verb) else None
+        if thing is not None and {stem_of(verb), stem_of(thing)} <= stems:
+            return not any(word.low in _DENIES for word in parsed.subtree(verb))
+    return False
 
 
 def _verb_at(parsed: Parsed, at: int) -> Word | None:

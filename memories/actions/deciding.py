@@ -77,8 +77,9 @@ class CandidateDecision:
         band, inside = nearest_band(
             self.candidate.prepared.text.saying, near, Thresholds.of(self.new.field), policy.verdicts
         )
+        against = [self.read(each) for each in inside] if band in {Band.RECREATE, Band.CONTRADICT} else []
         if band == Band.RECREATE and not held_back and (policy.verdicts is not None or not policy.insist):
-            over = [memory for memory in map(self.read, inside) if memory.state in {State.ACTIVE, State.PROPOSED}]
+            over = [memory for memory in against if memory.state in {State.ACTIVE, State.PROPOSED}]
             return self.create(near, doubtful=not over, instead_of=over)
         if policy.own_word or held_back:
             return self.create(near, doubtful=band > Band.NEW)
@@ -86,8 +87,8 @@ class CandidateDecision:
             return self.reinforce(self.read(inside[0]))
         self.check_subject()
         if band in {Band.UPDATE, Band.CONTRADICT} and not writing.single_valued(self.new.field):
-            return self.change(near, band, inside[0])
-        return self.create(near, doubtful=band > Band.NEW)
+            return self.change(near, band, inside[0], against)
+        return self.create(near, doubtful=band > Band.NEW, against=against)
 
     @property
     def applies(self) -> bool:
@@ -217,12 +218,12 @@ class CandidateDecision:
         outcome = "reinforced" if memory.state == State.ACTIVE else _OUTCOMES[memory.state]
         return Outcome(outcome, memory, evicted)
 
-    def change(self, near: Sequence[Neighbour], band: Band, nearest: Neighbour) -> Outcome:
+    def change(self, near: Sequence[Neighbour], band: Band, nearest: Neighbour, against: Sequence[Memory]) -> Outcome:
         """Update the similar memory, create another one, or raise Conflict (409 ``similar_exists``)."""
         other = self.read(nearest)
         if self.policy.verdicts is None:
             if self.policy.insist:
-                return self.create(near, doubtful=True)
+                return self.create(near, doubtful=True, against=against)
             raise Conflict(
                 _("There is a similar memory already. Update it, or insist on another."),
                 code="similar_exists",
@@ -230,7 +231,7 @@ class CandidateDecision:
                 contradicts=band == Band.CONTRADICT,
             )
         if band == Band.CONTRADICT or other.state not in {State.ACTIVE, State.PROPOSED}:
-            return self.create(near, doubtful=True)
+            return self.create(near, doubtful=True, against=against)
         with self.recording.changing_stored():
             return self.update(other)
 
@@ -268,11 +269,18 @@ class CandidateDecision:
             relink(change, principal, prepared.text)
         return Outcome("updated", memory, change.evicted)
 
-    def create(self, near: Sequence[Neighbour], *, doubtful: bool, instead_of: Sequence[Memory] = ()) -> Outcome:
-        """Queue a new memory. It replaces ``instead_of`` and the old value of its field."""
+    def create(
+        self,
+        near: Sequence[Neighbour],
+        *,
+        doubtful: bool,
+        instead_of: Sequence[Memory] = (),
+        against: Sequence[Memory] = (),
+    ) -> Outcome:
+        """Queue a new memory. It replaces ``instead_of`` and the old value of its field, and denies ``against``."""
         recording, holder = self.recording, self.holder()
         replaced = [*instead_of, *([holder] if holder is not None and holder not in instead_of else [])]
-        initial = self.initial(replaced)
+        initial = self.initial([*replaced, *against])
         row = NewRow.of(self.new_memory(doubtful), self.candidate.prepared.wording, initial)
         if initial.state == State.ACTIVE:
             recording.must_fit(row.memory, replaced)
@@ -290,7 +298,7 @@ class CandidateDecision:
         return outcome
 
     def initial(self, replaced: Sequence[Memory]) -> InitialState:
-        """Return the initial state of a memory that replaces others: quarantined, proposed or active."""
+        """Return the initial state of a memory that replaces or denies others: quarantined, proposed or active."""
         said, reason = self.candidate.said, self.candidate.prepared.held_back
         if reason:
             return InitialState(State.QUARANTINED, "QUARANTINE", reason=reason, said=said)

@@ -152,6 +152,17 @@ def test_what_an_agent_adds_replaces_it_only_after_approval(bot, me, settings):
     assert (married.deleted_why, approved.state, approved.state_reason) == ("replaced", "active", "")
 
 
+@pytest.mark.parametrize("insist", [False, True])
+@pytest.mark.parametrize("denial", ["The user no longer skis in Davos.", "The user never skis in Davos."])
+def test_an_agents_denial_waits_even_if_it_insists(bot, me, settings, insist, denial):
+    settings.KEEPSAKE_EMBEDDER = "bundled"
+    mine = memory_add(me, NewMemory("The user skis in Davos each winter.", "interests")).memory
+    denied = memory_add(bot, NewMemory(denial, "interests"), insist=insist).memory
+    mine.refresh_from_db()
+    assert (mine.state, denied.state, denied.state_reason) == ("active", "proposed", KEPT)
+    assert memory_add(me, NewMemory(denial, "interests"), insist=insist).memory.state == "active"
+
+
 class TestInTalk:
     @pytest.fixture
     def tell(self, bot, corrected, model):

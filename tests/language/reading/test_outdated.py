@@ -182,3 +182,9 @@ def test_what_is_told_of_others_rewords_nothing(memory, said):
 def test_their_full_name_is_still_theirs():
     memory, said = "The user's friend Omar lives in Hull.", "Omar has moved to Leeds, he left Hull for good."
     assert any(each.name == UPDATE for each in _calls(said, memory))
+
+
+@pytest.mark.parametrize("said", ["Reto hides coins in the chimney.", "Reto hides coins in the chimney now."])
+def test_no_end_is_made_sure_where_none_is_told(said):
+    found = outdated(said, ["Reto keeps his coins hidden."])
+    assert found is None or not found.sure
