@@ -191,7 +191,7 @@ def kind_of(rows: MemoryQuerySet, memory_id: str) -> tuple[str, bool]:
 def kept_by_person(
     principal: Principal, memories: Iterable[Memory], policy: WritePolicy | None = None
 ) -> frozenset[str]:
-    """Return the ids of the active memories that a write changes only with the person's approval.
+    """Return the ids of the active and proposed memories that a write changes only with the person's approval.
 
     These are those that the person worded or pinned, if the write is by an agent or rests on words that it ``relayed``.
     A rewording by others in between changes nothing: an agent may have relayed the words for it. Takes a statement for
@@ -200,12 +200,12 @@ def kept_by_person(
     is_by_agent = principal.kind == "agent" and not principal.speaks_as_person
     if not (is_by_agent or (policy is not None and policy.relayed)):
         return frozenset()
-    active = [memory for memory in memories if memory.state == Memory.State.ACTIVE]
-    worded = {memory.pk for memory in active if not memory.written_by}
-    if reworded := [memory.pk for memory in active if memory.version > 1 and memory.pk not in worded]:
+    present = [memory for memory in memories if memory.state in {Memory.State.ACTIVE, Memory.State.PROPOSED}]
+    worded = {memory.pk for memory in present if not memory.written_by}
+    if reworded := [memory.pk for memory in present if memory.version > 1 and memory.pk not in worded]:
         own = MemoryVersion.objects.filter(memory__in=reworded, written_by="").exclude(content="")
         worded.update(own.values_list("memory_id", flat=True))
-    pinned = [memory for memory in active if memory.pinned and memory.pk not in worded]
+    pinned = [memory for memory in present if memory.pinned and memory.pk not in worded]
     return frozenset(worded | ({memory.pk for memory in pinned} - pinned_by(principal, pinned)))
 
 

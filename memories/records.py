@@ -176,7 +176,8 @@ BulkOutcome = Literal["archived", "proposed", "skipped", "not_found"]
 class BulkItem:
     """The result for one id of a bulk action.
 
-    ``archived``, ``proposed`` (waits for the person), ``skipped`` (archived already) or ``not_found``.
+    ``archived``, ``proposed`` (waits for the person), ``skipped`` (archived already, or a proposed one that the
+    person worded or pinned) or ``not_found``.
     """
 
     id: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
@@ -30,7 +31,7 @@ from memories.models import Disclosure, Memory, MemoryVersion
 
 from .filters import condition_of, conditions
 from .formatting import event_json, history_json, memory_json
-from .operations import EntityList, add, change, delete_all, find_undeleted, matching_memories
+from .operations import EntityList, add, change, delete_all, delete_each, find_undeleted, matching_memories, message_of
 from .parsing import body_of, id_of, memories_named, merge_filters, positive_int, reject_top_level_entities, text_of
 from .people import ENTITIES, PersonView, shown_user_id, users_named
 
@@ -83,8 +84,8 @@ class Memories(ScopedView):
         known = {*ENTITIES, "org_id", "project_id"}
         if set(asked) - known or not any(asked.get(name, "").strip() for name in ENTITIES):
             raise Refused("Name what to delete: user_id, agent_id, app_id or run_id.", code="unscoped")
-        count = delete_all(self.principal(request), {name: asked[name] for name in ENTITIES if name in asked})
-        return Response({"message": "Memories deleted successfully!", "count": count})
+        gone = delete_all(self.principal(request), {name: asked[name] for name in ENTITIES if name in asked})
+        return Response({"message": message_of("Memories deleted successfully!", gone), "count": gone["archived"]})
 
 
 class Add(Memories):
@@ -186,8 +187,8 @@ class One(PersonView):
 
     def delete(self, request: Request, memory_id: str) -> Response:
         """Archive it. It can be restored for 30 days."""
-        actions.memory_archive(self.principal(request), memory_id)
-        return Response({"message": "Memory deleted successfully!"})
+        waits = actions.memory_archive(self.principal(request), memory_id).proposal is not None
+        return Response({"message": message_of("Memory deleted successfully!", Counter(proposed=int(waits)))})
 
 
 class History(PersonView):
@@ -228,8 +229,9 @@ class Batch(PersonView):
         must_remember(principal)
         if Memory.objects.visible_to(principal).filter(pk__in=ids).count() < len(set(ids)):
             raise NotFound("There is no such memory.")
-        actions.memories_delete(principal, ids)
-        return Response({"message": f"Successfully deleted {len(ids)} memories"})
+        return Response(
+            {"message": message_of(f"Successfully deleted {len(ids)} memories", delete_each(principal, ids))}
+        )
 
 
 class Entities(PersonView):
@@ -261,8 +263,8 @@ class Entity(PersonView):
         """Delete its memories. A person's account is kept."""
         if f"{kind}_id" not in ENTITIES:
             raise NotFound("There is no such sort of entity.")
-        delete_all(self.principal(request), {f"{kind}_id": name})
-        return Response({"message": "Entity deleted successfully!"})
+        gone = delete_all(self.principal(request), {f"{kind}_id": name})
+        return Response({"message": message_of("Entity deleted successfully!", gone)})
 
 
 class Feedback(PersonView):

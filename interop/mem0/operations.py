@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -98,8 +99,23 @@ def change(principal: Principal, memory_id: str, sent: Mapping[str, Any]) -> Mem
     return memory
 
 
-def delete_all(principal: Principal, scope: Mapping[str, str]) -> int:
-    """Archive a person's memories, filtered by the scope's agent, app and run if given. Returns how many.
+def delete_each(principal: Principal, ids: Sequence[str]) -> Counter[str]:
+    """Archive memories by id. Returns how many had each outcome."""
+    outcomes: Counter[str] = Counter()
+    for start in range(0, len(ids), MOST_AT_ONCE):
+        outcomes.update(each.outcome for each in actions.memories_delete(principal, ids[start : start + MOST_AT_ONCE]))
+    return outcomes
+
+
+def message_of(done: str, outcomes: Mapping[str, int]) -> str:
+    """Return the message of a deletion: ``done``, unless some of it waits for the person's approval."""
+    if not outcomes["proposed"]:
+        return done
+    return f"Waiting for the person's approval: {outcomes['proposed']}. Deleted: {outcomes['archived']}."
+
+
+def delete_all(principal: Principal, scope: Mapping[str, str]) -> Counter[str]:
+    """Archive a person's memories, filtered by the scope's agent, app and run if given. Returns as ``delete_each``.
 
     Raises Refused (400 ``unscoped``) for a name that is blank or ``*``.
     """
@@ -109,9 +125,7 @@ def delete_all(principal: Principal, scope: Mapping[str, str]) -> int:
     rows = Memory.objects.visible_to(principal).filter(state__in=["active", "proposed"])
     condition = condition_of(principal, {name: value for name, value in scope.items() if name != "user_id"})
     ids = [*(rows.filter(q_of(condition)) if condition else rows).order_by("pk").values_list("pk", flat=True)]
-    for start in range(0, len(ids), MOST_AT_ONCE):
-        actions.memories_delete(principal, ids[start : start + MOST_AT_ONCE])
-    return len(ids)
+    return delete_each(principal, ids)
 
 
 def matching_memories(principal: Principal, filters: Any) -> MemoryQuerySet:

@@ -76,7 +76,7 @@ def memories_delete(principal: Principal, ids: Sequence[str]) -> list[BulkItem]:
         named = list(for_bulk(Memory.objects.visible_to(principal).filter(pk__in=set(ids))))
         kept = queries.kept_by_person(principal, named)
         for memory in named:
-            if memory.state not in goes:
+            if memory.state not in goes or (memory.state != State.ACTIVE and memory.pk in kept):
                 outcomes[memory.pk] = "skipped"
             elif memory.pk in kept or (memory.state == State.ACTIVE and writing.waits(principal, memory.field)):
                 outcomes[memory.pk] = "proposed"

@@ -13,6 +13,7 @@ from django.utils.dateparse import parse_datetime
 
 from accounts.principals import Principal
 from journal.actions import LedgerWrite
+from journal.exceptions import NotYoursToDecide
 from statements.policy import fingerprints
 from statements.wording import Embedded
 
@@ -48,6 +49,7 @@ def propose_creates(memories: Sequence[Memory], now: datetime) -> list[Proposal]
             memory_version=memory.version,
             written_by=memory.written_by,
             source_conversation_id=memory.source_conversation_id,
+            reason=memory.state_reason,
             created_at=now,
             expires_at=_lapses(now),
         )
@@ -102,10 +104,13 @@ def propose_instead(
     """Create a proposal instead of changing an active memory, if the person must decide; else return None.
 
     With a ``reason`` the person must always decide, and about what they worded or pinned. ``text`` is the content in
-    ``values``.
+    ``values``. Raises NotYoursToDecide if they worded or pinned a memory that is itself only proposed.
     """
     memory, said_at = change.memory, source or EvidenceSource()
-    reason = reason or reason_to_keep(principal, [memory])
+    kept = reason_to_keep(principal, [memory])
+    if kept and memory.state != State.ACTIVE:
+        raise NotYoursToDecide
+    reason = reason or kept
     field = memory.field
     if text is not None and not field:
         field = writing.said_field(principal, text.content, memory.kind, memory.subject, text.statement)

@@ -152,6 +152,29 @@ def test_what_an_agent_adds_replaces_it_only_after_approval(bot, me, settings):
     assert (married.deleted_why, approved.state, approved.state_reason) == ("replaced", "active", "")
 
 
+def test_an_agent_leaves_its_proposal_alone_once_the_person_pinned_or_worded_it(bot, me):
+    cautious = replace(bot, review="before")
+    pinned, worded, own = (
+        memory_add(cautious, NewMemory(f"The user plays the {what}.", "interests")).memory
+        for what in ("cello", "flute", "harp")
+    )
+    memory_pin(me, pinned.pk, True)
+    memory_update(me, worded.pk, "The user plays the alto flute.")
+    for memory in (pinned, worded):
+        with pytest.raises(NotYoursToDecide):
+            memory_update(cautious, memory.pk, "The user plays the drums.")
+        with pytest.raises(NotYoursToDecide):
+            memory_archive(cautious, memory.pk)
+    assert [each.outcome for each in memories_delete(cautious, [pinned.pk, own.pk])] == ["skipped", "archived"]
+    assert {*Memory.objects.filter(state="proposed").values_list("pk", flat=True)} == {pinned.pk, worded.pk}
+
+
+def test_proposals_say_why_a_new_memory_waits(api, agent):
+    added = api(agent).post("/api/v1/memories/", {"content": "The user's name is Bobby.", "category": "context"})
+    (shown,) = api(agent).get("/api/v1/proposals/").json()["results"]
+    assert (added.status_code, shown["kind"], shown["reason"]) == (202, "create", added.json()["state_reason"])
+
+
 @pytest.mark.parametrize("insist", [False, True])
 @pytest.mark.parametrize("denial", ["The user no longer skis in Davos.", "The user never skis in Davos."])
 def test_an_agents_denial_waits_even_if_it_insists(bot, me, settings, insist, denial):

@@ -6,8 +6,9 @@ from accounts.models import User
 from accounts.queries import principal_for_person
 from assistant.learn.summarizing import maybe_summarize
 from journal.models import OperationEvent
-from memories.actions import memory_approve
+from memories.actions import memory_add, memory_approve
 from memories.models import Memory
+from memories.records import NewMemory
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -34,6 +35,19 @@ def kept(mem0, owner, agent):
         return mem0("post", "v3/memories/add/", body, key)[1]["results"][0]
 
     return keep
+
+
+def test_what_a_deletion_leaves_to_the_person_waits_and_the_message_says_so(mem0, kept, owner):
+    """It said "deleted" of what only waits."""
+    mine = memory_add(principal_for_person(owner.pk), NewMemory("The user keeps hens.", "knowledge")).memory
+    waits = {"message": "Waiting for the person's approval: 1. Deleted: 0."}
+    assert mem0("delete", f"v1/memories/{mine.pk}/") == (200, waits)
+    assert mem0("delete", "v1/batch/", {"memories": [{"memory_id": mine.pk}]}) == (200, waits)
+    kept()
+    both = {"message": "Waiting for the person's approval: 1. Deleted: 1.", "count": 1}
+    assert mem0("delete", f"v1/memories/?user_id={owner.username}") == (200, both)
+    assert mem0("delete", f"v2/entities/user/{owner.username}/") == (200, waits)
+    assert Memory.objects.get(pk=mine.pk).state == "active"
 
 
 def test_what_is_learned_is_an_event_that_ends(mem0, owner, api, agent):
