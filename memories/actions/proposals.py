@@ -27,8 +27,9 @@ from .. import queries
 from ..models import MEMORY, Memory, Proposal, ProposalEvidence
 from ..policy import writing
 from ..policy.writing import State, Why
+from ..records import RELAYED
 from .editing import refile
-from .many import words_behind
+from .many import withheld_ahead, words_behind
 from .places import place_approve, place_refuse
 from .proposing import end, log_proposal, moment, quoted
 from .single import MemoryWrite, author, memory_under_lock, relink
@@ -63,6 +64,8 @@ def proposal_approve(
 ) -> Proposal:
     """Apply a proposal, optionally with other ``values``, which count as the caller's words.
 
+    A refusal that an agent relayed is then the person's own: the memory is suppressed and its source words withheld.
+
     Possible values: ``content``, ``category`` and ``subject`` of a new memory; all fields of an update; ``name`` and
     ``notes`` of a place. A service's values pass the gates for agents. ``version`` is the memory's or place's version
     that the caller saw; the change is applied to it, even if it was proposed for an older one. Raises NotYoursToDecide,
@@ -81,7 +84,10 @@ def proposal_approve(
     kind, verbatim = queries.kind_of(Memory.objects.visible_to(principal), str(seen.memory_id))
     patch = _patch(principal, kind, {"verbatim": verbatim, **seen.values, **given})
     text = None if patch.content is None else Embedded.of(patch.content)
-    with _deciding(principal, proposal_id) as (write, proposal):
+    # An agent relayed that the person wants it put away, and now they say so themselves.
+    is_refusal = seen.kind == Proposal.Kind.ARCHIVE and seen.reason == RELAYED
+    refused = [str(seen.memory_id)] if is_refusal else []
+    with withheld_ahead(seen.user_id, refused), _deciding(principal, proposal_id) as (write, proposal):
         rows = Memory.objects.visible_to(principal)
         with memory_under_lock(write, rows, str(proposal.memory_id)) as change:
             if proposal.kind == Proposal.Kind.CREATE:
@@ -94,7 +100,7 @@ def proposal_approve(
                 if proposal.kind == Proposal.Kind.UPDATE:
                     _apply(change, principal, proposal, patch, text)
                 else:
-                    archive(change, Why.AGENT, proposal=str(proposal.pk))
+                    archive(change, Why.PERSON if is_refusal else Why.AGENT, proposal=str(proposal.pk))
                 write.touch("proposals", (proposal.pk, proposal.state))
                 end(proposal, Proposal.State.APPROVED, change.now)
     return proposal

@@ -5,12 +5,13 @@ import pytest
 from assistant.learn import summarizing
 from conversations.actions import NewMessage, conversation_create, messages_append
 from facts.models import LegacyFact
+from journal.exceptions import Gated
 from journal.models import Change
 from journal.undo import undo
 from memories.actions import memory_add, memory_pin, proposal_approve
 from memories.models import Memory, MemoryEvidence, Proposal, Relation
 from memories.records import RELAYED, NewMemory
-from statements.models import Doubt
+from statements.models import Doubt, Suppression
 from tests import factories
 from tests.assistant.extracting import delete
 from tests.memories.rows import remember
@@ -55,9 +56,29 @@ def test_what_the_person_decided_about_waits(bot, me, made):
     talk = turn(bot, FORGET)
     assert waits(memory)
     assert Proposal.objects.get().source_conversation_id == talk.pk
-    proposal_approve(me, Proposal.objects.get().pk)
+    approval = proposal_approve(me, Proposal.objects.get().pk)
     memory.refresh_from_db()
-    assert memory.state == "archived"
+    assert (memory.state, memory.deleted_why) == ("archived", "person")
+    with pytest.raises(Gated) as refused:
+        memory_add(bot, NewMemory(SWAN, "context"))
+    assert refused.value.code == "rejected_before"
+    decided = Change.objects.filter(meta__proposal=str(approval.pk)).latest("rev").rev
+    undo(me, decided, decided)
+    memory.refresh_from_db()
+    assert memory.state == "active"
+    assert not Suppression.objects.exists()
+
+
+def test_once_approved_what_they_said_themselves_is_withheld_too(bot, me):
+    said = turn(me, "I shot a swan.").messages.get()
+    memory = worded(bot, me)
+    MemoryEvidence.objects.create(version=memory.versions.get(), message=said, quote="I shot a swan.")
+    turn(bot, FORGET)
+    said.refresh_from_db()
+    assert said.content == "I shot a swan."
+    proposal_approve(me, Proposal.objects.get().pk)
+    said.refresh_from_db()
+    assert said.content == "[withheld]"
 
 
 def test_undone_it_no_longer_waits(bot, me):
