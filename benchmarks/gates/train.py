@@ -9,7 +9,8 @@ lines) for the texts of this folder.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -19,9 +20,12 @@ import yaml
 
 from language.base import Vectors
 from language.embedders.e5.embedder import BundledEmbedder
+from language.entailment.model import EntailmentModel
 from language.gates.judging import FIELDS, KINDS, WEIGHTS, Layers, scores
 from language.likeness import WEIGHTS as LIKENESS
 from language.likeness import Frame, frame_of, likeness, traits_of_pair
+from language.reading.refusals.answers import LONGEST, read_answers
+from language.reading.refusals.answers import WEIGHTS as HEARD
 from language.reading.refusals.judged import ASKS, FEATURES, NO, POINTS, features, pieces
 from language.reading.refusals.judged import CLASSES as ANSWERS
 from language.reading.refusals.judged import WEIGHTS as REFUSALS
@@ -107,12 +111,8 @@ def pairs() -> tuple[list[tuple[str, str]], list[int]]:
 
 def refusals() -> Texts:
     """Load refusals, negative answers to the question whether to keep something, and ordinary messages."""
-    own: list[list[str]] = [[] for _ in ANSWERS]
-    for line in _lines("refusals.txt"):
-        if line.startswith("# "):
-            into = own[ANSWERS.index(line[2:].split(":")[0])]
-        else:
-            into.append(line)
+    own = _refusals()
+    own[0] += [answer for _, question, answer in _answers() if not question]
     groups = yaml.safe_load((HERE.parent.parent / "tests/language/refusals.yaml").read_text(encoding="utf-8"))
     told = [part for line in _lines("talk.txt") for part in _parts(line)]
     of_tests: list[list[str]] = [told, [], [], []]
@@ -124,6 +124,36 @@ def refusals() -> Texts:
         elif "{" not in last:
             of_tests[2 if before and ASKING.search(before[-1]) else 1].append(last)
     return _together([list(dict.fromkeys(texts)) for texts in of_tests], own)
+
+
+def answers() -> tuple[list[tuple[str, str]], list[int]]:
+    """Load questions whether to keep something with their answers, with label 1 for a no.
+
+    An answer without a question, and some of the texts of ``refusals``, are given the questions that occur often.
+    """
+    own = _answers()
+    often = [question for question, count in Counter(asked for _, asked, _ in own if asked).items() if count >= 3]
+    neither, points, no, _ = _refusals()
+    any_question = [(0, text) for text in neither[::5]] + [(1, text) for text in points[::8]]
+    any_question += [(1, text) for text in no] + [(0, answer) for _, asked, answer in own if not asked]
+    told = [(int(label == "no"), asked, answer) for label, asked, answer in own if asked]
+    told += [(label, often[number % len(often)], text) for number, (label, text) in enumerate(any_question)]
+    told = [each for each in told if len(each[-1]) <= LONGEST]
+    return [(asked, answer.replace("’", "'")) for _, asked, answer in told], [label for label, *_ in told]
+
+
+def _answers() -> list[list[str]]:
+    return [line.split("\t") for line in _lines("answers.tsv")]
+
+
+def _refusals() -> list[list[str]]:
+    own: list[list[str]] = [[] for _ in ANSWERS]
+    for line in _lines("refusals.txt"):
+        if line.startswith("# "):
+            into = own[ANSWERS.index(line[2:].split(":")[0])]
+        else:
+            into.append(line)
+    return own
 
 
 def _parts(said: str) -> list[str]:
@@ -190,15 +220,15 @@ def _together(others: Sequence[Sequence[str]], own: Sequence[Sequence[str]]) -> 
     return made
 
 
-def train(vectors: Vectors, classes: Sequence[int], count: int) -> Layers:
+def train(vectors: Vectors, classes: Sequence[int], count: int, seeds: int = SEEDS) -> Layers:
     """Fit an ensemble of small networks with different seeds, joined into one network that returns their mean."""
     mean, spread = vectors.mean(axis=0), vectors.std(axis=0) + 1e-6
     scaled = (vectors - mean) / spread
     wanted = np.eye(count, dtype=np.float32)[list(classes)]
-    parts = [_fit(scaled, wanted, np.random.default_rng(seed)) for seed in range(SEEDS)]
+    parts = [_fit(scaled, wanted, np.random.default_rng(seed)) for seed in range(seeds)]
     hidden = np.concatenate([part[0] for part in parts], axis=1) / spread[:, None]
     hidden_bias = np.concatenate([part[1] for part in parts]) - mean @ hidden
-    out = np.concatenate([part[2] for part in parts]) * np.float32(1 / SEEDS)
+    out = np.concatenate([part[2] for part in parts]) * np.float32(1 / seeds)
     out_bias = np.stack([part[3] for part in parts]).mean(axis=0, dtype=np.float32)
     return Layers(hidden, hidden_bias, out, out_bias)
 
@@ -260,15 +290,26 @@ def check(given: Texts, vectors: Vectors, names: Sequence[str]) -> None:
             print(f"{name:16} margin {least:2}: {found:.3f} found, {wrongly:.3f} wrongly")
 
 
+def _halved(values: Mapping[str, Vectors]) -> dict[str, Vectors]:
+    """Return arrays in the half precision in which they are stored."""
+    return {name: value.astype(np.float16) for name, value in values.items()}
+
+
 def main() -> None:
     """Train on all texts and write the weights, or check."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--refusals", action="store_true", help="only what hears a person's no")
+    parser.add_argument("--answers", action="store_true", help="only whether an answer to the question is a no")
     parser.add_argument("--kinds", action="store_true", help="only orders and secrets; the other weights stay")
     given = parser.parse_args()
     only_check = given.check
     embedder = BundledEmbedder()
+    if given.answers:
+        told, declined = answers()
+        layers = train(read_answers(embedder, EntailmentModel(), told), declined, 2, seeds=3)
+        np.savez_compressed(HEARD, allow_pickle=False, **_halved(layers._asdict()))
+        return
     if given.refusals:
         said = refusals()
         read = np.concatenate(embedder.read_passages(said.texts), axis=1)
@@ -276,7 +317,7 @@ def main() -> None:
             check(said, read, ANSWERS)
         else:
             heard = train(read, said.classes, len(ANSWERS))._asdict() | by_words(said)
-            np.savez_compressed(REFUSALS, allow_pickle=False, **{k: v.astype(np.float16) for k, v in heard.items()})
+            np.savez_compressed(REFUSALS, allow_pickle=False, **_halved(heard))
         return
     made: dict[str, Vectors] = {}
     if given.kinds:
@@ -291,11 +332,11 @@ def main() -> None:
             if only_check:
                 check(texts, read, names)
             layers = train(read, texts.classes, len(names))
-            made |= {f"{called}_{part}": value.astype(np.float16) for part, value in layers._asdict().items()}
+            made |= {f"{called}_{part}": value for part, value in _halved(layers._asdict()).items()}
     if not only_check:
         np.savez_compressed(WEIGHTS, allow_pickle=False, **made)
     if not (only_check or given.kinds):
-        frame = {part: value.astype(np.float16) for part, value in seen_from(embedder)._asdict().items()}
+        frame = _halved(seen_from(embedder)._asdict())
         np.savez_compressed(LIKENESS, allow_pickle=False, **frame, **paired(embedder, Frame(**frame)))
 
 

@@ -1,7 +1,7 @@
 """Refusals in new messages ("don't remember that"): what they refer to is withheld in the transaction that saves them.
 
-Most messages hold no refusing word and cost nothing. The others are interpreted before any lock is taken, with patterns
-and a parser, without a model.
+Most messages hold no refusing word and answer no question whether to keep something: they cost one query. The others
+are interpreted before any lock is taken, with patterns, a parser and small networks, without a language model.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import pairwise
 from typing import Any
 from uuid import UUID
 
 from accounts.principals import Principal
 from journal.actions import LedgerWrite
-from language.reading.refusals import Turn, find_refusal, may_refuse
+from language.reading.refusals import Turn, find_refusal, may_answer, may_refuse
 
 from .. import policy
 from ..models import Conversation, Message, Withheld
-from ..passages import MARK
 from .withheld_rows import Cause
 from .withholding import plan_withholding, words_withhold
 
@@ -27,6 +27,7 @@ LIVE_WINDOW = timedelta(minutes=5)
 """A message whose ``at`` is further from its arrival is an old record: it changes nothing that is known elsewhere."""
 SEARCHED_BEFORE = 100
 """How many of the latest messages are searched for what a refusal refers to."""
+_SPEAKERS = (Message.Role.USER, Message.Role.ASSISTANT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +85,13 @@ def find_refusals(
     Only callers that decide for the person and the agent that owns the conversation can refuse; others get an empty
     list. ``brought``: the messages come from an import.
     """
-    if not any(row.role == Message.Role.USER and may_refuse(row.content) for row in new):
+    said = [row.content for row in new if row.role == Message.Role.USER]
+    if not any(map(may_refuse, said)) and not _may_answer(principal, conversation_id, new):
         return []
     conversation = Conversation.objects.visible_to(principal).filter(pk=conversation_id).first()
     if conversation is None or not policy.may_mark(principal, conversation):
         return []
-    stored = Message.objects.filter(conversation=conversation, role__in=["user", "assistant"])
+    stored = Message.objects.filter(conversation=conversation, role__in=_SPEAKERS)
     rows = [*reversed(stored.without_vectors().order_by("-index")[:SEARCHED_BEFORE]), *new]
     now = new[0].created_at
     turns = [Turn(row.role, row.content, _is_held(row, now)) for row in rows]
@@ -115,6 +117,16 @@ def find_refusals(
             )
         )
     return found
+
+
+def _may_answer(principal: Principal, conversation_id: UUID, new: Sequence[Message]) -> bool:
+    """Whether a message may be a no in any words: a short one after the question whether to keep something."""
+    said = [(row.role, row.content) for row in new if row.role in _SPEAKERS]
+    if said and said[0][0] == Message.Role.USER:
+        stored = Message.objects.visible_to(principal).filter(conversation_id=conversation_id, role__in=_SPEAKERS)
+        said = [*stored.order_by("-index").values_list("role", "content")[:1], *said]
+    roles = [Message.Role.ASSISTANT, Message.Role.USER]
+    return any([one, two] == roles and may_answer(asked, answer) for (one, asked), (two, answer) in pairwise(said))
 
 
 def _is_held(row: Message, now: datetime) -> bool:
@@ -153,8 +165,7 @@ def refusals_apply(write: LedgerWrite, user_id: UUID, heard: Iterable[HeardRefus
 
 def refusals_of(messages: Collection[Message]) -> list[dict[str, Any]]:
     """Return stored messages that refuse something: ``[{"index", "withheld": indices redacted for it}]``."""
-    said = (row for row in messages if row.role == Message.Role.USER)
-    asked = {str(row.pk): row.index for row in said if MARK in row.content or may_refuse(row.content)}
+    asked = {str(row.pk): row.index for row in messages if row.role == Message.Role.USER}
     if not asked:
         return []
     rows = Withheld.objects.because_of(Withheld.Cause.MESSAGE, asked).passages().filter(message__role="user")

@@ -228,3 +228,15 @@ def test_only_what_says_the_same_of_the_same_person_goes(owner, conversation):
 def test_what_is_so_of_others_is_not_what_they_name(owner, conversation, said):
     say(owner, conversation, said, "guide> I see.", "Forget that I live in Lisbon.")
     assert record(conversation)[0] == said
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_an_answer_without_a_refusing_word_is_heard_after_the_question(owner, conversation, settings, together):
+    settings.KEEPSAKE_EMBEDDER = "bundled"
+    answer = "What I do in the polling booth stays my affair."
+    said = ["I voted for the other party.", "guide> Shall I remember that?", answer]
+    for each in [said] if together else ([one] for one in said):
+        say(owner, conversation, *each)
+    assert record(conversation)[0] == MARK
+    say(owner, conversation, "I voted for the other party.", "guide> Was it raining?", answer)
+    assert record(conversation)[3] == "I voted for the other party."

@@ -2,10 +2,12 @@
 
 Patterns find the request (``wording``, ``requests``). Only then is anything parsed, to find other content of the
 message and the words that name what is refused (``meaning``); ``naming`` finds the statements that these words name.
+Whether a short answer to the question whether to keep something is a no is judged by a network (``answers``).
 """
 
 from .meaning import Refusal, Turn, find_refusal
 from .naming import asks_about, count_extra_words, find_named, restates
+from .questions import may_answer
 from .requests import may_refuse, names_what_was_said
 from .subjects import SentenceWords, content_words, forms_of
 from .wording import asks_to_keep, says_yes
@@ -21,6 +23,7 @@ __all__ = [
     "find_named",
     "find_refusal",
     "forms_of",
+    "may_answer",
     "may_refuse",
     "names_what_was_said",
     "restates",

@@ -11,17 +11,19 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from language.reading.sentences import Sentence, split_sentences
 from language.reading.words import listed
 
 from ..parse import Parsed, Word, parse
-from .judged import asks, declines
+from .answers import LEAST_OF_PLAIN_WORDS, LEAST_THAT_DECLINES, SURELY_KEEPS, refusing_margin
+from .judged import declines
 from .naming import DENIES
+from .questions import asks_last, asks_or_announces, changes_topic
 from .requests import SAYS_THIS, RefusalRequest, acts_in, flat, is_reported, judged_acts
 from .subjects import SentenceWords, content_words, lemmas
 from .wording import (
-    ASKING,
     after_opening_no,
     allows_keeping,
     asks_for_objections,
@@ -106,10 +108,14 @@ class _RefusalResolver:
 
     def is_agreed(self) -> bool:
         """Whether the message lets the assistant keep what it asked about, maybe in the words of a no."""
-        question, said = self._assistant_question(), self.turns[self.last_index].content
+        question, said = self._question, self.turns[self.last_index].content
         if question is None:
             return False
-        return (asks_for_objections(question) and not objects(said)) or allows_keeping(said)
+        if allows_keeping(said) or says_yes(said):
+            return True
+        if asks_for_objections(question):
+            return not objects(said)
+        return self._margin is not None and self._margin < SURELY_KEEPS
 
     def is_unrelated(self, act: RefusalRequest) -> bool:
         """Whether a judged request is about something else: "please fail now", "abort the build".
@@ -147,7 +153,7 @@ class _RefusalResolver:
             return self._passages(after)
         if own:
             passages = [(self.last_index, own[-1].text)]
-            if self._assistant_question() is not None:
+            if self._question is not None:
                 passages += self._previous_sentences()
             elif all(_is_fragment(each.text) for each in own):
                 passages += self._previous_sentences(last_only=not act.is_learned or _means_part(inside))
@@ -155,12 +161,12 @@ class _RefusalResolver:
         part = act.is_learned and _means_part(inside)
         return Refusal(
             tuple(self._previous_sentences(last_only=act.refers_to_last or part)),
-            answers_question=self._assistant_question() is not None,
+            answers_question=self._question is not None,
         )
 
     def resolve_plain_no(self) -> Refusal | None:
         """What a plain no refers to: what the assistant wanted to keep; None without such a request."""
-        question = self._assistant_question()
+        question = self._question
         if question is None:
             return None
         said = self.turns[self.last_index].content
@@ -173,7 +179,7 @@ class _RefusalResolver:
 
     def resolve_question_passed_over(self, refusals: Sequence[Refusal]) -> list[Refusal]:
         """What the assistant has just asked about, if the refusals only name something else; they decline it too."""
-        question, said = self._assistant_question(), self.turns[self.last_index].content
+        question, said = self._question, self.turns[self.last_index].content
         if question is None or not (question == "" or asks_to_keep(question)):
             return []
         asked = self._resolve_question(question)
@@ -197,19 +203,26 @@ class _RefusalResolver:
 
     def _declines(self, said: str, question: str) -> bool:
         """Whether an answer to the question whether to keep something is a no."""
-        if is_clear_no(said) or says_no(said) or (says_no(said, goes_on=True) and _asks_last(question)):
+        if says_yes(said) or allows_keeping(said):
+            return False
+        if asks_to_keep(question) and asks_last(question) and changes_topic(after_opening_no(said), question):
             return True
-        if asks_to_keep(question) and _asks_last(question) and _changes_topic(after_opening_no(said), question):
-            return True
-        return not says_yes(said) and not allows_keeping(said) and declines(said)
+        plainly = is_clear_no(said) or says_no(said) or (says_no(said, goes_on=True) and asks_last(question))
+        if self._margin is not None:
+            return self._margin >= (LEAST_OF_PLAIN_WORDS if plainly else LEAST_THAT_DECLINES)
+        return plainly or declines(said)
 
-    def _assistant_question(self) -> str | None:
+    @cached_property
+    def _margin(self) -> float | None:
+        """The margin of a no to the assistant's question; None if there is none, or it is not judged."""
+        return refusing_margin(self._question, self.turns[self.last_index].content) if self._question else None
+
+    @cached_property
+    def _question(self) -> str | None:
         """The assistant's message that asks or announces to keep something; empty if only a held message shows it."""
         previous = self.turns[self.last_index - 1] if self.last_index else None
-        if previous is not None and previous.role == "assistant":
-            text = previous.content.replace("’", "'")
-            if ASKING.search(text) or asks(text):
-                return previous.content
+        if previous is not None and previous.role == "assistant" and asks_or_announces(previous.content):
+            return previous.content
         users = (turn for turn in reversed(self.turns[: self.last_index]) if turn.role == "user")
         before = next(users, None)
         return "" if before is not None and before.is_held else None
@@ -318,29 +331,6 @@ _OF_WORDS = re.compile(
     re.IGNORECASE,
 )
 """Words that refer to what was said, or to where it is stored."""
-
-
-def _asks_last(text: str) -> bool:
-    """Whether the last sentence is the question whether to keep something."""
-    last = list(split_sentences(text))[-1:]
-    if not last or not last[0].text.rstrip().endswith("?") or _ASKS_CONTENT.match(last[0].text):
-        return False
-    return ASKING.search(last[0].text.replace("’", "'")) is not None
-
-
-def _changes_topic(rest: str, question: str) -> bool:
-    """Whether what follows a no is about something else than the question: "he was a baker" corrects it."""
-    parsed = parse(rest)
-    subjects = [word for word in parsed.words if word.dep in {"nsubj", "nsubjpass"}] if parsed is not None else []
-    is_other = "?" in rest or (bool(subjects) and subjects[0].low not in _SAME_SUBJECT)
-    return is_other and lemmas(rest).isdisjoint(lemmas(question))
-
-
-_SAME_SUBJECT = listed("he she it they that this")
-_ASKS_CONTENT = re.compile(
-    r"(?:was|were|is|are|did|does|has|had)\b(?! (?:it|that|this) (?:ok|all right|fine))", re.IGNORECASE
-)
-"""A question that asks something else first: "was he a miller, shall I note that?"."""
 
 
 _REACTS = re.compile(

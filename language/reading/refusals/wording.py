@@ -251,7 +251,7 @@ _SECRECY = any_case(
 )
 """A secret that the person keeps: said when they are asked whether it may be remembered, it is a no."""
 _OBJECTION = any_case(
-    r"\b(?:do|would) you (?:mind|object)\b|\bany objections?\b|\b(?:is|would) (?:it|that)(?: be)? a problem\b"
+    r"\b(?:do|would) you (?:mind|object)\b|\bany objections?\b|\b(?:is|would) (?:it|that)(?: be)? (?:a problem|wrong)\b"
     r"|\b(?:does|would) (?:it|that) (?:bother|trouble|disturb) you\b"
 )
 _OBJECTS = any_case(

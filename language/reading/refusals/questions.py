@@ -1,0 +1,48 @@
+"""The assistant's question whether something may be kept, and what else may be an answer to it."""
+
+from __future__ import annotations
+
+import re
+
+from language.reading.sentences import split_sentences
+from language.reading.words import listed
+
+from ..parse import parse
+from .answers import LONGEST
+from .judged import asks
+from .subjects import lemmas
+from .wording import ASKING, asks_to_keep
+
+
+def may_answer(asked: str, said: str) -> bool:
+    """Whether a message is short enough to be a no to what the assistant ``asked`` or announced to keep."""
+    return len(said) <= LONGEST and asks_or_announces(asked)
+
+
+def asks_or_announces(said: str) -> bool:
+    """Whether the assistant asks whether to keep something, or announces it."""
+    text = said.replace("’", "'")
+    return ASKING.search(text) is not None or asks_to_keep(text) or asks(text)
+
+
+def asks_last(text: str) -> bool:
+    """Whether the last sentence is the question whether to keep something."""
+    last = list(split_sentences(text))[-1:]
+    if not last or not last[0].text.rstrip().endswith("?") or _ASKS_CONTENT.match(last[0].text):
+        return False
+    return ASKING.search(last[0].text.replace("’", "'")) is not None
+
+
+def changes_topic(rest: str, question: str) -> bool:
+    """Whether what follows a no is about something else than the question: "he was a baker" corrects it."""
+    parsed = parse(rest)
+    subjects = [word for word in parsed.words if word.dep in {"nsubj", "nsubjpass"}] if parsed is not None else []
+    is_other = "?" in rest or (bool(subjects) and subjects[0].low not in _SAME_SUBJECT)
+    return is_other and lemmas(rest).isdisjoint(lemmas(question))
+
+
+_SAME_SUBJECT = listed("he she it they that this")
+_ASKS_CONTENT = re.compile(
+    r"(?:was|were|is|are|did|does|has|had)\b(?! (?:it|that|this) (?:ok|all right|fine))", re.IGNORECASE
+)
+"""A question that asks something else first: "was he a miller, shall I note that?"."""

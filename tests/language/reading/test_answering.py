@@ -1,0 +1,92 @@
+"""A no in any words to the question whether something may be kept, judged by networks."""
+
+from unittest.mock import Mock
+
+import numpy as np
+import pytest
+
+from language.backends import embedder_replaced
+from language.embedders.e5.embedder import BundledEmbedder
+from language.embedders.hashing import HashingEmbedder
+from language.entailment.model import EntailmentModel, EntailmentUnavailable
+from language.reading.refusals import Turn, find_refusal, may_answer
+from language.reading.refusals.answers import LONGEST, read_answers, refusing_margin
+
+TOLD = "I voted for the other party."
+ASKED = "Shall I remember that?"
+
+
+@pytest.fixture(autouse=True)
+def _bundled():
+    with embedder_replaced(BundledEmbedder()):
+        yield
+
+
+def refuses(answer, question=ASKED, told=TOLD):
+    return find_refusal([Turn("user", told), Turn("assistant", question), Turn("user", answer)], 2) is not None
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "What on earth for?",
+        "You may not, my dear.",
+        "I only wanted to get it off my chest.",
+        "Nothing of the kind goes into a computer.",
+        "Ask me again when he has been told.",
+        "Das geht niemanden etwas an.",
+    ],
+)
+def test_a_no_in_words_that_no_pattern_has_is_heard(answer):
+    assert refuses(answer)
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        (ASKED, "I'd be cross with you if you didn't."),
+        (ASKED, "Don't you dare forget it."),
+        (ASKED, "No harm in that at all."),
+        ("Shall I remember that you are allergic to plums?", "Not plums, pears. Plums are fine."),
+        ("Shall I note that your sister is called Clara?", "No, Klara, with a K."),
+        ("Would it be wrong to remember that?", "No, it wouldn't."),
+        ("Soll ich mir das merken?", "Aber klar, sonst vergesse ich es."),
+    ],
+)
+def test_a_yes_or_a_correction_in_the_words_of_a_no_is_none(question, answer):
+    assert not refuses(answer, question)
+
+
+def test_without_the_network_the_patterns_hear_the_plain_no(settings, monkeypatch):
+    settings.KEEPSAKE_ENTAILMENT = "off"
+    assert refusing_margin(ASKED, "No.") is None
+    assert refuses("No, please don't.")
+    settings.KEEPSAKE_ENTAILMENT = "bundled"
+    monkeypatch.setattr(EntailmentModel, "read_pairs", Mock(side_effect=EntailmentUnavailable("broken")))
+    assert refusing_margin(ASKED, "No.") is None
+    assert refuses("No, please don't.")
+    with embedder_replaced(HashingEmbedder()):
+        assert refuses("No, please don't.")
+
+
+def test_only_a_short_answer_to_such_a_question_is_judged(monkeypatch):
+    assert refusing_margin(ASKED, "no " * LONGEST) is None
+    assert may_answer(ASKED, "The pope knows, that will do.")
+    assert not may_answer(ASKED, "no " * LONGEST)
+    assert not may_answer("Was he a miner?", "The pope knows, that will do.")
+    judged = Mock(return_value=0.0)
+    monkeypatch.setattr("language.reading.refusals.meaning.refusing_margin", judged)
+    assert not refuses("Never.", "Did you go back?")
+    assert not refuses("Yes, please.")
+    judged.assert_not_called()
+    assert refuses("Yes and then no, I can't say.")
+    judged.assert_called_once()
+
+
+def test_each_answer_is_read_by_itself():
+    asked = [(ASKED, "No."), ("Was it cold? Shall I note it?", "Like the grave.")]
+    together = read_answers(BundledEmbedder(), EntailmentModel(), asked)
+    one = read_answers(BundledEmbedder(), EntailmentModel(), asked[1:])
+    assert np.allclose(together[1:], one, atol=1e-3)
