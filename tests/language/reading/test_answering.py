@@ -76,7 +76,7 @@ def test_only_a_short_answer_to_such_a_question_is_judged(monkeypatch):
     assert may_answer(ASKED, "The pope knows, that will do.")
     assert not may_answer(ASKED, "no " * LONGEST)
     assert not may_answer("Was he a miner?", "The pope knows, that will do.")
-    judged = Mock(return_value=0.0)
+    judged = Mock(return_value=1.0)
     monkeypatch.setattr("language.reading.refusals.meaning.refusing_margin", judged)
     assert not refuses("Never.", "Did you go back?")
     assert not refuses("Yes, please.")
