@@ -55,7 +55,7 @@ class Repetition:
     """A repetition of a statement in a message, a title, a memory, a fact or a place's notes.
 
     ``object_id`` is the row's id, for a title the conversation's. ``index`` is the message's. ``quote`` is the matching
-    text; ``surely``: it matches in words, not only in meaning.
+    text; ``surely``: it matches in words, not only in meaning, and doesn't ask.
     """
 
     object_type: str
@@ -345,11 +345,10 @@ def _in_messages(
     texts = {pk: Original(row.content) for pk, row in found.items()}
     offered: dict[UUID, Repetition] = {}
     for pk, span, words in said.in_sentences(texts):
-        surely = said.is_said_by(words)
-        known = offered.get(pk)
-        if (surely or (pk in near and words & said.words)) and (known is None or surely > known.surely):
+        is_same, quote = said.is_said_by(words), texts[pk].words(span)
+        surely, known = is_same and not quote.rstrip().endswith("?"), offered.get(pk)
+        if (is_same or (pk in near and words & said.words)) and (known is None or surely > known.surely):
             row = found[pk]
-            quote = texts[pk].words(span)
             offered[pk] = Repetition("message", str(pk), quote, surely, row.conversation_id, row.index)
     return list(offered.values())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from uuid import UUID
 
 from django.urls import reverse
@@ -12,6 +13,7 @@ from django.utils.translation import gettext_noop
 from accounts.principals import Principal
 from conversations.echoes import Repetition
 from conversations.models import Conversation
+from statements.policy.naming import in_second_person
 
 A_STATEMENT = {
     "memory": gettext_noop("a memory"),
@@ -26,7 +28,11 @@ def said_elsewhere(principal: Principal, found: Sequence[Repetition]) -> list[tu
         return []
     talks = Conversation.objects.visible_to(principal).filter(pk__in={each.conversation_id for each in found})
     titles = dict(talks.values_list("pk", "title"))
-    return [_where(each, titles) for each in found]
+    return [_where(_as_told(each), titles) for each in found]
+
+
+def _as_told(each: Repetition) -> Repetition:
+    return replace(each, quote=in_second_person(each.quote)) if each.object_type == "memory" else each
 
 
 def _where(each: Repetition, titles: Mapping[UUID, str]) -> tuple[Repetition, str, str]:

@@ -39,13 +39,17 @@ class Quoting(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Quotation:
-    """A quote in its message, the ``number``-th (from 1) of the conversation ``where``."""
+    """A quote in its message, the ``number``-th (from 1) of the conversation ``where``.
+
+    ``relayed_by`` is the agent that reported it as the person's words; empty if they wrote it here, or it is a record.
+    """
 
     excerpt: Excerpt
     where: str
     number: int
     at: datetime
     conversation_id: UUID
+    relayed_by: str = ""
 
     @property
     def address(self) -> str:
@@ -63,8 +67,9 @@ def messages_behind(principal: Principal, evidence: Iterable[Quoting]) -> dict[U
     wanted = {each.message_id for each in evidence}
     if not wanted:
         return {}
-    rows = Message.objects.visible_to(principal).filter(pk__in=wanted).select_related("conversation")
-    return {row.pk: row for row in rows.only("index", "at", "content", "conversation__title")}
+    rows = Message.objects.visible_to(principal).filter(pk__in=wanted).select_related("conversation__agent")
+    columns = ("index", "at", "content", "voice", "conversation__title", "conversation__agent__name")
+    return {row.pk: row for row in rows.only(*columns)}
 
 
 def quote(evidence: Iterable[Quoting], messages: Mapping[UUID, Message]) -> Iterator[Quotation]:
@@ -72,10 +77,11 @@ def quote(evidence: Iterable[Quoting], messages: Mapping[UUID, Message]) -> Iter
     for each in evidence:
         message = messages.get(each.message_id)
         if message is not None:
-            title = message.conversation.title
+            title, agent = message.conversation.title, message.conversation.agent
+            relayed_by = agent.name if agent and message.voice == Message.Voice.RELAYED else ""
             where = f"“{title}”" if title else _("a conversation")
             words = excerpt(message.content, each.quote)
-            yield Quotation(words, where, message.index + 1, message.at, message.conversation_id)
+            yield Quotation(words, where, message.index + 1, message.at, message.conversation_id, relayed_by)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,9 @@
 """Rewrites third person statements about the user in the second person: "The user prefers tea." → "You prefer tea."
 
 Only English statements are rewritten that begin with "The user", optionally after a time ("Every Monday the user
-swims."), or that contain "the user's". Ambiguous ones stay unchanged: with pronouns that may refer to the user or
-somebody else (except "his" and "her" after the user's sister or dog), with a second "the user" (except "the user's" and
-"when the user is"), or with words after "and" or a comma that may be verbs or nouns.
+swims."), or that contain "the user's" or "the user" as an object. Ambiguous ones stay unchanged: with pronouns that may
+refer to the user or somebody else (except "his" and "her" after the user's sister or dog), with a second "the user"
+(except "the user's" and "when the user is"), or with words after "and" or a comma that may be verbs or nouns.
 """
 
 from __future__ import annotations
@@ -57,7 +57,8 @@ _IN_A_CLAUSE = re.compile(
     r"(is|isn't|was|wasn't|has|hasn't|had|will|can|can't|could|would|should)\b"
 )
 _OBJECT = re.compile(
-    rf"\b(and|with|to|for|of|at|by|from|about|beside|than|\w+(?:ed|[^s\W]s)|{'|'.join(sorted(_AS_IT_IS))}) the user\b"
+    rf"\b(and|with|to|for|of|at|by|from|about|beside|than|\w+(?:ed|ing|[^s\W]s)|{'|'.join(sorted(_AS_IT_IS))}) "
+    r"the user\b"
     r"(?!(?:'|’)s| (?:is|was|has|\w+s)\b)"
 )
 _SENTENCES = re.compile(r"(?<=[.!?;])(?<!\bSt\.)(?<!\bDr\.)(?<!\bMr\.)(?<!\bMrs\.)(?<!\bMs\.)\s+")
@@ -80,7 +81,8 @@ def second_person(text: str) -> str:
     text = _OBJECT.sub(r"\1 you", text) if text.startswith("The user's") else text
     told = [_sentence(each) for each in _SENTENCES.split(text)]
     if not (text.startswith("The user") or _TIME.match(text)):
-        return text if _PRONOUNS.search(_THEIRS.sub("", text)) else _THEIRS.sub(r"your\1", text)
+        yours = _THEIRS.sub(r"your\1", _OBJECT.sub(r"\1 you", text))
+        return text if _PRONOUNS.search(yours) else yours
     if None in told:
         return text
     return _rejoined(text, [each for each in told if each is not None])
@@ -94,8 +96,7 @@ def told_to(name: str, text: str) -> str:
     if not name:
         return text
     stored = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", "the user", text)
-    told = second_person(re.sub("^the user", "The user", stored))
-    told = _OBJECT.sub(r"\1 you", told)
+    told = _OBJECT.sub(r"\1 you", second_person(re.sub("^the user", "The user", stored)))
     return text if re.search(r"\bthe user\b", told, re.I) else told
 
 

@@ -788,6 +788,12 @@ def test_what_was_said_elsewhere_is_offered_and_withheld_at_one_press(owner, api
     assert record(elsewhere)[0] == "My orchestra lets me play the cello alone."
 
 
+def test_a_question_with_the_same_words_is_offered_and_not_ticked(owner):
+    (memory,) = remember(owner, "The user plays the cello in an orchestra.")
+    say(owner, "Does my orchestra let me play the cello?")
+    assert also_kept(owner, memory) == {"message": ("Does my orchestra let me play the cello?", False)}
+
+
 def also_kept(person, memory):
     """What is offered elsewhere, by what it is: its words, and whether they are surely the same."""
     return {each.object_type: (each.quote, each.surely) for each in queries.also_said(me(person), memory.pk)}

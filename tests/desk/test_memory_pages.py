@@ -8,6 +8,7 @@ import pytest
 from django.utils import timezone
 
 from accounts.queries import principal_for_person, principal_for_staff
+from conversations.models import Conversation, Message
 from journal.models import Ledger
 from journal.undo import undo
 from memories import actions
@@ -277,6 +278,17 @@ def test_a_row_opens_to_where_it_comes_from_and_where_it_goes(visit, owner, agen
     part = words(opened(client, bees, LIST))
     assert "In every prompt Pinned In your own words, remembered since" in part
     assert "Importance 4 of 5." in part
+
+
+def test_words_that_an_agent_relayed_are_not_shown_as_typed_by_the_person(visit, owner, agent, me, said):
+    Conversation.objects.filter(pk=said.conversation_id).update(agent=agent)
+    Message.objects.filter(pk=said.pk).update(voice=Message.Voice.RELAYED)
+    memory = actions.memory_add(
+        me, _new(MemoryFactory.build(user=owner, content="The user rows.")), message_id=said.pk
+    ).memory
+    client = visit(owner)
+    assert "agent reports that you said it, in “Sunday talk”, message 1" in words(opened(client, memory, LIST))
+    assert "agent reports that you said it, in “Sunday talk”, message 1" in words(client.get(f"/memories/{memory.pk}/"))
 
 
 def test_with_memory_switched_off_no_prompt_is_said_to_hold_any(visit, owner):

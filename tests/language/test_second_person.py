@@ -9,6 +9,8 @@ from language.second_person import second_person, told_to
     ("stored", "told"),
     [
         ("The user prefers tea.", "You prefer tea."),
+        ("The user's landlord is suing the user for unpaid rent.", "Your landlord is suing you for unpaid rent."),
+        ("Luis lent the user forty thousand euros.", "Luis lent you forty thousand euros."),
         ("The user's dog is called Rufus.", "Your dog is called Rufus."),
         ("The user's uncle Bram keeps bees in Bruges.", "Your uncle Bram keeps bees in Bruges."),
         ("Alec is the user's boss.", "Alec is your boss."),
