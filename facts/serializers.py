@@ -11,6 +11,7 @@ from accounts.policy import may_see_sources
 from accounts.principals import Principal
 from conversations.serializers import AlsoSaidSerializer
 from statements.models import RejectionReason
+from statements.policy.resembling import reason_shown
 from web.history import ChangeSerializer
 from web.json import MAX_VERSION, ExactSerializer
 
@@ -80,6 +81,11 @@ class FactSerializer(serializers.ModelSerializer[LegacyFact]):
             "updated_at",
             "purge_at",
         ]
+
+    def to_representation(self, fact: LegacyFact) -> Any:
+        """Tell only a reason that the principal may know."""
+        shown = super().to_representation(fact)
+        return {**shown, "state_reason": reason_shown(self._principal, shown["state_reason"])}
 
     @property
     def _principal(self) -> Principal:

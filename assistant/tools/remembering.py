@@ -20,6 +20,7 @@ from memories.policy.writing import MOST_TOPICS
 from memories.records import NewMemory
 from memories.serializers import ProposalSerializer
 from statements.policy.form import LONGEST, SHORTEST
+from statements.policy.resembling import reason_shown
 
 from .base import Arguments, Caller, Tool, ToolAnswer
 
@@ -94,7 +95,7 @@ _OUTCOMES = {
 def _tell_outcome(principal: Principal, outcome: str, memory: Memory) -> ToolAnswer:
     told = _OUTCOMES[outcome].format(memory=named(memory.pk, memory.content))
     if outcome == "proposed" and memory.state_reason:
-        told = f"{told} {memory.state_reason}"
+        told = f"{told} {reason_shown(principal, memory.state_reason)}"
     return ToolAnswer(True, told, {"outcome": outcome, "memory": show_memory(principal, memory)})
 
 

@@ -16,6 +16,7 @@ from accounts.policy import may_see_sources
 from accounts.principals import Principal
 from conversations.serializers import AlsoSaidSerializer
 from statements.models import RejectionReason
+from statements.policy.resembling import reason_shown
 from web.history import ChangeSerializer
 from web.json import MAX_VERSION, ExactSerializer
 
@@ -23,6 +24,7 @@ from ..actions import ADDED_AT_ONCE, MOST_AT_ONCE
 from ..models import Disclosure, Kind, Memory, MemoryVersion
 from ..queries import agents_of_conversations
 from ..records import Addition, NewMemory
+from .shown import ShownTo
 
 METADATA = "What the client keeps beside it: an object of at most 4,096 bytes as JSON. No prompt holds it."
 
@@ -30,22 +32,6 @@ VERBATIM = (
     "The content is kept byte for byte, up to 4,000 characters: it passes no gate of form, is taken for nothing "
     "similar, and is never merged. Every other gate binds it."
 )
-
-
-class ShownTo:
-    """A serializer with the principal in its context."""
-
-    context: dict[str, Any]
-
-    @property
-    def shows_sources(self) -> bool:
-        """Whether the principal may read messages."""
-        principal: Principal = self.context["principal"]
-        return may_see_sources(principal)
-
-    def conversation_shown(self, conversation_id: Any) -> str | None:
-        """Return the conversation id if visible, else None."""
-        return str(conversation_id) if conversation_id and self.shows_sources else None
 
 
 class MemorySerializer(ShownTo, serializers.ModelSerializer[Memory]):
@@ -123,6 +109,7 @@ def plain_memories(principal: Principal, rows: Iterable[Sequence[Any]]) -> list[
                 memory[name] = memory[name].isoformat().replace("+00:00", "Z")
         source = memory["source_conversation"]
         memory["source_conversation"] = str(source) if source and shows_sources else None
+        memory["state_reason"] = reason_shown(principal, memory["state_reason"])
     return memories
 
 

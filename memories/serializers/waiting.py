@@ -11,7 +11,8 @@ from statements.models import RejectionReason
 from web.json import MAX_VERSION, ExactSerializer
 
 from ..models import Memory, Proposal
-from .memories import MemoryEvidenceSerializer, MemorySerializer, PreviousSerializer, ShownTo
+from .memories import MemoryEvidenceSerializer, MemorySerializer, PreviousSerializer
+from .shown import ShownTo
 
 
 class ProposedMemorySerializer(serializers.ModelSerializer[Memory]):

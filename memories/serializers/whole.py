@@ -12,7 +12,7 @@ from journal.models import Change
 from web.history import ChangeSerializer
 from web.json import ExactSerializer
 
-from .memories import ShownTo
+from .shown import ShownTo
 
 
 class ContextQuerySerializer(ExactSerializer):

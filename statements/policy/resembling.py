@@ -19,6 +19,8 @@ import numpy as np
 from django.conf import settings
 from django.utils.translation import gettext_noop
 
+from accounts.policy import sees_everything
+from accounts.principals import Principal
 from language.base import Vectors
 from language.gates.passages import spoken
 from language.likeness import sameness
@@ -33,6 +35,9 @@ from .form import word_hashers
 
 RESEMBLES = gettext_noop("This resembles something that was rejected before.")
 """The reason for review of such a statement. It does not quote what was rejected."""
+
+DECIDES = "The person decides about this."
+"""What agents are told instead that don't see everything: what was rejected may be nothing that they see."""
 
 LEAST_SIMILARITY = 0.83
 """Below this cosine similarity of the bundled embedder's vectors, two texts don't mean the same."""
@@ -72,6 +77,11 @@ def matching(
     if not again:
         return ""
     return "meaning" if resembles(said, text, similarity) else "near"
+
+
+def reason_shown(principal: Principal, reason: str) -> str:
+    """Return the reason for a review as this principal may know it."""
+    return DECIDES if reason == RESEMBLES and not sees_everything(principal) else reason
 
 
 def has_traces_of(rejected: Traces, said: Saying, similarity: float, alike: float, hashed: Hasher) -> bool:

@@ -10,7 +10,8 @@ from memories import actions as memories
 from memories.models import Memory, Proposal
 from memories.records import NewMemory
 from statements.models import Suppression
-from statements.policy.resembling import RESEMBLES
+from statements.policy.resembling import DECIDES, RESEMBLES
+from tests import factories
 from tests.memories.rest import URL
 
 from .conftest import say
@@ -106,6 +107,20 @@ def test_the_answer_says_why_it_waits(api, agent, owner, boat):
     assert (answer.status_code, answer.json()["state_reason"]) == (202, RESEMBLES)
     told = api(agent).post("/api/v1/tools/add_to_memory/", {"arguments": {"content": OWN_BOAT, "category": "context"}})
     assert RESEMBLES in told.json()["content"]
+
+
+def test_a_narrowed_agent_is_not_told_that_something_was_rejected(api, agent, owner, boat):
+    """It may be of a category that it can't see."""
+    factories.GrantFactory(agent=agent, user=owner, categories=["interests"])
+    body = {"content": OWN_BOAT, "category": "interests"}
+    answer = api(agent).post(URL, body).json()
+    told = api(agent).post("/api/v1/tools/add_to_memory/", {"arguments": body}).json()
+    (waiting,) = api(agent).get("/api/v1/proposals/").json()["results"]
+    (listed,) = api(agent).get(URL, {"state": "proposed"}).json()["results"]
+    assert answer["state_reason"] == waiting["reason"] == listed["state_reason"] == DECIDES
+    assert DECIDES in told["content"]
+    assert RESEMBLES not in str([told, api(agent).get(f"{URL}{answer['id']}/").json()])
+    assert api(owner).get(f"{URL}{answer['id']}/").json()["state_reason"] == RESEMBLES
 
 
 @pytest.mark.parametrize("way", ["rest", "extraction"])
