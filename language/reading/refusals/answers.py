@@ -20,7 +20,7 @@ from language.entailment.model import EntailmentModel
 from language.gates.judging import Layers, scores
 
 WEIGHTS = Path(__file__).with_name("answers.npz")
-LEAST_THAT_DECLINES, LEAST_OF_PLAIN_WORDS, SURELY_KEEPS = 0.5, -3.0, -2.0
+LEAST_THAT_DECLINES, LEAST_OF_PLAIN_WORDS, SURELY_KEEPS = 0.0, -3.0, -2.0
 """The margins that make a no, a no where a pattern finds one too, and an answer in which nothing else is refused."""
 LONGEST = 160
 _ASKED = 200

@@ -259,8 +259,9 @@ _OBJECTS = any_case(
 )
 _ORDERS_KEEPING = any_case(
     r"(?:^|[.,;:!?–—]\s*|\s-+\s*|\b(?:so|but|and|then|just|please|pls|do)\s+)(?:(?:do|just|please|pls) )?"
-    r"(?:note|keep|save|store|record|remember|write|put|jot) (?:it|that|this|them)(?: all)?"
+    r"(?:note|keep|save|store|record|remember|write|put|jot|hold on to) (?:it|that|this|them)(?: all)?"
     r"(?: (?:down|noted|in mind))?(?: (?:please|pls|then|for me|by all means))?\s*(?=[.,;!?]|$)"
+    r"|\byou (?:may|can)(?: keep (?:it|that|this|them))?\s*(?=[.!]|$)"
     r"|\bgood to have (?:it|that|this) noted\b|\bso yes\b|\byes,? please\b|\bby all means\b"
 )
 _PIECES = any_case(r"\s*(?:[,.;!?…–—:]+|\s-+\s)\s*")

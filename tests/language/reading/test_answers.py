@@ -43,6 +43,9 @@ def test_secrets_and_a_clear_no_beside_a_reason_refuse(answer):
         "I don't want to say it twice, so yes",
         "can't see why not",
         "You'd better, because I shan't.",
+        "No speeches. Yes, hold on to that so that you don't suggest one.",
+        "It's no secret, you may.",
+        "Not on Sundays. Get that right and you can keep it.",
         "No church, no choir, no coffee afterwards. Write it all down.",
     ],
 )
