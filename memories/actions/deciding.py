@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from django.conf import settings
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from .candidates import Recording
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CandidateDecision:
     """A candidate with its surroundings: similar memories, stored or added earlier in the same call.
 
@@ -133,12 +134,12 @@ class CandidateDecision:
         asked = self.policy.consent and not self.policy.relayed
         return self.policy.own_word or (asked and not self.candidate.prepared.held_back)
 
-    @property
+    @cached_property
     def waiting_reason(self) -> str:
         """Return why it must wait for the person, or ''.
 
         It resembles a rejected one, is no statement, they were asked about it and did not say yes, or it may set a
-        personal field: as a document, or beside the content.
+        personal field: as a document, or beside the content. Known after ``check_suppressions``, which may add a match.
         """
         if self.by_word:
             return ""
