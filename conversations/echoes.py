@@ -207,7 +207,16 @@ class RepetitionQuery:
     archived: bool
 
 
-RejectedTexts = Callable[[UUID, bool], Iterable[str]]
+@dataclass(frozen=True, slots=True)
+class RejectedText:
+    """The stored text of something a person rejected or removed, with its type and id as a cause of withholding."""
+
+    text: str
+    cause_type: str
+    cause_id: str
+
+
+RejectedTexts = Callable[[UUID, bool], Iterable[RejectedText]]
 _rejected_texts: list[RejectedTexts] = []
 
 
@@ -219,9 +228,14 @@ def register_rejected_texts(texts: RejectedTexts) -> None:
     _rejected_texts.append(texts)
 
 
-def rejected_texts(user_id: UUID, *, not_kept: bool = False) -> list[str]:
+def rejected_causes(user_id: UUID, *, not_kept: bool = False) -> list[RejectedText]:
     """Return what a person rejected or removed in all registered rooms, as far as its text is stored."""
-    return [text for of_room in _rejected_texts for text in of_room(user_id, not_kept)]
+    return [each for of_room in _rejected_texts for each in of_room(user_id, not_kept)]
+
+
+def rejected_texts(user_id: UUID, *, not_kept: bool = False) -> list[str]:
+    """Return the texts of ``rejected_causes``."""
+    return [each.text for each in rejected_causes(user_id, not_kept=not_kept)]
 
 
 Search = Callable[[Principal, RepetitionQuery], Iterable[Repetition]]

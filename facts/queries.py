@@ -10,7 +10,7 @@ from django.conf import settings
 
 from accounts.principals import Principal
 from conversations.actions import Cause
-from conversations.echoes import Repetition, RepetitionQuery, find_repetitions
+from conversations.echoes import RejectedText, Repetition, RepetitionQuery, find_repetitions
 from language.base import Comparison, Vectors
 from retrieval.search import nearest
 from statements.actions import rejected_statements
@@ -95,7 +95,7 @@ def facts_say_again(principal: Principal, sought: RepetitionQuery) -> list[Repet
     return LegacyFact.objects.mine(principal).saying_again(sought, "fact")
 
 
-def facts_rejected(user_id: UUID, not_kept: bool) -> list[str]:
+def facts_rejected(user_id: UUID, not_kept: bool) -> list[RejectedText]:
     """Return the rejected and deleted facts of a person, if still stored; ``not_kept`` as in ``rejected_texts``."""
     return rejected_statements(FACT, user_id, not_kept)
 

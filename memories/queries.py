@@ -18,7 +18,14 @@ from django.utils import timezone
 from accounts.policy import must_act_for
 from accounts.principals import PLACEHOLDER_AGENT, PLACEHOLDER_USER, Principal
 from conversations.actions import Cause
-from conversations.echoes import MOST_OFFERED, Repetition, RepetitionQuery, WithheldWords, find_repetitions
+from conversations.echoes import (
+    MOST_OFFERED,
+    RejectedText,
+    Repetition,
+    RepetitionQuery,
+    WithheldWords,
+    find_repetitions,
+)
 from conversations.models import Conversation, Message
 from conversations.passages import Original
 from journal.exceptions import NotAllowed, NotFound, Refused
@@ -298,7 +305,7 @@ def memories_say_again(principal: Principal, sought: RepetitionQuery) -> list[Re
     return [*rows.saying_again(sought, "memory", "subject", "topics"), *_places_say_again(principal, sought.said)]
 
 
-def memories_rejected(user_id: UUID, not_kept: bool) -> list[str]:
+def memories_rejected(user_id: UUID, not_kept: bool) -> list[RejectedText]:
     """Return the stored texts of a person's rejected and deleted memories, and the names of their removed places.
 
     Names that a present place has are excluded. With ``not_kept``, return only memories that they do not want kept.
@@ -309,8 +316,8 @@ def memories_rejected(user_id: UUID, not_kept: bool) -> list[str]:
     suppressions = Suppression.objects.filter(user_id=user_id, object_id=Cast(OuterRef("pk"), CharField()))
     places = Place.objects.filter(user_id=user_id)
     removed = places.filter(Exists(suppressions), deleted_at__isnull=False)
-    names = removed.exclude(name__in=places.present().values("name")).values_list("name", flat=True)
-    return [*statements, *names]
+    names = removed.exclude(name__in=places.present().values("name")).values_list("name", "pk")
+    return [*statements, *(RejectedText(name, "place", str(pk)) for name, pk in names)]
 
 
 def memories_kept_of(user_id: UUID, message_ids: Collection[UUID], cause: Cause) -> Iterable[str]:

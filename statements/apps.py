@@ -11,7 +11,12 @@ class StatementsConfig(AppConfig):
     def ready(self) -> None:
         """Register the check of names, and the listeners of withholding, refusals and undo."""
         from accounts.policy import register_rejected_check  # noqa: PLC0415 - models are loaded now
-        from conversations.actions import before_withheld_erased, on_refusal, on_withheld  # noqa: PLC0415
+        from conversations.actions import (  # noqa: PLC0415
+            before_withheld_erased,
+            on_refusal,
+            on_withheld,
+            register_refused_search,
+        )
         from journal.undo import on_undo  # noqa: PLC0415
 
         from .actions import (  # noqa: PLC0415
@@ -19,11 +24,13 @@ class StatementsConfig(AppConfig):
             candidates_follow_withholding,
             doubt_withheld,
             doubts_drop,
+            refused_search,
             repeats_rejected,
             suppress_due,
         )
 
         register_rejected_check(repeats_rejected)
+        register_refused_search(refused_search)
         before_withheld_erased(suppress_due)
         on_withheld(doubt_withheld)
         on_withheld(candidates_follow_withholding)

@@ -4,6 +4,7 @@
 passages and restoring them. ``refusals``: refusals in what the person says. ``checkpoints``: agents' states.
 """
 
+from .arriving import register_refused_search
 from .checkpoints import (
     Blob,
     GraphState,
@@ -88,6 +89,7 @@ __all__ = [
     "plan_withholding",
     "refusals_of",
     "register_kept_texts",
+    "register_refused_search",
     "summaries_hide",
     "thread_delete",
     "withheld_erase",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import reduce
@@ -26,7 +26,7 @@ from .. import policy
 from ..echoes import WithheldWords
 from ..models import ConversationChunk, Message, Withheld
 from ..passages import MARK, Original, Span, find_all
-from ..querysets import ChunkQuerySet, WithheldQuerySet
+from ..querysets import ChunkQuerySet
 from .withheld_rows import (
     Cause,
     Redaction,
@@ -39,8 +39,7 @@ from .withheld_rows import (
 )
 
 REWRITE_TASK = "assistant.rewrite_chunks"
-_MOST_THAT_STAY = _MOST_COMPARED = 200
-_FEWEST_WORDS = 3
+_MOST_THAT_STAY = 200
 _NEVER = datetime(9999, 1, 1, tzinfo=UTC)
 
 
@@ -352,27 +351,3 @@ def chunks_hide(chunks: ChunkQuerySet) -> None:
         chunks.update(hidden_since=timezone.now())
         for conversation_id in where:
             enqueue(REWRITE_TASK, conversation_id)
-
-
-def repeated_sentences(known: WithheldQuerySet, messages: Iterable[Message]) -> Iterator[tuple[UUID, Span, Cause]]:
-    """Yield the message, the span and the cause of sentences that hold all words of a withheld one, in their order.
-
-    Compared are the sentences of at least three words in the latest 200 passages that can still be restored, without
-    questions, which say nothing.
-    """
-    causes: dict[str, set[Cause]] = defaultdict(set)
-    rows = known.restorable().order_by("-created_at")
-    for text, *cause in rows.values_list("text", "cause_type", "cause_id")[:_MOST_COMPARED]:
-        for span, words in _sentences(text):
-            if words.count(" ") > _FEWEST_WORDS and not text[: span.end].rstrip().endswith("?"):
-                causes[words].add(Cause(*cause))
-    for message in messages if causes else ():
-        for span, words in _sentences(message.content):
-            for withheld, because in causes.items():
-                yield from ((message.pk, span, cause) for cause in because if withheld in words)
-
-
-def _sentences(text: str) -> Iterator[tuple[Span, str]]:
-    """Yield the spans of a text's sentences, with their words between spaces."""
-    original = Original(text)
-    return ((span, f" {' '.join(list_words(original.words(span)))} ") for span in original.sentences())

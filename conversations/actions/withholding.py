@@ -33,8 +33,9 @@ from .. import policy
 from ..echoes import WithheldWords
 from ..models import Conversation, Message, Withheld
 from ..passages import Original, Span
+from .arriving import Found, sentences_refused
 from .withheld_rows import Cause, Redaction, RewritePlan, is_erased, one_per_erased, words_erase
-from .withheld_texts import RedactedTexts, message_of, redaction_of, repeated_sentences
+from .withheld_texts import RedactedTexts, message_of, redaction_of
 
 MOST_PASSAGES = 20
 
@@ -199,36 +200,37 @@ def withhold_repeated(
 ) -> bool:
     """Withhold again, in new messages, the passages that are withheld in identical messages, deleted ones too.
 
-    ``by_sentence``: also the sentences that are withheld in any other message, with the same causes, as long as these
-    can be restored. Returns whether anything was withheld.
+    ``by_sentence``: also the sentences that say again what is withheld in any other message, or was rejected or erased
+    (``sentences_refused``), with the same causes. Returns whether anything was withheld.
     Words that an erasure took keep no text, and one row for each passage.
     """
     by_digest: dict[str, list[UUID]] = defaultdict(list)
     known = Withheld.objects.filter(user_id=user_id).passages()
-    if not known.exists():
-        return False
     for message in messages:
         for digest in policy.digests(user_id, message.content):
             by_digest[digest].append(message.pk)
-    rows = list(one_per_erased(known.filter(digest__in=by_digest)))
-    found = [
-        (pk, Span(row.start, row.end), Cause(row.cause_type, row.cause_id))
-        for row in rows
-        for pk in by_digest[row.digest]
-    ]
-    found += repeated_sentences(known, messages) if by_sentence else []
+    found: list[Found] = []
+    gone: set[tuple[UUID, Cause]] = set()
+    for row in one_per_erased(known.filter(digest__in=by_digest)):
+        cause = Cause(row.cause_type, row.cause_id)
+        found += (Found(pk, Span(row.start, row.end), cause) for pk in by_digest[row.digest])
+        gone |= {(pk, cause) for pk in by_digest[row.digest] if is_erased(row)}
+    if by_sentence:
+        again, of_erased = sentences_refused(user_id, known, messages)
+        found += [*again, *of_erased]
+        gone |= {(each.message_id, each.cause) for each in of_erased}
     if not found:
         return False
-    texts = RedactedTexts.load(user_id, {pk for pk, *_ in found})
+    texts = RedactedTexts.load(user_id, {each.message_id for each in found})
     wanted = texts.redactions
-    for pk, span, cause in found:
-        wanted[pk] |= texts.redactions_for(pk, [span], cause, wanted[pk])
+    for each in found:
+        wanted[each.message_id] |= texts.redactions_for(
+            each.message_id, [each.span], each.cause, wanted[each.message_id]
+        )
     with write.nested_change():
         texts.apply(write, wanted)
-    for row in rows:
-        if is_erased(row):
-            again = Withheld.objects.filter(message__in=by_digest[row.digest])
-            words_erase(again.because_of(row.cause_type, [row.cause_id]))
+    for pk, cause in gone:
+        words_erase(Withheld.objects.filter(message=pk).because_of(cause.type, [cause.id]))
     return True
 
 

@@ -18,7 +18,14 @@ from .doubts import (
 from .earlier import suppress_earlier, suppress_replaced
 from .erased_words import ErasedText, erased_words_suppress, fingerprints_of_erased, suppress_due
 from .moderation import Moderation
-from .rejected import are_rejected, completes_rejected, rejected_statements, repeats_rejected, words_check
+from .rejected import (
+    are_rejected,
+    completes_rejected,
+    refused_search,
+    rejected_statements,
+    repeats_rejected,
+    words_check,
+)
 from .single import (
     GONE,
     PRESENT,
@@ -80,6 +87,7 @@ __all__ = [
     "present_columns",
     "purging",
     "reason_to_review",
+    "refused_search",
     "register_doubt_finder",
     "rejected_statements",
     "repeats_rejected",

@@ -1,4 +1,4 @@
-"""Fingerprints of what erased words of messages stated, so that nobody else can write it again as a memory or fact."""
+"""Fingerprints of what erased words of messages stated, so that nobody else can write it again."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from conversations.models import Message, Withheld
 from conversations.passages import Original
 from journal.actions import LedgerWrite, ledger_write
 from language.base import ExtractionRequest, Utterance
+from language.reading.gist import gists
 from language.reading.statements import read
 
 from ..models import Suppression
-from ..policy import fingerprint
+from ..policy import fingerprint, gist_fingerprints
 
 _FEWEST_WORDS = 3
 """Shorter sentences state nothing: "Yes.", "Thank you."."""
@@ -48,18 +49,35 @@ class ErasedText:
 
 
 def fingerprints_of_erased(user_id: UUID, texts: Iterable[ErasedText]) -> Mapping[str, UUID]:
-    """Return the fingerprints of a person's sentences and of what extraction states from them, each with its message.
+    """Return the fingerprints of a person's sentences, their content words, and what extraction states from them.
+
+    Each with its message.
 
     Parsing takes 10 to 20 ms a sentence, so it is called before a lock is taken.
     """
     name = User.objects.get(pk=user_id).get_full_name()
-    return {fingerprint(user_id, said): each.message_id for each in texts for said in _stated(each, name)}
+    return {
+        words: each.message_id
+        for each in texts
+        for words in (
+            *(fingerprint(user_id, said) for said in _stated(each, name)),
+            *(gist_fingerprints(user_id, gist)[0] for gist in _gists_of(each, name)),
+        )
+    }
+
+
+def _sentences(erased: ErasedText) -> list[str]:
+    original = Original(erased.text)
+    return [original.words(span) for span in original.sentences()]
+
+
+def _gists_of(erased: ErasedText, name: str) -> Iterator[str]:
+    """Yield the content words of each sentence and clause, without questions, which say nothing."""
+    return (each for said in _sentences(erased) if not said.rstrip().endswith("?") for each in gists(said, name))
 
 
 def _stated(erased: ErasedText, name: str) -> Iterator[str]:
-    original = Original(erased.text)
-    sentences = [original.words(span) for span in original.sentences()]
-    yield from (sentence for sentence in sentences if len(sentence.split()) >= _FEWEST_WORDS)
+    yield from (sentence for sentence in _sentences(erased) if len(sentence.split()) >= _FEWEST_WORDS)
     message = Utterance(0, Message.Role.USER, "", erased.text, timezone.now())
     found = read(ExtractionRequest([message], name, erased.legacy_name, (), ()))
     yield from (each.content for each in (*found.statements, *found.momentary, *found.refused))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -11,19 +11,26 @@ from django.db.models.functions import Cast
 
 from accounts.policy import rejected_before
 from accounts.scope import acting_name
-from conversations.echoes import WithheldWords, rejected_texts, repeat_withheld, repeats_withheld
+from conversations.echoes import (
+    RejectedText,
+    WithheldWords,
+    rejected_causes,
+    rejected_texts,
+    repeat_withheld,
+    repeats_withheld,
+)
 from conversations.models import Withheld
 from language.third_person import SHORT_CHARACTERS, about_the_user
 from retrieval.text import list_words
 
 from ..models import RejectionReason, StatementKind, Suppression
-from ..policy import fingerprints
+from ..policy import fingerprints, gist_fingerprints
 from ..policy.naming import as_of_user
 
 _MOST_COMPARED = 200
 
 
-def rejected_statements(kind: StatementKind[Any], user_id: UUID, not_kept: bool) -> list[str]:
+def rejected_statements(kind: StatementKind[Any], user_id: UUID, not_kept: bool) -> list[RejectedText]:
     """Return the latest 200 suppressed statements of a kind.
 
     ``not_kept``: only those not to be kept, without those that are merely not true.
@@ -32,7 +39,18 @@ def rejected_statements(kind: StatementKind[Any], user_id: UUID, not_kept: bool)
     stands_for = known.filter(object_id=Cast(OuterRef("pk"), CharField()))
     rows = kind.rows.filter(Exists(stands_for), user_id=user_id)
     rows = rows.exclude(state_reason=RejectionReason.NOT_TRUE.label) if not_kept else rows
-    return list(rows.order_by("-updated_at").values_list("content", flat=True)[:_MOST_COMPARED])
+    latest = rows.order_by("-updated_at").values_list("content", "pk")[:_MOST_COMPARED]
+    return [RejectedText(content, kind.name, str(pk)) for content, pk in latest]
+
+
+def refused_search(user_id: UUID, gists: Collection[str]) -> tuple[list[RejectedText], Mapping[str, str]]:
+    """Return the stored statements not to be kept, and of these gists those of erased messages, with their ids."""
+    if not gists or not _has_rejected(user_id):
+        return [], {}
+    by_print = {each: gist for gist in gists for each in gist_fingerprints(user_id, gist)}
+    known = Suppression.objects.filter(user_id=user_id, fingerprint__in=by_print)
+    erased = {by_print[words]: pk for words, pk in known.values_list("fingerprint", "object_id")}
+    return rejected_causes(user_id, not_kept=True), erased
 
 
 def repeats_rejected(user_id: UUID, texts: Sequence[str]) -> bool:

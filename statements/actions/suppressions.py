@@ -18,10 +18,11 @@ from django.db.models.functions import Cast
 from accounts.policy import rejected_before
 from accounts.scope import acting_name
 from journal.actions import LedgerWrite
+from language.reading.gist import gists
 from retrieval.vectors import stale
 
 from ..models import Suppression
-from ..policy import fingerprint, fingerprints
+from ..policy import fingerprint, fingerprints, gist_fingerprints
 from ..policy.naming import as_of_user
 from ..policy.resembling import RESEMBLES, traces_of
 from ..wording import Embedded
@@ -126,13 +127,16 @@ def suppression_remove(
     """
     _must_hold(write, user_id)
     said = {*texts, *(as_of_user(text, acting_name()) for text in texts)}
-    wanted = Q(fingerprint__in=[value for text in said for value in fingerprints(user_id, text)])
+    stated = {gist for text in texts for gist in gists(text, acting_name())}
+    words = [value for text in said for value in fingerprints(user_id, text)]
+    content = [value for gist in stated for value in gist_fingerprints(user_id, gist)]
+    wanted = Q(fingerprint__in=[*words, *content])
     if object_id:
         wanted |= Q(object_id=str(object_id))
     known = Suppression.objects.of(user_id, legacy_id).filter(wanted)
     found = list(known.values_list("pk", "fingerprint", "object_id"))
-    for _pk, words, suppressed in found:
-        write.touch("suppressions", (words, suppressed))
+    for _pk, known_words, suppressed in found:
+        write.touch("suppressions", (known_words, suppressed))
     if found:
         Suppression.objects.filter(pk__in=[pk for pk, _words, _suppressed in found]).delete()
     return len(found)

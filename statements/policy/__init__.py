@@ -18,6 +18,7 @@ from .form import (
     check_third_person,
     fingerprint,
     fingerprints,
+    gist_fingerprints,
     word_hashers,
 )
 from .urgency import urgency
@@ -37,6 +38,7 @@ __all__ = [
     "clean_reason",
     "fingerprint",
     "fingerprints",
+    "gist_fingerprints",
     "numbered",
     "reason_to_hold_back",
     "steps_of",

@@ -121,6 +121,11 @@ def fingerprints(user_id: UUID, text: str) -> list[str]:
     return [_hmac(user_id, words, key) for words in forms for key in keys]
 
 
+def gist_fingerprints(user_id: UUID, gist: str) -> list[str]:
+    """Return all fingerprints of a sentence's content words (``language.reading.gist``), as ``fingerprints`` does."""
+    return fingerprints(user_id, f"content words {gist}")
+
+
 def word_hashers(user_id: UUID) -> list[Callable[[str], str]]:
     """Return functions that hash a person's words, to eight hex digits: by the current key first, then by earlier ones.
 

@@ -4,8 +4,10 @@ import pytest
 
 from conversations.models import Conversation, Message, Withheld
 from conversations.passages import MARK
-from memories.actions import memory_reject
+from memories.actions import memory_add, memory_reject, memory_restore
+from memories.records import NewMemory
 from tests import factories
+from tests.assistant.test_erasure import erase
 from tests.assistant.test_withholding import CELLO, SAID, dont_keep, learned, me, record, say
 
 pytestmark = pytest.mark.django_db
@@ -79,3 +81,123 @@ def test_what_is_only_not_true_stays_in_the_record(api, owner, agent, elsewhere)
     memory_reject(me(owner), learned(owner, talk).pk, "not_true")
     assert post(api(agent), elsewhere, ("user", CELLO)) == [CELLO]
     assert Message.objects.filter(conversation=elsewhere).get().content == CELLO
+
+
+# --- The same content words --------------------------------------------------------------------------------------
+
+NEIGHBOUR = "My neighbour Paul is an alcoholic and lost his licence."
+SUED = "I am being sued by my landlord over the unpaid rent."
+MISCARRIAGE = "Maria had a miscarriage in 2019."
+POKER = "I play poker on Fridays and lost nine hundred euros."
+
+
+@pytest.fixture
+def maria(owner):
+    owner.display_name = "Maria Keller"
+    owner.save(update_fields=["display_name"])
+    return owner
+
+
+def withhold(client, talk, quote):
+    passages = [{"conversation": str(talk.pk), "index": 0, "quote": quote}]
+    assert client.post("/api/v1/withheld/", {"passages": passages}, format="json").status_code == 201
+
+
+def test_only_the_refused_part_of_a_withheld_sentence(api, owner, agent, elsewhere):
+    own = factories.ConversationFactory(user=owner)
+    post(api(owner), own, ("user", NEIGHBOUR), ("assistant", "I see."))
+    (refusal,) = post(api(owner), own, ("user", "Forget that my neighbour Paul is an alcoholic."))
+    assert MARK in refusal
+    said = ("My neighbour Paul is an alcoholic.", "Your neighbour Paul is an alcoholic.", "I live next to Paul.")
+    shown = post(api(agent), elsewhere, *(("user", each) for each in said))
+    assert shown == [MARK, MARK, said[2]]
+
+
+def test_also_in_a_turn(api, owner, agent, elsewhere):
+    withhold(api(owner), say(owner, NEIGHBOUR), "alcoholic")
+    body = {"content": "My neighbour Paul is an alcoholic.", "save": True}
+    answer = api(agent).post(f"/api/v1/conversations/{elsewhere.pk}/turn/", body, format="json")
+    assert (answer.status_code, record(elsewhere)) == (200, [MARK])
+
+
+@pytest.mark.parametrize(
+    ("role", "content"),
+    [
+        ("user", "I'm being sued by my landlord over the unpaid rent."),
+        ("user", "I am being sued by my landlord over unpaid rent."),
+        ("assistant", "You are being sued by your landlord over the unpaid rent."),
+        ("tool", "Maria is being sued by her landlord over the unpaid rent."),
+        ("system", "The user is being sued by their landlord over the unpaid rent."),
+    ],
+)
+def test_small_changes_of_a_withheld_sentence(api, maria, agent, elsewhere, role, content):
+    withhold(api(maria), say(maria, SUED), "sued")
+    assert post(api(agent), elsewhere, (role, content)) == [MARK]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "I am not being sued by my landlord over the unpaid rent.",
+        "Karl is being sued by his landlord over the unpaid rent.",
+        "I am being sued by my 2 landlords over the unpaid rent.",
+        "I pay my rent.",
+    ],
+)
+def test_another_name_number_or_negation_is_kept(api, maria, agent, elsewhere, content):
+    withhold(api(maria), say(maria, SUED), "sued")
+    assert post(api(agent), elsewhere, ("user", content)) == [content]
+
+
+def test_what_a_rejected_memory_without_a_message_says(api, maria, agent, elsewhere):
+    memory = memory_add(me(maria), NewMemory(MISCARRIAGE, "context")).memory
+    memory_reject(me(maria), memory.pk, "dont_keep")
+    said = [("user", "I had a miscarriage in 2019."), ("assistant", f"Noted. {MISCARRIAGE}"), ("user", "It rained.")]
+    shown = post(api(agent), elsewhere, *said)
+    assert shown == [MARK, f"Noted. {MARK}", "It rained."]
+    found = api(agent).post("/api/v1/memories/query/", {"query": "miscarriage", "sources": ["turns"]}, format="json")
+    assert "miscarriage" not in found.content.decode()
+    memory_restore(me(maria), memory.pk)
+    assert record(elsewhere) == [said[0][1], said[1][1], "It rained."]
+    assert post(api(agent), elsewhere, said[0]) == [said[0][1]]
+
+
+def test_what_a_memory_that_is_not_true_says_stays(api, maria, agent, elsewhere):
+    memory = memory_add(me(maria), NewMemory(MISCARRIAGE, "context")).memory
+    memory_reject(me(maria), memory.pk, "not_true")
+    assert post(api(agent), elsewhere, ("user", MISCARRIAGE)) == [MISCARRIAGE]
+
+
+def test_an_erased_sentence_without_its_order(api, owner, agent, elsewhere):
+    talk = say(owner, f"Please remember that {POKER}")
+    erase(owner, "message", Message.objects.get(conversation=talk).pk)
+    said = (
+        ("user", POKER),
+        ("assistant", "You play poker on Fridays and lost 900 euros."),
+        ("user", "I lost 800 euros."),
+    )
+    assert post(api(agent), elsewhere, *said) == [MARK, MARK, "I lost 800 euros."]
+    assert set(Withheld.objects.filter(conversation=elsewhere).values_list("text", flat=True)) == {""}
+    assert post(api(owner), elsewhere, ("user", POKER)) == [POKER]
+
+
+def test_a_memory_that_the_person_writes_in_the_erased_words_lifts_them(api, owner, agent, elsewhere):
+    erase(owner, "message", Message.objects.get(conversation=say(owner, POKER)).pk)
+    said = "You play poker on Fridays and lost nine hundred euros."
+    assert post(api(agent), elsewhere, ("assistant", said)) == [MARK]
+    memory_add(me(owner), NewMemory(POKER, "context"))
+    assert post(api(agent), elsewhere, ("assistant", f"Noted: {said}")) == [f"Noted: {said}"]
+
+
+def test_short_sentences_guard_nothing_but_their_own_words(api, owner, agent, elsewhere):
+    withhold(api(owner), say(owner, "I am tired."), "tired")
+    assert post(api(agent), elsewhere, ("assistant", "You are tired.")) == ["You are tired."]
+
+
+def test_another_members_messages_are_kept(api, owner, stranger):
+    legacy = factories.LegacyFactory(name="Grandma")
+    for person in (owner, stranger):
+        factories.MemberFactory(legacy=legacy, user=person)
+    withhold(api(owner), say(owner, SUED, legacy=legacy), "sued")
+    theirs = factories.ConversationFactory(user=stranger, legacy=legacy)
+    assert post(api(stranger), theirs, ("user", SUED)) == [SUED]
