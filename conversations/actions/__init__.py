@@ -1,7 +1,8 @@
 """Changes to conversations.
 
 ``record``: conversations and messages. ``derived``: vectors, chunks, reading by staff. ``withholding``: redacting
-passages and restoring them. ``refusals``: refusals in what the person says. ``checkpoints``: agents' states.
+passages and restoring them. ``arriving``: refused words posted again. ``refusals``: refusals in what the person says.
+``checkpoints``: agents' states.
 """
 
 from .arriving import register_refused_search
