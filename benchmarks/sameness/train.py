@@ -1,16 +1,17 @@
-"""Train the classifier of duplicate statements: ``python -m benchmarks.sameness.train`` writes ``sameness.npz``.
+"""Train the classifiers of duplicate statements: ``python -m benchmarks.sameness.train`` writes ``sameness.npz``.
 
 Training data are the pairs of the tests, of ``pairs.tsv`` (by writers who had not seen the rules) and of
 ``written.tsv`` (written for training). Generated negative pairs are added: a paraphrase of one half of a differing pair
 with the other half; a duplicate with a noun replaced by another of its kind; and near statements of this folder from
-different pairs.
+different pairs. The classifier with the entailment network also learns from ``fifth.tsv``, ``sixth.tsv`` and
+``later.tsv``, and only from pairs that are left to it; comparing them takes some minutes.
 """
 
 from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,8 +21,9 @@ from benchmarks.evaluation.duplicates import labelled
 from language.base import Vectors
 from language.likeness import seen
 from language.reading.alignment import Alignment
+from language.reading.entailed import entailed_features
 from language.reading.lexicon import siblings
-from language.reading.sameness import WEIGHTS, EmbeddedStatement, StatementPair
+from language.reading.sameness import LEAST_PROBABILITY, WEIGHTS, EmbeddedStatement, StatementPair
 from tests.memories import developed, duplicates, last_pairs, later_pairs, other_pairs
 
 STEPS, RATE, DECAY = 3000, 0.05, 2e-3
@@ -29,39 +31,43 @@ OF_OTHERS = 0.15
 """The weight of a generated pair."""
 APART_ANYHOW = 0.4
 """The weight of a pair with an exact difference, which the rules keep apart whatever the classifier says."""
-SAME = 0.7
+SAME, SAME_ENTAILED = 0.7, 0.5
 ASK = {"meant": (0.02, 0.3), "worded": (0.05, 0.05)}
 """From which probability on a model is asked: of any two, and of two that share most words."""
 MEANT = ("likeness", "cosine")
-TEXTS, WRITTEN = (Path(__file__).with_name(name) for name in ("pairs.tsv", "written.tsv"))
+TEXTS, WRITTEN, *LATER = (
+    Path(__file__).with_name(f"{name}.tsv") for name in ("pairs", "written", "fifth", "sixth", "later")
+)
 
 
 class Case(NamedTuple):
-    """A pair, its label (same or not) and its weight."""
+    """A pair, its label (same or not), its weight, and whether only the classifier with the network learns from it."""
 
     pair: StatementPair
     is_same: bool
     weight: float
+    is_later: bool
 
 
 def cases() -> list[Case]:
     """Return all training pairs."""
     read: dict[str, EmbeddedStatement] = {}
 
-    def case(texts: Sequence[str], *, same: bool, weight: float = 1.0) -> Case:
+    def case(texts: Sequence[str], *, same: bool, weight: float = 1.0, later: bool = False) -> Case:
         one, other = (read.setdefault(text, EmbeddedStatement(text)) for text in texts)
-        return Case(StatementPair(one, other), same, weight)
+        return Case(StatementPair(one, other), same, weight, later)
 
     made = []
     sets = [_set(module) for module in (duplicates, later_pairs, last_pairs, other_pairs, developed)]
-    own, written = labelled(TEXTS), labelled(WRITTEN)
-    for one, apart in (*sets, written, own):
-        more = 2.0 if one is own[0] else 1.0
-        made += [case(pair, same=True, weight=2 * more) for pair in one]
-        made += [case(pair, same=False, weight=more) for pair in apart]
-        made += [case(pair, same=False, weight=more) for pair in _crossed(one, apart)]
-        made += [case(pair, same=False, weight=more) for pair in _exchanged(one, read)]
-    made += [case(pair, same=False, weight=OF_OTHERS) for each in (own, written) for pair in _near(each, read)]
+    own, written, later = labelled(TEXTS), labelled(WRITTEN), [labelled(path) for path in LATER]
+    for each in (*sets, written, own, *later):
+        one, apart = each
+        more, is_later = 2.0 if each is own else 1.0, each in later
+        made += [case(pair, same=True, weight=2 * more, later=is_later) for pair in one]
+        for pairs in (apart, _crossed(one, apart), _exchanged(one, read)):
+            made += [case(pair, same=False, weight=more, later=is_later) for pair in pairs]
+    for each in (own, written, *later):
+        made += [case(pair, same=False, weight=OF_OTHERS, later=each in later) for pair in _near(each, read)]
     return made
 
 
@@ -148,18 +154,39 @@ def learn(rows: Vectors, wanted: Vectors, counts: Vectors) -> Learned:
 
 def main() -> None:
     """Train and write the weights."""
-    told = cases()
-    wanted = np.array([case.is_same for case in told], float)
-    counts = np.array([case.weight * (APART_ANYHOW if case.pair.differs and not case.is_same else 1) for case in told])
+    every = cases()
+    told = [case for case in every if not case.is_later]
     made: dict[str, Any] = {}
     for kind, ask in ASK.items():
         names = [name for name in told[0].pair.features if kind == "meant" or not name.startswith((*MEANT, "trait"))]
-        rows = np.array([[case.pair.features[name] for name in names] for case in told])
-        weights, bias = learn(rows, wanted, counts)
-        made[f"{kind}_names"] = np.frombuffer(" ".join(names).encode(), np.uint8)
-        made[f"{kind}_weights"] = weights.astype(np.float32)
-        made[f"{kind}_limits"] = np.array([bias, SAME, *ask])
+        made |= _learned(kind, [case.pair.features for case in told], told, names, SAME, *ask)
     np.savez_compressed(WEIGHTS, **made)
+    left = [case for case in every if not case.pair.differs and case.pair.probability >= LEAST_PROBABILITY]
+    rows = [case.pair.features | entailed(case.pair.first.text, case.pair.second.text) for case in left]
+    made |= _learned("entailed", rows, left, list(rows[0]), SAME_ENTAILED, 1, 1)
+    np.savez_compressed(WEIGHTS, **made)
+
+
+def entailed(first: str, second: str) -> dict[str, float]:
+    """What the entailment network says of two texts. Exits without it."""
+    found = entailed_features(first, second)
+    if found is None:
+        raise SystemExit("The entailment network is switched off or can't be loaded.")
+    return found
+
+
+def _learned(
+    kind: str, rows: Sequence[Mapping[str, float]], told: Sequence[Case], names: Sequence[str], *limits: float
+) -> dict[str, Any]:
+    """Return the arrays of a classifier: ``limits`` are the probabilities from which on it means something."""
+    wanted = np.array([case.is_same for case in told], float)
+    counts = np.array([case.weight * (APART_ANYHOW if case.pair.differs and not case.is_same else 1) for case in told])
+    weights, bias = learn(np.array([[row[name] for name in names] for row in rows]), wanted, counts)
+    return {
+        f"{kind}_names": np.frombuffer(" ".join(names).encode(), np.uint8),
+        f"{kind}_weights": weights.astype(np.float32),
+        f"{kind}_limits": np.array([bias, *limits]),
+    }
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ _DAYS = listed(
 TIMES_OF_DAY = listed("morning afternoon evening noon midnight")
 _UNITS = listed(
     """second minute hour day week month year metre kilometre mile kilogram gram pound stone euro dollar franc yen litre
-    percent inch foot centimetre mg ml kw hp celsius fahrenheit"""
+    percent inch foot centimetre milligram millilitre kw hp celsius fahrenheit"""
 )
 _CANONICAL_LEMMAS = {
     "kilometer": "kilometre", "meter": "metre", "liter": "litre", "kilo": "kilogram", "fall": "autumn",

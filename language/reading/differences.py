@@ -2,8 +2,8 @@
 
 ``differ`` overrules everybody, a model too. Of any two it compares figures, days, names and units; of two that share
 most of their words also people, polarity, tense, modality, antonyms, substituted words and swapped roles. Of free
-paraphrases those rules are wrong too often: there they count only without a model, as ``may_differ`` does. ``doubts``
-are features of the learned comparison.
+paraphrases those rules are wrong too often: there they count only without a model, as ``may_differ`` does, and few of
+them, ``stay_doubtful``, with the entailment network. ``doubts`` are features of the learned comparison.
 """
 
 from __future__ import annotations
@@ -44,10 +44,14 @@ _NEVER_FREE = listed(
 )
 _MOST_LEFT = (1.0, 2.3)
 """The most unaligned weight of each statement, the lower and the higher."""
-_DECISIVE_DOUBTS = ("narrowed", "most", "going_on", "taste", "verb", "reversed", "done_to", "done_by", "being")
-"""The doubts that keep two statements apart without a model: those that did so rightly in some set of pairs."""
+_LASTING_DOUBTS = ("most", "going_on", "taste", "reversed", "done_to", "done_by", "being")
+"""The doubts that keep two apart although the entailment network sees no difference: it overlooks such."""
+_DECISIVE_DOUBTS = ("narrowed", "verb", *_LASTING_DOUBTS)
+"""The doubts that keep two statements apart without any model: those that did so rightly in some set of pairs."""
 _TOO_MUCH_LEFT, _TOO_MUCH_LEFT_OF_LONG, _LONG = (2.0, 3.3), (1.3, 3.3), 5
 """More left over of each keeps them apart where nobody is asked: of long statements any two share something."""
+_TOO_MUCH_LEFT_BY_ENTAILMENT = 3.5
+"""More left over of one keeps them apart where only the entailment network is asked."""
 _STATES = re.compile(
     r"\b(?:born|birth\w*|divorc\w+|marri\w+|anniversary|retire\w*|quit|stopp\w+|gave|longer|degree|studied|wed\w*|dead|died"
     r"|late|said|mentioned|told)\b",
@@ -93,16 +97,33 @@ def _has_other_values(pair: Alignment) -> bool:
 
 
 def may_differ(pair: Alignment) -> bool:
-    """Whether a possible difference keeps them apart that only a model could rule out."""
+    """Whether a possible difference keeps them apart that only a model or the entailment network could rule out."""
     if not pair.is_near and differ_in_wording(pair):
         return True
     found = doubts(pair)
     less, more = sorted(pair.unaligned_weights)
-    length = min(len(pair.first.content_words), len(pair.second.content_words))
-    most = _TOO_MUCH_LEFT_OF_LONG if length >= _LONG else _TOO_MUCH_LEFT
+    most = _TOO_MUCH_LEFT_OF_LONG if _is_long(pair) else _TOO_MUCH_LEFT
     if less > most[0] or more > most[1] or (less and found["doubt_tense"]):
         return True
     return pair.has_swapped_roles or any(found[f"doubt_{kind}"] for kind in _DECISIVE_DOUBTS)
+
+
+def stay_doubtful(pair: Alignment) -> bool:
+    """Whether a possible difference, one of ``may_differ``, keeps them apart whatever the entailment network says.
+
+    It overlooks some of them, most where few words differ; and of two long statements that share a matter it often says
+    that they are the same.
+    """
+    found = doubts(pair)
+    if pair.has_swapped_roles or any(found[f"doubt_{kind}"] for kind in _LASTING_DOUBTS):
+        return True
+    if max(pair.unaligned_weights) > _TOO_MUCH_LEFT_BY_ENTAILMENT:
+        return True
+    return (pair.is_near or _is_long(pair)) and may_differ(pair)
+
+
+def _is_long(pair: Alignment) -> bool:
+    return min(len(pair.first.content_words), len(pair.second.content_words)) >= _LONG
 
 
 def doubts(pair: Alignment) -> dict[str, float]:
@@ -126,7 +147,11 @@ def doubts(pair: Alignment) -> dict[str, float]:
         "done_by": _is_done_by_another(pair),
         "than": "than" in pair.unshared_tokens,
         "turning": pair.is_complete and not _ASPECT_WORDS.isdisjoint(pair.unshared_tokens),
-        "most": any(word.tag in {"JJS", "RBS"} and word.low != "most" for words in pair.unaligned for word in words),
+        "most": any(
+            word.tag in {"JJS", "RBS"} and word.low not in {"most", "best"}
+            for words in pair.unaligned
+            for word in words
+        ),
         "taste": _is_dislike_against_intolerance(one, other) or _is_dislike_against_intolerance(other, one),
         "going_on": _is_done_against_ongoing(one, other) or _is_done_against_ongoing(other, one),
         "being": _is_or_has(one, other) or _is_or_has(other, one),

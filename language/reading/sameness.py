@@ -1,7 +1,9 @@
-"""Whether two statements about a person say the same, by a linear model.
+"""Whether two statements about a person say the same, by linear models.
 
-Its features are ``alignment.features_of``, ``differences.doubts`` and, with the bundled embedder, vector similarities.
-The weights are trained by ``benchmarks.sameness.train``. The rules of ``differences`` overrule it.
+Their features are ``alignment.features_of``, ``differences.doubts`` and, with the bundled embedder, vector
+similarities. With it, what a first model leaves open is decided by a second one, which also has what the entailment
+network says; as that takes longer than all else, few pairs are given to it. The weights are trained by
+``benchmarks.sameness.train``. The rules of ``differences`` overrule them.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
@@ -21,9 +24,17 @@ from language.likeness import likeness
 
 from .alignment import Alignment, features_of
 from .content import Content
-from .differences import differ, differ_in_wording, doubts, may_differ
+from .differences import differ, differ_in_wording, doubts, may_differ, stay_doubtful
+from .entailed import CONTRADICT, UNRELATED, entailed_features
 
 WEIGHTS = Path(__file__).with_name("sameness.npz")
+LEAST_PROBABILITY = 0.2
+"""From this probability on the entailment network is asked: of what the second model finds, the first gives no less.
+
+Of two that share most words, the words tell more of a difference: there the first model has to say "same", too.
+"""
+_MOST = {CONTRADICT: 1.3, UNRELATED: 0.8}
+"""Above these logits each contradicts the other, or has little to do with it, whatever the model says."""
 
 
 class EmbeddedStatement(Content):
@@ -60,7 +71,7 @@ class StatementPair:
         return Alignment(self.first, self.second)
 
     @cached_property
-    def features(self) -> Mapping[str, float]:
+    def features(self) -> dict[str, float]:
         """The features."""
         return features_of(self._alignment) | doubts(self._alignment) | self._vector_features()
 
@@ -97,8 +108,17 @@ class StatementPair:
 
     @property
     def is_duplicate(self) -> bool:
-        """Whether they say the same, as far as can be decided without a model."""
-        return not self.differs and not may_differ(self._alignment) and self.probability >= self._weights.same
+        """Whether they say the same, as far as can be decided without a language model."""
+        least = self._weights.same if self._alignment.is_near else LEAST_PROBABILITY
+        if self.differs or self.probability < least or stay_doubtful(self._alignment):
+            return False
+        entailed = None if self._is_worded else entailed_features(self.first.text, self.second.text)
+        if entailed is None:
+            return self.probability >= self._weights.same and not may_differ(self._alignment)
+        if any(entailed[name] > most for name, most in _MOST.items()):
+            return False
+        weights = _load_weights("entailed")
+        return weights.probability(self.features | entailed) >= weights.same
 
     @property
     def has_vector_features(self) -> bool:
@@ -107,19 +127,17 @@ class StatementPair:
 
     @property
     def _weights(self) -> Weights:
-        return _load_weights(has_vector_features=self.has_vector_features)
+        return _load_weights("meant" if self.has_vector_features else "worded")
 
     @cached_property
     def probability(self) -> float:
-        """The probability that they say the same, from 0 to 1."""
-        weights = self._weights
-        values = np.array([self.features[name] for name in weights.names])
-        return float(1 / (1 + np.exp(-(values @ weights.weights + weights.bias))))
+        """The probability that they say the same, from 0 to 1, without the entailment network."""
+        return self._weights.probability(self.features)
 
 
 @dataclass(frozen=True)
 class Weights:
-    """The model: feature names, weights, bias, and the thresholds for "same" and for asking a model.
+    """A model: feature names, weights, bias, and the thresholds for "same" and for asking a language model.
 
     Of two that share most words, the words tell more of a difference: a model is asked from ``ask_near`` on.
     """
@@ -131,10 +149,14 @@ class Weights:
     ask: float
     ask_near: float
 
+    def probability(self, features: Mapping[str, float]) -> float:
+        """The probability of "same" by these features, from 0 to 1."""
+        values = np.array([features[name] for name in self.names])
+        return float(1 / (1 + np.exp(-(values @ self.weights + self.bias))))
+
 
 @cache
-def _load_weights(*, has_vector_features: bool) -> Weights:
-    kind = "meant" if has_vector_features else "worded"
+def _load_weights(kind: Literal["worded", "meant", "entailed"]) -> Weights:
     with np.load(WEIGHTS, allow_pickle=False) as stored:
         names = bytes(stored[f"{kind}_names"]).decode().split()
         return Weights(names, stored[f"{kind}_weights"], *stored[f"{kind}_limits"].tolist())

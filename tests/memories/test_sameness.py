@@ -1,11 +1,21 @@
 """What keeps two statements apart and what does not, pair by pair: each was wrong once on texts of fresh writers."""
 
+from unittest.mock import Mock
+
 import pytest
 
+from language.entailment.model import EntailmentUnavailable
+from language.reading import entailed
 from language.reading.alignment import Alignment
 from language.reading.content import Content
 from language.reading.differences import differ, may_differ
 from language.reading.figures import how_often, normalise_figures
+from language.reading.sameness import EmbeddedStatement, StatementPair
+
+
+@pytest.fixture
+def _meant(settings):
+    settings.KEEPSAKE_EMBEDDER = "bundled"
 
 
 def read(one, other):
@@ -24,6 +34,7 @@ def read(one, other):
         ("I tried to cross the Channel by kayak.", "I crossed the Channel by kayak."),
         ("Grandpa offered to sell the boat.", "Grandpa sold the boat."),
         ("The house is said to be haunted.", "The house is haunted."),
+        ("The user used to sing in a choir.", "The user sings in a choir."),
         (
             "The user's aunt Margaret probably can't come at Christmas.",
             "Margaret, the user's aunt, can't come at Christmas.",
@@ -118,6 +129,7 @@ def test_a_figure_day_name_or_unit_in_place_of_another_overrules_a_model_in_any_
         ("The user said she plays chess", "The user plays chess"),
         ("Delivered babies for a living, the user says", "Delivered babies for a living"),
         ("The nephew of the user studies law", "The user's nephew studies law"),
+        ("The user takes 20 mg of omeprazole", "The user takes twenty milligrams of omeprazole"),
     ],
 )
 def test_amounts_and_who_is_meant_are_put_in_one_form(one, other):
@@ -134,3 +146,78 @@ def test_amounts_and_who_is_meant_are_put_in_one_form(one, other):
 )
 def test_how_often_something_is_done_is_compared_in_days(one, other):
     assert how_often(normalise_figures(one)) == how_often(normalise_figures(other)) != frozenset()
+
+
+WORDED_ANEW = "The user skips breakfast.", "The user doesn't eat anything in the morning."
+
+
+def is_one(one, other):
+    return StatementPair(EmbeddedStatement(one), EmbeddedStatement(other)).is_duplicate
+
+
+@pytest.fixture
+def network(monkeypatch):
+    """The entailment network, as a mock that fails; ``read_pairs`` can be given something else."""
+    made = Mock()
+    made.read_pairs.side_effect = EntailmentUnavailable("gone")
+    monkeypatch.setattr(entailed, "get_entailment", lambda: made)
+    return made
+
+
+@pytest.mark.usefixtures("_meant")
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        WORDED_ANEW,
+        ("The user started wearing glasses at seven.", "The user has worn spectacles since the age of seven."),
+        ("The user has no hearing in the right ear.", "The user is deaf on the right side."),
+    ],
+)
+def test_what_words_leave_open_is_one_where_each_follows_from_the_other(settings, one, other):
+    assert is_one(one, other)
+    assert is_one(other, one)
+    settings.KEEPSAKE_ENTAILMENT = "off"
+    assert not is_one(one, other)
+
+
+@pytest.mark.usefixtures("_meant")
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The user's dog bit Tom.", "Tom bit the user's dog."),
+        ("The user dislikes coriander.", "The user is allergic to coriander."),
+        ("Rosalind was the youngest of seven.", "Rosalind had seven children."),
+        ("The user sold his share to Viktor.", "The user bought Viktor's share."),
+        ("Great-Aunt Odile spoke Breton.", "Great-Aunt Odile understood Breton but never spoke it."),
+    ],
+)
+def test_what_turns_a_statement_round_or_contradicts_it_is_another(one, other):
+    assert not is_one(one, other)
+    assert not is_one(other, one)
+
+
+@pytest.mark.usefixtures("_meant")
+def test_without_the_network_the_words_decide(network):
+    assert not is_one(*WORDED_ANEW)
+    assert is_one("The user plays the cello in an amateur orchestra.", "User is a cellist in an orchestra of amateurs.")
+    assert network.read_pairs.called
+
+
+@pytest.mark.usefixtures("_meant")
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The user has two cats.", "The user has three cats."),
+        ("The user has two cats.", "Nothing beats a walk in the rain."),
+        ("The user's dog bit Tom.", "Tom bit the user's dog."),
+    ],
+)
+def test_the_network_is_not_asked_where_the_words_tell(network, one, other):
+    assert not is_one(one, other)
+    assert not network.read_pairs.called
+
+
+def test_with_another_embedder_the_network_is_not_asked(network, settings):
+    settings.KEEPSAKE_EMBEDDER = "hashing"
+    is_one(*WORDED_ANEW)
+    assert not network.read_pairs.called

@@ -1,0 +1,24 @@
+"""What the entailment network says of two statements, as features that are symmetric in both."""
+
+from __future__ import annotations
+
+from language.backends import get_entailment
+from language.entailment.model import EntailmentUnavailable
+
+CONTRADICT, UNRELATED = "contradict_min", "unrelated_min"
+"""The features that tell how much each contradicts the other, or has little to do with it, as logits."""
+
+
+def entailed_features(first: str, second: str) -> dict[str, float] | None:
+    """Compare two texts, each with the other, in about 40 ms. None without the network."""
+    network = get_entailment()
+    if network is None:
+        return None
+    try:
+        logits, _ = network.read_pairs([(first, second), (second, first)])
+    except EntailmentUnavailable:
+        return None
+    unrelated, contradict = logits.T
+    values = {"unrelated": unrelated, "contradict": contradict, "rather_contradict": contradict - unrelated}
+    ends = {name: (float(both.min()), float(both.max())) for name, both in values.items()}
+    return {f"{name}_{end}": ends[name][at] for name in ends for at, end in enumerate(("min", "max"))}
