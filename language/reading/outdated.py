@@ -49,14 +49,20 @@ _NOWADAYS = re.compile(
     re.IGNORECASE,
 )
 _OPEN = re.compile(
-    r"\b(?:if|might|could|would|may|should|maybe|perhaps|thinking of|wants? to|one day|hopes?|nearly|almost|never|asked"
-    r"|suggest\w*|propos\w*|thought|consider\w*"
-    r"|we['’]ll see|saying|today|tonight|yesterday|this (?:morning|week|\w+day)|all week|for a)\b"
+    r"\b(?:if|might|could|would|(?<!\d )may|should|maybe|perhaps|thinking of|(?<!n['’]t )(?<!nt )wants? to|one day"
+    r"|hopes?|nearly|almost|asked|suggest\w*|propos\w*|thought|consider\w*"
+    r"|we['’]ll see|saying|today|tonight|yesterday|(?<!as of )this (?:morning|week|\w+day)|all week"
+    r"|for a (?:\w+ )?(?:days?|weeks?|months?|whiles?|bit))\b"
     r"|\?|['’]d\b",
     re.IGNORECASE,
 )
 """What did not happen, or only for a time."""
-_DID_I_SAY = re.compile(r"\bdid I (?:say|write)\b[^.!?]*\?", re.IGNORECASE)
+_ASIDE = re.compile(
+    r"\bdid I (?:say|write)\b[^.!?]*\?|\bwould you (?:believe|look)"
+    r"|\bif (?:you can believe|(?:you|anyone)['’]?s? (?:ask|need|want))|\bmay have (?:mentioned|said|told)\b",
+    re.IGNORECASE,
+)
+"""Phrases that leave nothing open, whatever their words."""
 _NEVER_AGAIN = re.compile(r"\b(?:any ?(?:more|longer)|no (?:more|longer))\b", re.IGNORECASE)
 _OVER = re.compile(rf"{_NEVER_AGAIN.pattern}|\b(?:over|g[ai]ven? up|quit)\b", re.IGNORECASE)
 _ENDING = (
@@ -172,7 +178,7 @@ def cues_of(passage: str, memory: str) -> Cues | None:
     wording, said = new_wording(memory, passage), _matters(passage)
     around = _verb_at(parsed, wording.at) if wording is not None else None
     is_of_another = around is not None and _is_of_another(parsed, around, whose, value)
-    is_open = _OPEN.search(_DID_I_SAY.sub("", passage)) is not None
+    is_open = _OPEN.search(_ASIDE.sub("", passage)) is not None
     contrasts = wording is not None and wording.contrasts
     told_of = is_others, said & value, said & whose, _affirms(passage, memory)
     cues = _NOWADAYS.search(passage), is_ended, wording, contrasts, is_of_another, is_open, *told_of

@@ -65,6 +65,22 @@ def _fail(self, texts):
     raise EmbedderFailed("broken")
 
 
+@pytest.mark.parametrize(("said", "is_doubtful"), [
+    ("Sold the van, would you believe.", False),
+    ("I would sell the van.", True),
+    ("The van goes on 31 may.", False),
+    ("The van may go.", True),
+    ("Sold the van as of this week.", False),
+    ("Without the van this week.", True),
+    ("I swapped the van for a lad's bike.", False),
+    ("The van is gone for a few weeks.", True),
+])  # fmt: skip
+def test_what_is_only_said_by_the_way_leaves_nothing_open(said, is_doubtful):
+    cues = cues_of(said, "The user drives a van.")
+    assert cues is not None
+    assert cues.is_doubtful is is_doubtful
+
+
 @pytest.mark.parametrize(("memory", "said", "then"), [
     ("The user has a landline.", "Had the landline taken out.", "The user no longer has a landline."),
     ("The user's son is at college.", "He left college.", "The user's son is no longer at college."),
