@@ -3,7 +3,7 @@
 Vectors of two texts are close for their meaning and for shared words: "collects stamps" and "collects coins" are as
 close as two wordings of one statement. So the more words two texts share, the higher the required similarity; and
 where there are vectors of the bundled embedder, a model trained by ``benchmarks.sameness.rejections`` decides, by
-both texts or by the traces that are kept of a purged one.
+both texts and what the entailment network says of them, or by the traces that are kept of a purged one.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from language.gates.passages import spoken
 from language.likeness import sameness
 from language.reading.compare import Saying, contains_words_of, shared_words
 from language.reading.content import Content
+from language.reading.entailed import entailed_features
 from language.reading.figures import normalise_figures
 from language.reading.sameness import StatementPair, Worded
 from language.reading.traces import Hasher, Traces, traced_features
@@ -105,7 +106,7 @@ def traced_signs(
 
 
 def says_again(rejected: str, said: str, similarity: float, alike: float) -> bool:
-    """Whether a text says what was rejected, by a linear model of their words, grammar and vectors.
+    """Whether a text says what was rejected, by a linear model of their words, grammar, vectors and entailment.
 
     A text with other numbers doesn't; one with all words of the other does, unless it denies it or more differs.
     """
@@ -117,7 +118,8 @@ def says_again(rejected: str, said: str, similarity: float, alike: float) -> boo
         return False
     if contains and not pair.differs:
         return True
-    return _decides("worded", signs_of(pair, similarity, alike))
+    signs, entailed = signs_of(pair, similarity, alike), entailed_features(rejected, said)
+    return _decides("worded", signs) if entailed is None else _decides("entailed", {**signs, **entailed})
 
 
 def _is_contained(one: str, other: str) -> bool:
