@@ -322,6 +322,7 @@ def objects(text: str) -> bool:
 _YES = any_case(
     r"\W*(?:yes|yeah|yea|yep|yup|sure|ok|okay|please do|please|of course|absolutely|certainly|definitely|go ahead"
     r"|by all means|do (?:it|so|that)|exactly|correct|that's (?:right|fine|ok|okay)|fine|gladly|i'd like that|ja|jawohl"
+    r"|y[ah]|aye|(?:lol |haha )?(?:obviously|obvs)|with pleasure|if you(?:'d| would) be so kind|feel free|be my guest"
     r"|gerne?|klar|oui|bien sûr|sí|claro|sim|sì|certo|tak|да)\b"
 )
 _YES_IN_NO = any_case(

@@ -38,6 +38,10 @@ def test_secrets_and_a_clear_no_beside_a_reason_refuse(answer):
 @pytest.mark.parametrize(
     "answer",
     [
+        "If you'd be so kind.",
+        "With pleasure.",
+        "lol obviously",
+        "yh",
         "No need to ask, note it.",
         "No problem at all, keep it.",
         "I don't want to say it twice, so yes",
