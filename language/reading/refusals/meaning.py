@@ -20,7 +20,7 @@ from ..parse import Parsed, Word, parse
 from .answers import LEAST_OF_PLAIN_WORDS, LEAST_THAT_DECLINES, SURELY_KEEPS, refusing_margin
 from .judged import declines
 from .naming import DENIES
-from .questions import asks_last, asks_or_announces, changes_topic
+from .questions import answers_another, asks_last, asks_or_announces, changes_topic
 from .requests import SAYS_THIS, RefusalRequest, acts_in, flat, is_reported, judged_acts
 from .subjects import SentenceWords, content_words, lemmas
 from .wording import (
@@ -203,7 +203,7 @@ class _RefusalResolver:
 
     def _declines(self, said: str, question: str) -> bool:
         """Whether an answer to the question whether to keep something is a no."""
-        if says_yes(said) or allows_keeping(said):
+        if says_yes(said) or allows_keeping(said) or answers_another(question, said):
             return False
         if asks_to_keep(question) and asks_last(question) and changes_topic(after_opening_no(said), question):
             return True

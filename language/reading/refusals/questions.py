@@ -11,7 +11,7 @@ from ..parse import parse
 from .answers import LONGEST
 from .judged import asks
 from .subjects import lemmas
-from .wording import ASKING, asks_to_keep
+from .wording import ASKING, after_opening_no, asks_to_keep, is_clear_no, says_no
 
 
 def may_answer(asked: str, said: str) -> bool:
@@ -31,6 +31,11 @@ def asks_last(text: str) -> bool:
     if not last or not last[0].text.rstrip().endswith("?") or _ASKS_CONTENT.match(last[0].text):
         return False
     return ASKING.search(last[0].text.replace("’", "'")) is not None
+
+
+def answers_another(question: str, said: str) -> bool:
+    """Whether the no of an answer is to another question: "As a weaver? Shall I note that?" "No, he was a dyer." """
+    return question.count("?") > 1 and bool(after_opening_no(said)) and not (says_no(said) or is_clear_no(said))
 
 
 def changes_topic(rest: str, question: str) -> bool:

@@ -57,6 +57,20 @@ def test_a_yes_in_the_words_of_a_no_keeps(answer):
     assert not refuses(answer)
 
 
+@pytest.mark.parametrize(
+    ("answer", "is_no"),
+    [
+        ("No, he was a dyer. His hands were blue till he died.", False),
+        ("nope, a tanner", False),
+        ("No, thank you.", True),
+        ("No, that's private.", True),
+        ("No. Don't write that down.", True),
+    ],
+)
+def test_of_two_questions_a_no_that_goes_on_answers_the_first(answer, is_no):
+    assert refuses(answer, "As a weaver? Shall I remember that?") == is_no
+
+
 def test_what_somebody_else_says_refuses_nothing():
     """Reproduction: "my boss always says please don't write that down" withheld the message before."""
     said = "My boss always says please don't write that down."
