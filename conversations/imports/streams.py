@@ -7,12 +7,12 @@ brackets are only counted, to cut a list into items; each item is then parsed se
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn, Protocol
 
 import orjson
+import regex
 from django.conf import settings
 
 from .records import ImportFileError
@@ -21,7 +21,8 @@ MAX_DEPTH = 200
 CHUNK_BYTES = 262_144
 BOM = b"\xef\xbb\xbf"
 # Everything before the next bracket, with whole strings, which may contain brackets. Possessive: no backtracking.
-_UP_TO_A_BRACKET = re.compile(rb'[^"\[\]{}]*+(?:"[^"\\]*+(?:\\.[^"\\]*+)*+"[^"\[\]{}]*+)*+', re.DOTALL)
+# Not by `re`, whose possessive groups match half a string before Python 3.11.5 (https://github.com/python/cpython/issues/106052).
+_UP_TO_A_BRACKET = regex.compile(rb'[^"\[\]{}]*+(?:"[^"\\]*+(?:\\.[^"\\]*+)*+"[^"\[\]{}]*+)*+', regex.DOTALL)
 _OPENING = b"[{"
 _BLANKS = b" \t\r\n"
 

@@ -9,7 +9,7 @@ import zipfile
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from conversations.imports import FORMS, ImportFileError, detect_form, iter_importable, members_of, survey_file
@@ -569,6 +569,8 @@ class TestStreams:
         ),
         st.integers(min_value=1, max_value=40),
     )
+    @example([{"[[": []}], 1)
+    @example([{'"': []}], 2)
     def test_any_list_comes_out_as_the_standard_parser_reads_it(self, items, size):
         content = json.dumps(items).encode()
         stream = io.BytesIO(content)

@@ -120,7 +120,7 @@ class TestAdding:
     def test_what_contradicts_is_answered_with_the_memory_unless_one_insists(self, api, owner, agent, settings):
         # Cosines of the hashing embedder are lower than those that the thresholds were measured with.
         settings.MEMORY_CHECK_LOW_SIMILARITY = settings.MEMORY_LINK_MIN_SIMILARITY = 0.5
-        known = add(api(owner), "The user was born in Galway.", "profile")
+        known = add(api(agent), "The user was born in Galway.", "profile")
         body = {"content": "The user was born in Cork.", "category": "profile"}
         answer = api(agent).post(URL, body)
         assert refusal(answer) == (409, "similar_exists")

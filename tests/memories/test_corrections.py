@@ -99,13 +99,19 @@ def test_a_city_waits_and_replaces_the_other_when_it_is_approved(api, owner, age
 
 
 def test_what_contradicts_is_linked_and_shown_and_replaces_nothing(api, owner, agent):
-    add(api(owner), "The user was born in Galway.", "profile")
+    add(api(agent), "The user was born in Galway.", "profile")
     body = {"content": "The user was born in Cork.", "category": "profile"}
     assert refusal(api(agent).post(URL, body)) == (409, "similar_exists")
     add(api(agent), **body, insist=True)
     assert active() == ["The user was born in Galway.", "The user was born in Cork."]
     edge = Relation.objects.get()
     assert (edge.type, edge.from_memory.needs_check) == ("related_to", True)
+
+
+def test_what_contradicts_the_person_s_own_words_waits_for_them(api, owner, agent):
+    add(api(owner), "The user was born in Galway.", "profile")
+    new = add(api(agent), "The user was born in Cork.", "profile", insist=True)
+    assert (new["outcome"], active()) == ("proposed", ["The user was born in Galway."])
 
 
 @pytest.mark.parametrize(
