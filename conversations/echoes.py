@@ -23,7 +23,7 @@ from retrieval.text import SIMPLE, detect_config, list_words
 
 from . import policy
 from .models import Conversation, Message, Withheld
-from .passages import MARK, Original, Span
+from .passages import MARK, Original, Span, asks
 
 Rows = TypeVar("Rows", bound=QuerySet[Any])
 
@@ -360,7 +360,7 @@ def _in_messages(
     offered: dict[UUID, Repetition] = {}
     for pk, span, words in said.in_sentences(texts):
         is_same, quote = said.is_said_by(words), texts[pk].words(span)
-        surely, known = is_same and not quote.rstrip().endswith("?"), offered.get(pk)
+        surely, known = is_same and not asks(quote), offered.get(pk)
         if (is_same or (pk in near and words & said.words)) and (known is None or surely > known.surely):
             row = found[pk]
             offered[pk] = Repetition("message", str(pk), quote, surely, row.conversation_id, row.index)

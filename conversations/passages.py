@@ -98,6 +98,11 @@ class Original:
         return merged([*around, *found]) or [self.whole]
 
 
+def asks(sentence: str) -> bool:
+    """Whether a sentence is a question: it says nothing."""
+    return sentence.rstrip().endswith("?")
+
+
 def find_all(quote: str, content: str, *, any_case: bool = False) -> list[re.Match[str]]:
     """Find all matches of a quotation, with any white space between its words.
 

@@ -115,8 +115,8 @@ class _SaidQuerySet(models.QuerySet[Said]):
         """Return all for staff, the person's own for a person, and for an agent those in conversations that it owns.
 
         An agent also gets those in the person's other conversations that are not private, if its sources include this
-        one and the person allows earlier conversations to be quoted. Agents that can't
-        take its erasure back get none that waits for it.
+        one and the person allows earlier conversations to be quoted. Agents that can't take its erasure back get none
+        that waits for it.
         """
         own = own_rows(self, principal)
         if principal.kind != "agent":

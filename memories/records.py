@@ -100,11 +100,10 @@ class WritePolicy:
     ``own_word``: the person is the author. ``insist``: add it in spite of similar memories, and replace none.
     ``consent``: the person explicitly asked for it, so it needs no approval and removes suppressions. ``agreed``: they
     confirmed exactly this, so it needs no review. ``relayed``: an agent reports it, so suppressions stay, and it
-    changes nothing that they worded or pinned.
-    ``unanswered``: they were asked whether to remember it and did not say yes, so it waits for them.
-    ``verdicts`` are a model's comparisons by the wording of the neighbour; with them a rewording updates the neighbour,
-    without them the caller gets a conflict. ``among_others``: part of a batch, which the caller relates with
-    ``memories_relate`` at the end of the transaction.
+    changes nothing that they worded or pinned. ``unanswered``: they were asked whether to remember it and did not say
+    yes, so it waits for them. ``verdicts`` are a model's comparisons by the wording of the neighbour; with them a
+    rewording updates the neighbour, without them the caller gets a conflict. ``among_others``: part of a batch, which
+    the caller relates with ``memories_relate`` at the end of the transaction.
     """
 
     own_word: bool = False

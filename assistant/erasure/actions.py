@@ -33,7 +33,6 @@ JOB = "erase"
 RUN_TASK = "assistant.run_erasure"
 LONGEST_GRACE_HOURS = 720
 State = Erasure.State
-_OPEN = (State.WAITING, State.ERASING)
 
 
 def erasure_request(
@@ -61,14 +60,14 @@ def erasure_request(
     along = _choose(said_again(whose, scope, object_id) if also else [], also)
     rows = [[each.object_type, each.object_id] for each in along if each.object_type in WITH_IT]
     wanted = {"user_id": user_id, "scope": scope, "object_id": object_id}
-    state = Erasure.objects.filter(**wanted, state__in=_OPEN).values_list("state", flat=True).first()
+    state = Erasure.objects.filter(**wanted, state__in=Erasure.OPEN).values_list("state", flat=True).first()
     if along and state == State.ERASING:
         raise Conflict(_("This erasure has begun. Nothing can be added to it."), code="erasure_begun")
     said = [PassagePlace(each.conversation_id, each.index, each.quote) for each in along if each.conversation_id]
     waits = state == State.WAITING if grace_hours is None else grace_hours > 0
     hidden = hide(principal_for_person(user_id), Erasure(**wanted, also=rows), said, waits=waits)
     with ledger_write(principal.actor, user_id) as write:
-        erasure = Erasure.objects.filter(**wanted, state__in=_OPEN).first()
+        erasure = Erasure.objects.filter(**wanted, state__in=Erasure.OPEN).first()
         due_at = timezone.now() + timedelta(hours=grace_hours or 0)
         if erasure is None:
             erasure = Erasure.objects.create(**wanted, due_at=due_at, also=rows, hidden=hidden)

@@ -24,12 +24,12 @@ from language.entailment.model import EntailmentModel
 from language.gates.judging import FIELDS, KINDS, WEIGHTS, Layers, scores
 from language.likeness import WEIGHTS as LIKENESS
 from language.likeness import Frame, frame_of, likeness, traits_of_pair
-from language.reading.refusals.answers import LONGEST, read_answers
 from language.reading.refusals.answers import WEIGHTS as HEARD
+from language.reading.refusals.answers import read_answers
 from language.reading.refusals.judged import ASKS, FEATURES, NO, POINTS, features, pieces
 from language.reading.refusals.judged import CLASSES as ANSWERS
 from language.reading.refusals.judged import WEIGHTS as REFUSALS
-from language.reading.refusals.wording import ASKING
+from language.reading.refusals.wording import ASKING, LONGEST_ANSWER
 from language.reading.sentences import split_sentences
 from tests.language.gates.labelled import labelled
 from tests.memories import duplicates, last_pairs, later_pairs, other_pairs, said_of_user
@@ -138,7 +138,7 @@ def answers() -> tuple[list[tuple[str, str]], list[int]]:
     any_question += [(1, text) for text in no] + [(0, answer) for _, asked, answer in own if not asked]
     told = [(int(label == "no"), asked, answer) for label, asked, answer in own if asked]
     told += [(label, often[number % len(often)], text) for number, (label, text) in enumerate(any_question)]
-    told = [each for each in told if len(each[-1]) <= LONGEST]
+    told = [each for each in told if len(each[-1]) <= LONGEST_ANSWER]
     return [(asked, answer.replace("’", "'")) for _, asked, answer in told], [label for label, *_ in told]
 
 

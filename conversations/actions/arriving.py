@@ -13,7 +13,7 @@ from retrieval.text import list_words
 
 from ..echoes import RejectedText
 from ..models import Message, Withheld
-from ..passages import Original, Span
+from ..passages import Original, Span, asks
 from ..querysets import WithheldQuerySet
 from .withheld_rows import Cause
 
@@ -58,7 +58,7 @@ def sentences_refused(
     rows = known.restorable().order_by("-created_at")
     for text, *cause in rows.values_list("text", "cause_type", "cause_id")[:_MOST_COMPARED]:
         for _span, said in _sentences(text):
-            if not said.rstrip().endswith("?"):
+            if not asks(said):
                 causes[_flat(said)].add(Cause(*cause))
                 refused.append((said, Cause(*cause)))
     told = {words: because for words, because in causes.items() if words.count(" ") > _FEWEST_WORDS}

@@ -16,10 +16,11 @@ from uuid import UUID
 
 from accounts.principals import Principal
 from journal.actions import LedgerWrite
-from language.reading.refusals import Turn, find_refusal, may_answer, may_refuse
+from language.reading.refusals import LONGEST_ANSWER, Turn, find_refusal, may_answer, may_refuse
 
 from .. import policy
 from ..models import Conversation, Message, Withheld
+from ..passages import MARK
 from .withheld_rows import Cause
 from .withholding import plan_withholding, words_withhold
 
@@ -122,11 +123,16 @@ def find_refusals(
 def _may_answer(principal: Principal, conversation_id: UUID, new: Sequence[Message]) -> bool:
     """Whether a message may be a no in any words: a short one after the question whether to keep something."""
     said = [(row.role, row.content) for row in new if row.role in _SPEAKERS]
-    if said and said[0][0] == Message.Role.USER:
+    if said and said[0][0] == Message.Role.USER and len(said[0][1]) <= LONGEST_ANSWER:
         stored = Message.objects.visible_to(principal).filter(conversation_id=conversation_id, role__in=_SPEAKERS)
         said = [*stored.order_by("-index").values_list("role", "content")[:1], *said]
     roles = [Message.Role.ASSISTANT, Message.Role.USER]
     return any([one, two] == roles and may_answer(asked, answer) for (one, asked), (two, answer) in pairwise(said))
+
+
+def _may_have_refused(row: Message) -> bool:
+    """Whether a stored message may refuse something; most long ones may not, so that nothing is asked for them."""
+    return len(row.content) <= LONGEST_ANSWER or MARK in row.content or may_refuse(row.content)
 
 
 def _is_held(row: Message, now: datetime) -> bool:
@@ -165,7 +171,7 @@ def refusals_apply(write: LedgerWrite, user_id: UUID, heard: Iterable[HeardRefus
 
 def refusals_of(messages: Collection[Message]) -> list[dict[str, Any]]:
     """Return stored messages that refuse something: ``[{"index", "withheld": indices redacted for it}]``."""
-    asked = {str(row.pk): row.index for row in messages if row.role == Message.Role.USER}
+    asked = {str(row.pk): row.index for row in messages if row.role == Message.Role.USER and _may_have_refused(row)}
     if not asked:
         return []
     rows = Withheld.objects.because_of(Withheld.Cause.MESSAGE, asked).passages().filter(message__role="user")

@@ -25,7 +25,7 @@ from retrieval.text import list_words
 from .. import policy
 from ..echoes import WithheldWords
 from ..models import ConversationChunk, Message, Withheld
-from ..passages import MARK, Original, Span, find_all
+from ..passages import MARK, Original, Span, asks, find_all
 from ..querysets import ChunkQuerySet
 from .withheld_rows import (
     Cause,
@@ -185,7 +185,7 @@ class RedactedTexts:
                 out[message_of(row)].append(redaction_of(row).span)
         left = (self.originals["message", str(pk)].without(out[pk]) if pk in spans else said for pk, said in found)
         sentences = (each.text.strip() for text in left for part in text.split(MARK) for each in split_sentences(part))
-        return [each for each in sentences if not each.endswith("?")]
+        return [each for each in sentences if not asks(each)]
 
     def reply_candidates(self, said: WithheldWords, first: Mapping[UUID, Message]) -> set[UUID]:
         """Return the ids of the assistant's later messages that share a word with it or are redacted already."""

@@ -103,7 +103,7 @@ def _receipt_as_signed_in(request: PageRequest, principal: Principal, receipt: U
 
 def _receipt(request: PageRequest, receipt: UUID) -> HttpResponse:
     erasure = get_object_or_404(Erasure, pk=receipt)
-    is_open = erasure.state in {Erasure.State.WAITING, Erasure.State.ERASING}
+    is_open = erasure.state in Erasure.OPEN
     context = {
         "erasure": erasure,
         "is_open": is_open,

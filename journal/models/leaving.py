@@ -74,7 +74,7 @@ class ErasureQuerySet(models.QuerySet["Erasure"]):
 
     def keeping_away(self, user_id: uuid.UUID, object_type: str, ids: Collection[str]) -> set[str]:
         """Return the ids of those of a person's objects that an erasure which has not ended put away."""
-        erasures = self.filter(user_id=user_id, state__in=[Erasure.State.WAITING, Erasure.State.ERASING])
+        erasures = self.filter(user_id=user_id, state__in=Erasure.OPEN)
         spans = [Q(rev__range=span) for hidden in erasures.values_list("hidden", flat=True) for span in hidden]
         put_away = Change.objects.of_owner(user_id).filter(reduce(or_, spans, Q(pk__in=[])), event=Change.Event.DELETE)
         return set(put_away.filter(object_type=object_type, object_id__in=ids).values_list("object_id", flat=True))
@@ -92,6 +92,8 @@ class Erasure(models.Model):
         ERASING = "erasing"  # -> done
         DONE = "done"
         WITHDRAWN = "withdrawn"
+
+    OPEN = (State.WAITING, State.ERASING)
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4)
     user_id = models.UUIDField()

@@ -10,6 +10,7 @@ import numpy as np
 import structlog
 
 from language.base import LanguageError, Vectors
+from language.entailment import TRAITS
 from language.networks.loaded import LoadedOnce
 from language.networks.turns import turn
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     from language.entailment.network import Network
 
-TRAITS = 384
 _MOST_CHARACTERS, _MOST_TOKENS = 600, 62
 """The beginning of each of two texts that is read: statements are shorter."""
 _BEGIN, _BETWEEN = 1, 2

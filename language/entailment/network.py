@@ -13,11 +13,11 @@ import numpy as np
 from onnx import TensorProto, helper
 
 from language.base import Vectors
+from language.entailment import TRAITS
 from language.entailment.weights import Weights
 from language.networks.graph import RUNTIME_DOMAIN, Graph
 
 MOST_TOKENS = 128
-TRAITS = 384
 CLASSES = 2
 _LAYERS = 12
 _HEADS = 6

@@ -12,7 +12,7 @@ from django.utils import timezone
 from accounts.models import User
 from accounts.scope import working_for
 from conversations.models import Message, Withheld
-from conversations.passages import Original
+from conversations.passages import Original, asks
 from journal.actions import LedgerWrite, ledger_write
 from language.base import ExtractionRequest, Utterance
 from language.reading.gist import gists
@@ -73,7 +73,7 @@ def _sentences(erased: ErasedText) -> list[str]:
 
 def _gists_of(erased: ErasedText, name: str) -> Iterator[str]:
     """Yield the content words of each sentence and clause, without questions, which say nothing."""
-    return (each for said in _sentences(erased) if not said.rstrip().endswith("?") for each in gists(said, name))
+    return (each for said in _sentences(erased) if not asks(said) for each in gists(said, name))
 
 
 def _stated(erased: ErasedText, name: str) -> Iterator[str]:

@@ -3,7 +3,7 @@
 import pytest
 
 from accounts.queries import principal_for_person
-from conversations.actions import NewMessage, messages_append, withheld_restore
+from conversations.actions import NewMessage, messages_append, refusals_of, withheld_restore
 from conversations.models import Message, Withheld
 from conversations.passages import MARK
 from facts.models import FactEvidence, LegacyFact
@@ -240,3 +240,13 @@ def test_an_answer_without_a_refusing_word_is_heard_after_the_question(owner, co
     assert record(conversation)[0] == MARK
     say(owner, conversation, "I voted for the other party.", "guide> Was it raining?", answer)
     assert record(conversation)[3] == "I voted for the other party."
+
+
+def test_for_a_long_message_that_can_not_refuse_nothing_is_asked(owner, conversation, django_assert_num_queries):
+    told = "I keep bees on the roof of our house, and the whole street gets a jar of honey each summer. " * 2
+    (saved,) = messages_append(principal_for_person(owner.pk), conversation.pk, [NewMessage("user", told)])
+    with django_assert_num_queries(0):
+        assert refusals_of([saved]) == []
+    short = Message(role="user", content="That's hers to tell.")
+    with django_assert_num_queries(1):
+        assert refusals_of([short]) == []

@@ -10,9 +10,10 @@ from .naming import asks_about, count_extra_words, find_named, restates
 from .questions import may_answer
 from .requests import may_refuse, names_what_was_said
 from .subjects import SentenceWords, content_words, forms_of
-from .wording import asks_to_keep, says_yes
+from .wording import LONGEST_ANSWER, asks_to_keep, says_yes
 
 __all__ = [
+    "LONGEST_ANSWER",
     "Refusal",
     "SentenceWords",
     "Turn",

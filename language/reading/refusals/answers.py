@@ -19,10 +19,11 @@ from language.embedders.e5.embedder import BundledEmbedder
 from language.entailment.model import EntailmentModel
 from language.gates.judging import Layers, scores
 
+from .wording import LONGEST_ANSWER
+
 WEIGHTS = Path(__file__).with_name("answers.npz")
 LEAST_THAT_DECLINES, LEAST_OF_PLAIN_WORDS, SURELY_KEEPS = 0.0, -3.0, -2.0
 """The margins that make a no, a no where a pattern finds one too, and an answer in which nothing else is refused."""
-LONGEST = 160
 _ASKED = 200
 """The characters of a question that are read, from its end."""
 _AGREES = "The person agrees that this is remembered."
@@ -33,7 +34,7 @@ def refusing_margin(question: str, answer: str) -> float | None:
     """The log-odds that an answer declines; None if it is too long to be one, or the networks are not there."""
     question, answer = (text.strip().replace("’", "'") for text in (question[-_ASKED:], answer))
     embedder, entailment = get_embedder(), get_entailment()
-    if len(answer) > LONGEST or entailment is None or not isinstance(embedder, BundledEmbedder):
+    if len(answer) > LONGEST_ANSWER or entailment is None or not isinstance(embedder, BundledEmbedder):
         return None
     try:
         keeps, declines = scores(_layers(), read_answers(embedder, entailment, [(question, answer)])[0])

@@ -8,15 +8,14 @@ from language.reading.sentences import split_sentences
 from language.reading.words import listed
 
 from ..parse import parse
-from .answers import LONGEST
 from .judged import asks
 from .subjects import lemmas
-from .wording import ASKING, after_opening_no, asks_to_keep, is_clear_no, says_no
+from .wording import ASKING, LONGEST_ANSWER, after_opening_no, asks_to_keep, is_clear_no, says_no
 
 
 def may_answer(asked: str, said: str) -> bool:
     """Whether a message is short enough to be a no to what the assistant ``asked`` or announced to keep."""
-    return len(said) <= LONGEST and asks_or_announces(asked)
+    return len(said) <= LONGEST_ANSWER and asks_or_announces(asked)
 
 
 def asks_or_announces(said: str) -> bool:

@@ -231,7 +231,7 @@ _POLITE = (
     r"|for now|at the moment|sh+|that|but|and|it'?s (?:fine|ok|okay|alright|all right|good)"
     r"|that'?s (?:fine|ok|okay|all right|alright)|all good|i'?m good|haha|lol)"
 )
-_LONGEST_ANSWER = 160
+LONGEST_ANSWER = 160
 _CLEAR_NO = any_case(
     r"(?:(?:haha|lol|um|uh|hm+|well|god|oh),? )?(?:(?:i'?d )?(?:much )?rather not|please (?:don'?t|do not|no)"
     r"|no,? thank(?:s| you)|(?:i'?d )?(?:rather|prefer) (?:that )?(?:you )?did(?:n'?t| not)|better not"
@@ -283,7 +283,7 @@ def says_no(text: str, *, goes_on: bool = False) -> bool:
     ``goes_on``: also if it continues about somebody or something: "no, she reads this".
     """
     text = text.strip().replace("’", "'")
-    if len(text) > _LONGEST_ANSWER or "?" in text:
+    if len(text) > LONGEST_ANSWER or "?" in text:
         return False
     pieces = [piece for piece in _PIECES.split(text) if piece]
     noes = [bool(_NO_PIECE.fullmatch(piece) or _NO_AND_ONLY.fullmatch(piece)) for piece in pieces]
@@ -301,7 +301,7 @@ def after_opening_no(text: str) -> str:
 def is_clear_no(text: str) -> bool:
     """Whether an answer to the question whether to keep something declines in one of its parts, or keeps a secret."""
     text = text.strip().replace("’", "'")
-    if len(text) > _LONGEST_ANSWER or allows_keeping(text):
+    if len(text) > LONGEST_ANSWER or allows_keeping(text):
         return False
     declines = "?" not in text and any(_CLEAR_NO.fullmatch(piece) for piece in _PIECES.split(text) if piece)
     return declines or _SECRECY.search(text) is not None
@@ -339,7 +339,7 @@ _YES_BUT = any_case(
 def says_yes(text: str) -> bool:
     """Whether an answer is a plain yes, without a reservation or question."""
     text = _YES_IN_NO.sub("yes", text.strip().replace("’", "'"), count=1)
-    return len(text) <= _LONGEST_ANSWER and _YES.match(text) is not None and _YES_BUT.search(text) is None
+    return len(text) <= LONGEST_ANSWER and _YES.match(text) is not None and _YES_BUT.search(text) is None
 
 
 def begins_with_yes(text: str) -> bool:
