@@ -10,7 +10,8 @@ from language.embedders.e5.embedder import BundledEmbedder
 from language.embedders.hashing import HashingEmbedder
 from language.entailment.model import EntailmentModel, EntailmentUnavailable
 from language.reading.refusals import Turn, find_refusal, may_answer
-from language.reading.refusals.answers import LONGEST, read_answers, refusing_margin
+from language.reading.refusals.answers import read_answers, refusing_margin
+from language.reading.refusals.wording import LONGEST_ANSWER
 
 TOLD = "I voted for the other party."
 ASKED = "Shall I remember that?"
@@ -72,9 +73,9 @@ def test_without_the_network_the_patterns_hear_the_plain_no(settings, monkeypatc
 
 
 def test_only_a_short_answer_to_such_a_question_is_judged(monkeypatch):
-    assert refusing_margin(ASKED, "no " * LONGEST) is None
+    assert refusing_margin(ASKED, "no " * LONGEST_ANSWER) is None
     assert may_answer(ASKED, "The pope knows, that will do.")
-    assert not may_answer(ASKED, "no " * LONGEST)
+    assert not may_answer(ASKED, "no " * LONGEST_ANSWER)
     assert not may_answer("Was he a miner?", "The pope knows, that will do.")
     judged = Mock(return_value=1.0)
     monkeypatch.setattr("language.reading.refusals.meaning.refusing_margin", judged)
