@@ -156,14 +156,18 @@ def pytest_collection_finish(session):
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _fast_passwords_and_plain_static_files(django_test_environment):
-    """Hash passwords fast, and serve static files without the manifest that only collectstatic makes."""
+def _fast_settings(django_test_environment):
+    """Hash passwords fast, and serve static files without the manifest that only collectstatic makes.
+
+    No reply stays open for what a worker may learn from it: in most tests there is none.
+    """
     storages = {
         **settings.STORAGES,
         "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
     }
     hashers = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-    with override_settings(STORAGES=storages, PASSWORD_HASHERS=hashers, WHITENOISE_AUTOREFRESH=True):
+    fast = {"PASSWORD_HASHERS": hashers, "WHITENOISE_AUTOREFRESH": True, "REPLY_UPDATE_SECONDS": 0}
+    with override_settings(STORAGES=storages, **fast):
         yield
 
 

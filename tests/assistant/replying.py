@@ -17,7 +17,6 @@ def behind(settings, server):
     settings.ANTHROPIC_BASE_URL = server.url
     settings.KEEPSAKE_MODEL_TIMEOUT_SECONDS = 20
     settings.KEEPSAKE_MODEL_RETRIES = 0
-    settings.REPLY_UPDATE_SECONDS = 0
 
 
 def address(conversation, *more):

@@ -75,7 +75,6 @@ class TestWithoutAModel:
     @pytest.fixture(autouse=True)
     def _offline(self, settings):
         settings.KEEPSAKE_EMBEDDER = "hashing"
-        settings.REPLY_UPDATE_SECONDS = 0
 
     def test_scenario_1_it_asks_and_stores_on_yes(self, tell):
         assert tell("Alec is my boss by the way").endswith("Shall I remember that Alec is your boss?")

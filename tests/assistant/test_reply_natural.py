@@ -42,7 +42,6 @@ def conversation(owner, talk):
 def tell(settings, api, owner, conversation):
     """``tell(content)``: say it, have a worker read what is to be read, and return the answer's text."""
     settings.KEEPSAKE_EMBEDDER = "hashing"
-    settings.REPLY_UPDATE_SECONDS = 0
 
     def tell(content, where=conversation):
         text = text_of(say(api(owner), where, content)).removeprefix(f"{NO_MODEL} ")

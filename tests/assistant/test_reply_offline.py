@@ -396,7 +396,6 @@ class TestOverHTTP:
     @pytest.fixture(autouse=True)
     def _offline(self, settings):
         settings.KEEPSAKE_EMBEDDER = "hashing"
-        settings.REPLY_UPDATE_SECONDS = 0
 
     def test_it_holds_a_conversation_from_what_it_remembers(self, api, owner, talk):
         factories.MemoryFactory(user=owner, content="Alec is the user's boss at TechCorp.", subject="Alec")
@@ -476,7 +475,6 @@ class TestInTheTerminal:
     @pytest.fixture(autouse=True)
     def _offline(self, settings):
         settings.KEEPSAKE_EMBEDDER = "hashing"
-        settings.REPLY_UPDATE_SECONDS = 0
 
     def test_each_line_is_answered(self, owner, monkeypatch):
         factories.MemoryFactory(user=owner, content="Alec is the user's boss at TechCorp.", subject="Alec")

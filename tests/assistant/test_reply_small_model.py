@@ -38,7 +38,6 @@ def test_a_small_real_model_holds_a_streamed_conversation(api, owner, talk, sett
     settings.ANTHROPIC_API_KEY = "none"
     settings.ANTHROPIC_BASE_URL = address
     settings.REPLY_TOKENS = 100
-    settings.REPLY_UPDATE_SECONDS = 0
     factories.MemoryFactory(user=owner, content="Alec is the user's boss at TechCorp.", subject="Alec")
     client, conversation = api(owner), talk(owner)
     for content in ("Hello! Who are you?", "Who is Alec?"):

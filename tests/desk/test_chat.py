@@ -22,11 +22,6 @@ pytestmark = pytest.mark.django_db(transaction=True)
 USED = {"input_tokens": 140, "cache_read_input_tokens": 860, "cache_creation_input_tokens": 0, "output_tokens": 140}
 
 
-@pytest.fixture(autouse=True)
-def _nobody_waits_for_what_is_learned(settings):
-    settings.REPLY_UPDATE_SECONDS = 0
-
-
 @pytest.fixture
 def model(settings, server):
     behind(settings, server)

@@ -40,7 +40,7 @@ def type_in(page, words):
 
 def test_without_a_model_it_asks_and_a_yes_remembers_what_was_said_before(browse, owner, settings):
     """With nothing scripted: scenario 1 of source 001."""
-    settings.KEEPSAKE_EMBEDDER, settings.REPLY_UPDATE_SECONDS = "hashing", 0
+    settings.KEEPSAKE_EMBEDDER = "hashing"
     page = browse(owner, PHONE)
     page.goto("/talk/")
     type_in(page, "Alec is my boss by the way.").press("Enter")

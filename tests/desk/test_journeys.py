@@ -35,7 +35,7 @@ def looks(request):
 
 @pytest.fixture(autouse=True)
 def _offline(settings):
-    settings.KEEPSAKE_MODEL, settings.REPLY_UPDATE_SECONDS = "offline", 0
+    settings.KEEPSAKE_MODEL = "offline"
     cache.clear()
 
 
