@@ -8,6 +8,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
@@ -36,6 +37,8 @@ from .models import (
 from .operation_actions import OPERATIONS, operation, operations_of
 from .records import Actor, IdempotencyClaim
 from .steps import PendingUndoStep, report_revisions, store_changes
+
+_holds_ledgers: ContextVar[bool] = ContextVar("holds_ledgers", default=False)
 
 
 @dataclass
@@ -161,7 +164,7 @@ def ledger_write(actor: Actor, *owner_ids: uuid.UUID) -> Iterator[LedgerWrite]:
     same request, Gated (422) when it was used for a different one.
     """
     wanted = sorted(set(owner_ids))
-    with transaction.atomic():
+    with transaction.atomic(), _holding_ledgers():
         ledgers = lock_ledgers(wanted)
         if len(ledgers) != len(wanted):
             raise NotFound("Not found.")
@@ -187,6 +190,20 @@ def ledger_write(actor: Actor, *owner_ids: uuid.UUID) -> Iterator[LedgerWrite]:
         if write.record is not None:
             write.record.rev = max((ledger.rev for ledger in ledgers.values()), default=None)
             write.record.save(update_fields=["object_type", "object_ids", "status_code", "rev"])
+
+
+@contextmanager
+def _holding_ledgers() -> Iterator[None]:
+    token = _holds_ledgers.set(True)
+    try:
+        yield
+    finally:
+        _holds_ledgers.reset(token)
+
+
+def holds_ledgers() -> bool:
+    """Whether this is called inside ``ledger_write``, where others may wait."""
+    return _holds_ledgers.get()
 
 
 @contextmanager

@@ -23,8 +23,8 @@ from statements.policy import fingerprints
 from statements.querysets import (
     SuppressedRow,
     SuppressionMatches,
+    finish_matches,
     least_similarity,
-    match_free_texts,
     match_withheld,
     suppressed,
 )
@@ -106,7 +106,7 @@ def read_surroundings(
             here.twins.append(memory)
         elif role == "titled" and seen and writing.subject_key(memory.subject) == writing.subject_key(new.subject):
             here.same_subject = _later(here.same_subject, memory)
-    match_free_texts(user_id, [text for _, text in statements], [here.against for here in around])
+    finish_matches(user_id, [text for _, text in statements], [here.against for here in around])
     named = [(here, said) for here, (_, text) in zip(around, statements, strict=True) if (said := text.said_of_user)]
     for (here, _), against in zip(
         named, Suppression.objects.matches(user_id, [said for _, said in named]), strict=True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cache, reduce
+from functools import cache, partial, reduce
 from operator import or_
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
@@ -29,7 +29,8 @@ from retrieval.vectors import decode_halfvec
 
 from .policy import fingerprints, word_hashers
 from .policy.naming import as_of_user
-from .policy.resembling import LEAST_SIMILARITY, RESEMBLES, adds_to, contains_all_words, matching
+from .policy.resembling import LEAST_SIMILARITY, RESEMBLES, Match, adds_to, contains_all_words, is_far, matching
+from .verdicts import check_compared, verdict
 
 if TYPE_CHECKING:
     from accounts.principals import Principal
@@ -105,7 +106,10 @@ class SuppressionMatches:
             alike = likeness(meaning.vector, decode_halfvec(row.stood)) if meaning is not None and row.stood else None
             rejected = None if row.rejected is None else as_of_user(row.rejected, acting_name())
             kept = Traces.parse(row.traces) if row.traces and rejected is None else rejected
-            match = matching(text.saying, kept, row.similarity, alike, word_hashers(user_id))
+            match: Match = ""
+            if not is_far(text.saying, kept, row.similarity, alike):
+                compare = partial(matching, text.saying, kept, row.similarity, alike, word_hashers(user_id))
+                match = verdict((text.shown, text.said, str(kept), row.stood), compare)
             if match == "meaning":
                 self.meaning.append(row.suppression)
             # What only adds a word, a figure or a name says what was rejected, too.
@@ -126,8 +130,12 @@ def match_withheld(user_id: UUID, texts: Sequence[Embedded], found: Sequence[Sup
         matches.near = matches.near or is_repeated
 
 
-def match_free_texts(user_id: UUID, texts: Sequence[Embedded], found: Sequence[SuppressionMatches]) -> None:
-    """Mark as near the free texts with a passage that has all words of a rejected text, whoever it is said of."""
+def finish_matches(user_id: UUID, texts: Sequence[Embedded], found: Sequence[SuppressionMatches]) -> None:
+    """Finish the matches of texts, once all rows have been added. Raises UncomparedError.
+
+    Free texts are near with a passage that has all words of a rejected text, whoever it is said of.
+    """
+    check_compared()
     free = [(text, matches) for text, matches in zip(texts, found, strict=True) if text.free]
     rejected = rejected_texts(user_id) if free else []
     if not rejected:
@@ -318,7 +326,7 @@ class SuppressionQuerySet(models.QuerySet["Suppression"]):
                 found[position - 1].add(user_id, texts[position - 1], SuppressedRow(*row))
             else:
                 match_withheld(user_id, texts, found)
-        match_free_texts(user_id, texts, found)
+        finish_matches(user_id, texts, found)
         for (place, _), matches in zip(named, found[given:], strict=True):
             found[place].include(matches)
         return found[:given]

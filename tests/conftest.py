@@ -211,13 +211,13 @@ EMBEDDERS = (HashingEmbedder, BundledEmbedder, RemoteEmbedder)
 
 
 def must_hold_no_lock(embed):
-    """Let an embedder refuse to work inside a transaction, where others may wait for the rows that it has locked."""
+    """Let a network refuse to work inside a transaction, where others may wait for the rows that it has locked."""
 
     @wraps(embed)
     def outside_transactions(*args):
         # A test has transactions of its own around it; Django marks those.
         if any(not block._from_testcase for block in connection.atomic_blocks):
-            raise AssertionError("The embedder is called inside a transaction: ask it before the ledger is locked.")
+            raise AssertionError("A network is called inside a transaction: ask it before the ledger is locked.")
         return embed(*args)
 
     return outside_transactions
@@ -324,12 +324,14 @@ def texts_are_parsed_each_time(monkeypatch):
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _no_embedder_inside_a_transaction():
-    """No test may have the embedder called while a ledger is locked, or inside any other open transaction."""
+def _no_network_inside_a_transaction():
+    """No test may have a network called while a ledger is locked, or inside any other open transaction."""
     with pytest.MonkeyPatch.context() as patch:
         for embedder in EMBEDDERS:
             for name in ("embed_passages", "embed_query"):
                 patch.setattr(embedder, name, must_hold_no_lock(getattr(embedder, name)))
+        model = entailment.EntailmentModel
+        patch.setattr(model, "read_pairs", must_hold_no_lock(model.read_pairs))
         yield
 
 

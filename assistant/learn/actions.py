@@ -43,6 +43,7 @@ from language.reading.corrections import corrections_in
 from memories.actions import memories_decline
 from statements.actions import suppression_add
 from statements.policy import check_form
+from statements.verdicts import compares_unlocked
 from statements.wording import Embedded
 
 from ..models import Reply
@@ -177,6 +178,7 @@ def _candidates(principal: Principal, model: LanguageModel, part: Part) -> Seque
     return extraction.memories
 
 
+@compares_unlocked
 def _write(
     lease: Lease, principal: Principal, conversation: Conversation, reading: _SingleMessages, found: Found
 ) -> Counter[str]:

@@ -34,6 +34,7 @@ from memories.actions.consolidating import UPKEEP_PURPOSES
 from memories.models import Kind, Memory
 from memories.policy import writing
 from memories.records import QUOTE_CHARACTERS, NewMemory, Said
+from statements.verdicts import compares_unlocked
 from statements.wording import Embedded
 
 from .learning import as_read
@@ -106,13 +107,20 @@ def _find(lease: Lease, principal: Principal, user_id: UUID) -> str:
         return "answer"
     note_model_use(JOB, answer.usage)
     ready = basis.make_ready(principal, user_id, model.name, answer.found)
+    for memory_id in _record(lease, principal, user_id, basis, ready):
+        note_operation("worker", JOB, user_id=user_id, object_id=memory_id, category=CATEGORY)
+    return ""
+
+
+@compares_unlocked
+def _record(
+    lease: Lease, principal: Principal, user_id: UUID, basis: _Basis, ready: Sequence[ReadyInsight]
+) -> list[str]:
     with ledger_write(principal.actor, user_id) as write:
         lease.renew()
         made = insights_record(write, principal, basis.still_so(ready))
         finish_job(lease.job, found=len(made))
-    for memory_id in made:
-        note_operation("worker", JOB, user_id=user_id, object_id=memory_id, category=CATEGORY)
-    return ""
+    return made
 
 
 @dataclass(frozen=True, slots=True)

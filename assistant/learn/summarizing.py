@@ -45,6 +45,7 @@ from memories.models import Memory
 from statements.actions import candidate_keep
 from statements.models import Candidate
 from statements.policy import urgency
+from statements.verdicts import compares_unlocked
 
 from . import actions as extracting
 from .learning import (
@@ -205,6 +206,7 @@ def _compute(principal: Principal, batch: _Batch, *, reads: bool) -> _Computed:
     return _Computed(extraction, vector, embedder.name, facts, found)
 
 
+@compares_unlocked
 def _write(principal: Principal, batch: _Batch, computed: _Computed) -> tuple[int, Counter[str]]:
     """Write the summary and all findings atomically. Returns the number of facts, and the counts of memories."""
     conversation, start, end = batch.conversation, batch.start, batch.end

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 from datetime import timedelta
 from uuid import UUID
@@ -22,6 +22,7 @@ from language.backends import get_model
 from language.base import FactCandidate, LanguageError, MemoryCandidate
 from statements.actions import candidates_drop, candidates_postpone
 from statements.models import Candidate
+from statements.verdicts import compares_unlocked
 
 from .learning import as_read, learns_facts, learns_memories
 from .plan import Plan
@@ -68,11 +69,24 @@ def _write_all(principal: Principal, user_id: UUID) -> int:
 def _write(principal: Principal, conversation: Conversation, waiting: Sequence[Candidate]) -> int:
     facts = _prepared_facts(conversation, [row for row in waiting if row.is_fact])
     memories = _ready(principal, [row for row in waiting if not row.is_fact])
+    with telling(conversation, len({row.message_id for row in waiting})) as told:
+        done, counts = _store(principal, conversation, waiting, facts, memories)
+        told.update(counts)
+    return done
+
+
+@compares_unlocked
+def _store(
+    principal: Principal,
+    conversation: Conversation,
+    waiting: Sequence[Candidate],
+    facts: Sequence[tuple[UUID, PreparedFact]],
+    memories: Sequence[tuple[UUID, Ready]],
+) -> tuple[int, Counter[str]]:
+    """Store what the waiting candidates state. Returns how many are done, and the counts of memories."""
+    counts: Counter[str] = Counter()
     owners = [conversation.user_id, *([conversation.legacy_id] if facts and conversation.legacy_id else [])]
-    with (
-        telling(conversation, len({row.message_id for row in waiting})) as told,
-        ledger_write(principal.actor, *owners) as write,
-    ):
+    with ledger_write(principal.actor, *owners) as write:
         # Withheld meanwhile, or written by another worker.
         there = {row.pk: row for row in Candidate.objects.filter(pk__in=[row.pk for row in waiting])}
         principal = principal_for_job(conversation.user_id)
@@ -84,9 +98,9 @@ def _write(principal: Principal, conversation: Conversation, waiting: Sequence[C
             left = settings.EXTRACTED_PER_USER_AND_DAY - learned_within_a_day(locked.user_id)
             writer = PlanWriter(write, principal, locked, messages, waiting[0].written_by, left)
             writer.write_all([ready for pk, ready in memories if pk in there])
-            told.update(writer.counts)
+            counts = writer.counts
         candidates_drop(there)
-    return len(there)
+    return len(there), counts
 
 
 def _open_messages(rows: Collection[Candidate]) -> dict[int, Message]:

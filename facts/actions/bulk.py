@@ -26,6 +26,7 @@ from statements.actions.many import (
     suppress_many,
 )
 from statements.models import ERASURE_WAITS, Doubt, RejectionReason
+from statements.verdicts import compares_unlocked
 
 from .. import policy
 from ..models import FACT, LegacyFact
@@ -54,6 +55,7 @@ def facts_preview(principal: Principal, wanted: Mapping[UUID, int | None], decis
     return BulkResult(_outcomes(user_id, wanted, facts, decision))
 
 
+@compares_unlocked
 def facts_decide(principal: Principal, wanted: Mapping[UUID, int | None], decision: str) -> BulkResult[UUID]:
     """Apply one decision to many facts of the person: approve, reject, share, unshare or delete.
 

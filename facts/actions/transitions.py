@@ -47,6 +47,7 @@ from statements.actions import (
 )
 from statements.models import Doubt, RejectionReason
 from statements.policy import reason_to_hold_back
+from statements.verdicts import compares_unlocked
 
 from .. import policy
 from ..models import FACT, FactEvidence, LegacyFact
@@ -86,6 +87,7 @@ def fact_set_visibility(
     return fact
 
 
+@compares_unlocked
 def fact_approve(principal: Principal, fact_id: UUID, *, version: int | None = None) -> LegacyFact:
     """Make a proposed fact active, or mark an active one as reviewed. Idempotent.
 

@@ -16,6 +16,7 @@ from journal.exceptions import NotFound
 from language.base import Comparison, LanguageError, Vectors
 from statements.actions import embed_waiting, lease_unindexed, postpone_indexing, suppress
 from statements.models import Suppression
+from statements.verdicts import compares_unlocked
 from statements.wording import Embedded
 
 from ..models import FACT, LegacyFact
@@ -62,6 +63,7 @@ def _verdicts(batch: Sequence[LegacyFact], people: dict[UUID, Principal]) -> lis
     return verdicts_on([fact.content for fact in batch], around)
 
 
+@compares_unlocked
 def _index(principal: Principal, seen: LegacyFact, verdicts: dict[str, Comparison]) -> bool:
     """Store the vector and links of a fact, unless it has changed or was scheduled again since it was leased."""
     try:

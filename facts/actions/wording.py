@@ -16,6 +16,7 @@ from journal.models import ActorKind, Change
 from memories.actions import author
 from statements.actions import ChangedStatement, doubt_dependents, suppress_replaced, suppression_check
 from statements.policy import Admitted, admit, reason_to_hold_back
+from statements.verdicts import compares_unlocked
 from statements.wording import Embedded
 
 from .. import policy
@@ -28,6 +29,7 @@ _REWORDED_FOR_THEM = (LegacyFact.State.ACTIVE, LegacyFact.State.PROPOSED)
 _EDITED = (*_REWORDED_FOR_THEM, LegacyFact.State.QUARANTINED)
 
 
+@compares_unlocked
 def fact_add(
     principal: Principal,
     legacy_id: UUID,
@@ -74,6 +76,7 @@ def fact_add(
     return fact
 
 
+@compares_unlocked
 def fact_edit(
     principal: Principal,
     fact_id: UUID,

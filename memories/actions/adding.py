@@ -15,6 +15,7 @@ from accounts.principals import Principal
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import Refused
 from statements.policy import admit
+from statements.verdicts import compares_unlocked
 from statements.wording import Embedded
 
 from .. import queries
@@ -31,6 +32,7 @@ _TRIES = 5
 _T = TypeVar("_T")
 
 
+@compares_unlocked
 def memory_add(
     principal: Principal,
     new: NewMemory,
@@ -63,6 +65,7 @@ def memory_add(
     return _write(principal, user_id, record, ahead)
 
 
+@compares_unlocked
 def memories_add(principal: Principal, additions: Sequence[Addition]) -> list[Outcome | Refused]:
     """Add many memories in one transaction, in order, each like ``memory_add``.
 

@@ -33,6 +33,7 @@ from statements.actions.many import (
     unsuppress_many,
 )
 from statements.models import Doubt, RejectionReason
+from statements.verdicts import compares_unlocked
 
 from .. import queries
 from ..lines import line_tokens, memory_line
@@ -135,6 +136,7 @@ def memories_preview(principal: Principal, wanted: Mapping[str, int | None], dec
     return BulkResult(_outcomes(wanted, _read(principal, wanted), decision))
 
 
+@compares_unlocked
 def memories_decide(
     principal: Principal, wanted: Mapping[str, int | None], decision: str, *, reason: str = RejectionReason.NOT_TRUE
 ) -> BulkResult[str]:

@@ -26,6 +26,7 @@ from journal.models import JobRun, Ledger
 from journal.queue import enqueue
 from language.backends import get_model
 from language.base import Comparison
+from statements.verdicts import compares_unlocked
 from statements.wording import Embedded
 
 from ..consolidation import JOB, STRATEGY, DuplicatePair, candidate_pairs, mergeable_by_id, pairs_left_today
@@ -189,10 +190,7 @@ def _merge_all(lease: Lease, principal: Principal, user_id: UUID) -> tuple[int, 
     if _must_ask(lease.job.pk, principal, user_id, merges):
         return _merged_before(lease.job.pk), _ask(lease, principal, user_id, merges)
     for merge in merges:
-        with ledger_write(principal.actor, user_id) as write:
-            lease.renew()
-            write.keeps_steps = False  # A plan has a way back of its own.
-            _merge(write, principal, _plan(write, lease.job.pk), merge)
+        _merge(lease, principal, user_id, merge)
     return _merged_before(lease.job.pk), False
 
 
@@ -267,16 +265,21 @@ def _plan(write: LedgerWrite, plan_id: UUID) -> MemoryPlan:
     return MemoryPlan.objects.get_or_create(pk=plan_id, defaults=defaults)[0]
 
 
-def _merge(write: LedgerWrite, principal: Principal, plan: MemoryPlan, merge: _Merge) -> None:
+@compares_unlocked
+def _merge(lease: Lease, principal: Principal, user_id: UUID, merge: _Merge) -> None:
     """Merge, or store why not. The kept wording has a vector already."""
-    item = _add_item(plan, merge)
-    text = {item.pk: Embedded.of_row(merge.sources[0])}
-    merging = Merging.of(write, principal, plan, {item.pk: item}, text, looked_at=False)
-    merging.merge_item(item)
-    if item.merged_id:
-        memories_relate(write, plan.user_id, [item.merged_id])
-    plan.looked_at += [memory.pk for memory in merge.sources]
-    plan.save(update_fields=["looked_at"])
+    with ledger_write(principal.actor, user_id) as write:
+        lease.renew()
+        write.keeps_steps = False  # A plan has a way back of its own.
+        plan = _plan(write, lease.job.pk)
+        item = _add_item(plan, merge)
+        text = {item.pk: Embedded.of_row(merge.sources[0])}
+        merging = Merging.of(write, principal, plan, {item.pk: item}, text, looked_at=False)
+        merging.merge_item(item)
+        if item.merged_id:
+            memories_relate(write, user_id, [item.merged_id])
+        plan.looked_at += [memory.pk for memory in merge.sources]
+        plan.save(update_fields=["looked_at"])
 
 
 def _add_item(plan: MemoryPlan, merge: _Merge) -> MemoryPlanItem:

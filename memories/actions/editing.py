@@ -21,6 +21,7 @@ from accounts.principals import Principal
 from journal.exceptions import NotFound, NotYoursToDecide, Refused
 from statements.actions import suppression_check, words_check
 from statements.policy import clean_reason
+from statements.verdicts import compares_unlocked
 from statements.wording import Embedded
 
 from .. import queries
@@ -38,6 +39,7 @@ _WORDS = {"subject", "topics", "category"}
 """Fields that readers see beside the content."""
 
 
+@compares_unlocked
 def memory_update(
     principal: Principal,
     memory_id: str,
@@ -107,6 +109,7 @@ def memory_update(
     return Updated(memory, *previous)
 
 
+@compares_unlocked
 def memory_revert(principal: Principal, memory_id: str, number: int, *, version: int | None = None) -> Updated:
     """Revert to the wording and validity of an earlier version, as a new version.
 

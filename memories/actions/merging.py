@@ -19,6 +19,7 @@ from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import Conflict, Refused
 from journal.models import Change
 from statements.models import Suppression
+from statements.verdicts import compares_unlocked
 from statements.wording import Embedded
 
 from .. import queries
@@ -46,6 +47,7 @@ Item = MemoryPlanItem.State
 Reason = MemoryPlanItem.Reason
 
 
+@compares_unlocked
 def optimize_apply(principal: Principal, plan_id: UUID, items: Collection[UUID] | None = None) -> MemoryPlan:
     """Apply a plan, or the named ``items``: each becomes a memory that replaces its sources.
 

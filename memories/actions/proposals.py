@@ -21,6 +21,7 @@ from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import Conflict, NotFound, Refused
 from statements.actions import check_state, check_version, erase, suppression_add, suppression_check, suppression_lift
 from statements.models import RejectionReason
+from statements.verdicts import compares_unlocked
 from statements.wording import Embedded
 
 from .. import queries
@@ -59,6 +60,7 @@ class _Patch:
     filing: dict[str, Any] = field(default_factory=dict)
 
 
+@compares_unlocked
 def proposal_approve(
     principal: Principal, proposal_id: UUID, *, values: Mapping[str, Any] | None = None, version: int | None = None
 ) -> Proposal:

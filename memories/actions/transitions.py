@@ -31,6 +31,7 @@ from statements.actions import (
     unsuppress,
 )
 from statements.models import Doubt, RejectionReason
+from statements.verdicts import compares_unlocked
 from statements.wording import Embedded
 
 from .. import queries
@@ -47,6 +48,7 @@ from .single import MemoryWrite, author, memory_changing, memory_write, relink
 _LEAVING = ("DELETE", "REJECT", "TTL", "EVICT", "MERGE")
 
 
+@compares_unlocked
 def memory_approve(
     principal: Principal,
     memory_id: str,

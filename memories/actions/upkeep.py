@@ -23,6 +23,7 @@ from language.base import EmbedderUnavailable
 from language.reading.refusals import find_named, restates
 from statements.actions import PRESENT, ChangedStatement, embed_waiting, lease_unindexed, postpone_indexing
 from statements.models import Suppression
+from statements.verdicts import compares_unlocked
 from statements.wording import Embedded
 
 from ..lifecycle import unused_memories
@@ -90,6 +91,7 @@ def _archive_batch(write: LedgerWrite, user_id: UUID, due: MemoryQuerySet, **met
     return len(memories)
 
 
+@compares_unlocked
 def _index(user_id: UUID, seen: Sequence[Memory]) -> int:
     """Store vectors of a person's memories, and apply the late checks, in a constant number of statements.
 

@@ -17,6 +17,7 @@ from journal.models import ActorKind
 from journal.models import Change as LoggedChange
 
 from ..querysets import StatementQuerySet
+from ..verdicts import compares_unlocked
 from .single import Change, StatementWrite, statement_write
 from .suppressions import reason_to_review, unsuppress
 
@@ -66,6 +67,7 @@ class Moderation(Generic[Change]):
             self.hold_back(change, change.meta["reason"])
         return change.row
 
+    @compares_unlocked
     def release(self, principal: Principal, pk: Any, reason: str) -> Any:
         """Make a quarantined statement active and unreviewed, or proposed if it has to wait for its person's review.
 
