@@ -116,7 +116,7 @@ def erasure_withdraw(principal: Principal, receipt: UUID) -> Erasure:
                 cancel_job(job)
         write.result("erasure", erasure.pk)
     if was_waiting:
-        show_again(principal_for_person(user_id), erasure.hidden)
+        show_again(principal_for_person(user_id), erasure)
     return erasure
 
 
