@@ -40,6 +40,7 @@ from journal.queue import enqueue
 from language.backends import get_model, get_model_named, get_rules
 from language.base import ExtractionRequest, LanguageModel, MemoryCandidate, ModelUnavailable
 from language.reading.corrections import corrections_in
+from language.reading.second_tries import second_try
 from memories.actions import memories_decline
 from statements.actions import suppression_add
 from statements.policy import check_form
@@ -167,7 +168,7 @@ def _found(lease: Lease, principal: Principal, model: LanguageModel, part: Part)
 
 def _corrects(part: Part) -> bool:
     """Whether the rules recognise a correction."""
-    return any(any(corrections_in(said)) for said in part.said.values())
+    return any(any(corrections_in(said)) or second_try(said) is not None for said in part.said.values())
 
 
 def _candidates(principal: Principal, model: LanguageModel, part: Part) -> Sequence[MemoryCandidate]:

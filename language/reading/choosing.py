@@ -18,11 +18,12 @@ from .compare import Saying, compare, parse_pairs
 from .condensing import join_sentences
 from .corrections import Correction, corrections_in
 from .filters import is_prompt_injection
-from .kinds import is_health
+from .kinds import is_health, subject_after
 from .lexicon import is_word
 from .outdated import outdated
 from .refusals import Refusal, find_named
 from .revising import find_rescheduling, in_third_person, with_rest
+from .second_tries import second_try
 from .sentences import own_words
 from .statements import BatchReading, read
 
@@ -32,6 +33,8 @@ _NAME_WISH = re.compile(r"\b(?:call\w*|names?|nicknam\w+|goes by|known as|prefer
 _SINGLE_VALUED = frozenset({"preferred_name", "pronouns", "city", "language", "tone"})
 _NAMED_ID = re.compile(r"\[id:([A-Za-z0-9]{8})\]")
 _OF_ONESELF = re.compile(r"\b(?:I|me|my|mine)\b", re.IGNORECASE)
+_MESSAGES_BEFORE = 2
+"""How many of the person's messages before a correction may have said what it corrects."""
 _INCOMPATIBLE = frozenset({"replaces", "contradicts"})
 
 
@@ -71,8 +74,9 @@ def _first_round(request: ToolRequest) -> list[_PlannedCall]:
     known = [(memory, Saying(in_third_person(memory.content))) for memory in request.memories]
     found, moved = _apply_rescheduling(memory_candidates(reading, batch), request)
     latest, put_right = _apply_corrections(_latest(found, contents), request, [one.content for one in found])
+    latest, meant = _apply_second_tries(latest, request, known)
     parse_pairs((saying, said) for _, saying in latest for _, said in known)
-    for wish in (*put_right, *moved):
+    for wish in (*put_right, *moved, *meant):
         changed.add(wish.arguments["memory_id"])
         wishes.append(wish)
     # Positive statements first: "I'm no nurse any more, I'm a midwife."
@@ -121,6 +125,7 @@ def _apply_corrections(
             if said:
                 one, content = left[said[-1]][0], each.apply_to(left[said[-1]][0].content) or ""
                 right = replace(one, content=content, indices=(message.index,), quote=each.sentence)
+                right = replace(right, subject=subject_after(one.subject, one.content, content))
                 left[said[-1]] = right, Saying(content)
             elif len(memories) == 1:
                 evidence = {"index": message.index, "quote": each.sentence}
@@ -163,6 +168,45 @@ def _apply_rescheduling(
             arguments: dict[str, object] = {"memory_id": memory.id, "explicit": True, "evidence": evidence}
             arguments["content"] = moved.apply_to(memory.content)
             wishes.append(_PlannedCall(UPDATE, arguments, message.index, message.content.find(moved.quote)))
+    return left, wishes
+
+
+def _apply_second_tries(
+    found: Sequence[tuple[MemoryCandidate, Saying]],
+    request: ToolRequest,
+    known: Sequence[tuple[KnownMemory, Saying]],
+) -> tuple[list[tuple[MemoryCandidate, Saying]], list[_PlannedCall]]:
+    """Apply corrections that name only the new value to what the person said just before.
+
+    Returns the corrected candidates, and updates of memories that say what was corrected.
+    """
+    left, wishes = list(found), []
+    theirs = [message for message in request.messages if message.role == "user"]
+    for at, message in enumerate(theirs):
+        tried = second_try(own_words(message.content))
+        before = [each.index for each in theirs[max(0, at - _MESSAGES_BEFORE) : at]] if tried is not None else []
+        for index in reversed(before):
+            near = [place for place, (one, _) in enumerate(left) if one.indices[-1] == index]
+            said = [(place, tried.apply_to(left[place][0].content)) for place in near] if tried is not None else []
+            meant = [(place, content) for place, content in said if content]
+            if len(meant) != 1:
+                if meant:
+                    break
+                continue
+            (place, content), saying = meant[0], left[meant[0][0]][1]
+            one = left[place][0]
+            quote = message.content.strip()
+            right = replace(one, content=content, indices=(message.index,), quote=quote)
+            right = replace(right, subject=subject_after(one.subject, one.content, content))
+            memory = next((each for each, said_so in known if compare(said_so, saying) == "same"), None)
+            if memory is None:
+                left[place] = right, Saying(content)
+            else:
+                del left[place]
+                change = {**_change(memory.id, right), "correction": True}
+                wishes.append(_PlannedCall(UPDATE, change, message.index, 0))
+            left = [each for each in left if each[0].indices != (message.index,) or each[0] is right]
+            break
     return left, wishes
 
 

@@ -258,12 +258,35 @@ def field_of(content: str) -> str:
     return "city" if lives and lives["place"].split()[0].lower() not in REGIONS | LANGUAGES else ""
 
 
+_LONGEST_NAME = 4
+"""The most words of a name that a subject takes over."""
+
+
 def subject_of(content: str, person: Person) -> str:
     """The subject of a memory if it is not the user: a name or a kinship term; else empty."""
     if person.role == "other":
         return person.name or person.kin
     named = _CALLED.match(content)
     return next(filter(None, named.groups())) if named else ""
+
+
+def subject_after(subject: str, old: str, new: str) -> str:
+    """The subject of a statement in new words: where they have another name in the place of its name, that name."""
+    was, now = old.split(), new.split()
+    start = next((at for at, pair in enumerate(zip(was, now, strict=False)) if pair[0] != pair[1]), 0)
+    while was[start:] and now[start:] and was[-1].rstrip(".") == now[-1].rstrip("."):
+        was, now = was[:-1], now[:-1]
+    gone, come = (" ".join(words[start:]).strip(".,;:!?") for words in (was, now))
+    if not subject or not _has_words(old, subject) or _has_words(new, subject) or not gone or not come:
+        return subject
+    if _has_words(subject, gone) and len(come.split()) <= _LONGEST_NAME:
+        return re.sub(rf"(?<!\w){re.escape(gone)}(?!\w)", lambda _: come, subject)
+    named = _CALLED.match(new)
+    return next(filter(None, named.groups())) if named is not None else subject
+
+
+def _has_words(text: str, words: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(words)}(?!\w)", text) is not None
 
 
 def is_health(content: str) -> bool:

@@ -121,6 +121,11 @@ def new_wording(memory: str, said: str) -> NewWording | None:
     return _of_values(memory, said) or _of_words(memory, said)
 
 
+def tells_value(text: str) -> bool:
+    """Whether a text has a day, date, time or number."""
+    return any(True for _ in _values(text))
+
+
 # --- Days, dates, times, numbers --------------------------------------------------------------------------------------
 
 
@@ -267,7 +272,7 @@ def _of_words(memory: str, said: str) -> NewWording | None:
     for pattern in _SWAPS:
         for match in pattern.finditer(said):
             was, now = (_ARTICLE.sub("", _SAID_TO_BE.sub("", match[name].strip()), count=1) for name in ("was", "now"))
-            content = _put(memory, was, now)
+            content = put(memory, was, now)
             if content is not None:
                 return NewWording(content, contrasts=True, at=match.start("now"))
     for match in _AND_NOT.finditer(said):
@@ -284,10 +289,10 @@ def _put_after_same_word(memory: str, body: str, was: str) -> str | None:
         return None
     verb = re.escape(place["before"].removesuffix("s"))
     now = re.search(rf"\b{verb}s? {_MAYBE_ARTICLE}(?P<now>[\w'’-]+(?: [\w'’-]+){{0,2}})$", body, re.IGNORECASE)
-    return _put(memory, was, now["now"]) if now is not None else None
+    return put(memory, was, now["now"]) if now is not None else None
 
 
-def _put(memory: str, was: str, now: str) -> str | None:
+def put(memory: str, was: str, now: str) -> str | None:
     """Return the memory with ``now`` for the noun phrase that has ``was``; None if that makes no like sentence."""
     place = re.search(rf"(?<![\w'’-]){re.escape(was)}(?!['’]s|[\w-])", memory, re.IGNORECASE)
     if place is None or was.lower() == now.lower() or _NO_VALUE.intersection((was.lower(), *now.lower().split())):

@@ -95,7 +95,7 @@ def memory_update(
         memory.metadata = memory.metadata if metadata is None else metadata
         memory.verbatim = verbatim
         change.reword(
-            text.worded(principal, user_id, memory.subject),
+            change.worded(principal, text),
             "UPDATE",
             written_by=author(principal),
             conversation_id=source.conversation_id,
@@ -139,7 +139,7 @@ def memory_revert(principal: Principal, memory_id: str, number: int, *, version:
             return Updated(memory, *previous, proposal)
         memory.state_reason, memory.said_at = resembles, old.said_at
         change.reword(
-            text.worded(principal, user_id, memory.subject),
+            change.worded(principal, text),
             "UPDATE",
             written_by=old.written_by,
             valid_from=old.valid_from,

@@ -261,7 +261,7 @@ def _apply(change: MemoryWrite, principal: Principal, proposal: Proposal, patch:
         else:
             suppression_check(change.write, memory.user_id, text, own_word=principal.speaks_as_person)
         change.reword(
-            text.worded(principal, memory.user_id, memory.subject),
+            change.worded(principal, text),
             "UPDATE",
             written_by=proposal.written_by if as_proposed else author(principal),
             conversation_id=proposal.source_conversation_id,

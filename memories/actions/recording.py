@@ -70,7 +70,7 @@ def record_update(
             )
             return Updated(memory, *previous, proposal)
         change.reword(
-            text.worded(principal, user_id, memory.subject),
+            change.worded(principal, text),
             "UPDATE",
             written_by=written_by[:80],
             conversation_id=conversation_id,

@@ -20,6 +20,7 @@ from accounts.models import Agent
 from accounts.principals import Principal
 from journal.actions import LedgerWrite
 from journal.queue import enqueue
+from language.reading.kinds import subject_after
 from retrieval.text import prepare
 from statements.actions import (
     ChangedStatement,
@@ -119,6 +120,12 @@ class MemoryWrite(StatementWrite[Memory]):
         """Update the search text for the new subject."""
         prepared = prepare(self.memory.content, language, heading=self.memory.subject)
         self.memory.search_text, self.memory.search_length = prepared.text, prepared.length
+
+    def worded(self, principal: Principal, text: Embedded) -> Wording:
+        """Return the Wording of a new text for ``reword``. A subject whose name it replaces has the new name then."""
+        memory = self.memory
+        memory.subject = subject_after(memory.subject, memory.content, text.content)
+        return text.worded(principal, memory.user_id, memory.subject)
 
     def reword(
         self,

@@ -235,7 +235,7 @@ def approve_so(change: MemoryWrite, principal: Principal, filing: Mapping[str, A
     set_filing(change, principal, changed)
     if text is not None and text.content != memory.content:
         suppression_check(change.write, memory.user_id, text, own_word=principal.speaks_as_person)
-        wording = text.worded(principal, memory.user_id, memory.subject)
+        wording = change.worded(principal, text)
         memory.state_reason = ""  # A new wording is not the one that resembled a rejected memory.
         rev = change.reword(wording, "APPROVE", written_by=author(principal), correction=True, **meta)
         settle_approval(change, rev)

@@ -104,6 +104,12 @@ class TestACorrection:
         assert "Until now I had: " in told
         assert remembered() == [now]
 
+    def test_by_a_pronoun_right_after_it_was_said(self, tell):
+        tell("Remember that my dog is called Biscuit.")
+        told = tell("Actually, he is called Bagel.")
+        assert told == "Updated: Your dog is called Bagel. Until now I had: Your dog is called Biscuit."
+        assert list(Memory.objects.values_list("content", "subject")) == [("The user's dog is called Bagel.", "Bagel")]
+
     def test_in_the_person_s_own_words_is_quoted(self, tell, owner):
         factories.MemoryFactory(user=owner, content="I live in Ghent.", field="city")
         assert tell("I moved to Bruges in May 2020.") == (

@@ -1,0 +1,174 @@
+"""Corrections that name only the new value, right after the statement: "Actually, he is called Bagel."
+
+Whom a pronoun means, and which value is another now, follows from the statement that was made just before.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from .compare import Saying, compare
+from .kin import name_gender
+from .lexicon import relation
+from .parse import Parsed, Word, parse
+from .sentences import split_sentences
+from .stems import LIGHT
+from .values import new_wording, put, tells_value
+from .words import KIN, KIN_GENDER, listed
+
+_MARK = (
+    r"(?:actually|sorry|oops|whoops|no,? (?:wait|sorry)|wait|correction|my (?:mistake|bad)|ha(?:ng|ld) on|hold on|typo"
+    r"|I (?:mean|misspoke|was wrong))\b"
+)
+_ALSO = r"(?:(?:oh|no|well|and|but|ah|er+m?|um+)\b[\s,:!–—-]*)*"
+_OPENED = re.compile(
+    rf"{_ALSO}(?:{_MARK}[\s,:!.…–—-]*{_ALSO})+(?P<rest>\S.*?)[\s.!]*|{_ALSO}(?P<meant>I meant\b.*?)[\s.!]*"
+    rf"|(?P<before>.+?),? (?:sorry|I mean(?:t)?|actually|I misspoke)[\s.!]*",
+    re.IGNORECASE,
+)
+_ARTICLE = r"(?:(?:the|an?|my|his|her|their|our)\s+)?"
+_BARE = re.compile(
+    r"(?P<by>I mean[t]?(?: to say| to write)?|make (?:it|that)|should be"
+    r"|(?:it|that|this)(?:['’]s| is| was| should be))?"
+    rf"\s*{_ARTICLE}(?P<now>[\w'’:.-]+(?:\s+[\w'’:.-]+){{0,2}})",
+    re.IGNORECASE,
+)
+_CALLS = re.compile(
+    r"(?:(?:he|she|it|they)(?:['’](?:s|re)| is| are| was| were)(?: actually| really)? (?:called|named)"
+    r"|(?:the|his|her|its|their) name(?:['’]s| is| was)(?: actually| really)?) (?P<now>[\w'’-]+(?: [\w'’-]+){0,2})",
+    re.IGNORECASE,
+)
+_CALLED = re.compile(r"\b(?:called|named|name is) (?P<was>[^\W\d_][\w'’-]*(?: [A-Z][\w'’-]*)*)")
+_OF_THEM = re.compile(r"(?P<who>he|she|it|they)(?P<short>['’](?:s|re))?(?= )", re.IGNORECASE)
+_HAS = re.compile(r"\s(?:got|had|been)\b")
+_GENDER = {"he": "m", "she": "f"}
+_KINDS = {"PROPN": "name", "NOUN": "name", "NUM": "number", "ADJ": "quality"}
+_NO_VALUE = LIGHT | listed("other another one something else nothing it that this him her them me you fine sure right")
+_MOST_WORDS = 14
+_SIBLINGS = frozenset({"sibling", "class", "opposite", "kind"})
+_ORDERS = frozenset({"make", "should", "i"})
+"""First words of what introduces any noun as the one that was meant; after "it's" only a like one is."""
+
+
+@dataclass(frozen=True, slots=True)
+class SecondTry:
+    """A message that says something just said again, otherwise. ``rest`` is without what introduces it."""
+
+    said: str
+    rest: str
+
+    def apply_to(self, statement: str) -> str | None:
+        """Return the statement as it is meant now; None if the message does not correct it, or it is unclear how."""
+        named, called = _CALLS.fullmatch(self.rest), _CALLED.search(statement)
+        if named is not None:
+            return _with_name(statement, called, named["now"]) if called is not None else None
+        return self._said_of_subject(statement) or self._with_value(statement)
+
+    def _said_of_subject(self, statement: str) -> str | None:
+        """The clause with the statement's subject for its pronoun, if that takes the statement's place."""
+        told, parsed = _OF_THEM.match(self.rest), parse(statement, names=False)
+        subject = _subject(parsed) if parsed is not None else None
+        if told is None or parsed is None or subject is None or not _agree(told["who"], subject):
+            return None
+        words, clause = parsed.subtree(subject), self.rest[told.end() :]
+        if told["short"]:
+            helper = "are" if told["short"].endswith("re") else "has" if _HAS.match(clause) else "is"
+            clause = f" {helper}{clause}"
+        content = f"{statement[words[0].start : words[-1].end]}{clause}."
+        verdict = compare(Saying(statement), Saying(content, self.said))
+        return content if verdict in {"replaces", "contradicts"} and _differ_in_value(parsed, content) else None
+
+    def _with_value(self, statement: str) -> str | None:
+        """The statement with the only value of its kind replaced."""
+        found = _BARE.fullmatch(self.rest)
+        wording = new_wording(statement, self.rest) if found is not None else None
+        if found is None or wording is not None:
+            return wording.content if wording is not None else None
+        now, by = found["now"], (found["by"] or "").lower().split(" ")[0]
+        parsed = None if _is_no_value(now) else parse(statement, names=False)
+        if parsed is None:
+            return None
+        names = called = _names(parsed)
+        if now[:1].isupper() or (by in _ORDERS and len(names) == 1):
+            if not by and name_gender(now):
+                names = []  # "Sorry, Maria." calls somebody.
+            alike = [each for each in called if each[0].text[:1].lower() == now[:1].lower()]
+            meant = names if len(names) == 1 else alike
+            return _put_between(statement, *meant[0], now) if len(meant) == 1 else None
+        subject = _subject(parsed)
+        own = {word.index for word in parsed.subtree(subject)} if subject is not None else set()
+        nouns = [word for word in parsed.words if word.pos == "NOUN" and word.index not in own]
+        if len(nouns) != 1 or (by not in _ORDERS and relation(nouns[0].lemma, now.lower()) not in _SIBLINGS):
+            return None
+        return put(statement, nouns[0].text, now)
+
+
+def second_try(said: str) -> SecondTry | None:
+    """Return what a message says again after a word of correction; None if it is anything else.
+
+    It is one short sentence that names no old value: "Sorry, I meant Bagel.", "No wait, she's nine."
+    """
+    sentences = split_sentences(said)
+    if "?" in said or not sentences or len(said.split()) > _MOST_WORDS or re.search(r"\bnot\b|n['’]t\b", said):
+        return None
+    found = _OPENED.fullmatch(" ".join(each.text for each in sentences).strip())
+    if found is None:
+        return None
+    return SecondTry(said, (found["rest"] or found["meant"] or found["before"]).strip())
+
+
+def _with_name(statement: str, called: re.Match[str], now: str) -> str | None:
+    if _is_no_value(now) or called["was"].lower() == now.lower():
+        return None
+    now = now.title() if now.islower() and called["was"][:1].isupper() else now
+    return statement[: called.start("was")] + now + statement[called.end("was") :]
+
+
+def _is_no_value(now: str) -> bool:
+    """Whether words can't stand for a name or a noun: pronouns, days, numbers."""
+    return not _NO_VALUE.isdisjoint(now.lower().split()) or tells_value(now)
+
+
+def _subject(parsed: Parsed) -> Word | None:
+    root = next((word for word in parsed.words if word.head == word.index), None)
+    return parsed.child(root, "nsubj", "nsubjpass") if root is not None else None
+
+
+def _agree(pronoun: str, subject: Word) -> bool:
+    if subject.low == "user":
+        return False
+    pronoun, gender = pronoun.lower(), KIN_GENDER.get(KIN.get(subject.low, "")) or name_gender(subject.text) or None
+    return (pronoun == "they") == (subject.tag in {"NNS", "NNPS"}) and (
+        gender is None or pronoun not in {"he", "she", "it"} or _GENDER.get(pronoun) == gender
+    )
+
+
+def _names(parsed: Parsed) -> list[tuple[Word, Word]]:
+    """The first and last word of each name."""
+    found: list[tuple[Word, Word]] = []
+    for word in parsed.words:
+        if word.pos == "PROPN" and word.low != "user":
+            is_more = found and found[-1][1].index == word.index - 1
+            found[-1:] = [(found[-1][0], word)] if is_more else [*found[-1:], (word, word)]
+    return found
+
+
+def _put_between(statement: str, first: Word, last: Word, now: str) -> str | None:
+    now = now.title() if now.islower() else now
+    content = statement[: first.start] + now + statement[last.end :]
+    return content if content.lower() != statement.lower() else None
+
+
+def _differ_in_value(old: Parsed, content: str) -> bool:
+    """Whether two sentences have the same words but for one place, with values of one kind there."""
+    new = parse(content, names=False)
+    if new is None:
+        return False
+    one, other = ([word for word in each.words if word.pos != "PUNCT"] for each in (old, new))
+    start = next((at for at, pair in enumerate(zip(one, other, strict=False)) if pair[0].low != pair[1].low), 0)
+    while one[start:] and other[start:] and one[-1].low == other[-1].low:
+        one, other = one[:-1], other[:-1]
+    if not one[start:] or not other[start:]:
+        return False
+    return (kind := _KINDS.get(one[-1].pos)) is not None and kind == _KINDS.get(other[-1].pos)
