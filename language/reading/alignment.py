@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -25,6 +26,8 @@ _ARTICLES = listed("a an the of 's")
 _UNCOUNTED = NEGATIONS | listed("a an the of do does did n't any")
 _NEAR, _NEAR_IN_ONE_PLACE = 0.6, 0.5
 """From this share of common words on, two statements are near each other."""
+_SHORT_NAME = 4
+"""Names of more letters are the same in the plural: "the Scouts", "a Scout"."""
 _SMALL = listed("first last next new old left right other late present current used most less more main")
 
 
@@ -268,7 +271,9 @@ def _missing_names(names: frozenset[str], others: frozenset[str], text: str) -> 
     return frozenset(
         name
         for name in names - others
-        if name not in low and not any(relation(name, other) == "derived" for other in others)
+        if name not in low
+        and not (len(name) > _SHORT_NAME and re.search(rf"\b{re.escape(name.removesuffix('s'))}\b", low))
+        and not any(relation(name, other) == "derived" for other in others)
     )
 
 

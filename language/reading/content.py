@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise, zip_longest
 
-from .figures import MONTHS, how_often, normalise_figures
+from .figures import MONTHS, how_often, normalise_figures, ranges
 from .lexicon import is_word
 from .parse import Parsed, Word, parse
 from .related import KIN, SAME_KIN, Part, Token
@@ -63,7 +63,7 @@ _PLANNING = re.compile(
 _ROLES = {"nsubj": "subject", "csubj": "subject", "poss": "of", "dative": "to"} | dict.fromkeys(
     ("nsubjpass", "dobj", "attr", "oprd", "acomp"), "object"
 )
-_PARTITIVE = re.compile(r"\b(?:one|some|most|half) of\b", re.IGNORECASE)
+_PARTITIVE = re.compile(r"\b(?:(?:one|some|most|half) of|half (?:the|his|her|my|their))\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -152,6 +152,11 @@ class Content:
     def intervals(self) -> frozenset[float]:
         """The intervals in days at which something is done."""
         return how_often(self.normalised)
+
+    @cached_property
+    def ranges(self) -> frozenset[tuple[str, str]]:
+        """Its scores and ranges: "3–1" and "from 3 to 1" are not "1–3"."""
+        return ranges(self.normalised)
 
     @cached_property
     def figure_by_counted(self) -> dict[str, str]:

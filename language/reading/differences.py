@@ -88,6 +88,7 @@ def _has_other_values(pair: Alignment) -> bool:
     one, other = pair.first, pair.second
     values: list[tuple[frozenset[object], frozenset[object]]] = [
         (one.figures, other.figures),
+        (one.ranges, other.ranges),
         (one.days, other.days),
         (one.intervals, other.intervals),
     ]

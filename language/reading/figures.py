@@ -7,8 +7,10 @@ The result is still parsable English: "half past five" becomes "5:30", "three de
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
+from .clock_times import normalise_clock_times
+from .durations import DURATION_SPELLINGS, Put, normalise_durations
 from .words import in_order
 
 _SMALL = in_order(
@@ -22,7 +24,9 @@ ORDINALS = in_order(
     """first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth
     sixteenth seventeenth eighteenth nineteenth twentieth"""
 )
-_ORDINALS = {word: at for at, word in enumerate(ORDINALS[1:], 2)}
+_ORDINALS = {word: at for at, word in enumerate(ORDINALS[1:], 2)} | {
+    f"{word[:-1]}ieth": 10 * at for at, word in enumerate(_TENS, 2)
+}
 MONTHS = in_order("january february march april may june july august september october november december")
 _ORDINAL = "|".join(_ORDINALS)
 _MONTH = "|".join(month.capitalize() for month in MONTHS)
@@ -37,12 +41,11 @@ _DATE = re.compile(
 )
 _SHORT_MONTH = re.compile(rf"\b({'|'.join(month[:3].capitalize() for month in MONTHS if month != 'may')}|Sept)\b\.?")
 _ISO = re.compile(r"\b(\d{4})-(0[1-9]|1[0-2])-(\d\d)\b")
-_CLOCK = re.compile(r"\b(\d\d?)(?::(\d\d))?\s?([ap])\.?m\b\.?", re.IGNORECASE)
-_PAST = re.compile(r"\b(half|quarter) past (\w+)\b", re.IGNORECASE)
-_TO_HOUR = re.compile(r"\bquarter to (\w+)\b", re.IGNORECASE)
-_OCLOCK = re.compile(r"\b(\w+) o'clock\b", re.IGNORECASE)
-
-Put = str | Callable[[re.Match[str]], str]
+_AFTER_TENS = re.compile(rf"\b({'|'.join(_TENS)})[\s-]({'|'.join(ORDINALS[:9])})\b", re.IGNORECASE)
+_RANGE = re.compile(r"(?<![\w.:/-])(\d+(?:\.\d+)?) to (\d+(?:\.\d+)?)(?![\w:/-]|\.\d)")
+_DASHED = re.compile(r"(?<![\w.:/–-])(?:(\d{1,3})\s?[–-]\s?(\d{1,3})|(\d{4})\s?[–-]\s?(\d{4}))(?![\w:/–-]|\.\d)")
+_SHORT_YEAR = re.compile(r"(?<!\w)'(\d\d)(s?)\b(?!')")
+_FORTIES = re.compile(rf"(?<=\bthe )({'|'.join(word[:-1] for word in _TENS)})ies\b", re.IGNORECASE)
 
 
 def _number(found: re.Match[str]) -> str:
@@ -59,80 +62,92 @@ def _number(found: re.Match[str]) -> str:
     return str(whole + part)
 
 
-def _hour(word: str, less: int = 0) -> str:
-    low = word.lower()
-    return str(NUMERALS[low] - less) if low in NUMERALS else str(int(low) - less) if low.isdigit() else word
+def _century(years: int) -> int:
+    """Return the year that two digits stand for: "44" is 1944, "05" is 2005."""
+    return years + (1900 if years > 29 else 2000)
+
+
+_SHORT_POWERS = {"k": 1_000, "m": 1_000_000}
+
+
+def _short_power(found: re.Match[str]) -> str:
+    return f"{float(found[2]) * _SHORT_POWERS[found[3].lower()]:.0f} {found[1]}"
 
 
 _AMOUNT = "times|once|euros?|dollars?|pounds?|francs?|hours?|minutes?|days?"
 _SAYS = "says|said|mentions|mentioned|notes|noted|explains|explained|reports|reported|states|stated|shared|confirmed"
 _CARE = {"s": "cares", "ed": "cared", "ing": "caring", "": "care"}
-_SPELLINGS: Sequence[tuple[re.Pattern[str], Put]] = [
-    (re.compile(pattern, re.IGNORECASE), put)
-    for pattern, put in (
-        ("’", "'"),
-        (r"n't\b", " not"),
-        (r"\bcannot\b|\bca not\b", "can not"),
-        (r"\bwo not\b", "will not"),
-        (r"(?<=\d),(?=\d{3}\b)", ""),
-        (r"\bgreat-(?=grand)", "great"),
-        (rf"\bunder-({'|'.join(NUMERALS)})s\b", r"under \1"),
-        (r"\b(?:is|are|am) (un)?able to\b", lambda found: "can not" if found[1] else "can"),
-        (r"\b(?:was|were) (un)?able to\b", lambda found: "could not" if found[1] else "could"),
-        (r"\bunder-(?=\w)", "under "),
-        (r"\bex-(?=\w)", "former "),
-        (r"\bnon-(?=\w)", "not "),
-        (r"\bdislike(?=s?\b)", "not like"),
-        (r"\bmother tongue\b", "native language"),
-        (r"\bis an only child\b", "has no siblings"),
-        (r"\bused to\b(?! (?:the|a|his|her|it|\w*[aeiouy]\w*ing)\b)", "formerly"),
-        (rf"^(?:the )?user (?:{_SAYS}) (?:that )?(?:he|she|they)\b", "The user"),
-        (rf"^(?:the )?user (?:{_SAYS}) that ", ""),
-        (rf",? (?:(?:{_SAYS}) the user|the user (?:{_SAYS}))$", ""),
-        (r"\bthe (\w+) of the user\b(?!')", r"the user's \1"),
-        (
-            r"\bfrom Monday (?:to|through|until) Friday\b|\bMonday (?:to|through) Friday\b|\bon weekdays\b",
-            "every weekday",
-        ),
-        (r"\bon foot\b", "walking"),
-        (r"\bpreviously\b", "formerly"),
-        (r"\bwould (?:like|love)(?: to have)?\b", "wants"),
-        (r"\b(was|were) raised(?= (?:in|on|by)\b)", "grew up"),
-        (r"\bis employed (?:by|at|with)\b", "works for"),
-        (r"\bis employed as\b", "works as"),
-        (r"\bknows how to\b", "can"),
-        (r"\blook(s|ed|ing)? after\b", lambda found: f"{_CARE[found[1] or '']} for"),
-        (r"\btakes care of\b", "cares for"),
-        (r"\bnearly\b", "almost"),
-        (r"\b(?:is|am) (\d+|\w+) years? old\b", r"is \1"),
-        (r"\bin the year (?=\d)", "in "),
-        (r"([€$£])\s?(\d[\d.]*)", r"\2 \1"),
-        ("€", " euros"),
-        (r"\$", " dollars"),
-        ("£", " pounds"),
-        ("%", " percent"),
-        (r"(?<=\d)\s?kms?\b", " kilometres"),
-        (r"(?<=\d)\s?kgs?\b", " kilograms"),
-        (r"(?<=\d)\s?cm\b", " centimetres"),
-        (r"(?<=\d)\s?mg\b", " milligrams"),
-        (r"(?<=\d)\s?ml\b", " millilitres"),
-        (r"\bhalf a year\b", "6 months"),
-        (r"\bhalf an hour\b", "30 minutes"),
-        (r"\b(?:a|every|each|per) fortnight\b|\bfortnightly\b", "every 2 weeks"),
-        (r"\bfortnight\b", "2 weeks"),
-        (r"\bevery (?:other|second)\b", "every 2"),
-        (r"\ba couple of\b", "2"),
-        (r"\b(?:a )?dozen\b", "12"),
-        (r"\btwice\b", "2 times"),
-        (r"\bdaily\b", "every day"),
-        (r"\bweekly\b", "every week"),
-        (r"\bmonthly\b", "every month"),
-        (r"\b(?:yearly|annually)\b", "every year"),
-        (r"\bnightly\b", "every night"),
-        (r"\b(?:each|per)(?= (?:day|week|month|year|night|morning|evening|hour|\w+day)\b)", "every"),
-        (rf"\b({_AMOUNT}) an? (?=(?:day|week|month|year|night|hour)\b)", r"\1 every "),
-    )
-]
+_PATTERNS: Sequence[tuple[str, Put]] = (
+    ("[’‘]", "'"),
+    (r"\b(?-i:Doctor|Dr\.)(?= (?-i:[A-Z]))", "Dr"),
+    (r"\b(?-i:Professor|Prof\.)(?= (?-i:[A-Z]))", "Prof"),
+    (r"\b(?-i:Saint|St\.)(?= (?-i:[A-Z]))", "St"),
+    (r"\bper cent\b", "percent"),
+    (r"\b(?:brothers (?:and|or) sisters|sisters (?:and|or) brothers)\b", "siblings"),
+    (r"\b(\d)'(\d\d?)(?:\"|''|(?!\w))", r"\1 foot \2"),
+    (rf"([€$£])\s?(\d+(?:\.\d+)?)\s?({'|'.join(_SHORT_POWERS)})\b", _short_power),
+    (r"n't\b", " not"),
+    (r"\bcannot\b|\bca not\b", "can not"),
+    (r"\bwo not\b", "will not"),
+    (r"(?<=\d),(?=\d{3}\b)", ""),
+    (r"\bgreat-(?=grand)", "great"),
+    (rf"\bunder-({'|'.join(NUMERALS)})s\b", r"under \1"),
+    (r"\b(?:is|are|am) (un)?able to\b", lambda found: "can not" if found[1] else "can"),
+    (r"\b(?:was|were) (un)?able to\b", lambda found: "could not" if found[1] else "could"),
+    (r"\bunder-(?=\w)", "under "),
+    (r"\bex-(?=\w)", "former "),
+    (r"\bnon-(?=\w)", "not "),
+    (r"\bdislike(?=s?\b)", "not like"),
+    (r"\bmother tongue\b", "native language"),
+    (r"\bis an only child\b", "has no siblings"),
+    (r"\bused to\b(?! (?:the|a|his|her|it|\w*[aeiouy]\w*ing)\b)", "formerly"),
+    (rf"^(?:the )?user (?:{_SAYS}) (?:that )?(?:he|she|they)\b", "The user"),
+    (rf"^(?:the )?user (?:{_SAYS}) that ", ""),
+    (rf",? (?:(?:{_SAYS}) the user|the user (?:{_SAYS}))$", ""),
+    (r"\bthe (\w+) of the user\b(?!')", r"the user's \1"),
+    (
+        r"\bfrom Monday (?:to|through|until) Friday\b|\bMonday (?:to|through) Friday\b|\bon weekdays\b",
+        "every weekday",
+    ),
+    (r"\bon foot\b", "walking"),
+    (r"\bpreviously\b", "formerly"),
+    (r"\bwould (?:like|love)(?: to have)?\b", "wants"),
+    (r"\b(was|were) raised(?= (?:in|on|by)\b)", "grew up"),
+    (r"\bis employed (?:by|at|with)\b", "works for"),
+    (r"\bis employed as\b", "works as"),
+    (r"\bknows how to\b", "can"),
+    (r"\blook(s|ed|ing)? after\b", lambda found: f"{_CARE[found[1] or '']} for"),
+    (r"\btakes care of\b", "cares for"),
+    (r"\bnearly\b", "almost"),
+    (r"\b(?:is|am) (\d+|\w+) years? old\b", r"is \1"),
+    (r"\bin the year (?=\d)", "in "),
+    (r"([€$£])\s?(\d[\d.]*)", r"\2 \1"),
+    ("€", " euros"),
+    (r"\$", " dollars"),
+    ("£", " pounds"),
+    ("%", " percent"),
+    (r"(?<=\d)\s?kms?\b", " kilometres"),
+    (r"(?<=\d)\s?kgs?\b", " kilograms"),
+    (r"(?<=\d)\s?cm\b", " centimetres"),
+    (r"(?<=\d)\s?mg\b", " milligrams"),
+    (r"(?<=\d)\s?ml\b", " millilitres"),
+    (r"(?<=\d)\s?lbs?\b", " pounds"),
+    *DURATION_SPELLINGS,
+    (r"\b(?:a|every|each|per) fortnight\b|\bfortnightly\b", "every 2 weeks"),
+    (r"\bfortnight\b", "2 weeks"),
+    (r"\bevery (?:other|second)\b", "every 2"),
+    (r"\ba couple of\b", "2"),
+    (r"\b(?:a )?dozen\b", "12"),
+    (r"\btwice\b", "2 times"),
+    (r"\bdaily\b", "every day"),
+    (r"\bweekly\b", "every week"),
+    (r"\bmonthly\b", "every month"),
+    (r"\b(?:yearly|annually)\b", "every year"),
+    (r"\bnightly\b", "every night"),
+    (r"\b(?:each|per)(?= (?:day|week|month|year|night|morning|evening|hour|\w+day)\b)", "every"),
+    (rf"\b({_AMOUNT}) an? (?=(?:day|week|month|year|night|hour)\b)", r"\1 every "),
+)
+_SPELLINGS = [(re.compile(pattern, re.IGNORECASE), put) for pattern, put in _PATTERNS]
 
 
 _UNITS = {"hour": 1 / 24, "day": 1.0, "night": 1.0, "week": 7.0, "month": 30.0, "year": 365.0}
@@ -141,14 +156,29 @@ _HOW_OFTEN = re.compile(
     rf"(?:(?P<span>\d+) )?(?P<unit>{'|'.join(_UNITS)})s?\b",
     re.IGNORECASE,
 )
+_COUNTED = re.compile(
+    rf"\b(?P<times>\d+) (?:(?:\w+ ){{1,2}}?(?:every|an?) (?P<unit>{'|'.join(_UNITS)})\b"
+    rf"|every (?P<each>{'|'.join(_UNITS)}) \w+)",
+    re.IGNORECASE,
+)
+"""A count of what is done in an interval, or of something else: "2 doses every day", "5 every day prayers"."""
 
 
 def how_often(normalised: str) -> frozenset[float]:
-    """Return the intervals in days at which something is done, by a normalised text: "2 times every week" is 3.5."""
-    return frozenset(
+    """Return the intervals in days at which something is done, by a normalised text: "2 times every week" is 3.5.
+
+    Where something is counted, it may be how often: "2 doses every day" is 0.5, or 1.
+    """
+    found = {
         _UNITS[found["unit"].lower()] * int(found["span"] or 1) / max(1, int(found["times"] or 1))
         for found in _HOW_OFTEN.finditer(normalised)
-    )
+    }
+    if found:
+        found |= {
+            _UNITS[(each["unit"] or each["each"]).lower()] / max(1, int(each["times"]))
+            for each in _COUNTED.finditer(normalised)
+        }
+    return frozenset(found)
 
 
 def normalise_figures(text: str) -> str:
@@ -156,12 +186,20 @@ def normalise_figures(text: str) -> str:
     plain = text.strip().rstrip(".")
     for pattern, put in _SPELLINGS:
         plain = pattern.sub(put, plain)
-    plain = _PAST.sub(lambda found: f"{_hour(found[2])}:{'30' if found[1].lower() == 'half' else '15'}", plain)
-    plain = _TO_HOUR.sub(lambda found: f"{_hour(found[1], 1)}:45", plain)
-    plain = _OCLOCK.sub(lambda found: f"{_hour(found[1])}:00", plain)
-    plain = _CLOCK.sub(lambda found: f"{int(found[1]) % 12 + 12 * (found[3] in 'pP')}:{found[2] or '00'}", plain)
-    plain = re.sub(r"\b0(?=\d:\d\d\b)", "", plain)
     return " ".join(_normalise_dates(plain).split())
+
+
+def _normalise_pairs(plain: str) -> str:
+    """With scores and ranges as "3 to 1", and readings such as that of the blood pressure as "150/95"."""
+    plain = _DASHED.sub(lambda found: f"{found[1] or found[3]} to {found[2] or found[4]}", plain)
+    plain = re.sub(r"(?<=\d to )one\b(?! of)|\bone(?= to \d)", "1", plain)
+    plain = re.sub(r"\b[Bb]etween (\d+) and (?=\d)", r"\1 to ", plain)
+    return re.sub(r"\b(\d{2,3}) over (?=\d{2,3}\b)", r"\1/", plain)
+
+
+def ranges(normalised: str) -> frozenset[tuple[str, str]]:
+    """Return the scores and ranges of a normalised text, as pairs of figures in their order."""
+    return frozenset((found[1], found[2]) for found in _RANGE.finditer(normalised))
 
 
 def _normalise_dates(plain: str) -> str:
@@ -170,17 +208,20 @@ def _normalise_dates(plain: str) -> str:
     plain = _SHORT_MONTH.sub(
         lambda found: next(each for each in MONTHS if each[:3] == found[1][:3].lower()).capitalize(), plain
     )
+    plain = _AFTER_TENS.sub(lambda found: str(NUMERALS[found[1].lower()] + ORDINALS.index(found[2].lower()) + 1), plain)
     plain = re.sub(
         rf"\b(?:{_ORDINAL})(?= (?:of )?(?:{_MONTH})\b)", lambda found: str(_ORDINALS[found[0].lower()]), plain
     )
     plain = re.sub(rf"\bfirst(?= of (?:{_MONTH})\b)", "1", plain)
-    plain = _NUMBER.sub(_number, plain)
+    plain = _SHORT_YEAR.sub(lambda found: f"{_century(int(found[1]))}{found[2]}", plain)
+    plain = _FORTIES.sub(lambda found: f"{1900 + NUMERALS[f'{found[1].lower()}y']}s", plain)
+    plain = normalise_clock_times(_NUMBER.sub(_number, plain))
+    plain = _normalise_pairs(normalise_durations(plain))
     plain = _DECADES.sub(lambda found: f"{10 * int(found[1]) if found[1].isdigit() else 10} years", plain)
     plain = _DATE.sub(lambda found: f"{found[2] or found[3]} {found[1] or found[4]}", plain)
     plain = re.sub(r"\b(\d+)(?:st|nd|rd|th)\b", r"\1", plain)
     plain = re.sub(
         rf"\b(?!second\b)(?:{_ORDINAL})\b", lambda found: str(_ORDINALS[found[0].lower()]), plain, flags=re.IGNORECASE
     )
-    plain = re.sub(r"\b12 months\b", "a year", plain)
     plain = re.sub(r"\byoungest of (\d+)(?! \w)", r"youngest of \1 siblings", plain)
     return re.sub(r"\b(\d+)-year-olds?\b", r"\1 years old", plain)

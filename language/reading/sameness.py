@@ -22,6 +22,7 @@ from language.embedders.e5.embedder import TRAITS, BundledEmbedder
 from language.embedders.http import EmbedderUnavailable
 from language.likeness import likeness
 
+from .abbreviations import spelled_out
 from .alignment import Alignment, features_of
 from .content import Content
 from .differences import differ, differ_in_wording, doubts, may_differ, stay_doubtful
@@ -68,7 +69,7 @@ class StatementPair:
 
     @cached_property
     def _alignment(self) -> Alignment:
-        return Alignment(self.first, self.second)
+        return Alignment(*spelled_out(self.first, self.second))
 
     @cached_property
     def features(self) -> dict[str, float]:
