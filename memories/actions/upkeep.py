@@ -13,7 +13,7 @@ from django.db.models import Exists, F, OuterRef, Q, Subquery
 from django.utils import timezone
 
 from accounts.queries import principal_for_job
-from accounts.scope import acting_as
+from accounts.scope import acting_as, acting_name
 from accounts.upkeep import work_in_batches
 from conversations.actions import Cause, HeardRefusal
 from conversations.models import Withheld
@@ -23,6 +23,7 @@ from language.base import EmbedderUnavailable
 from language.reading.refusals import find_named, restates
 from statements.actions import PRESENT, ChangedStatement, embed_waiting, lease_unindexed, postpone_indexing
 from statements.models import Suppression
+from statements.policy.naming import as_of_user
 from statements.verdicts import compares_unlocked
 from statements.wording import Embedded
 
@@ -194,7 +195,8 @@ def memories_follow_refusal(write: LedgerWrite, user_id: UUID, heard: HeardRefus
     learned = present.filter(pk__in=behind.filter(pk__in=list(quotes)).values("version__memory")).exclude(pk__in=others)
     since = present.filter(created_at__gte=heard.since, reviewed_at__isnull=True, pinned=False)
     gone = {memory.pk: memory for memory in learned}
-    gone |= {memory.pk: memory for memory in since if restates(memory.content, heard.said)}
+    name = acting_name()
+    gone |= {memory.pk: memory for memory in since if restates(as_of_user(memory.content, name), heard.said)}
     gone |= {memory.pk: memory for memory in _named(present, heard)}
     agent = heard.relayed_by
     for memory in gone.values():
@@ -219,7 +221,7 @@ def memories_follow_refusal(write: LedgerWrite, user_id: UUID, heard: HeardRefus
 def _named(present: MemoryQuerySet, heard: HeardRefusal) -> list[Memory]:
     """Return the memories that a refusal names; none if it is ambiguous, unless it means all."""
     known = list(present.naming(heard.named))
-    told = [(each.content, each.subject) for each in known]
+    told = [(as_of_user(each.content, acting_name()), each.subject) for each in known]
     return [known[place] for place in find_named(heard.named, told, whole=heard.whole, denied=heard.denied)]
 
 
