@@ -116,8 +116,18 @@ def erasure_withdraw(principal: Principal, receipt: UUID) -> Erasure:
                 cancel_job(job)
         write.result("erasure", erasure.pk)
     if was_waiting:
-        show_again(principal_for_person(user_id), erasure)
+        _show_again(erasure)
     return erasure
+
+
+def _show_again(erasure: Erasure) -> None:
+    """Show what a withdrawn erasure hid, unless another one that waits includes it, too."""
+    others = Erasure.objects.filter(user_id=erasure.user_id, state=State.WAITING).order_by("at", "pk")
+    with transaction.atomic():
+        hidden = show_again(principal_for_person(erasure.user_id), erasure, others)
+        for other in Erasure.objects.filter(pk__in=[pk for pk, spans in hidden.items() if spans]):
+            other.hidden += hidden[other.pk]
+            other.save(update_fields=["hidden"])
 
 
 def run_erasure(job_id: UUID) -> None:

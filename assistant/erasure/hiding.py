@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID
 
-from django.db import transaction
-
 from accounts.principals import Principal
 from conversations.actions import Cause, PassagePlace, passages_withhold
 from conversations.actions.withholding import MOST_PASSAGES
@@ -84,22 +82,16 @@ def keep_words_back(principal: Principal, conversation_id: UUID, index: int | No
         passages_withhold(principal, others[first : first + MOST_PASSAGES])
 
 
-def show_again(person: Principal, erasure: Erasure) -> None:
-    """Undo what ``hide`` did for a withdrawn erasure, but for what somebody changed since, or another one includes.
+def show_again(person: Principal, erasure: Erasure, others: Sequence[Erasure]) -> dict[UUID, list[Span]]:
+    """Undo what ``hide`` did for a withdrawn erasure, but for what somebody changed since, or ``others`` include.
 
-    All in one transaction, so that nobody reads meanwhile what still waits for the other.
+    Returns the revisions that hid it again, by the other erasure. Call it in a transaction of its own, so that nobody
+    reads meanwhile what still waits for the others.
     """
-    others = Erasure.objects.filter(user_id=erasure.user_id, state=Erasure.State.WAITING).order_by("at", "pk")
-    both = [erasure, *others] if others else []
-    legacies = {legacy for each in both if each.scope in _HIDDEN for legacy in extent_of(each).legacies}
-    with transaction.atomic():
+    if others:
         # Lock all of them here, in id order: what is called in turn locks some of them.
-        if others:
-            lock_ledgers(sorted({erasure.user_id, *legacies}))
-        for first, last in reversed(erasure.hidden):
-            undo(person, first, last)
-        for other in others:
-            if hidden := hide(person, other, [], waits=True):
-                other.refresh_from_db(fields=["hidden"])
-                other.hidden += hidden
-                other.save(update_fields=["hidden"])
+        waiting = (each for each in [erasure, *others] if each.scope in _HIDDEN)
+        lock_ledgers(sorted({erasure.user_id, *(legacy for each in waiting for legacy in extent_of(each).legacies)}))
+    for first, last in reversed(erasure.hidden):
+        undo(person, first, last)
+    return {other.pk: hide(person, other, [], waits=True) for other in others}
