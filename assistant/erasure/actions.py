@@ -124,7 +124,7 @@ def _show_again(erasure: Erasure) -> None:
     """Show what a withdrawn erasure hid, unless another one that waits includes it, too."""
     others = Erasure.objects.filter(user_id=erasure.user_id, state=State.WAITING).order_by("at", "pk")
     with transaction.atomic():
-        hidden = show_again(principal_for_person(erasure.user_id), erasure, others)
+        hidden = show_again(principal_for_person(erasure.user_id), erasure, list(others))
         for other in Erasure.objects.filter(pk__in=[pk for pk, spans in hidden.items() if spans]):
             other.hidden += hidden[other.pk]
             other.save(update_fields=["hidden"])
