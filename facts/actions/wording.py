@@ -60,7 +60,7 @@ def fact_add(
     with ledger_write(principal.actor, user_id, legacy_id) as write:
         _must_be_member(principal, legacy_id)
         _must_be_new(principal, legacy_id, content)
-        resembles = suppression_check(write, user_id, text, own_word=own_word, legacy_id=legacy_id)
+        resembles = suppression_check(write, user_id, text, own_word=own_word, principal=principal, legacy_id=legacy_id)
         fact = LegacyFact(legacy_id=legacy_id, user_id=user_id, category=category, written_by=author(principal))
         insert(
             write,
@@ -140,7 +140,9 @@ def _reword(change: FactWrite, principal: Principal, text: Embedded, held_back: 
     """Reword a locked fact. Returns the reasons to quarantine it and to review it, each "" if there is none."""
     fact, own_word = change.fact, principal.speaks_as_person
     _must_be_new(principal, fact.legacy_id, text.content, but=fact.pk)
-    resembles = suppression_check(change.write, fact.user_id, text, own_word=own_word, legacy_id=fact.legacy_id)
+    resembles = suppression_check(
+        change.write, fact.user_id, text, own_word=own_word, principal=principal, legacy_id=fact.legacy_id
+    )
     FactLink.objects.filter(Q(from_fact=fact) | Q(to_fact=fact)).delete()
     held_back = held_back or _held_back_before(fact, text.content)
     if fact.state == LegacyFact.State.PROPOSED:

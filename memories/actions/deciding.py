@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from accounts.policy import rejected_before
 from journal.exceptions import Conflict
-from statements.actions import completes_rejected, suppression_remove, words_check
+from statements.actions import completes_rejected, knows_rejected, suppression_remove, words_check
 
 from ..models import Memory, Proposal
 from ..policy import beside, writing
@@ -153,7 +153,7 @@ class CandidateDecision:
         )
 
     def check_suppressions(self) -> None:
-        """Lift suppressions of the same words if the person says it; raise Gated for anybody else."""
+        """Lift suppressions of the same words if the person says it; raise Gated for others who may know of them."""
         if not self.by_word:
             said = beside.said_beside(self.new.subject, self.new.topics, self.new.metadata)
             words_check(self.recording.user_id, said)
@@ -162,7 +162,9 @@ class CandidateDecision:
         if not self.around.against.words:
             return
         if not self.by_word:
-            raise rejected_before()
+            if knows_rejected(self.recording.principal, self.recording.user_id, self.around.against.words):
+                raise rejected_before()
+            return
         texts = [self.candidate.prepared.text.content]
         suppression_remove(self.recording.write, self.recording.user_id, texts=texts)
 

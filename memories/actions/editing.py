@@ -77,7 +77,7 @@ def memory_update(
     with memory_write(principal, rows, memory_id, State.ACTIVE, State.PROPOSED, version=version) as change:
         memory = change.memory
         previous = memory.content, memory.version
-        resembles = suppression_check(change.write, user_id, text, own_word=own_word)
+        resembles = suppression_check(change.write, user_id, text, own_word=own_word, principal=principal)
         if metadata is not None and not own_word:
             words_check(user_id, beside.said_beside("", (), metadata), content)
         values: dict[str, Any] = {"content": content}
@@ -133,7 +133,7 @@ def memory_revert(principal: Principal, memory_id: str, number: int, *, version:
         if not principal.may_decide:
             _must_be_own(principal, versions.filter(number__in=[number, memory.version]))
         previous = memory.content, memory.version
-        resembles = suppression_check(change.write, user_id, text, own_word=own_word)
+        resembles = suppression_check(change.write, user_id, text, own_word=own_word, principal=principal)
         values = {"content": old.content, "correction": True}
         if proposal := propose_instead(change, principal, Proposal.Kind.UPDATE, values, text=text, reason=resembles):
             return Updated(memory, *previous, proposal)

@@ -21,6 +21,7 @@ from .moderation import Moderation
 from .rejected import (
     are_rejected,
     completes_rejected,
+    knows_rejected,
     refused_search,
     rejected_statements,
     repeats_rejected,
@@ -82,6 +83,7 @@ __all__ = [
     "erased_words_suppress",
     "erasure_waits",
     "fingerprints_of_erased",
+    "knows_rejected",
     "lease_unindexed",
     "postpone_indexing",
     "present_columns",

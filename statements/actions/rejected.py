@@ -9,7 +9,8 @@ from uuid import UUID
 from django.db.models import CharField, Exists, OuterRef
 from django.db.models.functions import Cast
 
-from accounts.policy import rejected_before
+from accounts.policy import rejected_before, sees_everything
+from accounts.principals import Principal
 from accounts.scope import acting_name
 from conversations.echoes import (
     RejectedText,
@@ -20,12 +21,14 @@ from conversations.echoes import (
     repeats_withheld,
 )
 from conversations.models import Withheld
+from journal.models import Change
 from language.third_person import SHORT_CHARACTERS, about_the_user
 from retrieval.text import list_words
 
-from ..models import RejectionReason, StatementKind, Suppression
+from ..models import RejectionReason, Statement, StatementKind, Suppression
 from ..policy import fingerprints, gist_fingerprints
 from ..policy.naming import as_of_user
+from ..querysets import StatementQuerySet
 
 _MOST_COMPARED = 200
 
@@ -102,6 +105,21 @@ def completes_rejected(user_id: UUID, content: str, beside: Sequence[str]) -> bo
     compared = WithheldWords(rejected, ["user"])
     alone, together = compared.stems([content, " ".join([content, *short])])
     return any(len(each) > 1 and each <= together and not each <= alone for each in compared.each)
+
+
+def knows_rejected(principal: Principal, user_id: UUID, suppressions: Collection[int]) -> bool:
+    """Whether a principal may know of one of these suppressions: it sees everything, what is suppressed, or wrote it.
+
+    Others must not learn by a refusal that there is such a statement, so what they write waits instead.
+    """
+    if sees_everything(principal):
+        return True
+    known = Suppression.objects.filter(pk__in=suppressions)
+    ids = list(known.values_list("object_id", flat=True))
+    own = Change.objects.of_owner(user_id).filter(actor_id=principal.actor.id, object_id__in=ids)
+    kinds: list[StatementQuerySet[Any]] = [kind._default_manager.all() for kind in Statement.__subclasses__()]  # type: ignore[misc]
+    seen = (rows.visible_to(principal).alias(key=Cast("pk", CharField())).filter(key__in=ids) for rows in kinds)
+    return own.exists() or any(rows.exists() for rows in seen)
 
 
 def words_check(user_id: UUID, texts: Sequence[str], content: str = "") -> None:

@@ -16,6 +16,7 @@ from django.db.models import CharField, Exists, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Cast
 
 from accounts.policy import rejected_before
+from accounts.principals import Principal
 from accounts.scope import acting_name
 from journal.actions import LedgerWrite
 from language.reading.gist import gists
@@ -27,6 +28,7 @@ from ..policy.naming import as_of_user
 from ..policy.resembling import RESEMBLES, traces_of
 from ..wording import Embedded
 from .earlier import suppress_earlier, touch_suppressions
+from .rejected import knows_rejected
 from .single import StatementWrite
 
 EarlierSuppressions = list[tuple[str, str | None]]
@@ -149,17 +151,19 @@ def suppression_check(
     *,
     own_word: bool,
     legacy_id: UUID | None = None,
+    principal: Principal | None = None,
 ) -> str:
     """Check a text against the suppressions. The person's own word removes those of its words.
 
-    For anybody else, it raises Gated (422 ``rejected_before``) if the words are suppressed. Returns the reason why the
-    text has to wait for review, because it may mean something rejected or not be a statement; otherwise "".
+    For anybody else, it raises Gated (422 ``rejected_before``) if the words are suppressed, unless the ``principal``
+    must not learn of that (``knows_rejected``). Returns the reason why the text has to wait for review, because it may
+    mean something rejected or not be a statement; otherwise "".
     """
     if own_word:
         suppression_remove(write, user_id, texts=[text.content], legacy_id=legacy_id)
         return ""
     (against,) = Suppression.objects.matches(user_id, [text], legacy_id=legacy_id)
-    if against.words:
+    if against.words and (principal is None or knows_rejected(principal, user_id, against.words)):
         raise rejected_before()
     return against.review_reason(text)
 
