@@ -195,6 +195,14 @@ def kind_of(rows: MemoryQuerySet, memory_id: str) -> tuple[str, bool]:
     return found
 
 
+def filed_as(rows: MemoryQuerySet, memory_id: str) -> NewMemory:
+    """Return a memory's kind, category, subject and field, and whether it is verbatim. Raises NotFound."""
+    found = rows.filter(pk=memory_id).values("kind", "category", "subject", "field", "verbatim").first()
+    if found is None:
+        raise NotFound("There is no such memory.")
+    return NewMemory("", **found)
+
+
 def kept_by_person(
     principal: Principal, memories: Iterable[Memory], policy: WritePolicy | None = None
 ) -> frozenset[str]:

@@ -118,15 +118,15 @@ def read_surroundings(
 
 
 def compare_ahead(
-    principal: Principal, user_id: UUID, statements: Sequence[tuple[NewMemory, Embedded]]
+    principal: Principal, user_id: UUID, statements: Sequence[tuple[NewMemory, Embedded]], *, but: str = ""
 ) -> AllSurroundings:
     """Read the surroundings and parse and compare them before the lock, so that less is done under it.
 
-    Each statement is also compared with those before it, which will be stored first. Parsing takes milliseconds a
-    statement.
+    Each statement is also compared with those before it, which will be stored first. ``but`` is a memory to exclude.
+    Parsing takes milliseconds a statement.
     """
     known: dict[str, Saying] = {}
-    reading = read_surroundings(principal, user_id, statements)
+    reading = read_surroundings(principal, user_id, statements, but=but)
     pairs = list(_pairs_among(statements))
     pairs += [
         (text.saying, known.setdefault(neighbour.content, Saying(neighbour.content)))

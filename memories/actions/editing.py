@@ -30,6 +30,7 @@ from ..policy import beside, writing
 from ..policy.writing import State
 from ..querysets import MemoryVersionQuerySet
 from ..records import Changed, Updated
+from .denying import Rewording
 from .proposing import as_json, propose_instead
 from .single import MemoryWrite, author, memory_write, relink
 
@@ -66,14 +67,17 @@ def memory_update(
     user_id = accounts_policy.must_remember(principal)
     rows = Memory.objects.visible_to(principal)
     own_word = principal.speaks_as_person
-    kind, verbatim_now = queries.kind_of(rows, memory_id)
-    verbatim = verbatim or verbatim_now
-    content = writing.admitted(content, kind, own_word=own_word, verbatim=verbatim)
+    filed = queries.filed_as(rows, memory_id)
+    verbatim = verbatim or filed.verbatim
+    content = writing.admitted(content, filed.kind, own_word=own_word, verbatim=verbatim)
     metadata = None if metadata is None else writing.clean_metadata(metadata, own_word=own_word)
     reason = clean_reason(reason)
     source = queries.read_source(principal, conversation_id, message_id)
     text = Embedded.of(content, verbatim=verbatim)
     document = beside.reason_for_document(principal, content, "", verbatim)
+    rewording = None
+    if not (own_word or verbatim):
+        rewording = Rewording.of(principal, user_id, memory_id, replace(filed, content=content), text)
     with memory_write(principal, rows, memory_id, State.ACTIVE, State.PROPOSED, version=version) as change:
         memory = change.memory
         previous = memory.content, memory.version
@@ -86,7 +90,7 @@ def memory_update(
         values |= {} if metadata is None else {"metadata": metadata}
         values |= {"verbatim": True} if verbatim else {}
         noted = beside.reason_beside(principal, {"metadata": metadata or {}}, memory.subject)
-        reason_to_wait = resembles or document or noted
+        reason_to_wait = resembles or document or noted or (rewording.reason_to_wait(change.write) if rewording else "")
         if proposal := propose_instead(
             change, principal, Proposal.Kind.UPDATE, values, source, text=text, reason=reason_to_wait
         ):

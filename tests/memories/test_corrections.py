@@ -3,6 +3,7 @@
 import pytest
 
 from memories.models import Memory, Relation
+from memories.records import KEPT
 from tests import factories
 
 from .rest import URL, add, refusal, url
@@ -112,6 +113,25 @@ def test_what_contradicts_the_person_s_own_words_waits_for_them(api, owner, agen
     add(api(owner), "The user was born in Galway.", "profile")
     new = add(api(agent), "The user was born in Cork.", "profile", insist=True)
     assert (new["outcome"], active()) == ("proposed", ["The user was born in Galway."])
+
+
+@pytest.mark.parametrize(
+    ("theirs", "denial"),
+    [
+        ("The user was born in Galway.", "The user was born in Cork."),
+        ("The user skis in Davos.", "The user no longer skis in Davos."),
+    ],
+)
+def test_so_does_an_edit_that_makes_a_memory_contradict_them(api, owner, agent, theirs, denial):
+    """An agent's PUT put the denial beside the person's words, where its POST waited."""
+    kept = add(api(agent), "The user bakes bread.", "profile")
+    add(api(owner), theirs, "profile")
+    answer = api(agent).put(url(kept), {"content": denial}, format="json")
+    assert (answer.status_code, answer.json()["proposal"]["reason"]) == (202, KEPT)
+    assert active() == ["The user bakes bread.", theirs]
+    other = {"content": "The user bakes rye bread in Davos."}
+    assert api(agent).put(url(kept), other, format="json").status_code == 200
+    assert api(owner).put(url(kept), {"content": denial}, format="json").status_code == 200
 
 
 @pytest.mark.parametrize(

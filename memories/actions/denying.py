@@ -1,0 +1,44 @@
+"""An agent's new wording of a memory that denies or replaces another one, which the person may have worded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from accounts.principals import Principal
+from journal.actions import LedgerWrite
+from statements.wording import Embedded
+
+from ..policy.bands import Band, Thresholds, nearest_band
+from ..records import NewMemory
+from ..surroundings import AllSurroundings, compare_ahead, read_surroundings
+from .proposing import reason_to_keep
+
+
+@dataclass(frozen=True, slots=True)
+class Rewording:
+    """A new wording of ``memory_id`` by an agent, with the surroundings that it was compared with before the lock."""
+
+    principal: Principal
+    user_id: UUID
+    memory_id: str
+    new: NewMemory
+    text: Embedded
+    ahead: AllSurroundings
+
+    @classmethod
+    def of(cls, principal: Principal, user_id: UUID, memory_id: str, new: NewMemory, text: Embedded) -> Rewording:
+        """Compare it with the other memories. Call it before the lock."""
+        ahead = compare_ahead(principal, user_id, [(new, text)], but=memory_id)
+        return cls(principal, user_id, memory_id, new, text, ahead)
+
+    def reason_to_wait(self, write: LedgerWrite) -> str:
+        """Return why the person must agree to it, or "". What was changed since the comparison is read again."""
+        reading = self.ahead
+        if reading.rev != write.ledgers[self.user_id].rev:
+            reading = read_surroundings(self.principal, self.user_id, [(self.new, self.text)], but=self.memory_id)
+        (around,) = reading.around
+        band, inside = nearest_band(self.text.saying, around.neighbours, Thresholds.of(self.new.field))
+        if band not in {Band.RECREATE, Band.CONTRADICT}:
+            return ""
+        return reason_to_keep(self.principal, [around.memories[each.memory_id] for each in inside])
