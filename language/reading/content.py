@@ -60,6 +60,11 @@ _PLANNING = re.compile(
     r"|likes? (?:\w+ ){1,4}to be)\b",
     re.IGNORECASE,
 )
+_HEARSAY = re.compile(
+    r"\b(?:said|rumou?red|reputed|supposed|alleged|thought|believed) to (?:be|have)\b"
+    r"|\b(?:allegedly|supposedly|reportedly)\b",
+    re.IGNORECASE,
+)
 _ROLES = {"nsubj": "subject", "csubj": "subject", "poss": "of", "dative": "to"} | dict.fromkeys(
     ("nsubjpass", "dobj", "attr", "oprd", "acomp"), "object"
 )
@@ -218,6 +223,11 @@ class Content:
     def is_wish(self) -> bool:
         """Whether it expresses a wish or plan."""
         return bool(_WISHING.search(self.normalised))
+
+    @cached_property
+    def is_hearsay(self) -> bool:
+        """Whether it is only said to be so."""
+        return bool(_HEARSAY.search(self.normalised))
 
     @cached_property
     def may_express_plan(self) -> bool:

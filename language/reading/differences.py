@@ -44,14 +44,14 @@ _NEVER_FREE = listed(
 )
 _MOST_LEFT = (1.0, 2.3)
 """The most unaligned weight of each statement, the lower and the higher."""
-_LASTING_DOUBTS = ("most", "going_on", "taste", "reversed", "done_to", "done_by", "being")
+_LASTING_DOUBTS = ("hearsay", "most", "going_on", "taste", "reversed", "done_to", "done_by", "being")
 """The doubts that keep two apart although the entailment network sees no difference: it overlooks such."""
 _DECISIVE_DOUBTS = ("narrowed", "verb", *_LASTING_DOUBTS)
 """The doubts that keep two statements apart without any model: those that did so rightly in some set of pairs."""
 _TOO_MUCH_LEFT, _TOO_MUCH_LEFT_OF_LONG, _LONG = (2.0, 3.3), (1.3, 3.3), 5
 """More left over of each keeps them apart where nobody is asked: of long statements any two share something."""
-_TOO_MUCH_LEFT_BY_ENTAILMENT = 3.5
-"""More left over of one keeps them apart where only the entailment network is asked."""
+_MUCH_LEFT = 3.5
+"""Of more left over of one the model with the entailment network has to be sure."""
 _STATES = re.compile(
     r"\b(?:born|birth\w*|divorc\w+|marri\w+|anniversary|retire\w*|quit|stopp\w+|gave|longer|degree|studied|wed\w*|dead|died"
     r"|late|said|mentioned|told)\b",
@@ -118,9 +118,12 @@ def stay_doubtful(pair: Alignment) -> bool:
     found = doubts(pair)
     if pair.has_swapped_roles or any(found[f"doubt_{kind}"] for kind in _LASTING_DOUBTS):
         return True
-    if max(pair.unaligned_weights) > _TOO_MUCH_LEFT_BY_ENTAILMENT:
-        return True
     return (pair.is_near or _is_long(pair)) and may_differ(pair)
+
+
+def has_much_left(pair: Alignment) -> bool:
+    """Whether much of one has no counterpart in the other."""
+    return max(pair.unaligned_weights) > _MUCH_LEFT
 
 
 def _is_long(pair: Alignment) -> bool:
@@ -135,6 +138,7 @@ def doubts(pair: Alignment) -> dict[str, float]:
     is_state = _is_state(pair) and not (pair.is_complete and pair.is_monotonic)
     is_denied = pair.differs_in_polarity and (less == 0 or not (pair.is_negation_implied or pair.has_antonyms))
     found = {
+        "hearsay": one.is_hearsay != other.is_hearsay,
         "less": less > _MOST_LEFT[0],
         "more": more > _MOST_LEFT[1],
         "kin": all(pair.unshared_kin),

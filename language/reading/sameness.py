@@ -25,7 +25,7 @@ from language.likeness import likeness
 from .abbreviations import spelled_out
 from .alignment import Alignment, features_of
 from .content import Content
-from .differences import differ, differ_in_wording, doubts, may_differ, stay_doubtful
+from .differences import differ, differ_in_wording, doubts, has_much_left, may_differ, stay_doubtful
 from .entailed import CONTRADICT, UNRELATED, entailed_features
 
 WEIGHTS = Path(__file__).with_name("sameness.npz")
@@ -34,6 +34,8 @@ LEAST_PROBABILITY = 0.2
 
 Of two that share most words, the words tell more of a difference: there the first model has to say "same", too.
 """
+SURELY = 0.85
+"""From this probability on two say the same although much of one is left over, as the second model finds."""
 _MOST = {CONTRADICT: 1.3, UNRELATED: 0.8}
 """Above these logits each contradicts the other, or has little to do with it, whatever the model says."""
 
@@ -119,7 +121,8 @@ class StatementPair:
         if any(entailed[name] > most for name, most in _MOST.items()):
             return False
         weights = _load_weights("entailed")
-        return weights.probability(self.features | entailed) >= weights.same
+        enough = SURELY if has_much_left(self._alignment) else weights.same
+        return weights.probability(self.features | entailed) >= enough
 
     @property
     def has_vector_features(self) -> bool:

@@ -171,6 +171,7 @@ def network(monkeypatch):
         WORDED_ANEW,
         ("The user started wearing glasses at seven.", "The user has worn spectacles since the age of seven."),
         ("The user has no hearing in the right ear.", "The user is deaf on the right side."),
+        ("The user's husband is a firefighter.", "User is married to a man who fights fires professionally."),
     ],
 )
 def test_what_words_leave_open_is_one_where_each_follows_from_the_other(settings, one, other):
@@ -188,6 +189,11 @@ def test_what_words_leave_open_is_one_where_each_follows_from_the_other(settings
         ("The user dislikes coriander.", "The user is allergic to coriander."),
         ("Rosalind was the youngest of seven.", "Rosalind had seven children."),
         ("The user sold his share to Viktor.", "The user bought Viktor's share."),
+        ("Elio is said to have been a pirate.", "Elio was a pirate."),
+        (
+            "Rosa finds comfort in ways to keep her mother's memory alive, particularly through artwork.",
+            "Rosa has a pendant that reminds her of her mother.",
+        ),
         ("Great-Aunt Odile spoke Breton.", "Great-Aunt Odile understood Breton but never spoke it."),
     ],
 )
