@@ -9,6 +9,7 @@ from uuid import UUID
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from accounts.policy.names import spelled_out
 from journal.actions import LedgerWrite
 from journal.exceptions import Gated
 from statements.actions import repeats_rejected, suppression_add, suppression_remove
@@ -30,12 +31,13 @@ def _marks(values: Mapping[str, Any]) -> list[Embedded]:
 
 
 def check_not_suppressed(user_id: UUID, values: Mapping[str, Any]) -> None:
-    """Raise Gated (422 ``rejected_before``) if the place is suppressed, or its name or notes say what was rejected.
+    """Raise Gated (422 ``rejected_before``) if the place is suppressed, or its id, name or notes say what was rejected.
 
     A place that the person removed stays suppressed under any id.
     """
     matches = Suppression.objects.matches(user_id, _marks(values))
-    if any(matches) or repeats_rejected(user_id, [values.get("name", ""), values.get("notes", "")]):
+    labels = [label for label in (spelled_out(values["place_id"]),) if len(label.split()) > 2]
+    if any(matches) or repeats_rejected(user_id, [values.get("name", ""), values.get("notes", ""), *labels]):
         raise Gated(_("The person removed or refused this place. Only they can bring it back."), code="rejected_before")
 
 

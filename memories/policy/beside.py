@@ -17,16 +17,21 @@ from .writing import metadata_entries
 
 MOST_WORDS_JOINED = 5
 _OF_THE_USER = regex.compile(
-    r"(?-i:\bI\b)|\b(?:user|me|my)\b|^\p{L}+s\b|^(?:preferred|chosen|native|mother)\b|^(?:pronouns?|nickname)\b",
+    r"(?-i:\bI\b)|\b(?:user|me|my)\b|^(?:(?:now|still|also|currently|usually|always) )*\p{L}+s\b"
+    r"|^(?:preferred|chosen|native|mother)\b|^(?:pronouns?|nickname)\b",
     regex.IGNORECASE,
 )
 """Of what stands beside a statement, what is about the user: it names them, begins with a verb, or has such a label."""
+_LANGUAGE_TAG = r"[a-z]{{2,3}}(?:[-_][a-z0-9]{{2,8}})*$"
 _IN_FEW_WORDS = compiled([
     r"^(?:please |always )*(?:call|address) (?:her|him|them) (?:as )?(?!(?:mon|tues|wednes|thurs|fri|satur|sun)day)"
     r"{name}[.!]?$",
     r"^(?:(?:the )?user )?(?:name[:=]|nickname[:=]?) ?{name}(?: {name})?(?<!\.\w{{2,5}})$",
     r"^(?:(?:the )?user |current |home )*(?:city|town)[:=] ?{place}",
     r"^home ?(?:city|town),? (?:is )?(?:in )?{place}",
+    r"^(?:current |(?:place|city|town) of )*(?:(?-i:residence),?|residence[:=]) ?(?:is )?(?:in )?{place}",
+    r"^(?:(?:the )?user |preferred |ui )*locale[:=] ?" + _LANGUAGE_TAG,
+    r"^(?:(?:the )?user |preferred |ui )+lang(?:uage)?[:=] ?" + _LANGUAGE_TAG,
     r"^(?:{users} (?:current |own )?(?:home|flat|apartment|house)|home)(?:,| in| near| at) {place}",
     r"^(?:{users} )?home[:=] ?{place}(?:,? {place})*[.!]?$",
 ])  # fmt: skip

@@ -151,6 +151,10 @@ _SAID: Mapping[str, tuple[str, ...]] = {
         r"{place} is (?:where {user} (?:(?:currently |now )?lives?|{habits})|{users} (?:current )?(?:home|city"
         r"|place of residence))\b",
         r"{subject}{habits} in {place}",
+        # The verb alone, since in "drove Ann to her home in Porto" it is hers.
+        r"{subject}\w+ (?:\w+ly )?(?:to {place} )?(?:from|to|at|in|near) "
+        r"(?:(?:their|his|her|my) (?:own )?(?:home|flat|apartment|house)"
+        r"|home) (?:in|near) {place}",
         r"{place} (?:has been|is) home to {of_user}\b",
         r"\b{users} (?:bed|front door|doorstep|letterbox|mailbox|own four walls) (?:is|are|stands?)"
         r" (?:\w+ )?in {place}",

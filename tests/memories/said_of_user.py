@@ -288,6 +288,7 @@ KNOWN = [
     ("The user formerly resided in Basel.", ""),
     ("The user is reading a novel set in Naples.", ""),
     ("The user commutes to Zurich.", ""),
+    ("The user drove Ann to her home in Bergen.", ""),
     ("The user doesn't want to live in London.", ""),
     ("The user's flight was moved to Gate B.", ""),
     # --- traps: languages
@@ -493,6 +494,8 @@ LAST = [
     ("The user now lives in Ljubljana.", "city"),
     ("The user and her husband live in Bruges.", "city"),
     ("The user's residence is in Havana.", "city"),
+    ("The user commutes to Zurich from her home in Chur.", "city"),
+    ("The user works at home in Lyon.", "city"),
     ("The user moved from Paris to Nantes last year.", "city"),
     ("The user lives in the centre of Prague.", "city"),
     ("User currently resides in Accra.", "city"),

@@ -28,6 +28,13 @@ SETS = [
     {"topics": ["name: Bobby"]},
     {"topics": ["home city Porto"]},
     {"subject": "Call her Bobby"},
+    {"topics": ["residence Porto"]},
+    {"metadata": {"residence": "Porto"}},
+    {"topics": ["now answers to Bobby"]},
+    {"topics": ["commutes from home in Porto"]},
+    {"metadata": {"locale": "pt-PT"}},
+    {"metadata": {"user_locale": "pt"}},
+    {"metadata": {"preferredLanguage": "pt"}},
 ]
 PASSES = [
     {"subject": "Porto"},
@@ -36,6 +43,8 @@ PASSES = [
     {"metadata": {"name": "bread.pdf", "language": "en", "source": "user"}},
     {"metadata": {"user_name": "bobby12", "note": "The user's sister lives in Porto."}},
     {"topics": ["city guide Porto", "nickname"], "subject": "Call her on Monday"},
+    {"topics": ["residence permit", "Residence: see below", "drives Ann to her home in Porto"]},
+    {"metadata": {"locale": "the pub", "lang": "pt", "file": {"locale_dir": "pt"}}},
     {"metadata": {"goal": "The user wants to learn Spanish."}},
 ]
 

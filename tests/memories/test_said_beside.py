@@ -49,6 +49,13 @@ def test_words_written_together_are_refused_as_a_label(api, agent, rejected, nam
     assert refusal(api(agent).post(path, body, format="json")) == (422, "rejected_before")
 
 
+@pytest.mark.parametrize("place_id", ["bredFerretsInCellar", "bred_ferrets/in-cellar"])
+def test_so_they_are_as_the_id_of_a_place(api, agent, rejected, place_id):
+    body = {"place_id": place_id, "name": "Shed"}
+    assert refusal(api(agent).post("/api/v1/places/", body, format="json")) == (422, "rejected_before")
+    assert api(agent).post("/api/v1/places/", {**body, "place_id": "the-cellar"}, format="json").status_code == 201
+
+
 def test_labels_that_say_it_together_are_refused(api, agent, rejected):
     body = {**BREAD, "run_id": "bred ferrets", "actor_id": "in-cellar"}
     assert refusal(api(agent).post(URL, body, format="json")) == (422, "rejected_before")
