@@ -113,8 +113,7 @@ def principal_for_agent(agent_id: UUID, user_id: UUID, key_id: UUID | None = Non
     granted = (grant.categories, grant.sources) if grant else (None, None)
     categories, sources = policy.what_agent_sees(agent.role, *granted)
     person = replace(_person("agent", user_id), sources=sources)
-    waiting = Erasure.objects.filter(user_id=user_id, scope="everything", state=Erasure.State.WAITING)
-    if waiting.exists():
+    if Erasure.objects.waiting("everything").filter(user_id=user_id).exists():
         person = replace(person, **_paused(person.has_memory))
     return replace(
         person,

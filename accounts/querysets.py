@@ -35,11 +35,16 @@ if TYPE_CHECKING:
 Rows = TypeVar("Rows", bound=models.QuerySet[Any])
 
 
-def own_rows(rows: Rows, principal: Principal) -> Rows:
-    """Filter rows with a ``user_id``: all for staff, otherwise the person's own; none without a person."""
+def own_rows(rows: Rows, principal: Principal, owner: str = "user_id", *, decides: bool = False) -> Rows:
+    """Filter rows by the column ``owner``: all for staff, otherwise the person's own; none without a person.
+
+    With ``decides`` also none for callers that may not decide for the person.
+    """
     if principal.kind == "staff":
         return rows
-    return rows.none() if principal.user_id is None else rows.filter(user_id=principal.user_id)
+    if principal.user_id is None or (decides and not principal.may_decide):
+        return rows.none()
+    return rows.filter(**{owner: principal.user_id})
 
 
 class AgentQuerySet(models.QuerySet["Agent"]):
@@ -62,11 +67,7 @@ class AgentKeyQuerySet(models.QuerySet["AgentKey"]):
 
     def visible_to(self, principal: Principal) -> AgentKeyQuerySet:
         """Return all for staff; with the scope admin, those of the person's own agents; otherwise none."""
-        if principal.kind == "staff":
-            return self
-        if principal.user_id is None or not principal.may_decide:
-            return self.none()
-        return self.filter(agent__owner_id=principal.user_id)
+        return own_rows(self, principal, "agent__owner_id", decides=True)
 
 
 class ExternalIdentityQuerySet(models.QuerySet["ExternalIdentity"]):
@@ -87,11 +88,7 @@ class LegacyQuerySet(models.QuerySet["Legacy"]):
 
     def visible_to(self, principal: Principal) -> LegacyQuerySet:
         """Return all for staff; otherwise those that the person is a member of."""
-        if principal.kind == "staff":
-            return self
-        if principal.user_id is None:
-            return self.none()
-        return self.filter(memberships__user_id=principal.user_id)
+        return own_rows(self, principal, "memberships__user_id")
 
     def with_role(self, principal: Principal) -> LegacyQuerySet:
         """Annotate ``role``: the person's role in the legacy, or None."""
@@ -108,11 +105,7 @@ class LegacyEndingQuerySet(models.QuerySet["LegacyEnding"]):
 
     def visible_to(self, principal: Principal) -> LegacyEndingQuerySet:
         """Return all for staff; with the scope admin, those that the person ended; otherwise none."""
-        if principal.kind == "staff":
-            return self
-        if principal.user_id is None or not principal.may_decide:
-            return self.none()
-        return self.filter(ended_by_id=principal.user_id)
+        return own_rows(self, principal, "ended_by_id", decides=True)
 
     def undoable(self, now: datetime) -> LegacyEndingQuerySet:
         """Return those that can still be restored."""
@@ -128,11 +121,7 @@ class LegacyPictureQuerySet(models.QuerySet["LegacyPicture"]):
 
     def visible_to(self, principal: Principal) -> LegacyPictureQuerySet:
         """Return all for staff; otherwise those of legacies that the person is a member of."""
-        if principal.kind == "staff":
-            return self
-        if principal.user_id is None:
-            return self.none()
-        return self.filter(legacy__memberships__user_id=principal.user_id)
+        return own_rows(self, principal, "legacy__memberships__user_id")
 
 
 class MemberQuerySet(models.QuerySet["Member"]):
@@ -140,11 +129,7 @@ class MemberQuerySet(models.QuerySet["Member"]):
 
     def visible_to(self, principal: Principal) -> MemberQuerySet:
         """Return all for staff; otherwise the members of legacies that the person is a member of."""
-        if principal.kind == "staff":
-            return self
-        if principal.user_id is None:
-            return self.none()
-        return self.filter(legacy__memberships__user_id=principal.user_id)
+        return own_rows(self, principal, "legacy__memberships__user_id")
 
 
 class InvitationQuerySet(models.QuerySet["Invitation"]):
@@ -223,8 +208,4 @@ class InvitationBlockQuerySet(models.QuerySet["InvitationBlock"]):
 
     def visible_to(self, principal: Principal) -> InvitationBlockQuerySet:
         """Return all for staff; with the scope admin, the person's own; otherwise none."""
-        if principal.kind == "staff":
-            return self
-        if principal.user_id is None or not principal.may_decide:
-            return self.none()
-        return self.filter(user_id=principal.user_id)
+        return own_rows(self, principal, decides=True)

@@ -13,7 +13,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Cast
 
 from accounts.policy import sees_everything
-from accounts.querysets import own_rows
+from accounts.querysets import Rows, own_rows
 from journal.exceptions import NotFound
 from journal.models import Erasure, JobRun
 
@@ -45,11 +45,9 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
         conversations to be quoted, except private ones and those in which anything was said with memory switched off.
         Agents that can't take its erasure back get none that waits for it.
         """
-        own = own_rows(self, principal)
+        own = _kept(self, principal, "pk")
         if principal.kind != "agent":
             return own
-        if not principal.may_decide:
-            own = own.exclude(pk__in=_erasure_waits(principal))
         held = Q(agent_id=principal.agent_id)
         if not _reads_others(principal, "turns"):
             return own.filter(held)
@@ -83,11 +81,7 @@ class ImportQuerySet(models.QuerySet["ConversationImport"]):
 
     def visible_to(self, principal: Principal) -> ImportQuerySet:
         """Return all for staff, and the person's own for callers that may decide for the person."""
-        if principal.kind == "staff":
-            return self
-        if principal.user_id is None or not principal.may_decide:
-            return self.none()
-        return self.filter(user_id=principal.user_id)
+        return own_rows(self, principal, decides=True)
 
     def with_job(self) -> ImportQuerySet:
         """Annotate each with its latest job: ``job_id``, ``job_error_code``, ``job_done``, ``job_total``."""
@@ -118,11 +112,9 @@ class _SaidQuerySet(models.QuerySet[Said]):
         one and the person allows earlier conversations to be quoted. Agents that can't take its erasure back get none
         that waits for it.
         """
-        own = own_rows(self, principal)
+        own = _kept(self, principal, "conversation")
         if principal.kind != "agent":
             return own
-        if not principal.may_decide:
-            own = own.exclude(conversation__in=_erasure_waits(principal))
         if not _reads_others(principal, self.source):
             return own.filter(conversation__agent_id=principal.agent_id)
         # A subquery for the few private conversations: a join would run for every row.
@@ -198,11 +190,14 @@ def _reads_others(principal: Principal, source: str) -> bool:
     return source in principal.sources and principal.recalls_record
 
 
-def _erasure_waits(principal: Principal) -> models.QuerySet[Erasure, UUID]:
-    """Return the ids of the person's conversations that wait for their erasure."""
-    waiting = Erasure.objects.filter(scope="conversation", state=Erasure.State.WAITING)
-    conversations = own_rows(waiting, principal).annotate(conversation_id=Cast("object_id", models.UUIDField()))
-    return conversations.values_list("conversation_id", flat=True)
+def _kept(rows: Rows, principal: Principal, conversation: str) -> Rows:
+    """Return own rows; for agents that can't take erasures back without those of conversations that wait for theirs."""
+    own = own_rows(rows, principal)
+    if principal.kind != "agent" or principal.may_decide:
+        return own
+    waiting = own_rows(Erasure.objects.waiting("conversation"), principal)
+    erased = waiting.annotate(conversation_id=Cast("object_id", models.UUIDField()))
+    return own.exclude(**{f"{conversation}__in": erased.values_list("conversation_id", flat=True)})
 
 
 def _memory_off_elsewhere(principal: Principal) -> models.QuerySet[Message]:

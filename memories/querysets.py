@@ -312,11 +312,7 @@ class DisclosureQuerySet(models.QuerySet["Disclosure"]):
 
     def visible_to(self, principal: Principal) -> DisclosureQuerySet:
         """All for staff; the person's own for the person; none for agents, who would learn of each other."""
-        if principal.kind == "staff":
-            return self
-        if principal.user_id is None or principal.kind == "agent":
-            return self.none()
-        return self.filter(user_id=principal.user_id)
+        return self.none() if principal.kind == "agent" else own_rows(self, principal)
 
     def of(self, memory_id: str) -> DisclosureQuerySet:
         """Those of a memory, latest first, with the agent."""

@@ -106,7 +106,7 @@ def erasure_of_everything(principal: Principal) -> Erasure | None:
     """Return the waiting erasure of everything, which can be cancelled."""
 
     def build(who: Principal) -> QuerySet[Erasure]:
-        return Erasure.objects.filter(user_id=must_act_for(who), scope="everything", state=Erasure.State.WAITING)
+        return Erasure.objects.waiting("everything").filter(user_id=must_act_for(who))
 
     waiting = read_objects(Erasure, shape_for(principal, "erasure", build), part=slice(0, 1))
     return waiting[0] if waiting else None

@@ -107,7 +107,7 @@ def also_erased(principal: Principal, extent: Extent, object_id: str, *, summari
 
 def waiting_erasure(principal: Principal, scope: str, object_id: object) -> Erasure | None:
     """Return the waiting erasure of an object, which can be cancelled."""
-    rows = Erasure.objects.filter(user_id=must_act_for(principal), state=Erasure.State.WAITING, scope=scope)
+    rows = Erasure.objects.waiting(scope).filter(user_id=must_act_for(principal))
     return rows.filter(object_id=str(object_id)).first()
 
 

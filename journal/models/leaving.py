@@ -72,6 +72,10 @@ class ExportPart(models.Model):
 class ErasureQuerySet(models.QuerySet["Erasure"]):
     """Queries over erasures."""
 
+    def waiting(self, scope: str) -> ErasureQuerySet:
+        """Filter for those of this scope that can still be withdrawn."""
+        return self.filter(scope=scope, state=Erasure.State.WAITING)
+
     def keeping_away(self, user_id: uuid.UUID, object_type: str, ids: Collection[str]) -> set[str]:
         """Return the ids of those of a person's objects that an erasure which has not ended put away."""
         erasures = self.filter(user_id=user_id, state__in=Erasure.OPEN)
