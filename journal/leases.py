@@ -162,30 +162,12 @@ def lock_job(job: JobRun) -> bool:
 
 def finish_job(job: JobRun, **result: Any) -> bool:
     """Mark a job as done. ``result`` must hold no stored text. False if the lease was lost."""
-    return bool(
-        _held(job).update(
-            state=JobRun.State.DONE,
-            lease_token=None,
-            lease_until=None,
-            error_code="",
-            finished_at=timezone.now(),
-            result=result,
-        )
-    )
+    return _give_back(job, JobRun.State.DONE, error_code="", finished_at=timezone.now(), result=result)
 
 
 def requeue_job(job: JobRun) -> bool:
     """Set an unfinished job back to waiting, so that another run resumes it. Does not count as a failed attempt."""
-    return bool(
-        _held(job).update(
-            state=JobRun.State.WAITING,
-            lease_token=None,
-            lease_until=None,
-            error_code="",
-            attempts=0,
-            not_before=timezone.now(),
-        )
-    )
+    return _give_back(job, JobRun.State.WAITING, error_code="", attempts=0, not_before=timezone.now())
 
 
 def revoke_leases(subject_ids: Iterable[object]) -> int:
@@ -202,28 +184,14 @@ def revoke_leases(subject_ids: Iterable[object]) -> int:
 def retry_job_later(job: JobRun, error_code: str) -> bool:
     """Schedule a retry after a failure, with exponential backoff: 30 s, 1 min, 2 min … at most an hour."""
     delay = min(3_600, 30 * 2 ** min(max(job.attempts - 1, 0), 10))
-    return bool(
-        _held(job).update(
-            state=JobRun.State.WAITING,
-            lease_token=None,
-            lease_until=None,
-            error_code=error_code[:60],
-            not_before=timezone.now() + timedelta(seconds=delay),
-        )
+    return _give_back(
+        job, JobRun.State.WAITING, error_code=error_code[:60], not_before=timezone.now() + timedelta(seconds=delay)
     )
 
 
 def fail_job(job: JobRun, error_code: str) -> bool:
     """Mark a job as failed, without a retry."""
-    return bool(
-        _held(job).update(
-            state=JobRun.State.FAILED,
-            lease_token=None,
-            lease_until=None,
-            error_code=error_code[:60],
-            finished_at=timezone.now(),
-        )
-    )
+    return _give_back(job, JobRun.State.FAILED, error_code=error_code[:60], finished_at=timezone.now())
 
 
 def cancel_job(job: JobRun) -> bool:
@@ -254,3 +222,8 @@ def retry_job_now(job: JobRun) -> bool:
 
 def _held(job: JobRun) -> Any:
     return JobRun.objects.filter(pk=job.pk, state=JobRun.State.RUNNING, lease_token=job.lease_token)
+
+
+def _give_back(job: JobRun, state: str, **values: Any) -> bool:
+    """Set the state of a job that this worker holds, and end its lease. False if the lease was lost."""
+    return bool(_held(job).update(state=state, lease_token=None, lease_until=None, **values))
