@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from . import clock
 from .figures import MONTHS, NUMERALS, ORDINALS
 from .parse import Parsed, Word, parse
 from .stems import LIGHT
@@ -22,17 +23,21 @@ _MOST_IN_WORDS, _FIRST_YEAR, _LAST_YEAR, _MOST_TIMES = 20, 1000, 2100, 5
 _MONTH = rf"(?P<month>(?:{'|'.join(rf'{month[:3]}(?:{month[3:]})?' for month in MONTHS)})|sept)\b"
 _NTH = r"(?P<day>\d\d?)(?P<th>st|nd|rd|th)?"
 _NUMERAL = "|".join(word for word in NUMERALS if word not in {"zero", "one"})
+_GLUED = "k|km|m|cm|mm|kg|g|mg|l|ml|h|min|lbs?|mph|gb"
+"""Units that are written right behind a number: "8k"."""
+_HOURS = range(1, 13)
 _KINDS = {
     "date": rf"\b(?:{_NTH} (?:of )?{_MONTH}|{_MONTH.replace('<month', '<first')} (?:the )?"
     rf"{_NTH.replace('<day', '<later').replace('<th', '<nd')}(?![\d:]))",
     "month": rf"\b{_MONTH}(?: (?P<year>\d{{4}}))(?!\d)",
-    "time": r"\b(?P<time>\d\d?:\d\d)\b(?: ?[ap]\.?m\b)?",
+    "time": clock.PATTERN,
     "times": rf"\b(?:(?P<word>{'|'.join(_TIMES)})|(?P<count>\d+|{_NUMERAL})(?: times|x))\b",
     "day": r"\b(?:(?P<full>mon|tues|wednes|thurs|fri|satur|sun)days?|(?P<short>tues?|weds?|thu(?:rs?)?|fri|mon))\b"
     r"|\b(?-i:(?P<proper>Sat|Sun))\b",
     "ordinal": rf"\b(?:(?P<nth>{'|'.join(_ORDINALS)})|(?P<digits>\d+)(?:st|nd|rd|th))\b",
     "number": rf"(?<![\w.,:-])(?<!past )"
-    rf"(?P<number>\d+(?:,\d{{3}})*(?:\.\d+)?|{_NUMERAL})(?![\w:-]|[.,]\d| (?:thirty|fifteen)\b)",
+    rf"(?P<number>\d+(?:,\d{{3}})*(?:\.\d+)?|{_NUMERAL})(?P<glued>(?<=\d)(?:{_GLUED}))?"
+    r"(?![\w:-]|[.,]\d| (?:thirty|fifteen)\b)",
 }
 _PATTERNS = {kind: re.compile(pattern, re.IGNORECASE) for kind, pattern in _KINDS.items()}
 _BEFORE_OLD = re.compile(
@@ -166,12 +171,12 @@ def _values(text: str) -> Iterator[_Value]:
                 if _OF_A_NAME.search(text[: match.start()]):
                     continue
                 parsed = parsed or parse(text, names=False)
-                unit = _unit(text, match, parsed)
+                unit = (match["glued"] or "").lower() or _unit(text, match, parsed)
             yield _Value(kind, _key(kind, match), match, unit)
 
 
 def _key(kind: str, match: re.Match[str]) -> tuple[int | float, ...]:
-    found = {name: part.lower() for name, part in match.groupdict().items() if part}
+    found = clock.groups_of(match)
     number = (found.get("count") or found.get("number") or "").replace(",", "")
     if kind == "date":
         key: tuple[int | float, ...] = (
@@ -181,7 +186,7 @@ def _key(kind: str, match: re.Match[str]) -> tuple[int | float, ...]:
     elif kind == "month":
         key = _month(found["month"]), int(found["year"])
     elif kind == "time":
-        key = tuple(map(int, found["time"].split(":")))
+        key = clock.key_of(found)
     elif kind == "day":
         key = (next(at for at, day in enumerate(_DAYS) if day.lower()[:3] == next(iter(found.values()))[:3]),)
     elif kind == "ordinal":
@@ -209,6 +214,10 @@ def _as_kind(told: _Value, old: _Value) -> _Value | None:
     """Return a value of a message as one that could stand for a memory's; None if it couldn't."""
     if old.kind == "date" and told.kind == "ordinal" and told.match["digits"]:
         return _Value("date", (told.key[0], old.key[1]), told.match)
+    if old.kind == "time" and told.kind == "number" and told.key[0] in _HOURS and not told.unit:
+        told = _Value("time", (told.key[0] % len(_HOURS), 0, 0), told.match)
+    if told.kind == "time" == old.kind:
+        return replace(told, key=old.key) if clock.is_same_time(told.key, old.key) else told
     if told.kind != old.kind:
         return None
     if old.kind == "day" and _NTH_BEFORE.search(told.before) and not _NTH_BEFORE.search(old.before):
@@ -222,6 +231,8 @@ def _may_stand_for(new: _Value, old: _Value) -> bool:
     is_year = [_FIRST_YEAR <= each.key[0] <= _LAST_YEAR and not each.unit for each in (old, new)]
     if is_year[0] != is_year[1] or max(was, now) > _MOST_TIMES * max(1, min(was, now)):
         return False
+    if {new.unit, old.unit} & set(_GLUED.split("|")):
+        return new.unit in {"", old.unit} or {new.unit, old.unit} == {"k", "km"}
     return not new.unit or (bool(old.unit) and (new.unit.endswith(old.unit) or old.unit.endswith(new.unit)))
 
 
@@ -247,7 +258,7 @@ def _written_as(old: _Value, new: _Value) -> str:
     elif old.kind == "month":
         written = f"{MONTHS[number - 1].capitalize()} {new.key[1]}"
     elif old.kind == "time":
-        written = new.match["time"] + text[len(match["time"]) :]
+        written = clock.said_as(match, new.match)
     elif old.kind == "times":
         written = _TIMES[number - 1] if number <= len(_TIMES) else f"{_WORDS.get(number, number)} times"
     elif old.kind == "ordinal":
@@ -257,6 +268,7 @@ def _written_as(old: _Value, new: _Value) -> str:
         written = _WORDS[number]
     else:
         written = str(number) if new.match["number"].isalpha() else new.match["number"]
+        written += match["glued"] or ""
     return written
 
 

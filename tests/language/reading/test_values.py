@@ -43,6 +43,10 @@ def test_one_beside_no_old_one_sets_nothing_against_it(memory, said, then):
     ("The user smokes ten cigarettes a day.", "three months without"),
     ("The user's phone is an iPhone 12.", "im on a pixel 9 now"),
     ("The user goes to bed at 11.", "In bed by nine thirty."),
+    ("The user gets up at 6:30.", "I get up at half six."),
+    ("The user's choir meets at 7 p.m.", "Choir is at 19:00 as always, but at 7 sharp now."),
+    ("The user's team has seven people.", "We meet at 8 in the evening now."),
+    ("The user earns 40k.", "I'm up to 45kg on the bench."),
     ("The user's aunt died in 1985.", "She was 78."),
     ("The user drinks two cups of tea.", "I drank one cup with Olga and then two cups, three in all."),
     (CHOIR, "On Tuesday we rehearse, on Friday we sing."),
@@ -53,3 +57,30 @@ def test_one_beside_no_old_one_sets_nothing_against_it(memory, said, then):
 ])  # fmt: skip
 def test_what_is_unclear_or_counts_something_else_is_left(memory, said):
     assert new_wording(memory, said) is None
+
+
+@pytest.mark.parametrize(("memory", "said", "then"), [
+    ("The user gets up at 7 a.m.", "I get up at half 6 now.", "The user gets up at half 6."),
+    ("The user gets up at 7 a.m. on Mondays.", "It's half six now.", "The user gets up at half six on Mondays."),
+    ("The user's class is at 9:30.", "The class is at quarter to 9 now.", "The user's class is at quarter to 9."),
+    ("The user naps at 1 a.m.", "I nap at 2 in the afternoon.", "The user naps at 2 in the afternoon."),
+    ("The user's choir meets at 19:00.", "We meet at 8 pm now.", "The user's choir meets at 8 pm."),
+    ("The user's choir meets at 7 p.m.", "We meet at 20:00 now.", "The user's choir meets at 20:00."),
+    # One that says no half of the day has the old one's if it is near.
+    ("The user's choir meets at 7 in the evening.", "We meet at 8 now.", "The user's choir meets at 8 in the evening."),
+    ("The user's shift ends at 11 p.m.", "My shift ends at 1 now.", "The user's shift ends at 1."),
+])  # fmt: skip
+def test_a_time_of_day_is_put_as_it_is_said(memory, said, then):
+    found = new_wording(memory, said)
+    assert found is not None
+    assert found.content == then
+
+
+@pytest.mark.parametrize(("memory", "said", "then"), [
+    ("The user runs 5 km on Sundays.", "I'm up to 8k on Sundays.", "The user runs 8 km on Sundays."),
+    ("The user lifts 50kg.", "Up to 60kg now.", "The user lifts 60kg."),
+])  # fmt: skip
+def test_a_unit_may_stand_right_behind_its_number(memory, said, then):
+    found = new_wording(memory, said)
+    assert found is not None
+    assert found.content == then
