@@ -50,7 +50,7 @@ class RefusalRequest:
 
 
 _MAY = any_case(
-    r"\b(?:not|stop remembering|n't|don'?t|dont|no|nah|nope|never|forget|erase|delete|remove|scratch|strike|scrub"
+    r"\b(?:not|stop remembering|n't|don'?t|dont|no|nah|nope|never|forget|erase|delete|remove|scratch|scrap|strike|scrub"
     r"|drop|wipe"
     r"|disregard|ignore|un-?\w+|take|not|n't|would|between|record|out|private|confidential|secret|yourself|pretend|hear|nein|non|n[aã]o|nee|rather)\b|n't\b"
 )
@@ -85,8 +85,9 @@ _NAMING = [
     ),
     any_case(r"(?:the|that|my|this) (?P<what>[\w'-]+(?: [\w'-]+)?) (?:thing|part|bit|story|business|stuff)"),
     any_case(
-        r"(?P<whole>any|every|all|no|not a word)?(?:the |that |this |a |my )?(?:whole )?(?:thing|part|bit|story|stuff"
-        rf"|matter|business|word|sentence|remark|piece|fact)?s?(?: (?:that )?{_SAID})? ?(?:about|regarding)"
+        r"(?P<whole>any|every|all|no|not a word)?(?:the |that |this |a |my )?(?:whole |(?:very )?last "
+        r"|previous )?(?:one|thing|part|bit|story|stuff|matter|business|word|sentence|message|remark|piece|fact)?s?"
+        rf"(?: (?:that )?{_SAID})? ?(?:about|regarding)"
         r" (?P<what>\S.*)"
     ),
 ]
@@ -104,6 +105,10 @@ _ASKS_POLITELY = any_case(r"\b(?:can|could|would|will|please|pls|want)\b")
 _POLITE = any_case(rf"\b(?:please|pls)\b|\b{YOU} (?:can|may)\b|\b(?:like|want) {YOU} to\b")
 _REGRETS = any_case(r"\bi (?:should not|shouldn'?t|should never) have (?:said|told|mentioned|written)\b")
 _GOES_ON = any_case(r"\s*[,–—-]\s*(?:it was|i meant|(?:he|she|they)'d|i mean|i'll|i will|let's|tell me|make it)\b")
+_ABOUT = any_case(
+    r"\s*[,–—-]\s*(?:the (?:one|bit|part|thing) )?(?:about|regarding) (?P<what>[\w'-]+(?: [\w'-]+){0,4})(?=[.!]*\s*$)"
+)
+"""What a request names after it has pointed: "scratch that last one, about coriander"."""
 _HASTY = frozenset({"ignore", "disregard", "drop", "remove"})
 _AHEAD = any_case(r"\s*(?::|but\b|,\s*but\b)")
 _ONLY_SOFT = any_case(SOFT)
@@ -192,7 +197,8 @@ def _forgotten(text: str) -> Iterator[RefusalRequest]:
                 hasty and not regrets and _POLITE.search(match[0] + " " + what + text[end : end + 9]) is None
             ) or _GOES_ON.match(text[end:]):
                 continue
-            yield act
+            about = _ABOUT.match(text, end)
+            yield act if about is None else RefusalRequest(act.start, about.end(), about["what"])
         elif not (what.lower().startswith("about ") and (goes_on or verb != "forget")):
             owned = placed or (verb == "forget" and not goes_on)
             named = _named(what, owned=owned, the=placed)

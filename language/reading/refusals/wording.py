@@ -78,7 +78,7 @@ ENDING = (
 _FORGET = (
     rf"(?:(?:(?:can|could|would|will) {YOU}|{YOU} (?:can|may|should|could|must)|i(?:'d| would)? (?:like"
     rf"|want) {YOU} to|please(?: to)?"
-    r"|just|go ahead and|better|maybe) ){0,3}(?:please )?(?P<verb>forget|erase|delete|remove|scratch|strike|scrub"
+    r"|just|go ahead and|better|maybe) ){0,3}(?:please )?(?P<verb>forget|erase|delete|remove|scratch|scrap|strike|scrub"
     r"|drop|wipe"
     r"|un-?(?:remember|note|save|store|learn)"
     r"|disregard|ignore|stop remembering"

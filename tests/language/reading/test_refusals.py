@@ -53,6 +53,26 @@ def test_nine_of_ten_are_heard_and_next_to_nothing_wrongly(group):
     assert len(wrongly) <= MOST_WRONGLY * len(judged), wrongly
 
 
+@pytest.mark.parametrize(
+    "last",
+    [
+        "scrap that last one about coriander",
+        "Can you scrap what I said about coriander?",
+        "Scratch the last thing about coriander.",
+        "scratch that last one, about coriander",
+    ],
+)
+def test_the_last_one_about_something_is_that_one_even_if_another_came_since(last):
+    heard, more = judge(["I hate {coriander}.", "guide> I see.", "I grow tomatoes.", "guide> Nice.", last])
+    assert heard
+    assert not [passage for place, passage in more if place < 4]
+
+
+@pytest.mark.parametrize("last", ["scrap that plan, we'll go to Rome", "They scrap old ships there."])
+def test_what_is_scrapped_elsewhere_is_no_request(last):
+    assert judge(["I hate coriander.", "guide> I see.", last]) == (True, [])
+
+
 def test_there_are_eighty_dialogues():
     assert sum(len(group["cases"]) for group in GROUPS) >= 80
 
