@@ -2,13 +2,17 @@
 
 Only English statements are rewritten that begin with "The user", optionally after a time ("Every Monday the user
 swims."), or that contain "the user's" or "the user" as an object. Ambiguous ones stay unchanged: with pronouns that may
-refer to the user or somebody else (except "his" and "her" after the user's sister or dog), with a second "the user"
-(except "the user's" and "when the user is"), or with words after "and" or a comma that may be verbs or nouns.
+refer to the user or somebody else (except "his" and "her" after the user's sister or dog, or where nobody else is named
+before them), with a second "the user" (except "the user's" and "when the user is"), or with words after "and" or a
+comma that may be verbs or nouns.
 """
 
 from __future__ import annotations
 
 import re
+
+from language.reading.lexicon import is_kind_of
+from language.reading.words import KIN
 
 
 def _words(text: str) -> frozenset[str]:
@@ -47,6 +51,7 @@ _PRONOUNS = re.compile(
 _OF_THEM = re.compile(
     r"\b(?:his|her) (?!(?:a|an|the|and|or|to|at|in|on|for|with|from|by|about|that|when|if)\b)(?=[a-z])"
 )
+_NAME = re.compile(r"(?<!\bin )\b[A-Z]\w+")
 _TIME = re.compile(
     r"(?:Every|Each|Most|On|In|At|Since|Until|Before|After|During|Last|Next|This|Once|Twice|These|Two|Three)\b"
     r"[^,.;:?!]{0,60}?,? (?=the user(?:'s|’s)? )"
@@ -71,7 +76,7 @@ _RELATIVE = re.compile(
     r"\b(?:that|who|whom|which|whose|because|when|while|if|since|where|as|so|though|although)\b", re.I
 )
 _VERB_GOES_ON = re.compile(
-    r"\s+(?:a|an|the|at|in|on|as|for|to|with|from|by|near|every|each|it|not|that|about|daily|well|\d+)\b"
+    r"\s+(?:a|an|the|your|at|in|on|as|for|to|with|from|by|near|every|each|it|not|that|about|daily|well|\d+)\b"
 )
 _WORD = re.compile(r"[A-Za-z]+(?:['’][a-z]+)?")
 
@@ -117,7 +122,7 @@ def _sentence(text: str) -> str | None:
         return told and f"{time[0]}y{told[1:]}"
     if not text.startswith("The user "):
         return None
-    rest = _THEIRS.sub(r"your\1", text.removeprefix("The user "))
+    rest = _with_own(_THEIRS.sub(r"your\1", text.removeprefix("The user ")))
     rest = _IN_A_CLAUSE.sub(lambda found: f"{found[1]} you {_of_you(found[2])}", rest)
     verb = next((word for word in _WORD.finditer(rest) if word[0].lower() not in _ADVERBS), None)
     if verb is None or _PRONOUNS.search(rest) or verb[0] in _NOUNS or rest[: verb.start()].strip(" " + _LETTERS):
@@ -125,6 +130,21 @@ def _sentence(text: str) -> str | None:
     told = _of_you(verb[0])
     tail = _coordinated(rest[verb.end() :]) if told else None
     return None if tail is None else f"You {rest[: verb.start()]}{told}{tail}"
+
+
+def _with_own(rest: str) -> str:
+    """The text after "The user" with "your" for "his" or "her", if it names nobody else before them."""
+    found = list(_OF_THEM.finditer(rest))
+    if len({each[0] for each in found}) != 1 or _names_somebody(rest[: found[-1].start()]):
+        return rest
+    return _OF_THEM.sub("your ", rest)
+
+
+def _names_somebody(text: str) -> bool:
+    """Whether a text has a name, except of a place after "in", or a word for one person or animal."""
+    return _NAME.search(text) is not None or any(
+        word in KIN or is_kind_of(word, "person") or is_kind_of(word, "animal") for word in text.lower().split()
+    )
 
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
