@@ -16,6 +16,7 @@ from accounts.policy import sees_everything
 from accounts.querysets import Rows, own_rows
 from journal.exceptions import NotFound
 from journal.models import Erasure, JobRun
+from language.fillers import FILLERS
 
 if TYPE_CHECKING:
     from accounts.principals import Principal
@@ -165,6 +166,10 @@ class ChunkQuerySet(_SaidQuerySet["ConversationChunk"]):
     def visible_to(self, principal: Principal) -> Self:
         """Filter as the base class does, and exclude hidden summaries."""
         return super().visible_to(principal).filter(hidden_since__isnull=True)
+
+    def telling(self) -> Self:
+        """Exclude summaries of messages that say nothing worth recalling."""
+        return self.exclude(content__in=FILLERS)
 
     def hidden(self) -> ChunkQuerySet:
         """Filter for hidden summaries, which are to be rewritten because their messages changed."""

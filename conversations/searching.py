@@ -236,7 +236,7 @@ def read_latest_chunk(principal: Principal, conversation_id: UUID, upto: int) ->
     someone = principal.with_placeholders()
 
     def build() -> ChunkQuerySet:
-        rows = ConversationChunk.objects.visible_to(someone).filter(conversation=_CONVERSATION)
+        rows = ConversationChunk.objects.visible_to(someone).telling().filter(conversation=_CONVERSATION)
         return rows.filter(message_range_end__lte=_UPTO).with_times().order_by("-message_range_end")[:1]
 
     values = _asked_by(principal) | {_CONVERSATION: conversation_id, _UPTO: upto}

@@ -18,9 +18,10 @@ from journal.leases import finish_job
 from journal.queue import enqueue
 from language.backends import get_embedder
 from language.base import LanguageError
+from language.fillers import NOTHING_NEW
 
 from .learning import Part, working_on
-from .summarizing import NOTHING_NEW, open_messages, summarize_part
+from .summarizing import open_messages, summarize_part
 from .untrue import quotes_of_untrue
 
 JOB = "rewrite"

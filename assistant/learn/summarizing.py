@@ -40,6 +40,7 @@ from journal.operation_actions import note_operation
 from journal.queue import enqueue
 from language.backends import get_embedder, get_model
 from language.base import Extraction, ExtractionRequest, FactCandidate, MemoryCandidate, ModelAnswerInvalid, Vectors
+from language.fillers import NOTHING_NEW
 from language.gates import mask_sensitive
 from memories.models import Memory
 from statements.actions import candidate_keep
@@ -68,7 +69,6 @@ log = structlog.get_logger(__name__)
 JOB = "summarize"
 SUMMARY_MAX_CHARACTERS = 2_000
 SWEEP_LIMIT = 500
-NOTHING_NEW = "These messages hold nothing new: they repeat what was recalled, or are not to be remembered."
 
 
 def maybe_summarize(conversation_id: UUID, *, progress: Callable[[int], object] = lambda count: None) -> int:

@@ -42,6 +42,7 @@ from journal.queue import enqueue
 from language.backends import get_embedder, get_embedder_before
 from language.base import Embedder, EmbedderUnavailable, Vectors
 from language.brief_caches import cached_briefly
+from language.fillers import FILLERS
 from memories.querysets import MemoryVersionQuerySet
 from memories.searching import (
     PRESENT_COLUMNS,
@@ -335,7 +336,9 @@ def find_chunks(
     asked = query.search(top_k, rows)
     options: dict[str, Any] = {"columns": CHUNK_COLUMNS, "centre": centre, "without": without}
     hits = yield from hybrid_search.steps(rows, asked, corpus, **options)
-    return [Found(ChunkRow(hit.id, *hit.columns), hit) for hit in hits]
+    found = [Found(ChunkRow(hit.id, *hit.columns), hit) for hit in hits]
+    # Not in the query: the nearest are found in an index without their texts.
+    return [each for each in found if each.row.content not in FILLERS]
 
 
 @Stepwise

@@ -9,11 +9,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from language.base import EpisodeCandidate, ExtractionRequest, Utterance
+from language.fillers import NOTHING_SAID
 
 from .filters import is_prompt_injection
 from .kinds import DEFAULT_IMPORTANCE, importance_of
 from .parse import parse
 from .past import in_the_past
+from .questions import is_question, tells_something, wanted_in
 from .refusals import asks_to_keep, content_words
 from .sentences import own_words, split_sentences
 from .statement_builder import ReadStatement
@@ -22,6 +24,8 @@ from .statements import BatchReading
 LEAST, MOST = 3, 6
 """The number of statements in a summary, if there are enough."""
 _MESSAGES_A_STATEMENT = 3
+_LEAST_TOPICS = 3
+"""How many topic words a question has at least that is worth recalling."""
 _ALIKE = 0.5
 _MOST_WEIGHED = 200
 _LONGEST_QUOTE = 240
@@ -140,18 +144,28 @@ def _tone(request: ExtractionRequest, reading: BatchReading) -> str:
 
 
 def _quoted(request: ExtractionRequest, reading: BatchReading) -> str:
-    """Quotations, the person's before others', without the assistant's questions whether to remember something."""
+    """Quotations, the person's before others', without the assistant's questions whether to remember something.
+
+    ``NOTHING_SAID`` if the person only greets, thanks, says a word or two or asks about one thing.
+    """
     name = request.user_name.strip() or "The user"
     for role, unnamed in (("user", name), ("assistant", "The assistant")):
         texts = [each for each in _kept(request.messages, reading, role) if role == "user" or not asks_to_keep(each)]
+        if texts and role == "user" and not (texts := [each for each in texts if not _is_passing(each)]):
+            return NOTHING_SAID
         if texts:
             speakers = (message.speaker.strip() for message in request.messages if message.role == role)
             longest = sorted(sorted(range(len(texts)), key=lambda place: -len(texts[place]))[:LEAST])
             who = next(speakers, "") or unnamed
             return " ".join(f"{who} said: “{_cut(texts[place])}”" for place in longest)
-    count = len(request.messages)
-    exchanged = f"{name} and others exchanged {count} message{'' if count == 1 else 's'}."
-    return f"{exchanged} Nothing of it was in plain words."
+    return NOTHING_SAID
+
+
+def _is_passing(text: str) -> bool:
+    """Whether a sentence says nothing to recall. One in other letters than ours can't be told."""
+    if not text.isascii() or tells_something(text):
+        return False
+    return not is_question(text) or len(wanted_in(text)) < _LEAST_TOPICS
 
 
 def _cut(text: str) -> str:

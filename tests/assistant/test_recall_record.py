@@ -4,6 +4,7 @@ import pytest
 
 from accounts.actions import preferences_set
 from accounts.queries import principal_for_person
+from assistant.learn.summarizing import conversation_finish, maybe_summarize
 from tests import factories
 
 from .conftest import say
@@ -107,3 +108,15 @@ def test_a_private_conversation_is_read_by_its_agent_and_its_person_alone(status
         assert statuses(agent, of_others, private=True) == 404
         assert statuses(owner, of_others, private=True) == 200
     assert statuses(agent, agent, private=True) == 200
+
+
+@pytest.mark.parametrize(("said", "recalled"), [(SAID, 1), ("Hello!", 0)])
+def test_a_summary_of_nothing_is_not_recalled(api, owner, me, talk, settings, said, recalled):
+    settings.KEEPSAKE_MODEL = "offline"
+    conversation = talk(owner)
+    say(owner, conversation, said, "I see.")
+    conversation_finish(me, conversation.pk)
+    assert maybe_summarize(conversation.pk) == 1
+    asked = {"query": "parrot, hello, nothing to recall", "sources": ["chunks"]}
+    answer = api(owner).post("/api/v1/memories/query/", asked, format="json").json()
+    assert len(answer["results"]) == recalled

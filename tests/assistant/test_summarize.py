@@ -17,6 +17,7 @@ from facts.models import LegacyFact
 from journal.leases import cancel_job
 from journal.models import JobRun, Ledger, OperationEvent
 from language.base import Extraction, FactCandidate, ModelAnswerInvalid, ModelUnavailable
+from language.fillers import NOTHING_NEW
 from statements.models import Candidate
 from tests import factories
 from tests.conftest import AwayEmbedder, with_key
@@ -137,7 +138,7 @@ def test_messages_that_are_all_from_memory_are_passed_over(owner, legacy, model,
     conversation = talk(owner, legacy, 31, said="<facts_about_the_legacy>{n}</facts_about_the_legacy>")
     assert actions.maybe_summarize(conversation.pk) == 1
     assert not model.requests
-    assert ConversationChunk.objects.get().content == actions.NOTHING_NEW
+    assert ConversationChunk.objects.get().content == NOTHING_NEW
 
 
 @pytest.mark.parametrize("failure", [ModelUnavailable("529"), ModelAnswerInvalid("not JSON")])

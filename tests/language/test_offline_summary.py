@@ -3,6 +3,7 @@ from functools import cache
 
 import pytest
 
+from language.fillers import NOTHING_SAID
 from language.offline.model import OfflineModel
 from language.reading import parse as parsing
 from language.reading.sentences import own_words, split_sentences
@@ -69,8 +70,26 @@ def test_a_summary_works_in_any_script(said, part):
 
 
 def test_a_summary_of_nothing_says_so():
-    assert extract("```\ncode\n```").summary == "Ana and others exchanged 1 message. Nothing of it was in plain words."
-    assert "0 messages" in extract().summary
+    assert extract("```\ncode\n```").summary == NOTHING_SAID
+    assert extract().summary == NOTHING_SAID
+
+
+@pytest.mark.parametrize("said", [
+    ("Hello!", "guide> Hello Ana, how are you?", "Thanks, bye."),
+    ("Thanks a lot for your help today!",),
+    ("What's the weather?", "guide> I can't tell.", "ok thanks"),
+    ("lol ok",),
+])  # fmt: skip
+def test_greetings_and_words_in_passing_are_nothing(said):
+    assert extract(*said).summary == NOTHING_SAID
+
+
+@pytest.mark.parametrize("said", [
+    ("Hello!", "Can you help me plan a trip to Rome?", "Thanks!"),
+    ("Bom dia!", "Moro em Lisboa."),
+])  # fmt: skip
+def test_what_is_said_between_greetings_is_quoted_without_them(said):
+    assert extract(*said).summary == f"Ana said: “{said[1]}”"
 
 
 def test_where_the_user_says_nothing_the_others_are_heard():
