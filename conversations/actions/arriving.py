@@ -37,7 +37,7 @@ def register_refused_search(search: RefusedSearch) -> None:
     """Register the search for what a person does not want kept.
 
     It is called with the person's id and the gists of new sentences (``language.reading.gist``). It returns the texts
-    that are still stored, and of the gists whose texts were erased, the ids of their messages.
+    that are still stored, and of the gists whose texts are gone, the ids of their messages or statements.
     """
     _refused_searches.append(search)
 

@@ -47,7 +47,7 @@ def rejected_statements(kind: StatementKind[Any], user_id: UUID, not_kept: bool)
 
 
 def refused_search(user_id: UUID, gists: Collection[str]) -> tuple[list[RejectedText], Mapping[str, str]]:
-    """Return the stored statements not to be kept, and of these gists those of erased messages, with their ids."""
+    """Return the stored statements not to be kept, and of these gists those of texts that are gone, with their ids."""
     if not gists or not _has_rejected(user_id):
         return [], {}
     by_print = {each: gist for gist in gists for each in gist_fingerprints(user_id, gist)}

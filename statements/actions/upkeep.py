@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
@@ -14,16 +14,18 @@ from django.db.models import CharField, Exists, F, OuterRef, Subquery
 from django.db.models.functions import Cast
 from django.utils import timezone
 
+from accounts.models import User
 from accounts.upkeep import work_in_batches
 from journal.actions import LedgerWrite, delete_undo_steps
 from journal.operation_actions import note_operation
 from language.backends import get_embedder
 from language.base import LanguageError
 from language.reading.content import Content
+from language.reading.gist import gists
 from retrieval.vectors import stale
 
-from ..models import Doubt, Statement, StatementKind, Suppression
-from ..policy import LONGEST
+from ..models import Doubt, RejectionReason, Statement, StatementKind, Suppression
+from ..policy import LONGEST, gist_fingerprints
 from ..policy.resembling import traces_of
 from ..querysets import Row, StatementQuerySet
 from .earlier import drop_replaced
@@ -91,7 +93,8 @@ def compare_later(kind: StatementKind[Row], user_ids: Sequence[UUID], embedding_
 def statements_purge(kind: StatementKind[Row]) -> int:
     """Delete archived and rejected statements whose retention is over, log a PURGE for each, and return how many.
 
-    Their suppressions stay, with the traces of the text. Each batch is a transaction of one person and, for facts, one
+    Their suppressions stay, with the traces of the text, and with fingerprints of its content words unless it was only
+    not true: no agent may post it again. Each batch is a transaction of one person and, for facts, one
     legacy.
     """
 
@@ -116,11 +119,25 @@ def _keep_traces(due: StatementQuerySet[Row]) -> None:
     )
     untraced = same.filter(embedding__isnull=False, traces="").values("pk")[:1]
     rows = due.annotate(suppression=Subquery(untraced)).filter(suppression__isnull=False)
-    for suppression, user_id, content in rows.values_list("suppression", "user_id", "content").iterator():
+    told = rows.values_list("suppression", "user_id", "content", "pk", "state_reason")
+    names: dict[UUID, str] = {}
+    for suppression, user_id, content, pk, reason in told.iterator():
         if len(content) <= LONGEST:
+            if reason != RejectionReason.NOT_TRUE.label:
+                if user_id not in names:
+                    names[user_id] = User.objects.get(pk=user_id).get_full_name()
+                _keep_gists(user_id, pk, gists(content, names[user_id]))
             # Unless it was erased meanwhile.
             known = Suppression.objects.filter(pk=suppression, embedding__isnull=False)
             known.update(traces=traces_of(user_id, Content(content)))
+
+
+def _keep_gists(user_id: UUID, pk: Any, stated: Iterable[str]) -> None:
+    kept = (
+        Suppression(user_id=user_id, fingerprint=gist_fingerprints(user_id, each)[0], object_id=str(pk))
+        for each in stated
+    )
+    Suppression.objects.bulk_create(kept, ignore_conflicts=True)
 
 
 def erase(kind: StatementKind[Row], ids: Sequence[Any]) -> None:

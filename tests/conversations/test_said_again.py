@@ -1,11 +1,14 @@
 """Withheld words that an agent posts again are withheld on arrival; the person's own voice may say them again."""
 
 import pytest
+from django.utils import timezone
 
 from conversations.models import Conversation, Message, Withheld
 from conversations.passages import MARK
 from memories.actions import memory_add, memory_reject, memory_restore
+from memories.models import MEMORY, Memory
 from memories.records import NewMemory
+from statements.actions.upkeep import statements_purge
 from tests import factories
 from tests.assistant.test_erasure import erase
 from tests.assistant.test_withholding import CELLO, SAID, dont_keep, learned, me, record, say
@@ -162,9 +165,30 @@ def test_what_a_rejected_memory_without_a_message_says(api, maria, agent, elsewh
     assert post(api(agent), elsewhere, said[0]) == [said[0][1]]
 
 
-def test_what_a_memory_that_is_not_true_says_stays(api, maria, agent, elsewhere):
+def test_it_guards_after_its_purge_too(api, maria, agent, elsewhere):
+    memory = memory_add(me(maria), NewMemory(MISCARRIAGE, "context")).memory
+    memory_reject(me(maria), memory.pk, "dont_keep")
+    purge()
+    assert not Memory.objects.exists()
+    assert post(api(agent), elsewhere, ("user", "I had a miscarriage in 2019.")) == [MARK]
+    assert set(Withheld.objects.filter(conversation=elsewhere).values_list("text", flat=True)) == {""}
+    assert post(api(maria), elsewhere, ("user", MISCARRIAGE)) == [MISCARRIAGE]
+    body = {"content": MISCARRIAGE, "category": "context"}
+    assert api(maria).post("/api/v1/memories/", body, format="json").status_code == 201
+    assert post(api(agent), elsewhere, ("user", MISCARRIAGE)) == [MISCARRIAGE]
+
+
+def purge():
+    Memory.objects.update(purge_at=timezone.now())
+    statements_purge(MEMORY)
+
+
+@pytest.mark.parametrize("purged", [False, True])
+def test_what_a_memory_that_is_not_true_says_stays(api, maria, agent, elsewhere, purged):
     memory = memory_add(me(maria), NewMemory(MISCARRIAGE, "context")).memory
     memory_reject(me(maria), memory.pk, "not_true")
+    if purged:
+        purge()
     assert post(api(agent), elsewhere, ("user", MISCARRIAGE)) == [MISCARRIAGE]
 
 

@@ -221,7 +221,7 @@ class TestPurge:
             tasks.purge_memories()
         assert list(Memory.objects.values_list("pk", flat=True)) == [kept.pk]
         assert set(MemoryVersion.objects.values_list("memory_id", flat=True)) == {kept.pk}
-        assert Suppression.objects.count() == 3, "with the earlier wording of the first"
+        assert Suppression.objects.count() == 4, "with the earlier wording of the first, and its content words"
         purged = Change.objects.filter(event="PURGE").values_list("object_id", "old_version", "new_version")
         assert set(purged) == {(deleted.pk, 2, None), (rejected.pk, 1, None)}
         check(owner)
