@@ -31,11 +31,11 @@ MONTHS = in_order("january february march april may june july august september o
 _ORDINAL = "|".join(_ORDINALS)
 _MONTH = "|".join(month.capitalize() for month in MONTHS)
 _NUMERAL = "|".join(sorted(NUMERALS, key=len, reverse=True))
-_ONE = rf"(?:(?:{'|'.join(_TENS)})[\s-](?:{'|'.join(_SMALL[1:10])})|{_NUMERAL}|\d+)"
+_ONE = rf"(?:(?:{'|'.join(_TENS)})[\s-](?:{'|'.join(_SMALL[1:10])})|{_NUMERAL}|\d{{1,15}})"
 _NUMBER = re.compile(
     rf"(?<![\w:.]){_ONE}(?:[\s-](?:{'|'.join(_POWERS)})(?:[\s-](?:and )?{_ONE}\b)?)*(?![\w:])", re.IGNORECASE
 )
-_DECADES = re.compile(r"\b(\d+|a) decades?\b", re.IGNORECASE)
+_DECADES = re.compile(r"\b(\d{1,3}|a) decades?\b", re.IGNORECASE)
 _DATE = re.compile(
     rf"\b(?:the )?(\d\d?)(?:st|nd|rd|th)? (?:of )?({_MONTH})\b|\b({_MONTH}) (?:the )?(\d\d?)(?:st|nd|rd|th)?\b(?!:)"
 )
@@ -85,7 +85,7 @@ _PATTERNS: Sequence[tuple[str, Put]] = (
     (r"\bper cent\b", "percent"),
     (r"\b(?:brothers (?:and|or) sisters|sisters (?:and|or) brothers)\b", "siblings"),
     (r"\b(\d)'(\d\d?)(?:\"|''|(?!\w))", r"\1 foot \2"),
-    (rf"([€$£])\s?(\d+(?:\.\d+)?)\s?({'|'.join(_SHORT_POWERS)})\b", _short_power),
+    (rf"([€$£])\s?(\d{{1,9}}(?:\.\d+)?)\s?({'|'.join(_SHORT_POWERS)})\b", _short_power),
     (r"n't\b", " not"),
     (r"\bcannot\b|\bca not\b", "can not"),
     (r"\bwo not\b", "will not"),
@@ -152,12 +152,12 @@ _SPELLINGS = [(re.compile(pattern, re.IGNORECASE), put) for pattern, put in _PAT
 
 _UNITS = {"hour": 1 / 24, "day": 1.0, "night": 1.0, "week": 7.0, "month": 30.0, "year": 365.0}
 _HOW_OFTEN = re.compile(
-    rf"\b(?:(?:(?P<times>\d+) times|(?P<once>once)) (?:an?|in|every|per|within) |every )"
-    rf"(?:(?P<span>\d+) )?(?P<unit>{'|'.join(_UNITS)})s?\b",
+    rf"\b(?:(?:(?P<times>\d{{1,6}}) times|(?P<once>once)) (?:an?|in|every|per|within) |every )"
+    rf"(?:(?P<span>\d{{1,6}}) )?(?P<unit>{'|'.join(_UNITS)})s?\b",
     re.IGNORECASE,
 )
 _COUNTED = re.compile(
-    rf"\b(?P<times>\d+) (?:(?:\w+ ){{1,2}}?(?:every|an?) (?P<unit>{'|'.join(_UNITS)})\b"
+    rf"\b(?P<times>\d{{1,6}}) (?:(?:\w+ ){{1,2}}?(?:every|an?) (?P<unit>{'|'.join(_UNITS)})\b"
     rf"|every (?P<each>{'|'.join(_UNITS)}) \w+)",
     re.IGNORECASE,
 )

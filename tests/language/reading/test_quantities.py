@@ -56,6 +56,7 @@ def test_one_quantity_has_one_form(one, other):
         "The user has breakfast at 7 and dinner at 8",
         "The user goes to bed at 1",
         "The sauce serves one and half the family likes it",
+        "The user knows " + "3" * 5_000 + " by heart",
     ],
 )
 def test_what_is_no_such_quantity_stays_as_it_is(text):
