@@ -188,8 +188,19 @@ def cues_of(passage: str, memory: str) -> Cues | None:
     is_unnamed = wording is not None and not contrasts and bool(whose) and whose.isdisjoint(spoken)
     is_unnamed = is_unnamed and not any(word.low in _PERSONS for word in parsed.words)
     is_repeated = wording is None and _repeats(parsed, known)
-    is_doubtful = is_open or is_of_another or is_unnamed or is_repeated or (is_about_others and not is_own)
+    is_unsettled = is_open and _is_open_where_told(passage, wording, value)
+    is_doubtful = is_unsettled or is_of_another or is_unnamed or is_repeated or (is_about_others and not is_own)
     return Cues(values, wording, is_doubtful)
+
+
+def _is_open_where_told(passage: str, wording: NewWording | None, value: set[str]) -> bool:
+    """Whether the sentences that give the new value, or have the memory's words, leave it open; others may ask on."""
+    told = [
+        each.text
+        for each in split_sentences(passage)
+        if (wording is not None and each.start <= wording.at < each.end) or not value.isdisjoint(_matters(each.text))
+    ]
+    return not told or any(_OPEN.search(_ASIDE.sub("", each)) for each in told)
 
 
 def _repeats(parsed: Parsed, known: Parsed) -> bool:

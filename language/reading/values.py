@@ -25,6 +25,8 @@ _NTH = r"(?P<day>\d\d?)(?P<th>st|nd|rd|th)?"
 _NUMERAL = "|".join(word for word in NUMERALS if word not in {"zero", "one"})
 _GLUED = "k|km|m|cm|mm|kg|g|mg|l|ml|h|min|lbs?|mph|gb"
 """Units that are written right behind a number: "8k"."""
+_ENDS_THERE = re.compile(r"\s*(?:[.,;:!?]|$|now\b|instead\b|not\b)", re.IGNORECASE)
+"""What follows an ordinal in words that is a day: "the thirteenth, not the third"."""
 _HOURS = range(1, 13)
 _KINDS = {
     "date": rf"\b(?:{_NTH} (?:of )?{_MONTH}|{_MONTH.replace('<month', '<first')} (?:the )?"
@@ -120,6 +122,11 @@ class _Value:
         """The text before it."""
         return self.match.string[: self.match.start()]
 
+    @property
+    def after(self) -> str:
+        """The text after it."""
+        return self.match.string[self.match.end() :]
+
 
 def new_wording(memory: str, said: str) -> NewWording | None:
     """Return the wording of a memory with a message's value; None if the message gives none, or it is unclear which."""
@@ -212,7 +219,7 @@ def _unit(text: str, match: re.Match[str], parsed: Parsed | None) -> str:
 
 def _as_kind(told: _Value, old: _Value) -> _Value | None:
     """Return a value of a message as one that could stand for a memory's; None if it couldn't."""
-    if old.kind == "date" and told.kind == "ordinal" and told.match["digits"]:
+    if old.kind == "date" and told.kind == "ordinal" and (told.match["digits"] or _ENDS_THERE.match(told.after)):
         return _Value("date", (told.key[0], old.key[1]), told.match)
     if old.kind == "time" and told.kind == "number" and told.key[0] in _HOURS and not told.unit:
         told = _Value("time", (told.key[0] % len(_HOURS), 0, 0), told.match)

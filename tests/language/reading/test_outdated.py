@@ -81,6 +81,20 @@ def test_what_is_only_said_by_the_way_leaves_nothing_open(said, is_doubtful):
     assert cues.is_doubtful is is_doubtful
 
 
+@pytest.mark.parametrize(
+    ("said", "is_doubtful"),
+    [
+        ("You'd hardly know the street. Sold the van in April.", False),
+        ("Sold the van in April. What for, you ask?", False),
+        ("You'd hardly know the street. I might sell the van.", True),
+    ],
+)
+def test_what_other_sentences_leave_open_is_not_the_change(said, is_doubtful):
+    cues = cues_of(said, "The user drives a van.")
+    assert cues is not None
+    assert cues.is_doubtful is is_doubtful
+
+
 @pytest.mark.parametrize(("memory", "said", "then"), [
     ("The user has a landline.", "Had the landline taken out.", "The user no longer has a landline."),
     ("The user's son is at college.", "He left college.", "The user's son is no longer at college."),

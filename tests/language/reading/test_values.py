@@ -13,6 +13,7 @@ CHOIR, GYM = "The user's choir rehearses on Tuesdays.", "The user goes to the gy
     ("The user saves 150 euros a month.", "It's now €200, previously 150.", "The user saves 200 euros a month."),
     ("The user weighs 92 kilos.", "88 kg (previously 92)", "The user weighs 88 kilos."),
     ("The user's birthday is on 14 March.", "its the 24th not the 14th", "The user's birthday is on 24 March."),
+    ("The user's feast is on 3 May.", "It's the thirteenth, not the third.", "The user's feast is on 13 May."),
     ("The user's exam is on June 3.", "It isn't the 3rd of June but 1 July.", "The user's exam is on July 1."),
     ("The user lives on the third floor.", "Did I say third? I meant fourth.", "The user lives on the fourth floor."),
     ("The user gets up at 5:30.", "My alarm is at 6:45 now, 5:30 was too early.", "The user gets up at 6:45."),
