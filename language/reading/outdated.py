@@ -140,7 +140,7 @@ class Cues:
 
     ``wording`` is the memory with the passage's value, if there is one. ``is_doubtful``: the passage tells what did not
     happen or only for a time, or it speaks of the memory's words only for others, or its value may be another's, or it
-    does what the memory tells: "hides coins in the chimney", of somebody who keeps his coins hidden.
+    says or does what the memory tells: "hides coins in the chimney", of somebody who keeps his coins hidden.
     """
 
     values: Vectors
@@ -187,7 +187,7 @@ def cues_of(passage: str, memory: str) -> Cues | None:
     spoken = {_beginning(word) for word in parsed.words}
     is_unnamed = wording is not None and not contrasts and bool(whose) and whose.isdisjoint(spoken)
     is_unnamed = is_unnamed and not any(word.low in _PERSONS for word in parsed.words)
-    is_repeated = wording is None and _repeats(parsed, known)
+    is_repeated = wording is None and (bool(values[-1]) or _repeats(parsed, known))
     is_unsettled = is_open and _is_open_where_told(passage, wording, value)
     is_doubtful = is_unsettled or is_of_another or is_unnamed or is_repeated or (is_about_others and not is_own)
     return Cues(values, wording, is_doubtful)

@@ -218,3 +218,11 @@ def test_their_full_name_is_still_theirs():
 def test_no_end_is_made_sure_where_none_is_told(said):
     found = outdated(said, ["Reto keeps his coins hidden."])
     assert found is None or not found.sure
+
+
+@pytest.mark.parametrize(("memory", "said"), [
+    ("The user's wedding is in September.", "We had to push the wedding to September because of the venue."),
+    ("The user banks with Nationwide.", "I have changed the bank, I am at the Nationwide since March."),
+])  # fmt: skip
+def test_what_the_message_says_to_hold_is_not_denied(memory, said):
+    assert not any(each.name == UPDATE for each in _calls(said, memory))
