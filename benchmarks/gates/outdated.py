@@ -2,8 +2,9 @@
 
 Each line of ``outdated.tsv`` has a label (``kept`` or ``replaced``), a memory and a later message. Negative pairs are
 added: each message with other memories, and ordinary talk with any memory. A ridge regression on the vectors comes
-first; a logistic regression weighs its score with the cues of the grammar. With ``--check`` nothing is written, and the
-cross-validated results are printed (folds of neighbouring lines).
+first; a logistic regression weighs its score with the cues of the grammar. A second model, which also has what the
+entailment network sees, is fitted likewise on the labelled pairs and the nearest added ones. With ``--check`` nothing
+is written, and the cross-validated results are printed (folds of neighbouring lines).
 """
 
 from __future__ import annotations
@@ -17,14 +18,16 @@ from numpy.typing import NDArray
 
 from language.base import Vectors
 from language.embedders.e5.embedder import BundledEmbedder
-from language.reading.outdated import CUES, WEIGHTS, cues_of
+from language.entailment.model import EntailmentModel
+from language.reading.outdated import WEIGHTS, read_entailment
+from language.reading.outdated_cues import CUES, cues_of
 
 HERE = Path(__file__).parent
 OTHERS, OF_TALK = 4, 2
 """How many other memories each message is paired with, and each sentence of ordinary talk."""
 COUNT_OF_OTHERS = 0.5
 """What an added pair counts for, beside 1 for a line of the file."""
-RIDGE, SHRINK = 8_000.0, 2.0
+RIDGE, RIDGE_JUDGED, SHRINK = 8_000.0, 2_000.0, 2.0
 STEPS = 20
 """Newton steps of the logistic regression."""
 ALIKE = 0.97
@@ -41,12 +44,16 @@ class Pairs(NamedTuple):
     lines: Vectors
 
 
-def gather() -> tuple[Pairs, Vectors, Vectors]:
-    """Embed the labelled pairs and the added ones.
+class Weighed(NamedTuple):
+    """The labelled pairs, and each message with the nearest of its other memories: cues, places, and both texts."""
 
-    Returns them, and the cues of those that are weighed, with their places: the labelled ones, which come first, and
-    each message with the nearest of its other memories.
-    """
+    cues: Vectors
+    places: NDArray[np.int64]
+    texts: list[tuple[str, str]]
+
+
+def gather() -> tuple[Pairs, Weighed]:
+    """Embed the labelled pairs and the added ones; return them, and those that are weighed, the labelled ones first."""
     embedder, random = BundledEmbedder(), np.random.default_rng(0)
     lines = [line.split("\t") for line in (HERE / "outdated.tsv").read_text(encoding="utf-8").splitlines() if line]
     talk = [line for line in (HERE / "talk.txt").read_text(encoding="utf-8").splitlines() if line]
@@ -66,28 +73,29 @@ def gather() -> tuple[Pairs, Vectors, Vectors]:
     added = np.arange(count, len(said))
     nearest = [own[near[own].argmax()] for line in range(count) if (own := added[said[added] == line]).size]
     places = np.concatenate([np.arange(count), np.array(nearest, dtype=int)])
-    found = (cues_of(lines[said[place]][2], lines[about[place]][1]) for place in places)
+    texts = [(lines[about[place]][1], lines[said[place]][2]) for place in places]
+    found = (cues_of(message, memory) for memory, message in texts)
     cues = np.stack([each.values if each is not None else np.zeros(CUES, dtype=np.float32) for each in found])
-    return Pairs(features, labels, counts, np.where(said < count, said, -1)), cues, places
+    return Pairs(features, labels, counts, np.where(said < count, said, -1)), Weighed(cues, places, texts)
 
 
-def fit(pairs: Pairs) -> tuple[Vectors, float]:
+def fit(pairs: Pairs, ridge: float = RIDGE) -> tuple[Vectors, float]:
     """Return the weights and the bias of a ridge regression on scaled features."""
     mean, spread = pairs.features.mean(axis=0), pairs.features.std(axis=0) + 1e-6
     scaled = (pairs.features - mean) / spread
     weighed = scaled * pairs.counts[:, None]
     middle = float((pairs.labels * pairs.counts).sum() / pairs.counts.sum())
-    slopes = weighed.T @ scaled + RIDGE * np.eye(scaled.shape[1])
+    slopes = weighed.T @ scaled + ridge * np.eye(scaled.shape[1])
     found = np.linalg.solve(slopes, weighed.T @ (pairs.labels - middle)) / spread
     return found, float(middle - mean @ found)
 
 
-def unseen_scores(pairs: Pairs) -> NDArray[np.float64]:
+def unseen_scores(pairs: Pairs, ridge: float = RIDGE) -> NDArray[np.float64]:
     """Return the score of each pair by a regression without its message's fold; pairs of talk are in all."""
     fold = np.where(pairs.lines >= 0, pairs.lines // FOLD_LINES % FOLDS, -1)
     scores = np.zeros(len(fold))
     for number in range(FOLDS):
-        weights, bias = fit(Pairs(*(each[fold != number] for each in pairs)))
+        weights, bias = fit(Pairs(*(each[fold != number] for each in pairs)), ridge)
         scores[fold == number] = pairs.features[fold == number] @ weights + bias
     return scores
 
@@ -124,23 +132,34 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true")
     is_check = parser.parse_args().check
-    pairs, cues, places = gather()
-    scores = unseen_scores(pairs)[places]
-    labels, counts = pairs.labels[places], pairs.counts[places]
+    pairs, (cues, places, texts) = gather()
+    entailed = read_entailment(EntailmentModel(), texts)
+    weighed = Pairs(*(each[places] for each in pairs))
+    judged = weighed._replace(features=np.concatenate([weighed.features, entailed], axis=1))
+    scores, judged_scores = unseen_scores(pairs)[places], unseen_scores(judged, RIDGE_JUDGED)
+    told = cues, weighed.labels, weighed.counts
     if is_check:
-        check(scores, cues, labels, counts, pairs.lines[places])
+        check(scores, *told, weighed.lines)
+        check(judged_scores, *told, weighed.lines)
         return
-    slopes, bias = fit(pairs)
-    weights, width = weigh(scores, cues, labels, counts), BundledEmbedder.dimensions
-    slopes *= weights[0]
+    slopes, bias, by_cues = _weighed(fit(pairs), weigh(scores, *told))
+    width = BundledEmbedder.dimensions
     parts = {
         "vector": slopes[:width],
         "traits": slopes[width:-width],
         "both": slopes[-width:],
-        "cues": weights[1:-1],
-        "bias": bias * weights[0] + weights[-1],
+        "cues": by_cues,
+        "bias": bias,
     }
+    names = ("judged", "judged_bias", "judged_cues")
+    parts |= zip(names, _weighed(fit(judged, RIDGE_JUDGED), weigh(judged_scores, *told)), strict=True)
     np.savez_compressed(WEIGHTS, allow_pickle=False, **{k: np.asarray(v, dtype=np.float32) for k, v in parts.items()})
+
+
+def _weighed(fitted: tuple[Vectors, float], weights: NDArray[np.float64]) -> tuple[Vectors, float, Vectors]:
+    """Return slopes, bias, and the weights of the cues of both regressions together."""
+    slopes, bias = fitted
+    return slopes * weights[0], float(bias * weights[0] + weights[-1]), weights[1:-1]
 
 
 if __name__ == "__main__":

@@ -1,81 +1,36 @@
 """Find the memory that a message makes outdated, whatever its words, and return its new wording.
 
-A linear model over the bundled embedder's output for the message and the memory; ``benchmarks.gates.outdated`` fits
-it. With another embedder nothing is found, and only ``compare`` detects changes.
+A linear model over the bundled embedder's output for the message and the memory chooses the candidates. A second one,
+which also sees what the entailment network sees in both, judges them; without the network the first one does.
+``benchmarks.gates.outdated`` fits them. With another embedder nothing is found, and only ``compare`` detects changes.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 
-from language.backends import get_embedder
+from language.backends import get_embedder, get_entailment
 from language.base import EmbedderUnavailable, Vectors
 from language.embedders.e5.embedder import BundledEmbedder
+from language.entailment.model import EntailmentModel, EntailmentUnavailable
 
-from .ending import ended
-from .lexicon import is_kind_of
-from .parse import Parsed, Word, parse
-from .predicates import CHANGES, ENDS, PARTINGS
+from .outdated_cues import Cues, content_prefixes, cues_of
 from .sentences import Sentence, split_sentences
-from .stems import LIGHT, stem_of, words_of
-from .values import NewWording, new_wording
-from .words import KIN, listed
 
 WEIGHTS = Path(__file__).with_name("outdated.npz")
 LEAST, SURE, SURE_OF_END = 0.5, 0.75, 0.9
 """Minimum scores: for asking whether a memory still holds, for putting a new value, and for saying that it ended."""
-CUES = 10
-"""The number of cues of the grammar."""
+LEAST_JUDGED, _MOST_JUDGED = -1.5, 2
+"""From which score of the first model on the second one judges, and at most how many: each takes some 15 ms."""
 _MOST_NEAR = 3
 """How many memories at most are considered for a passage: those with the highest scores of the vectors alone."""
 _MOST_SENTENCES, _MOST_WORDS = 3, 40
 """Maximum length of the passages that are scored: a change often takes two sentences."""
-
-_BEGINNING, _LEAST_LETTERS = 4, 3
-_SAID = listed("say write type mean")
-_WHO_DECIDES = listed("doctor doc gp nurse consultant specialist boss")
-"""Whose doing is the person's own change: "the doctor put it up to 40 mg"."""
-_POINTING, _PERSONS = listed("it that this"), listed("he she it they")
-_CLAUSES = frozenset({"conj", "advcl", "relcl", "ccomp", "parataxis"})
-_NOWADAYS = re.compile(
-    r"\b(?:now|nowadays|these days|instead|since|from (?:now|here) on|for good|any ?(?:more|longer)|no (?:more|longer)"
-    r"|after all|as of)\b",
-    re.IGNORECASE,
-)
-_OPEN = re.compile(
-    r"\b(?:if|might|could|would|(?<!\d )may|should|maybe|perhaps|thinking of|(?<!n['’]t )(?<!nt )wants? to|one day"
-    r"|hopes?|nearly|almost|asked|suggest\w*|propos\w*|thought|consider\w*"
-    r"|we['’]ll see|saying|today|tonight|yesterday|(?<!as of )this (?:morning|week|\w+day)|all week"
-    r"|for a (?:\w+ )?(?:days?|weeks?|months?|whiles?|bit))\b"
-    r"|\?|['’]d\b",
-    re.IGNORECASE,
-)
-"""What did not happen, or only for a time."""
-_ASIDE = re.compile(
-    r"\bdid I (?:say|write)\b[^.!?]*\?|\bwould you (?:believe|look)"
-    r"|\bif (?:you can believe|(?:you|anyone)['’]?s? (?:ask|need|want))|\bmay have (?:mentioned|said|told)\b",
-    re.IGNORECASE,
-)
-"""Phrases that leave nothing open, whatever their words."""
-_NEVER_AGAIN = re.compile(r"\b(?:any ?(?:more|longer)|no (?:more|longer))\b", re.IGNORECASE)
-_OVER = re.compile(rf"{_NEVER_AGAIN.pattern}|\b(?:over|g[ai]ven? up|quit)\b", re.IGNORECASE)
-_ENDING = (
-    (ENDS | CHANGES | PARTINGS) - listed("bring push extend delay")
-    | listed(
-        """abandon bin chuck cure die ditch drown dump emigrate exchange fail fold pack part pass replace scrap shut
-        split steal swap trade"""
-    )
-    | listed("be_over be_gone be_off be_done be_finished be_dead be_history")
-    | {"put away", "put aside", "go off", "move out", "hand over", "let go", "pack in", "call off", "throw out"}
-    | {"do with", "cut out", "fall through", "step down", "come off"}
-)
-_DENIES = listed("no not never without nobody nothing neither nor hardly n't longer anymore")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +55,11 @@ def outdated(said: str, memories: Sequence[str], vectors: Sequence[Vectors | Non
     """
     embedder = get_embedder()
     by_place = {place: vector for place, vector in enumerate(vectors) if vector is not None}
-    words = _matters(said)
+    words = content_prefixes(said)
     missing = [
         place
         for place, memory in enumerate(memories)
-        if place not in by_place and not words.isdisjoint(_matters(memory))
+        if place not in by_place and not words.isdisjoint(content_prefixes(memory))
     ]
     if not (by_place or missing) or not isinstance(embedder, BundledEmbedder):
         return None
@@ -116,204 +71,59 @@ def outdated(said: str, memories: Sequence[str], vectors: Sequence[Vectors | Non
         return None
     by_place |= dict(zip(missing, embedded, strict=True))
     places, known = list(by_place), np.stack(list(by_place.values()))
-    alone = told @ weights["vector"] + traits @ weights["traits"] + weights["bias"]
-    scores = alone[:, None] + (told * weights["both"]) @ known.T
+    scores = (told @ weights["vector"] + traits @ weights["traits"] + weights["bias"])[:, None]
+    scores = scores + (told * weights["both"]) @ known.T
+    entailment = get_entailment()
+    least = LEAST if entailment is None else LEAST_JUDGED
     most = float(np.maximum(weights["cues"], 0).sum())
-    best, highest = None, LEAST
+    found = []
     for number, passage in enumerate(passages):
         for which in np.argsort(-scores[number])[:_MOST_NEAR]:
-            memory = memories[places[which]]
-            found = cues_of(passage, memory) if scores[number, which] + most >= highest else None
-            if found is None:
-                continue
-            score = float(scores[number, which] + found.values @ weights["cues"])
-            if score >= highest:
-                least = SURE_OF_END if found.wording is None else SURE
-                highest, is_sure = score, score >= least and not found.is_doubtful
-                best = Outdated(places[which], passage, is_sure, found.content_of(memory))
-    return best
+            memory, score = memories[places[which]], float(scores[number, which])
+            cues = cues_of(passage, memory) if score + most >= least else None
+            if cues is not None and (score := score + float(cues.values @ weights["cues"])) >= least:
+                seen = np.concatenate([told[number], traits[number], told[number] * known[which]])
+                found.append(_Candidate(places[which], memory, passage, cues, seen, score))
+    found = sorted(found, key=lambda each: -each.score)[:_MOST_JUDGED]
+    if entailment is not None and found:
+        found = _judged(entailment, found, weights)
+    best = max(found, key=lambda each: each.score, default=None)
+    if best is None or best.score < LEAST:
+        return None
+    sure = SURE_OF_END if best.cues.wording is None else SURE
+    is_sure = best.score >= sure and not best.cues.is_doubtful
+    return Outdated(best.place, best.passage, is_sure, best.cues.content_of(best.memory))
 
 
 @dataclass(frozen=True, slots=True)
-class Cues:
-    """What the grammar of a passage says about a memory: ``values``, of shape (CUES,), are 1 where a cue is there.
+class _Candidate:
+    """A memory that a passage may make outdated: ``seen``, of shape (1920,), is what the embedder says of both."""
 
-    ``wording`` is the memory with the passage's value, if there is one. ``is_doubtful``: the passage tells what did not
-    happen or only for a time, or it speaks of the memory's words only for others, or its value may be another's, or it
-    says or does what the memory tells: "hides coins in the chimney", of somebody who keeps his coins hidden.
-    """
-
-    values: Vectors
-    wording: NewWording | None
-    is_doubtful: bool
-
-    def content_of(self, memory: str) -> str | None:
-        """Return the new wording of the memory; None if no correct sentence can be made."""
-        return self.wording.content if self.wording is not None else ended(memory, is_over=bool(self.values[:2].any()))
+    place: int
+    memory: str
+    passage: str
+    cues: Cues
+    seen: Vectors
+    score: float
 
 
-def cues_of(passage: str, memory: str) -> Cues | None:
-    """Return the cues of a passage for a memory; None if one can't be parsed."""
-    parsed, known = parse(passage, names=False), parse(memory, names=False)
-    if parsed is None or known is None:
-        return None
-    whose, value = _parts(known)
-    is_own = is_others = is_ended = False
-    subjects: list[Word | None] = []
-    for verb in parsed.words:
-        words = _clause(parsed, verb) if verb.pos in {"VERB", "AUX"} and verb.dep not in {"aux", "auxpass"} else []
-        told = [word for word in words if _beginning(word) in value]
-        subject = parsed.child(verb, "nsubj", "nsubjpass")
-        subjects += [subject] if words and (subject is None or _beginning(subject) not in value) else []
-        if not told:
-            named = subject is not None and not whose.isdisjoint(map(_beginning, parsed.subtree(subject)))
-            is_ended = is_ended or (named and _ends(parsed, verb, words))
-        elif _is_of_another(parsed, verb, whose, value) or (not whose and _are_of_another(parsed, told)):
-            is_others = True
-        else:
-            is_own = is_own or subject is None or not (subject.low in _POINTING or _beginning(subject) in value)
-            is_ended = is_ended or (
-                _ends(parsed, verb, words) and not any(_is_said_to_be(parsed, word) for word in told)
-            )
-    wording, said = new_wording(memory, passage), _matters(passage)
-    around = _verb_at(parsed, wording.at) if wording is not None else None
-    is_of_another = around is not None and _is_of_another(parsed, around, whose, value)
-    is_open = _OPEN.search(_ASIDE.sub("", passage)) is not None
-    contrasts = wording is not None and wording.contrasts
-    told_of = is_others, said & value, said & whose, _affirms(passage, memory)
-    cues = _NOWADAYS.search(passage), is_ended, wording, contrasts, is_of_another, is_open, *told_of
-    values = np.array([bool(each) for each in cues], dtype=np.float32)
-    is_about_others = is_others or _is_about_others(parsed, subjects, whose if _is_of_person(known) else set())
-    spoken = {_beginning(word) for word in parsed.words}
-    is_unnamed = wording is not None and not contrasts and bool(whose) and whose.isdisjoint(spoken)
-    is_unnamed = is_unnamed and not any(word.low in _PERSONS for word in parsed.words)
-    is_repeated = wording is None and (bool(values[-1]) or _repeats(parsed, known))
-    is_unsettled = is_open and _is_open_where_told(passage, wording, value)
-    is_doubtful = is_unsettled or is_of_another or is_unnamed or is_repeated or (is_about_others and not is_own)
-    return Cues(values, wording, is_doubtful)
-
-
-def _is_open_where_told(passage: str, wording: NewWording | None, value: set[str]) -> bool:
-    """Whether the sentences that give the new value, or have the memory's words, leave it open; others may ask on."""
-    told = [
-        each.text
-        for each in split_sentences(passage)
-        if (wording is not None and each.start <= wording.at < each.end) or not value.isdisjoint(_matters(each.text))
+def _judged(entailment: EntailmentModel, found: Sequence[_Candidate], weights: dict[str, Vectors]) -> list[_Candidate]:
+    """Return the candidates with the second model's scores; with their own while the network is unavailable."""
+    try:
+        pairs = read_entailment(entailment, [(each.memory, each.passage) for each in found])
+    except EntailmentUnavailable:
+        return list(found)
+    rows = zip(found, pairs, strict=True)
+    told = [np.concatenate([each.seen, pair]) @ weights["judged"] + weights["judged_bias"] for each, pair in rows]
+    return [
+        replace(each, score=float(score + each.cues.values @ weights["judged_cues"]))
+        for each, score in zip(found, told, strict=True)
     ]
-    return not told or any(_OPEN.search(_ASIDE.sub("", each)) for each in told)
 
 
-def _repeats(parsed: Parsed, known: Parsed) -> bool:
-    """Whether a passage asserts a verb with its object, both of which the memory has."""
-    stems = {stem_of(word) for word in known.words if word.tag[:1] in {"V", "N"}}
-    for verb in parsed.words:
-        thing = parsed.child(verb, "dobj") if verb.pos == "VERB" and not _is_change(parsed, verb) else None
-        if thing is not None and {stem_of(verb), stem_of(thing)} <= stems:
-            return not any(word.low in _DENIES for word in parsed.subtree(verb))
-    return False
-
-
-def _verb_at(parsed: Parsed, at: int) -> Word | None:
-    """Return the verb of the clause at a position of the text."""
-    word = next((each for each in parsed.words if each.end > at), None)
-    while word is not None and word.pos not in {"VERB", "AUX"} and word.head != word.index:
-        word = parsed.head(word)
-    return word
-
-
-def _clause(parsed: Parsed, verb: Word) -> list[Word]:
-    """Return the words of a verb's clause, without clauses within it."""
-    inner = (each for each in parsed.children(verb) if each.dep in _CLAUSES and each.pos in {"VERB", "AUX"})
-    gone = {word.index for each in inner for word in parsed.subtree(each)}
-    return [word for word in parsed.subtree(verb) if word.index not in gone]
-
-
-def _is_of_another(parsed: Parsed, verb: Word, whose: set[str], value: set[str]) -> bool:
-    """Whether a clause has a subject that is neither the memory's, nor what it tells of, nor left out."""
-    subject = parsed.child(verb, "nsubj", "nsubjpass")
-    while subject is None and verb.dep in {"conj", "xcomp", "advcl", "ccomp"}:
-        verb = parsed.head(verb)
-        subject = parsed.child(verb, "nsubj", "nsubjpass")
-    if subject is None or subject.low in _POINTING:
-        return False
-    is_other = any(each.low in {"other", "another"} for each in parsed.children(subject))
-    if is_other or (not whose and subject.low in {"he", "she"}) or _is_namesake(parsed, subject, whose):
-        return True
-    told, holder = {_beginning(word) for word in parsed.subtree(subject)}, parsed.child(subject, "poss")
-    if holder is not None and _is_person(holder) and _beginning(holder) not in whose:
-        return True
-    if _beginning(subject) in value or not told.isdisjoint(whose):
-        return _is_held_by_another(parsed, subject, whose, value)
-    if whose and subject.pos == "PROPN":
-        return False  # It may be their name.
-    return subject.low not in _WHO_DECIDES and _is_person(subject)
-
-
-def _are_of_another(parsed: Parsed, told: Sequence[Word]) -> bool:
-    """Whether a word of what a memory tells of the user is said to be somebody else's: "her tablets"."""
-    holders = (parsed.child(word, "poss") for word in told)
-    return any(holder is not None and holder.low in {"his", "her", "their"} for holder in holders)
-
-
-def _is_held_by_another(parsed: Parsed, subject: Word, whose: set[str], value: set[str]) -> bool:
-    """Whether a subject that has words of a memory is of another: "Noah's friend", "her car", "the cat of Tom"."""
-    holder = parsed.child(subject, "poss")
-    if holder is not None and _is_person(subject) and _beginning(subject) not in whose | value:
-        return holder.pos == "PROPN" or _beginning(holder) in whose
-    has_words = not whose.isdisjoint(map(_beginning, parsed.subtree(subject)))
-    theirs = holder is not None and holder.low not in {"my", "our"} and not has_words
-    return theirs or (not whose and parsed.child(subject, "prep") is not None)
-
-
-def _is_person(word: Word) -> bool:
-    return word.low in KIN or (word.pos == "NOUN" and is_kind_of(word.lemma, "person"))
-
-
-def _is_about_others(parsed: Parsed, subjects: Sequence[Word | None], whose: set[str]) -> bool:
-    """Whether a passage has only others as its persons: "my son", of the user; "Ali Hassan", of a brother Ali."""
-    persons = [each for each in subjects if each is not None and (each.pos == "PROPN" or each.low in KIN)]
-    if whose:
-        return any(_is_namesake(parsed, each, whose) for each in persons)
-    own = (each is None or any(word.low in {"i", "we"} for word in parsed.subtree(each)) for each in subjects)
-    return bool(persons) and not any(own)
-
-
-def _is_of_person(known: Parsed) -> bool:
-    """Whether the subject of a memory is somebody else than the user: "The user's sister", not "The user's car"."""
-    root = next((word for word in known.words if word.head == word.index), known.words[0])
-    subject = known.child(root, "nsubj", "nsubjpass")
-    words = known.subtree(subject) if subject is not None else ()
-    return any(word.low != "user" and (word.pos == "PROPN" or _is_person(word)) for word in words)
-
-
-def _is_namesake(parsed: Parsed, subject: Word, whose: set[str]) -> bool:
-    """Whether a subject has a name of the memory's subject, and one more that is not theirs."""
-    names = {_beginning(word) for word in (subject, *parsed.children(subject)) if word.pos == "PROPN"}
-    return not names.isdisjoint(whose) and not names <= whose
-
-
-def _ends(parsed: Parsed, verb: Word, words: Sequence[Word]) -> bool:
-    """Whether a clause tells the end or the change of something."""
-    if _NEVER_AGAIN.search(" ".join(word.low for word in words)):
-        return True
-    return _is_change(parsed, verb) and not any(word.low in _DENIES for word in words)
-
-
-def _beginning(word: Word) -> str:
-    return _prefix(stem_of(word)) if stem_of(word) not in LIGHT else ""
-
-
-def _prefix(word: str) -> str:
-    """The beginning of a word without a plural's "s": "cat" and "cats" have the same."""
-    return word if word.endswith("-in-law") else word[:_BEGINNING].removesuffix("s")
-
-
-def _parts(known: Parsed) -> tuple[set[str], set[str]]:
-    """Return the beginnings of the words of a memory's subject, without "user", and of what it tells of them."""
-    root = next((word for word in known.words if word.head == word.index), known.words[0])
-    subject = known.child(root, "nsubj", "nsubjpass")
-    whose = {_beginning(word) for word in (known.subtree(subject) if subject is not None else ())} - {"user", ""}
-    return whose, _matters(known.text) - whose - {"user"}
+def read_entailment(entailment: EntailmentModel, pairs: Sequence[tuple[str, str]]) -> Vectors:
+    """Return what the network sees in pairs of a memory and a passage: (n, 386). Raises EntailmentUnavailable."""
+    return np.concatenate(entailment.read_pairs(pairs), axis=1)
 
 
 def _passages(said: str) -> Iterator[str]:
@@ -327,50 +137,6 @@ def _passages(said: str) -> Iterator[str]:
         run.append(each)
     if run:
         yield said[run[0].start : run[-1].end]
-
-
-def _matters(text: str) -> set[str]:
-    """Return the prefixes of the content words, also of parts of compounds."""
-    words = {part for word in words_of(text) for part in (word, *(() if "-in-" in word else word.split("-")))}
-    return {_prefix(word) for word in words if word not in LIGHT and len(word) >= _LEAST_LETTERS}
-
-
-def _affirms(said: str, memory: str) -> bool:
-    """Whether a message asserts all of the memory's values as the new state: "turned vegan", of somebody who is."""
-    parsed, known = parse(said, names=False), parse(memory, names=False)
-    if parsed is None or known is None:
-        return True
-    _, value = _parts(known)
-    value -= {_beginning(word) for word in known.words if word.head == word.index and word.pos in {"VERB", "AUX"}}
-    asserted = {_beginning(word) for word in parsed.words if _is_said_to_be(parsed, word)}
-    return bool(value) and value <= asserted
-
-
-def _is_said_to_be(parsed: Parsed, word: Word) -> bool:
-    """Whether a word is part of what its clause asserts as the present state."""
-    chain = [word]
-    while chain[-1].pos not in {"VERB", "AUX"} and chain[-1].head != chain[-1].index:
-        chain.append(parsed.head(chain[-1]))
-    verb, first = chain[-1], chain[-2] if len(chain) > 1 else chain[-1]
-    if verb.pos not in {"VERB", "AUX"} or (verb.dep == "xcomp" and parsed.head(verb).low == "used"):
-        return False
-    if any(each.dep in {"nsubj", "nsubjpass"} for each in chain[:-1]) and verb.lemma != "be":
-        return False
-    beside = [verb, *parsed.children(verb), *(each for one in chain[:-1] for each in parsed.subtree(one))]
-    if any(each.low in _DENIES for each in beside) or (verb.lemma == "be" and verb.tag == "VBD"):
-        return False
-    if verb.lemma in _SAID or (verb.dep == "xcomp" and _is_change(parsed, parsed.head(verb))):
-        return False
-    if _is_change(parsed, verb):
-        return first.dep == "prep" and first.low in {"to", "for", "into"}
-    return not any(each.low in {"from", "off", "than", "of"} and each.dep == "prep" for each in chain)
-
-
-def _is_change(parsed: Parsed, verb: Word) -> bool:
-    """Whether a verb, with what belongs to it, means the end or the change of something."""
-    beside = (each for each in parsed.children(verb) if each.dep in {"prt", "prep", "advmod", "acomp", "attr", "dobj"})
-    called = {verb.lemma, *(f"{verb.lemma} {each.low}" for each in beside)}
-    return not called.isdisjoint(_ENDING)
 
 
 @cache

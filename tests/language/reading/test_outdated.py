@@ -10,7 +10,8 @@ from language.embedders.e5.embedder import BundledEmbedder
 from language.embedders.hashing import HashingEmbedder
 from language.embedders.http import EmbedderFailed
 from language.reading.choosing import DOUBT, UPDATE, choose
-from language.reading.outdated import cues_of, outdated
+from language.reading.outdated import outdated
+from language.reading.outdated_cues import cues_of
 from tests.language.offline_talk import MEMORY_CATEGORIES, conversation
 from tests.language.test_offline_choosing import TOOLS
 
