@@ -10,15 +10,21 @@ CONTRADICT, UNRELATED = "contradict_min", "unrelated_min"
 
 
 def entailed_features(first: str, second: str) -> dict[str, float] | None:
-    """Compare two texts, each with the other, in about 40 ms. None without the network."""
+    """Compare two texts, each with the other, in about 30 ms. None without the network.
+
+    The logits' minimum and maximum, and of each trait of the network the sum and the difference.
+    """
     network = get_entailment()
     if network is None:
         return None
     try:
-        logits, _ = network.read_pairs([(first, second), (second, first)])
+        logits, traits = network.read_pairs([(first, second), (second, first)])
     except EntailmentUnavailable:
         return None
     unrelated, contradict = logits.T
     values = {"unrelated": unrelated, "contradict": contradict, "rather_contradict": contradict - unrelated}
     ends = {name: (float(both.min()), float(both.max())) for name, both in values.items()}
-    return {f"{name}_{end}": ends[name][at] for name in ends for at, end in enumerate(("min", "max"))}
+    found = {f"{name}_{end}": ends[name][at] for name in ends for at, end in enumerate(("min", "max"))}
+    for name, seen in (("sum", traits[0] + traits[1]), ("apart", abs(traits[0] - traits[1]))):
+        found |= {f"{name}_{number}": value for number, value in enumerate(seen.tolist())}
+    return found

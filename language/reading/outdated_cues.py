@@ -49,7 +49,6 @@ _ASIDE = re.compile(
 )
 """Phrases that leave nothing open, whatever their words."""
 _NEVER_AGAIN = re.compile(r"\b(?:any ?(?:more|longer)|no (?:more|longer))\b", re.IGNORECASE)
-_OVER = re.compile(rf"{_NEVER_AGAIN.pattern}|\b(?:over|g[ai]ven? up|quit)\b", re.IGNORECASE)
 _ENDING = (
     (ENDS | CHANGES | PARTINGS) - listed("bring push extend delay")
     | listed(
@@ -60,8 +59,6 @@ _ENDING = (
     | {"put away", "put aside", "go off", "move out", "hand over", "let go", "pack in", "call off", "throw out"}
     | {"do with", "cut out", "fall through", "step down", "come off"}
 )
-_OF_AGE = {"year", "old"}
-"""What a message leaves out that tells an age by its number: "turned seven"."""
 _DENIES = listed("no not never without nobody nothing neither nor hardly n't longer anymore")
 
 
@@ -262,7 +259,7 @@ def _affirms(said: str, memory: str) -> bool:
     _, value = _parts(known)
     value -= {_beginning(word) for word in known.words if word.head == word.index and word.pos in {"VERB", "AUX"}}
     asserted = {_beginning(word) for word in parsed.words if _is_said_to_be(parsed, word)}
-    return bool(value) and (value - _OF_AGE or value) <= asserted
+    return bool(value) and value <= asserted
 
 
 def _is_said_to_be(parsed: Parsed, word: Word) -> bool:
