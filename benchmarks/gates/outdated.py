@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -156,7 +156,7 @@ def main() -> None:
     np.savez_compressed(WEIGHTS, allow_pickle=False, **{k: np.asarray(v, dtype=np.float32) for k, v in parts.items()})
 
 
-def _weighed(fitted: tuple[Vectors, float], weights: NDArray[np.float64]) -> tuple[Vectors, float, Vectors]:
+def _weighed(fitted: tuple[Vectors, float], weights: NDArray[np.float64]) -> tuple[Any, float, Any]:
     """Return slopes, bias, and the weights of the cues of both regressions together."""
     slopes, bias = fitted
     return slopes * weights[0], float(bias * weights[0] + weights[-1]), weights[1:-1]

@@ -49,7 +49,7 @@ LENIENCE = {"worded": 0.0, "entailed": 0.5, "traced": 0.9}
 
 
 def cases() -> Iterator[tuple[str, str, bool, float, bool]]:
-    """Yield the training pairs: rejected, said, whether it says the same, weight, and whether only "entailed" learns."""
+    """Yield the training pairs: rejected, said, whether it says the same, weight, whether only "entailed" learns."""
     for name, weight in FILES.items():
         for pairs, is_same in zip(labelled(Path(__file__).with_name(name)), (True, False), strict=True):
             yield from ((*pair, is_same, weight, name in ENTAILED_ONLY) for pair in pairs)

@@ -71,8 +71,8 @@ def outdated(said: str, memories: Sequence[str], vectors: Sequence[Vectors | Non
         return None
     by_place |= dict(zip(missing, embedded, strict=True))
     places, known = list(by_place), np.stack(list(by_place.values()))
-    scores = (told @ weights["vector"] + traits @ weights["traits"] + weights["bias"])[:, None]
-    scores = scores + (told * weights["both"]) @ known.T
+    alone = told @ weights["vector"] + traits @ weights["traits"] + weights["bias"]
+    scores = alone[:, None] + (told * weights["both"]) @ known.T
     entailment = get_entailment()
     least = LEAST if entailment is None else LEAST_JUDGED
     most = float(np.maximum(weights["cues"], 0).sum())

@@ -27,6 +27,7 @@ _SAID = listed("say write type mean")
 _WHO_DECIDES = listed("doctor doc gp nurse consultant specialist boss")
 """Whose doing is the person's own change: "the doctor put it up to 40 mg"."""
 _POINTING, _PERSONS = listed("it that this"), listed("he she it they")
+_THEIRS = listed("him his her their them its")
 _CLAUSES = frozenset({"conj", "advcl", "relcl", "ccomp", "parataxis"})
 _NOWADAYS = re.compile(
     r"\b(?:now|nowadays|these days|instead|since|from (?:now|here) on|for good|any ?(?:more|longer)|no (?:more|longer)"
@@ -81,7 +82,7 @@ class Cues:
 
 
 def cues_of(passage: str, memory: str) -> Cues | None:
-    """Return the cues of a passage for a memory; None if one can't be parsed."""
+    """Return the cues of a passage for a memory; None if one can't be parsed, or if each names its own person."""
     parsed, known = parse(passage, names=False), parse(memory, names=False)
     if parsed is None or known is None:
         return None
@@ -103,6 +104,9 @@ def cues_of(passage: str, memory: str) -> Cues | None:
             is_ended = is_ended or (
                 _ends(parsed, verb, words) and not any(_is_said_to_be(parsed, word) for word in told)
             )
+    spoken = {_beginning(word) for word in parsed.words}
+    if _names_another(parsed, known, spoken):
+        return None
     wording, said = new_wording(memory, passage), content_prefixes(passage)
     around = _verb_at(parsed, wording.at) if wording is not None else None
     is_of_another = around is not None and _is_of_another(parsed, around, whose, value)
@@ -112,13 +116,33 @@ def cues_of(passage: str, memory: str) -> Cues | None:
     cues = _NOWADAYS.search(passage), is_ended, wording, contrasts, is_of_another, is_open, *told_of
     values = np.array([bool(each) for each in cues], dtype=np.float32)
     is_about_others = is_others or _is_about_others(parsed, subjects, whose if _is_of_person(known) else set())
-    spoken = {_beginning(word) for word in parsed.words}
     is_unnamed = wording is not None and not contrasts and bool(whose) and whose.isdisjoint(spoken)
     is_unnamed = is_unnamed and not any(word.low in _PERSONS for word in parsed.words)
     is_repeated = wording is None and (bool(values[-1]) or _repeats(parsed, known))
     is_unsettled = is_open and _is_open_where_told(passage, wording, value)
+    is_of_another = is_of_another or (around is not None and _is_of_another_thing(parsed, around, whose | value))
     is_doubtful = is_unsettled or is_of_another or is_unnamed or is_repeated or (is_about_others and not is_own)
     return Cues(values, wording, is_doubtful)
+
+
+def _names_another(parsed: Parsed, known: Parsed, spoken: set[str]) -> bool:
+    """Whether a passage names a subject, but not the one that the memory names, and has no pronoun for that one."""
+    names = _named_subjects(known)
+    if not names or not names.isdisjoint(spoken) or any(word.low in _PERSONS | _THEIRS for word in parsed.words):
+        return False
+    return bool(_named_subjects(parsed))
+
+
+def _named_subjects(parsed: Parsed) -> set[str]:
+    """Return the beginnings of the names in subjects: an apposition may stand as a second subject."""
+    subjects = (word for word in parsed.words if word.dep in {"nsubj", "nsubjpass"})
+    return {_beginning(word) for each in subjects for word in parsed.subtree(each) if word.pos == "PROPN"}
+
+
+def _is_of_another_thing(parsed: Parsed, verb: Word, told: set[str]) -> bool:
+    """Whether a new value is said of a thing that the memory does not have: "the rent is 900", of a debt."""
+    subject = parsed.child(verb, "nsubj", "nsubjpass")
+    return subject is not None and subject.pos == "NOUN" and not _is_person(subject) and _beginning(subject) not in told
 
 
 def _is_open_where_told(passage: str, wording: NewWording | None, value: set[str]) -> bool:

@@ -227,3 +227,20 @@ def test_no_end_is_made_sure_where_none_is_told(said):
 ])  # fmt: skip
 def test_what_the_message_says_to_hold_is_not_denied(memory, said):
     assert not any(each.name == UPDATE for each in _calls(said, memory))
+
+
+@pytest.mark.parametrize(("memory", "said"), [
+    ("The user's aunt Clara moved to Madrid in 2019.", "Remember that my aunt Dora moved to Seville in 2018."),
+    ("The user's cousin Jana married in 2021.", "Remember that my cousin Lea graduated in 2001."),
+])  # fmt: skip
+def test_who_is_named_is_not_somebody_else(memory, said):
+    assert outdated(said, [memory]) is None
+
+
+@pytest.mark.parametrize(("memory", "said"), [
+    ("The user owes his brother 4001 euros.", "My rent is 900 euros now."),
+    ("The user starts at half 6 in the morning.", "Remember that my yoga class starts at 6 pm."),
+])  # fmt: skip
+def test_the_value_of_another_thing_replaces_none(memory, said):
+    found = outdated(said, [memory])
+    assert found is None or not found.sure
