@@ -20,7 +20,7 @@ from ..parse import Parsed, Word, parse
 from .answers import LEAST_OF_PLAIN_WORDS, LEAST_THAT_DECLINES, SURELY_KEEPS, refusing_margin
 from .judged import declines
 from .naming import DENIES
-from .questions import answers_another, asks_last, asks_or_announces, changes_topic
+from .questions import answers_another, asks_last, asks_or_announces, changes_topic, only_announces
 from .requests import SAYS_THIS, RefusalRequest, acts_in, flat, is_reported, judged_acts
 from .subjects import SentenceWords, content_words, lemmas
 from .wording import (
@@ -208,9 +208,16 @@ class _RefusalResolver:
         if asks_to_keep(question) and asks_last(question) and changes_topic(after_opening_no(said), question):
             return True
         plainly = is_clear_no(said) or says_no(said) or (says_no(said, goes_on=True) and asks_last(question))
-        if self._margin is not None:
-            return self._margin >= (LEAST_OF_PLAIN_WORDS if plainly else LEAST_THAT_DECLINES)
+        least = LEAST_OF_PLAIN_WORDS if plainly else LEAST_THAT_DECLINES
+        if self._margin is not None and (self._margin < least or not self._is_announced):
+            return self._margin >= least
         return plainly or declines(said)
+
+    @property
+    def _is_announced(self) -> bool:
+        """Whether nothing was asked: the assistant said that it will keep something, so anything may come next."""
+        told = next((turn for turn in reversed(self.turns[: self.last_index]) if turn.role == "user"), None)
+        return bool(self._question) and only_announces(self._question or "") and not (told is not None and told.is_held)
 
     @cached_property
     def _margin(self) -> float | None:

@@ -24,6 +24,17 @@ def asks_or_announces(said: str) -> bool:
     return ASKING.search(text) is not None or asks_to_keep(text) or asks(text)
 
 
+def only_announces(said: str) -> bool:
+    """Whether the assistant says that it keeps something, and neither asks nor offers to: "I will remember that"."""
+    announced = False
+    for sentence in split_sentences(said.replace("’", "'")):
+        found = ASKING.search(sentence.text)
+        if found is not None and (sentence.text.rstrip().endswith("?") or not _ANNOUNCED.match(found[0])):
+            return False
+        announced = announced or found is not None
+    return announced and not asks_to_keep(said)
+
+
 def asks_last(text: str) -> bool:
     """Whether the last sentence is the question whether to keep something."""
     last = list(split_sentences(text))[-1:]
@@ -50,3 +61,7 @@ _ASKS_CONTENT = re.compile(
     r"(?:was|were|is|are|did|does|has|had)\b(?! (?:it|that|this) (?:ok|all right|fine))", re.IGNORECASE
 )
 """A question that asks something else first: "was he a miller, shall I note that?"."""
+_ANNOUNCED = re.compile(
+    r"i(?:'?ll| will|'?ve| have| remember)\b|going to|ma[dk]e|taken|noted|got it|saved", re.IGNORECASE
+)
+"""How a sentence begins that announces, of those that ``ASKING`` finds; the others ask or offer."""

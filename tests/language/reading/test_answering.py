@@ -60,6 +60,40 @@ def test_a_yes_or_a_correction_in_the_words_of_a_no_is_none(question, answer):
     assert not refuses(answer, question)
 
 
+REMEMBERED = "I will remember that your florist is called Dalia."
+
+
+@pytest.mark.parametrize("announced", [REMEMBERED, "I'll keep that in mind.", "Noted. What else is new?"])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I have to go now",
+        "dinner is ready",
+        "my rent is paid now",
+        "Wait, the phone rings.",
+        "No, Fred.",
+        "Sorry, I meant Faro.",
+    ],
+)
+def test_where_nothing_was_asked_other_words_are_no_answer(announced, said):
+    """Reproduction: "my rent is paid now" deleted what "I will remember that …" had announced."""
+    assert not refuses(said, announced, "My florist is called Dalia.")
+
+
+@pytest.mark.parametrize("announced", [REMEMBERED, "I'll keep that in mind."])
+@pytest.mark.parametrize(
+    "said", ["no, don't", "forget it", "please don't keep that", "I wish you wouldn't.", "dont tho"]
+)
+def test_where_nothing_was_asked_a_no_is_heard(announced, said):
+    assert refuses(said, announced, "My florist is called Dalia.")
+
+
+def test_an_offer_and_a_held_message_are_questions():
+    assert refuses("I'd sooner say it twice.", "I could remember it so you needn't say it twice.")
+    asked = [Turn("user", TOLD, is_held=True), Turn("assistant", "Noted."), Turn("user", "What on earth for?")]
+    assert find_refusal(asked, 2) is not None
+
+
 def test_without_the_network_the_patterns_hear_the_plain_no(settings, monkeypatch):
     settings.KEEPSAKE_ENTAILMENT = "off"
     assert refusing_margin(ASKED, "No.") is None
