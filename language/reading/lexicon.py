@@ -25,6 +25,7 @@ _CLASSES = frozenset({5, 6, 7, 8, 13, 14, 15, 18, 20, 21, 23, 28})
 """WordNet's lexicographer files of nouns: animals, artifacts, attributes, body, food, groups, places, people, plants,
 possessions, measures, time.
 """
+_PLACES = 15
 _SENSES, _MOST_SENSES = 4, 5
 _MOST_HYPERNYMS = 6
 _DERIVED = frozenset("+\\<")
@@ -33,6 +34,11 @@ _DERIVED = frozenset("+\\<")
 def is_word(word: str) -> bool:
     """Whether WordNet has this word, in lower case, as more than a name. Phrasal verbs are written "give_up"."""
     return any(word in sense(key).words for key, _ in senses_of(word))
+
+
+def is_place(name: str) -> bool:
+    """Whether WordNet has a place of this name among its most frequent senses: "Lyon", "New York"."""
+    return any(sense(key).kind == _PLACES for key in _ranked(name.lower().replace(" ", "_")))
 
 
 @lru_cache(maxsize=20_000)

@@ -6,15 +6,16 @@ Whom a pronoun means, and which value is another now, follows from the statement
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .compare import Saying, compare
 from .kin import name_gender
-from .lexicon import relation
+from .lexicon import is_place, relation
 from .parse import Parsed, Word, parse
 from .sentences import split_sentences
 from .stems import LIGHT
-from .values import new_wording, put, tells_value
+from .values import are_alike, new_wording, put, tells_value
 from .words import KIN, KIN_GENDER, listed
 
 _MARK = (
@@ -49,6 +50,11 @@ _MOST_WORDS = 14
 _SIBLINGS = frozenset({"sibling", "class", "opposite", "kind"})
 _ORDERS = frozenset({"make", "should", "i"})
 """First words of what introduces any noun as the one that was meant; after "it's" only a like one is."""
+
+
+_IN = listed("in near")
+_Name = tuple[Word, Word]
+"""The first and last word of a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +95,9 @@ class SecondTry:
         parsed = None if _is_no_value(now) else parse(statement, names=False)
         if parsed is None:
             return None
-        names = called = _names(parsed)
+        names = _names(parsed)
         if now[:1].isupper() or (by in _ORDERS and len(names) == 1):
-            if not by and name_gender(now):
-                names = []  # "Sorry, Maria." calls somebody.
-            alike = [each for each in called if each[0].text[:1].lower() == now[:1].lower()]
-            meant = names if len(names) == 1 else alike
+            meant = _names_meant(parsed, names, now, is_called=not by and bool(name_gender(now)))
             return _put_between(statement, *meant[0], now) if len(meant) == 1 else None
         subject = _subject(parsed)
         own = {word.index for word in parsed.subtree(subject)} if subject is not None else set()
@@ -144,14 +147,33 @@ def _agree(pronoun: str, subject: Word) -> bool:
     )
 
 
-def _names(parsed: Parsed) -> list[tuple[Word, Word]]:
-    """The first and last word of each name."""
-    found: list[tuple[Word, Word]] = []
+def _names(parsed: Parsed) -> list[_Name]:
+    found: list[_Name] = []
     for word in parsed.words:
         if word.pos == "PROPN" and word.low != "user":
             is_more = found and found[-1][1].index == word.index - 1
             found[-1:] = [(found[-1][0], word)] if is_more else [*found[-1:], (word, word)]
     return found
+
+
+def _names_meant(parsed: Parsed, names: Sequence[_Name], now: str, *, is_called: bool) -> Sequence[_Name]:
+    """The names that a new one may stand for: the only one, ones that it spells otherwise, or of its kind.
+
+    ``is_called``: it may be somebody who is called, as in "Sorry, Maria.".
+    """
+    alike = [(first, last) for first, last in names if are_alike(parsed.text[first.start : last.end], now)]
+    if is_called or len(names) == 1 or alike:
+        return alike if is_called else alike or names
+    kind = _kind_of_name(now)
+    return [each for each in names if kind and kind == _kind_of_name(each[1].text, each[1], parsed)]
+
+
+def _kind_of_name(name: str, word: Word | None = None, parsed: Parsed | None = None) -> str:
+    """Whether a name is a "place" or a "person", by where it stands and by itself; empty if unknown or either."""
+    if word is not None and parsed is not None and word.dep == "pobj" and parsed.head(word).low in _IN:
+        return "place"
+    gender, is_there = name_gender(name), is_place(name)
+    return "" if bool(gender) == is_there else "person" if gender else "place"
 
 
 def _put_between(statement: str, first: Word, last: Word, now: str) -> str | None:

@@ -319,11 +319,11 @@ def put(memory: str, was: str, now: str) -> str | None:
     if (parsed := parse(memory, names=False)) is None:
         return None
     old = [word for word in parsed.words if word.start >= place.start() and word.end <= place.end()]
-    first, last = _phrase(parsed, old, like=_are_alike(was, now)) if old else (None, None)
+    first, last = _phrase(parsed, old, like=are_alike(was, now)) if old else (None, None)
     if first is None or last is None:
         return None
     is_name = memory[place.start()].isupper()
-    is_spelt = now[:1].isupper() or _are_alike(was, now)
+    is_spelt = now[:1].isupper() or are_alike(was, now)
     if is_name and last.pos == "PROPN" and now.islower():
         now = now.title()
     before, after = memory[: first.start], memory[last.end :]
@@ -360,7 +360,7 @@ def _phrase(parsed: Parsed, old: Sequence[Word], *, like: bool) -> tuple[Word | 
     return first, last
 
 
-def _are_alike(one: str, other: str) -> bool:
+def are_alike(one: str, other: str) -> bool:
     """Whether two names are spellings of one another: "Koko" and "Kiko"."""
     short, long = sorted((one.lower(), other.lower()), key=len)
     shared = sum(short.count(letter) > 0 for letter in set(long))

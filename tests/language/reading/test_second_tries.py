@@ -30,6 +30,10 @@ def calls(*said, memory=""):
     ("My car is a Volvo.", "Sorry, it's a Saab.", "The user's car is a Saab."),
     ("I play the cello.", "I meant viola.", "The user plays the viola."),
     ("My sister lives in Hull.", "No wait, Leeds.", "The user's sister lives in Leeds."),
+    ("My sister Paula lives in Braga.", "Sorry, I meant Porto.", "The user's sister Paula lives in Porto."),
+    ("My sister Paula lives in Braga.", "Sorry, I meant Carla.", "The user's sister Carla lives in Braga."),
+    ("My sister Paula lives in Braga.", "Sorry, I meant Paola.", "The user's sister Paola lives in Braga."),
+    ("My brother Lars lives in Leeds.", "I meant Lyon.", "The user's brother Lars lives in Lyon."),
 ])  # fmt: skip
 def test_takes_the_place_of_what_was_said_just_before(first, then, content):
     assert [told["content"] for _, told in calls(first, "guide>I see.", then)] == [content]
@@ -46,6 +50,8 @@ def test_rewords_the_memory_and_does_not_add_it_again():
     (DOG[0], "Actually, he likes ham."),
     (DOG[0], "Sorry, it's late."),
     (DOG[0], "Sorry, Maria."),
+    ("My sister Paula lives in Braga.", "Sorry, I meant Pombal."),
+    ("I moved from Lyon to Paris.", "Sorry, I meant Leeds."),
     (DOG[0], "Actually, I meant to ask about dinner."),
     (DOG[0], "Actually, is he called Bagel?"),
     ("My dog is called Biscuit and my cat is called Momo.", "Actually, she is called Mimi."),
