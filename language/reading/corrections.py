@@ -21,6 +21,8 @@ _FEW = r"[\w'’-]+(?:\s+[\w'’-]+){0,3}"
 _INSTEAD = re.compile(
     rf"(?P<body>.+?)\s*(?P<apart>[,;–—-]?)\s+(?:and\s+|but\s+)?not\s+{_ARTICLE}(?P<was>{_FEW})\s*[.!]*", re.I
 )
+_NOT_BUT = re.compile(rf"{_OPENING}not\s+{_ARTICLE}(?P<was>{_FEW})\s*[,;–—]\s*{_ARTICLE}{_FEW}\s*[.!]*", re.IGNORECASE)
+"""A sentence that is only the old value and the new one: "Not Emil, Anton." """
 _NAMED_ONLY = re.compile(
     rf"{_OPENING}(?:(?:(?:it|that|this|they|he|she|I)(?:['’](?:s|re|m)|\s+(?:is|was|are|were|am|should be|meant|mean))"
     rf"|make (?:it|that))\s+(?:(?:called|named)\s+)?{_ARTICLE}|the\s+|(?=[\w'’-]+$))(?P<now>{_FEW})",
@@ -56,6 +58,10 @@ class Correction:
 
 def corrections_in(said: str) -> Iterator[Correction]:
     """Yield the sentences of a message with both a new and an old value."""
+    only = _NOT_BUT.fullmatch(said.strip())
+    if only is not None:
+        yield Correction(only[0], only["was"])
+        return
     for sentence in _SENTENCE.findall(said) if puts_right(said) else ():
         found = _INSTEAD.fullmatch(sentence.strip())
         if found is not None and (found["apart"] or _NAMED_ONLY.fullmatch(found["body"])):

@@ -71,6 +71,7 @@ _SWAPS = [
         r"\b(?:is|are|was|['’]s|called|named|learning|meant|mean|it['’]s|make (?:it|that)) "
         r"(?:actually |really )?{now}(?: with an? \w)?,? "
         r"(?:and )?not {was}{end}",
+        r"^(?:(?:sorry|no|actually|wait|oops|oh)\b[,:]? ?)*not {was}[,;–—] ?{now}[.!]*$",
         r"^(?:sorry|no|actually|wait|oops)?[,:]? ?{now}, not {was}{end}",
         r"\b(?:switched|swapped|changed|moved|went|swap|switch|renamed)\b[^.!?]{{0,40}}? from {was} to {now}"
         r"{end}",

@@ -33,6 +33,23 @@ def test_puts_a_statement_right(said, statement, right):
 
 
 @pytest.mark.parametrize(
+    ("said", "right"),
+    [
+        ("Not Rex, Max.", "The user's dog is called Max."),
+        ("No, not Rex, Max!", "The user's dog is called Max."),
+        ("not rex, max", "The user's dog is called Max."),
+        ("Not Rex, sadly.", None),
+        ("Not Rex, please.", None),
+        ("Not today, Rex.", None),
+    ],
+)
+def test_a_sentence_of_both_values_alone_puts_right(said, right):
+    """Reproduction: "Not Rex, Max." changed nothing, and "No, not Rex, Max!" called the dog "No"."""
+    (found,) = corrections_in(said)
+    assert found.apply_to(DOG) == right
+
+
+@pytest.mark.parametrize(
     "said",
     [
         "Is it the viola, not the cello?",
