@@ -106,6 +106,11 @@ class Principal:
         return self.kind == "person" or (self.kind == "agent" and self.may_decide and not self.service)
 
     @property
+    def decides_what_returns(self) -> bool:
+        """Whether it may restore anything: a person, also from a linked chat, or an agent that may decide."""
+        return self.may_decide or self.speaks_as_person
+
+    @property
     def is_off_record(self) -> bool:
         """Whether what it saves is never learned from nor recalled."""
         return not (self.has_memory or self.is_paused)

@@ -226,7 +226,7 @@ def _find(principal: Principal, memory_id: str) -> Memory:
 
 def _no_such(principal: Principal, memory_id: str) -> NotFound:
     """Return the error for a missing memory; only who decides for the person learns that it was purged."""
-    if writing.decides_what_returns(principal):
+    if principal.decides_what_returns:
         log = Change.objects.of_owner(must_act_for(principal)).filter(object_type="memory", object_id=memory_id)
         purged_at = log.filter(event=Change.Event.PURGE).values_list("at", flat=True).last()
         if purged_at is not None:

@@ -20,7 +20,13 @@ from language.tokens import count_tokens
 from retrieval.text import prepare
 from statements.actions import GONE, archived_columns
 from statements.actions.many import LogEntry, Move
-from statements.actions.undoing import plan_restores, restore_suppressions, store_versions, wordings_before
+from statements.actions.undoing import (
+    plan_restores,
+    rejected_again,
+    restore_suppressions,
+    store_versions,
+    wordings_before,
+)
 from statements.policy import fingerprint, fingerprints
 
 from ..models import FACT, FactLink, FactVersion, LegacyFact
@@ -128,7 +134,7 @@ class _FactUndo:
         }
 
     def that_fit(self, moves: Sequence[Move[LegacyFact]]) -> list[Move[LegacyFact]]:
-        """Return the changes that conflict neither with a fact of the same words nor with membership."""
+        """Return the changes that conflict with no fact of the same words, no membership and no rejection."""
         back = [move for move in moves if "content" in move.target or (move.row.state in GONE and _stays(move))]
         prints = {move.row.pk: fingerprints(self.user_id, move.value("content")) for move in back}
         every = {each for values in prints.values() for each in values}
@@ -137,11 +143,14 @@ class _FactUndo:
         said = set(twins.exclude(pk__in=leaving).values_list("legacy_id", "fingerprint")) if back else set()
         shares = any(move.value("visibility") == Visibility.SHARED for move in moves)
         kept = set(Member.objects.filter(user_id=self.user_id).values_list("legacy_id", flat=True)) if shares else set()
+        rejected = rejected_again(FACT, self.principal, self.user_id, moves, self.earlier)
         fitting = []
         for move in moves:
             own = {(move.row.legacy_id, each) for each in prints.get(move.row.pk, [])}
             shared = move.value("visibility") == Visibility.SHARED != move.row.visibility
-            if own & said:
+            if move.row.pk in rejected:
+                self.left[str(move.row.pk)] = rejected[move.row.pk]
+            elif own & said:
                 self.left[str(move.row.pk)] = "similar_exists"
             elif shared and move.row.legacy_id not in kept:
                 self.left[str(move.row.pk)] = "not_a_member"

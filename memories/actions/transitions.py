@@ -26,6 +26,7 @@ from statements.actions import (
     PRESENT,
     check_kept,
     erase,
+    resemblance_check,
     resemblance_lift,
     suppression_check,
     unsuppress,
@@ -107,7 +108,7 @@ def memory_pin(principal: Principal, memory_id: str, pinned: bool, *, version: i
     rows = Memory.objects.visible_to(principal)
     with memory_write(principal, rows, memory_id, State.ACTIVE, State.PROPOSED, version=version) as change:
         if change.memory.pinned != pinned:
-            if not (pinned or writing.decides_what_returns(principal) or queries.pinned_by(principal, [change.memory])):
+            if not (pinned or principal.decides_what_returns or queries.pinned_by(principal, [change.memory])):
                 raise NotYoursToDecide
             change.memory.pinned = pinned
             change.log("PIN", pinned=pinned)
@@ -132,20 +133,19 @@ def memory_archive(principal: Principal, memory_id: str, *, version: int | None 
     return Changed(change.memory)
 
 
+@compares_unlocked
 def memory_restore(principal: Principal, memory_id: str, *, version: int | None = None) -> Memory:
-    """Restore a memory: active, or proposed if it was and an agent restores it.
+    """Restore a memory: active, or proposed if an agent restores it and it was, or it resembles something rejected.
 
     What the person archived or rejected only they can restore. Quarantined memories become quarantined again. Raises
-    NotYoursToDecide, NotAllowed, NotFound (also after the purge), Gated (422 ``budget``), Conflict (409
-    ``version_conflict``, ``wrong_state``, ``erasure_waits``, ``similar_exists``, ``field_exists``).
+    NotYoursToDecide, NotAllowed, NotFound (also after the purge), Gated (422 ``budget``, ``rejected_before``), Conflict
+    (409 ``version_conflict``, ``wrong_state``, ``erasure_waits``, ``similar_exists``, ``field_exists``).
     """
     accounts_policy.must_remember(principal)
     with memory_write(principal, Memory.objects.visible_to(principal), memory_id, *GONE, version=version) as change:
         writing.must_restore(principal, change.memory)
         check_kept(change.memory)
-        decides = writing.decides_what_returns(principal)
-        waits = not decides and state_before(change.memory) == State.PROPOSED
-        restore(change, principal, reviewed=decides, waits=waits)
+        restore(change, principal)
     return change.memory
 
 
@@ -329,26 +329,29 @@ def reject(change: MemoryWrite, why: str, reason: str) -> None:
     summaries_follow([memory.pk])
 
 
-def restore(change: MemoryWrite, principal: Principal, *, reviewed: bool, waits: bool = False) -> None:
+def restore(change: MemoryWrite, principal: Principal) -> None:
     """Restore an archived or rejected memory: active, or proposed.
 
-    A memory that was quarantined becomes quarantined again. Raises Conflict (409 ``similar_exists``, ``field_exists``).
+    A memory that was quarantined becomes quarantined again. Raises Gated (422 ``rejected_before``), Conflict (409
+    ``similar_exists``, ``field_exists``).
     """
-    memory = change.memory
-    held_back = state_before(memory) == State.QUARANTINED
-    if writing.decides_what_returns(principal):
-        words_restore(change.write, memory.user_id, "memory", [memory.pk])
+    memory, decides, before = change.memory, principal.decides_what_returns, state_before(change.memory)
+    resembles = "" if decides else resemblance_check(change, principal)
+    waits = not decides and (before == State.PROPOSED or bool(resembles))
+    held_back = before == State.QUARANTINED
     must_fit(principal, memory, active=not waits and not held_back)
-    unsuppress(change)
+    if decides:
+        words_restore(change.write, memory.user_id, "memory", [memory.pk])
+        unsuppress(change)
     if memory.expires_at is not None and memory.expires_at <= change.now:
         memory.expires_at = None
     if held_back:
         change.leave(State.QUARANTINED, reason=memory.state_reason)
         change.log("RESTORE", held_back=True)
     elif waits:
-        wait_again(change)
+        wait_again(change, resembles)
     else:
-        change.activate(change.log("RESTORE"), reviewed=reviewed)
+        change.activate(change.log("RESTORE"), reviewed=decides)
 
 
 def wait_again(change: MemoryWrite, reason: str = "", **meta: Any) -> None:

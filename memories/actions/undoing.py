@@ -19,10 +19,8 @@ from journal.steps import TOUCHED, UndoTarget
 from retrieval.text import prepare
 from statements.actions import GONE, PRESENT, archived_columns, present_columns
 from statements.actions.many import LogEntry, Move
-from statements.actions.undoing import plan_restores, restore_suppressions, wordings_before
-from statements.models import Suppression
+from statements.actions.undoing import plan_restores, rejected_again, restore_suppressions, wordings_before
 from statements.policy import fingerprint
-from statements.wording import Embedded
 
 from ..lines import line_tokens, memory_line
 from ..models import MEMORY, Memory, MemoryVersion, Proposal, Relation
@@ -66,7 +64,7 @@ class _MemoriesUndo:
 
     def may_not(self, memory: Memory, each: UndoTarget) -> str:
         """Return why the principal may not undo it, or '': an agent can't undo what it may not change."""
-        if writing.decides_what_returns(self.principal):
+        if self.principal.decides_what_returns:
             return ""
         if memory.state in GONE:
             by_itself = memory.state == State.ARCHIVED and memory.deleted_why in writing.RESTORED_BY_AGENTS
@@ -131,12 +129,12 @@ class _MemoriesUndo:
         leaving = {each.row.pk for each in moves if each.row.state == State.ACTIVE != each.state}
         back = {each.row.pk: each.after() for each in moves if _takes_a_place(each)}
         slots = Slots.of(self.user_id, list(back.values()), leaving) if back else None
-        rejected = self.rejected(moves)
+        rejected = rejected_again(MEMORY, self.principal, self.user_id, moves, self.earlier)
         room = settings.MEMORY_BLOCK_TOKENS - self.write.ledgers[self.user_id].block_tokens
         room -= sum(min(0, block_tokens(each)) for each in moves)
         fitting = []
         for move in moves:
-            why = "rejected_before" if move.row.pk in rejected else ""
+            why = rejected.get(move.row.pk, "")
             if not why and slots is not None and move.row.pk in back:
                 words = move.row.state in GONE or "content" in move.target
                 why = slots.why_not(back[move.row.pk], active=move.state == State.ACTIVE, words=words)
@@ -149,16 +147,6 @@ class _MemoriesUndo:
                 room -= longer
                 fitting.append(move)
         return fitting
-
-    def rejected(self, moves: Sequence[Move[Memory]]) -> set[str]:
-        """Return the memories that an agent would restore against the person's rejection."""
-        again = [move.row.pk for move in moves if "content" in move.target]
-        if self.principal.speaks_as_person or not again:
-            return set()
-        said = [self.earlier[pk] for pk in again]
-        texts = [Embedded.again(each.content, each.embedding, each.embedding_model) for each in said]
-        against = Suppression.objects.matches(self.user_id, texts)
-        return {pk for pk, is_rejected in zip(again, against, strict=True) if is_rejected}
 
     def touch(self, moves: Sequence[Move[Memory]]) -> None:
         """Restore proposals and relations, and keep for undo what they were until now."""

@@ -18,6 +18,7 @@ from conversations.models import Conversation
 from conversations.policy import may_pin
 from journal.models import IdempotencyRecord
 from journal.undo import serialize_undone, undo
+from statements.verdicts import compares_unlocked
 from web.etags import IF_NONE_MATCH, not_modified_or, with_etag
 from web.idempotency import IdempotentView
 
@@ -116,7 +117,7 @@ class UndoChanges(IdempotentView):
         principal = self.caller(request)
         body = UndoSerializer(data=request.data)
         body.is_valid(raise_exception=True)
-        undone = undo(principal, body.validated_data["first"], body.validated_data["last"])
+        undone = compares_unlocked(undo)(principal, body.validated_data["first"], body.validated_data["last"])
         return Response(_shown(serialize_undone(undone)))
 
     def replay(self, request: Request, record: IdempotencyRecord) -> Response:

@@ -358,11 +358,6 @@ def are_apart(one: str, other: str) -> bool:
     return bool(one) and bool(other) and subject_key(one) != subject_key(other)
 
 
-def decides_what_returns(principal: Principal) -> bool:
-    """Whether the principal may restore any memory: a person, also from a linked chat, or an agent that may decide."""
-    return principal.may_decide or principal.speaks_as_person
-
-
 def is_undecided(memory: Memory, agent_id: UUID | None) -> bool:
     """Whether a relayed request puts a memory away: the person didn't decide about it, and it is no other agent's."""
     decided = memory.reviewed_at is not None or memory.pinned or not memory.written_by
@@ -371,9 +366,9 @@ def is_undecided(memory: Memory, agent_id: UUID | None) -> bool:
 
 def must_restore(principal: Principal, memory: Memory) -> None:
     """Raise NotYoursToDecide if an agent restores a memory that the person or staff archived."""
-    if decides_what_returns(principal) or (memory.state == State.ARCHIVED and memory.deleted_why in RESTORED_BY_AGENTS):
-        return
-    raise NotYoursToDecide
+    by_itself = memory.state == State.ARCHIVED and memory.deleted_why in RESTORED_BY_AGENTS
+    if not (by_itself or principal.decides_what_returns):
+        raise NotYoursToDecide
 
 
 def brief(memory: Memory) -> dict[str, Any]:

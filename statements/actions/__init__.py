@@ -44,6 +44,7 @@ from .single import (
 )
 from .suppressions import (
     reason_to_review,
+    resemblance_check,
     resemblance_lift,
     suppress,
     suppression_add,
@@ -93,6 +94,7 @@ __all__ = [
     "register_doubt_finder",
     "rejected_statements",
     "repeats_rejected",
+    "resemblance_check",
     "resemblance_lift",
     "saving_changes",
     "set_columns",

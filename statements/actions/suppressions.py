@@ -204,6 +204,19 @@ def reason_to_review(change: StatementWrite[Any]) -> str:
     return against.review_reason(text)
 
 
+def resemblance_check(change: StatementWrite[Any], principal: Principal) -> str:
+    """Check a locked statement that an agent brings back against what the person rejected since it went.
+
+    Raises Gated and returns the reason to wait like ``suppression_check``, but only for what it resembles.
+    """
+    row = change.row
+    legacy_id = change.kind.legacy_of(row)
+    reason = suppression_check(
+        change.write, row.user_id, _as_stored(change), own_word=False, legacy_id=legacy_id, principal=principal
+    )
+    return reason if reason == RESEMBLES else ""
+
+
 def _as_stored(change: StatementWrite[Any]) -> Embedded:
     """Read the text in a separate query: columns loaded into ``change.row`` would be saved with it."""
     stored = change.kind.rows.only("content", "embedding", "embedding_model")

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.db import connection
 
+from accounts.principals import Principal
 from journal.actions import LedgerWrite
 from journal.steps import UndoTarget
 
-from ..models import StatementKind
+from ..models import StatementKind, StatementVersion, Suppression
 from ..querysets import Row
+from ..wording import Embedded
 from .many import Move, keep_suppressed
+from .rejected import knows_rejected
+from .single import GONE
 from .suppressions import suppressions_undo
 
 _END = """
@@ -59,6 +65,48 @@ def plan_restores(
         elif found is not None:
             moves.append(found)
     return moves, left
+
+
+def rejected_again(
+    kind: StatementKind[Row],
+    principal: Principal,
+    user_id: UUID,
+    moves: Sequence[Move[Row]],
+    earlier: Mapping[str, StatementVersion],
+) -> dict[Any, str]:
+    """Return the error codes, by id, of changes by an agent that bring back what the person rejected.
+
+    That is restored statements and wordings, those of ``earlier`` versions by the statement's id. What waits for the
+    person may resemble something rejected.
+    """
+    reworded = {move.row.pk for move in moves if "content" in move.target and not principal.speaks_as_person}
+    by_itself = () if principal.decides_what_returns else moves
+    returned = {move.row.pk for move in by_itself if move.row.state in GONE and move.state not in GONE} - reworded
+    stored = kind.rows.defer(*kind.not_read).in_bulk(returned) if returned else {}
+    by_legacy: dict[UUID | None, list[tuple[Move[Row], Embedded]]] = defaultdict(list)
+    for move in moves:
+        if move.row.pk in reworded | returned:
+            said = stored.get(move.row.pk) or earlier[str(move.row.pk)]
+            by_legacy[kind.legacy_of(move.row)].append((move, _as_said(said, getattr(move.row, "verbatim", False))))
+    left = {}
+    for legacy_id, said_again in by_legacy.items():
+        found = Suppression.objects.matches(user_id, [text for _, text in said_again], legacy_id=legacy_id)
+        ids = {pk for against in found for pk in (*against.words, *against.meaning)}
+        of = dict(Suppression.objects.filter(pk__in=ids).values_list("pk", "object_id")) if ids else {}
+        for (move, _), against in zip(said_again, found, strict=True):
+            # What is suppressed for the statement itself was replaced by the change that is undone.
+            words, meaning = (
+                [pk for pk in pks if of[pk] != str(move.row.pk)] for pks in (against.words, against.meaning)
+            )
+            if words or (move.state == "active" and (meaning or against.near)):
+                left[move.row.pk] = "rejected_before" if knows_rejected(principal, user_id, words) else "not_yours"
+    return left
+
+
+def _as_said(said: Any, verbatim: bool) -> Embedded:
+    """Return the text of a stored statement or version. Versions of facts have no vector."""
+    vector, model = getattr(said, "embedding", None), getattr(said, "embedding_model", "")
+    return replace(Embedded.again(said.content, vector, model), verbatim=verbatim, free=verbatim)
 
 
 def restore_suppressions(
