@@ -68,13 +68,16 @@ def _century(years: int) -> int:
 
 
 _SHORT_POWERS = {"k": 1_000, "m": 1_000_000}
+_CURRENCIES = {"€": "euros", "$": "dollars", "£": "pounds"}
+_CODES = {"EUR": "€", "USD": "$", "GBP": "£"}
+_MONEY = "euros?|dollars?|pounds?|francs?"
 
 
 def _short_power(found: re.Match[str]) -> str:
     return f"{float(found[2]) * _SHORT_POWERS[found[3].lower()]:.0f} {found[1]}"
 
 
-_AMOUNT = "times|once|euros?|dollars?|pounds?|francs?|hours?|minutes?|days?"
+_AMOUNT = f"times|once|{_MONEY}|hours?|minutes?|days?"
 _SAYS = "says|said|mentions|mentioned|notes|noted|explains|explained|reports|reported|states|stated|shared|confirmed"
 _CARE = {"s": "cares", "ed": "cared", "ing": "caring", "": "care"}
 _PATTERNS: Sequence[tuple[str, Put]] = (
@@ -85,6 +88,9 @@ _PATTERNS: Sequence[tuple[str, Put]] = (
     (r"\bper cent\b", "percent"),
     (r"\b(?:brothers (?:and|or) sisters|sisters (?:and|or) brothers)\b", "siblings"),
     (r"\b(\d)'(\d\d?)(?:\"|''|(?!\w))", r"\1 foot \2"),
+    (rf"\b(?-i:({'|'.join(_CODES)}))\s?(?=\d)", lambda found: _CODES[found[1]]),
+    (rf"(?<=[\dk])\s?(?-i:({'|'.join(_CODES)}))\b", lambda found: f" {_CURRENCIES[_CODES[found[1]]]}"),
+    (rf"\b(\d{{1,9}}(?:\.\d+)?)\s?k(?= (?:{_MONEY})\b)", lambda found: f"{float(found[1]) * 1_000:.0f}"),
     (rf"([€$£])\s?(\d{{1,9}}(?:\.\d+)?)\s?({'|'.join(_SHORT_POWERS)})\b", _short_power),
     (r"n't\b", " not"),
     (r"\bcannot\b|\bca not\b", "can not"),
@@ -122,9 +128,8 @@ _PATTERNS: Sequence[tuple[str, Put]] = (
     (r"\b(?:is|am) (\d+|\w+) years? old\b", r"is \1"),
     (r"\bin the year (?=\d)", "in "),
     (r"([€$£])\s?(\d[\d.]*)", r"\2 \1"),
-    ("€", " euros"),
-    (r"\$", " dollars"),
-    ("£", " pounds"),
+    (r"[€$£]", lambda found: f" {_CURRENCIES[found[0]]}"),
+    (rf"(?<=\d)\.00(?= +(?:{_MONEY})\b)", ""),
     ("%", " percent"),
     (r"(?<=\d)\s?kms?\b", " kilometres"),
     (r"(?<=\d)\s?kgs?\b", " kilograms"),

@@ -135,6 +135,8 @@ def test_once_the_text_is_purged_its_traces_tell_near_statements_from_paraphrase
         ("The user is afraid of dogs.", "Dogs frighten the user.", True),
         ("The user owes 11,000 euros.", "The user owes 12,000 euros.", False),
         ("The user owes twelve thousand euros.", "The user owes 12,000 euros.", True),
+        ("The user owes 12,000 euros.", "The user owes 12k euros.", True),
+        ("The user owes 12,000 euros.", "The user owes EUR 12,000.00.", True),
         ("The dog of the user is Max.", "The dog of the user is Rex.", False),
         ("The user plans to leave her job.", "The user plans to leave her husband.", False),
         ("The user's sister Ana sings.", "The user's sister Ana smokes.", False),
