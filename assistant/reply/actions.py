@@ -100,31 +100,34 @@ def reply_begin(principal: Principal, reply_id: UUID, conversation_id: UUID, con
     conversation = Conversation.objects.visible_to(principal).must_find(conversation_id)
     tools, marks = _tools(principal, conversation, wanted), may_mark(principal, conversation)
     now = timezone.now()
-    saved: list[Message] = []
     made: list[Reply] = []
 
+    def begin(saved: list[Message]) -> None:
+        _must_be_free(conversation_id, now)
+        reply = Reply.objects.create(
+            id=reply_id,
+            user_id=saved[0].user_id,
+            conversation_id=conversation_id,
+            agent_id=principal.agent_id,
+            message_index=saved[0].index,
+            mode=wanted.mode,
+            uses_tools=bool(tools),
+            model=models[0] if models else get_reply_model().name,
+            council=list(models),
+            started_at=now,
+            lease_until=_lost_at(now),
+        )
+        made.append(reply)
+        held = asked_about(conversation_id, saved[0].index, content) if marks else None
+        if held is not None:
+            agreed = saved[0].voice == Message.Voice.OWN
+            message_release(principal.with_idempotency(None), conversation_id, held.index, agreed=agreed)
+
+    saved: list[Message] = []
+
     def append(principal: Principal, conversation_id: UUID, said: Sequence[NewMessage]) -> list[Message]:
-        with transaction.atomic():
-            saved.extend(messages_append(principal, conversation_id, said, in_turn=True, read_from=_over_at(now)))
-            _must_be_free(conversation_id, now)
-            reply = Reply.objects.create(
-                id=reply_id,
-                user_id=saved[0].user_id,
-                conversation_id=conversation_id,
-                agent_id=principal.agent_id,
-                message_index=saved[0].index,
-                mode=wanted.mode,
-                uses_tools=bool(tools),
-                model=models[0] if models else get_reply_model().name,
-                council=list(models),
-                started_at=now,
-                lease_until=_lost_at(now),
-            )
-            made.append(reply)
-            held = asked_about(conversation_id, saved[0].index, content) if marks else None
-            if held is not None:
-                agreed = saved[0].voice == Message.Voice.OWN
-                message_release(principal.with_idempotency(None), conversation_id, held.index, agreed=agreed)
+        read_from = _over_at(now)
+        saved.extend(messages_append(principal, conversation_id, said, in_turn=True, read_from=read_from, then=begin))
         return saved
 
     instructions = _instructions(bool(tools))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from uuid import UUID
 
 from django.conf import settings
+from django.db import transaction
 from django.db.models import Count, Q, Sum
 from django.db.models.functions import Coalesce
 from django.utils import timezone
@@ -117,6 +118,7 @@ def messages_append(
     brought: bool = False,
     brought_by_id: UUID | None = None,
     read_from: datetime | None = None,
+    then: Callable[[list[Message]], None] | None = None,
 ) -> list[Message]:
     """Append messages in one transaction and return them. Indices stay gapless under concurrent appends.
 
@@ -131,6 +133,8 @@ def messages_append(
     ``brought_by_id``: the import that writes them; counted in ``brought_messages`` if the conversation came with that
     import and holds nothing else.
     ``read_from``: when extraction may read them, set by our own assistant; ``messages_extract_now`` makes it earlier.
+    ``then``: called with them in the same transaction, so that what goes with them is stored or fails with them. A
+    caller must open none around this call: what the messages refuse is judged by networks before it.
 
     Raises Refused (400) for a bad message, Gated (422) for a speaker's name, NotFound, NotAllowed, Conflict (409,
     ``conversation_moved``).
@@ -145,43 +149,46 @@ def messages_append(
     heard = find_refusals(principal, conversation_id, new, brought=brought)
     # A refusal may reject facts of a legacy, so the legacy's ledger is locked too.
     legacies = {each.legacy_id for each in heard if each.legacy_id is not None}
-    with plan_refusals(user_id, heard, new), ledger_write(principal.actor, user_id, *legacies) as write:
-        conversation = _lock(principal, conversation_id)
-        if after is not None and conversation.message_count != after:
-            raise Conflict(
-                _("The conversation has %(message_count)s messages by now.")
-                % {"message_count": conversation.message_count},
-                code="conversation_moved",
+    with plan_refusals(user_id, heard, new), transaction.atomic():
+        with ledger_write(principal.actor, user_id, *legacies) as write:
+            conversation = _lock(principal, conversation_id)
+            if after is not None and conversation.message_count != after:
+                raise Conflict(
+                    _("The conversation has %(message_count)s messages by now.")
+                    % {"message_count": conversation.message_count},
+                    code="conversation_moved",
+                )
+            corrects = follow_up and not brought and _has_correction(new, now)
+            extracts_each = follow_up and policy.extracts_each(
+                principal, conversation, answers=read_from is not None, corrects=corrects
             )
-        corrects = follow_up and not brought and _has_correction(new, now)
-        extracts_each = follow_up and policy.extracts_each(
-            principal, conversation, answers=read_from is not None, corrects=corrects
-        )
-        _schedule_unread(conversation, now, wanted=corrects and extracts_each)
-        voice = policy.voice(principal, conversation, in_turn=in_turn) if by_itself else ""
-        for index, row in enumerate(new, start=conversation.message_count):
-            _set_place(row, conversation, index, memory_off=principal.is_off_record)
-            is_now = row.role == Message.Role.USER and abs(now - row.at) < LIVE_WINDOW
-            row.voice = voice if is_now else ""
-            row.reading_due = (read_from or now) if extracts_each and row.role == Message.Role.USER else None
-        Message.objects.bulk_create(new)
-        _update_conversation(conversation, new, now, brought_by_id, rev=write.ledgers[user_id].rev)
-        write.count(user_id, turns=len(new), turn_terms=sum(row.search_length for row in new))
-        write.result("message", *(row.pk for row in new), status_code=201)
-        relayed = not brought and not principal.speaks_as_person
-        repeats = (brought or relayed) and withhold_repeated(write, user_id, new, by_sentence=relayed)
-        if replies := [row.pk for row in new if row.role == Message.Role.ASSISTANT]:
-            withhold_in_replies(write, conversation, replies)
-        if heard:
-            refusals_apply(write, user_id, heard)
-        if heard or repeats:
-            _reload_contents(new)
-        if follow_up:
-            enqueue("conversations.index_messages", conversation.pk)
-        if follow_up and conversation.unsummarized > settings.SUMMARY_THRESHOLD_MESSAGES:
-            enqueue("assistant.maybe_summarize", conversation.pk)
-        if any(row.reading_due == now for row in new):
-            enqueue("assistant.extract_messages", conversation.pk)
+            _schedule_unread(conversation, now, wanted=corrects and extracts_each)
+            voice = policy.voice(principal, conversation, in_turn=in_turn) if by_itself else ""
+            for index, row in enumerate(new, start=conversation.message_count):
+                _set_place(row, conversation, index, memory_off=principal.is_off_record)
+                is_now = row.role == Message.Role.USER and abs(now - row.at) < LIVE_WINDOW
+                row.voice = voice if is_now else ""
+                row.reading_due = (read_from or now) if extracts_each and row.role == Message.Role.USER else None
+            Message.objects.bulk_create(new)
+            _update_conversation(conversation, new, now, brought_by_id, rev=write.ledgers[user_id].rev)
+            write.count(user_id, turns=len(new), turn_terms=sum(row.search_length for row in new))
+            write.result("message", *(row.pk for row in new), status_code=201)
+            relayed = not brought and not principal.speaks_as_person
+            repeats = (brought or relayed) and withhold_repeated(write, user_id, new, by_sentence=relayed)
+            if replies := [row.pk for row in new if row.role == Message.Role.ASSISTANT]:
+                withhold_in_replies(write, conversation, replies)
+            if heard:
+                refusals_apply(write, user_id, heard)
+            if heard or repeats:
+                _reload_contents(new)
+            if follow_up:
+                enqueue("conversations.index_messages", conversation.pk)
+            if follow_up and conversation.unsummarized > settings.SUMMARY_THRESHOLD_MESSAGES:
+                enqueue("assistant.maybe_summarize", conversation.pk)
+            if any(row.reading_due == now for row in new):
+                enqueue("assistant.extract_messages", conversation.pk)
+        if then is not None:
+            then(new)
     return new
 
 

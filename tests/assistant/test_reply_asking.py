@@ -125,6 +125,12 @@ class TestWithoutAModel:
         assert not Memory.objects.exists()
         assert "Alec" not in record()
 
+    def test_a_no_in_other_words_is_judged_before_the_transaction(self, tell, settings):
+        settings.KEEPSAKE_EMBEDDER = "bundled"
+        tell("Alec is my boss by the way.")
+        assert tell("I'd rather you didn't.") == NOT_KEPT
+        assert not Memory.objects.exists()
+
     @pytest.mark.parametrize(
         "said", ["I'm working with James on this project", "I'm tired today", "This task is for the Monday meeting."]
     )
