@@ -112,8 +112,8 @@ def _apply_corrections(
 ) -> tuple[list[tuple[MemoryCandidate, Saying]], list[_PlannedCall]]:
     """Apply the message's corrections: return the corrected candidates, and updates of corrected memories.
 
-    An earlier statement of the same part is preferred to a memory; a memory is corrected only if it is the only match.
-    ``told`` are all statements found, including outdated ones.
+    An earlier statement of the same part is preferred to a memory, unless it is remembered; a memory is corrected only
+    if it is the only match. ``told`` are all statements found, including outdated ones.
     """
     left, wishes = list(found), []
     before_it = [*told, *(memory.content for memory in request.memories)]
@@ -122,6 +122,9 @@ def _apply_corrections(
             before = [place for place, (one, _) in enumerate(left) if one.indices[0] < message.index]
             said = [place for place in before if each.apply_to(left[place][0].content)]
             memories = [memory for memory in request.memories if each.apply_to(memory.content)]
+            if said and [left[said[-1]][0].content] == [memory.content for memory in memories]:
+                del left[said.pop()]  # It is remembered already, and the correction takes its place.
+                said = []
             if said:
                 one, content = left[said[-1]][0], each.apply_to(left[said[-1]][0].content) or ""
                 right = replace(one, content=content, indices=(message.index,), quote=each.sentence)

@@ -196,6 +196,13 @@ def test_one_memory_is_changed_once():
     assert [call.arguments.get("memory_id") for call in (*first, *second)].count("ines0000") == 1
 
 
+@pytest.mark.parametrize("said", ["Not Emil, Anton.", "No, Anton, not Emil."])
+def test_what_is_remembered_by_now_is_corrected_and_not_added_again(said):
+    known = [memory("emil", "person (Emil): The user's brother is called Emil.")]
+    chosen = calls("Remember that my brother is called Emil.", said, known=known)
+    assert [written(call) for call in chosen] == ["update emil: The user's brother is called Anton."]
+
+
 def test_two_ids_in_a_result_leave_it_open_which_is_meant():
     other = memory("anna", "person (Anna): Anna lives in Rome.")
     result = "There are two: [id:ines0000] [id:anna0000]"
