@@ -42,8 +42,9 @@ MOST_KEPT, LONGEST_KEPT = 256, 300
 _ENDLESS = re.compile(r"\S{200,}")
 """Runs that no sentence has. The tokenizer's time is quadratic in them."""
 
-_LEMMAS = dict.fromkeys(("hated", "hates", "hating"), "hate")
-"""Verbs that the pipeline lemmatises wrongly (as "hat")."""
+_SIBILANT = re.compile(r"(?:[sxzo]|ch|sh)$")
+_DOUBLED = re.compile(r"^[^aeiou]*[aeiou][^aeiouwxy]$")
+"""Verbs that double their last letter before "-ed" and "-ing"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,13 +235,20 @@ def _without_endless(text: str) -> str:
     return _ENDLESS.sub(lambda run: " " * len(run[0]), text)
 
 
+def _lemma_of_verb(form: str, lemma: str) -> str:
+    """Return "hope" for "hopes", "hoped" and "hoping", of which the pipeline makes "hop"."""
+    if form == f"{lemma}es" and not _SIBILANT.search(lemma):
+        return f"{lemma}e"
+    return f"{lemma}e" if form in {f"{lemma}ed", f"{lemma}ing"} and _DOUBLED.search(lemma) else lemma
+
+
 def _as_records(text: str, doc: Doc) -> Parsed:
     words = tuple(
         Word(
             each.i,
             each.text,
             each.lower_,
-            _LEMMAS.get(each.lower_, each.lemma_) if each.pos_ == "VERB" else each.lemma_,
+            _lemma_of_verb(each.lower_, each.lemma_) if each.pos_ == "VERB" else each.lemma_,
             each.pos_,
             each.tag_,
             each.dep_,

@@ -158,3 +158,17 @@ def test_quicker_layers_compute_the_same(name):
     expected, _ = module.forward(layer, rows, is_train=False)
     assert np.allclose(layer.predict(rows), expected, atol=1e-5)
     assert layer._func is not module.forward
+
+
+@pytest.mark.parametrize(("form", "lemma"), [
+    ("rides", "ride"), ("hopes", "hope"), ("hates", "hate"), ("stares", "stare"),
+    ("goes", "go"), ("washes", "wash"), ("teaches", "teach"), ("keeps", "keep"),
+])  # fmt: skip
+def test_a_verb_s_lemma_is_the_one_that_has_its_form(form, lemma):
+    parsed = parse(f"The user {form} a green bicycle.", names=False)
+    assert next(word.lemma for word in parsed.words if word.low == form) == lemma
+
+
+def test_the_lemma_before_a_doubled_letter_is_another():
+    said = parse("She hoped and hopped, and was rated.", names=False)
+    assert [word.lemma for word in said.words if word.low in {"hoped", "hopped", "rated"}] == ["hope", "hop", "rate"]
