@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from uuid import UUID
@@ -149,7 +150,8 @@ def messages_append(
     heard = find_refusals(principal, conversation_id, new, brought=brought)
     # A refusal may reject facts of a legacy, so the legacy's ledger is locked too.
     legacies = {each.legacy_id for each in heard if each.legacy_id is not None}
-    with plan_refusals(user_id, heard, new), transaction.atomic():
+    together = nullcontext() if then is None else transaction.atomic()
+    with plan_refusals(user_id, heard, new), together:
         with ledger_write(principal.actor, user_id, *legacies) as write:
             conversation = _lock(principal, conversation_id)
             if after is not None and conversation.message_count != after:
