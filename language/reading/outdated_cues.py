@@ -86,6 +86,9 @@ def cues_of(passage: str, memory: str) -> Cues | None:
     parsed, known = parse(passage, names=False), parse(memory, names=False)
     if parsed is None or known is None:
         return None
+    spoken = {_beginning(word) for word in parsed.words}
+    if _names_another(parsed, known, spoken):
+        return None
     whose, value = _parts(known)
     is_own = is_others = is_ended = False
     subjects: list[Word | None] = []
@@ -104,9 +107,6 @@ def cues_of(passage: str, memory: str) -> Cues | None:
             is_ended = is_ended or (
                 _ends(parsed, verb, words) and not any(_is_said_to_be(parsed, word) for word in told)
             )
-    spoken = {_beginning(word) for word in parsed.words}
-    if _names_another(parsed, known, spoken):
-        return None
     wording, said = new_wording(memory, passage), content_prefixes(passage)
     around = _verb_at(parsed, wording.at) if wording is not None else None
     is_of_another = around is not None and _is_of_another(parsed, around, whose, value)

@@ -90,8 +90,7 @@ def is_far(said: Saying, rejected: str | Traces | None, similarity: float, alike
 
 
 def _is_near(rejected: str, said: str, similarity: float, alike: float) -> bool:
-    contains = _is_contained(rejected, said) or _is_contained(said, rejected)
-    return contains or may_be_near(rejected, said, similarity, alike)
+    return _is_contained(rejected, said) or may_be_near(rejected, said, similarity, alike)
 
 
 def reason_shown(principal: Principal, reason: str) -> str:
@@ -124,7 +123,7 @@ def says_again(rejected: str, said: str, similarity: float, alike: float) -> boo
 
     A text with other numbers doesn't; one with all words of the other does, unless it denies it or more differs.
     """
-    contains = _is_contained(rejected, said) or _is_contained(said, rejected)
+    contains = _is_contained(rejected, said)
     if not contains and not may_be_near(rejected, said, similarity, alike):
         return False
     pair = StatementPair(Worded(rejected), Worded(said))
@@ -137,7 +136,9 @@ def says_again(rejected: str, said: str, similarity: float, alike: float) -> boo
 
 
 def _is_contained(one: str, other: str) -> bool:
-    return contains_words_of(normalise_figures(other), normalise_figures(one))
+    """Whether one of two texts has all words of the other."""
+    one, other = normalise_figures(one), normalise_figures(other)
+    return contains_words_of(other, one) or contains_words_of(one, other)
 
 
 def may_be_near(rejected: str, said: str, similarity: float, alike: float) -> bool:
