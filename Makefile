@@ -22,7 +22,7 @@ help:
 	@echo "make run               start Keepsake on http://127.0.0.1:8000 (PORT=9000 chooses another port)"
 	@echo "make test              run the tests on servers of their own (ARGS='tests/facts -k name': only these;"
 	@echo "                       COVERAGE=1: count which branches they take, at least 90 % of them)"
-	@echo "make test-slow         run the tests that start servers, stop them, or write from many sides at once"
+	@echo "make test-slow         run the tests that start or stop servers, drive Chromium, read hundreds of texts or write at once"
 	@echo "                       (WITH_CLIENTS=1: other people's clients too, once make client-environments installed them)"
 	@echo "make test-clients      run other people's clients against Keepsake, each in an environment of its own, which"
 	@echo "                       make client-environments installs"

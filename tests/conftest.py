@@ -118,21 +118,25 @@ def one_at_a_time(owner, name):
 COUNTED_CASES = 1
 """Of a test that runs with many values, so many count for the coverage: the others take mostly the same branches.
 
-Counting them makes a test take twice as long on Python 3.11. Browser tests, slow ones and whole corpora don't count
-either: what they ask for, other tests ask for as well. What a process does that a test starts isn't counted at all.
+Counting them makes a test take twice as long on Python 3.11. Slow tests don't count either: what they ask for, other
+tests ask for as well. What a process does that a test starts isn't counted at all.
 """
+SLOW_KINDS = ("browser", "corpus")
 UNCOUNTED = pytest.StashKey[bool]()
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
+    """Mark as slow what is slow by its kind, before ``-m "not slow"`` chooses."""
     chromium = chromium_program()
     cases = Counter()
     for item in items:
         test = item.nodeid.partition("[")[0]
         cases[test] += 1
-        marked = [mark for mark in ("browser", "slow", "corpus") if item.get_closest_marker(mark)]
-        item.stash[UNCOUNTED] = bool(marked) or cases[test] > COUNTED_CASES
-        if "browser" in marked and not chromium:
+        if any(item.get_closest_marker(kind) for kind in SLOW_KINDS):
+            item.add_marker(pytest.mark.slow)
+        item.stash[UNCOUNTED] = bool(item.get_closest_marker("slow")) or cases[test] > COUNTED_CASES
+        if item.get_closest_marker("browser") and not chromium:
             item.add_marker(pytest.mark.skip(reason="needs Chromium: install the package chromium"))
 
 

@@ -67,6 +67,7 @@ def test_a_client_over_http_remembers_rewords_and_recalls(over_http, agent, owne
     assert (memory.content, memory.version, memory.agent) == ("Alec was the user's boss until May.", 2, agent)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("generation", GENERATIONS)
 def test_a_client_over_stdio_remembers_and_hears_of_changes(over_stdio, agent, owner, generation):
     """In a process of its own. An older client is told on its one connection, a newer one listens."""
