@@ -14,7 +14,7 @@ from django.db.models.functions import Cast
 
 from accounts.policy import sees_everything
 from accounts.querysets import Rows, own_rows
-from journal.exceptions import NotFound
+from journal.exceptions import must_find
 from journal.models import Erasure, JobRun
 from language.fillers import FILLERS
 
@@ -58,10 +58,7 @@ class ConversationQuerySet(models.QuerySet["Conversation"]):
 
     def must_find(self, conversation_id: UUID) -> Conversation:
         """Return the conversation with this id. Raises NotFound when it is not in the queryset."""
-        conversation = self.filter(pk=conversation_id).first()
-        if conversation is None:
-            raise NotFound("There is no such conversation.")
-        return conversation
+        return must_find(self.filter(pk=conversation_id).first(), "conversation")
 
     def with_unsummarized_over(self, threshold: int) -> ConversationQuerySet:
         """Filter for conversations with more than ``threshold`` unsummarised messages, without private ones."""

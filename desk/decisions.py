@@ -23,7 +23,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from accounts.principals import Principal
 from facts.models import FactVersion, LegacyFact
-from journal.exceptions import NotFound
+from journal.exceptions import NotFound, must_find
 from memories.models import Memory, MemoryVersion
 
 from .cards import Card
@@ -210,9 +210,7 @@ def answer(
     if origin.url_name in kind.lists:
         listed = ListOrigin(QueryDict(urlsplit(back).query), origin.kwargs.get("legacy_id"))
     if request.htmx and listed:
-        card = kind.card(principal, row, outcome)
-        if card is None:
-            raise NotFound(f"There is no such {kind.noun}.")
+        card = must_find(kind.card(principal, row, outcome), kind.noun)
         context = {"next": back, "where": "list", "card": card, **kind.around(principal, listed)}
         status = outcome.status if isinstance(outcome, Refusal) else 200
         return render(request, "desk/_card_swapped.html", context, status=status)

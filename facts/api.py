@@ -21,7 +21,7 @@ from accounts.principals import Principal
 from accounts.querysets import LegacyEndingQuerySet
 from accounts.serializers import EndedLegacySerializer, LegacySerializer
 from conversations.serializers import AlsoSaidSerializer
-from journal.exceptions import NotFound
+from journal.exceptions import NotFound, must_find
 from statements.models import RejectionReason
 from web.etags import (
     IF_MATCH,
@@ -195,9 +195,10 @@ class FactHistory(ObjectHistory):
     def locate(self) -> tuple[UUID, object]:
         """Return the fact's author and id. Raises NotFound (404) unless it is the person's own."""
         fact_id = self.kwargs["fact_id"]
-        author = LegacyFact.objects.mine(principal_of(self.request)).filter(pk=fact_id).values_list("user_id").first()
-        if author is None:
-            raise NotFound("There is no such fact.")
+        author = must_find(
+            LegacyFact.objects.mine(principal_of(self.request)).filter(pk=fact_id).values_list("user_id").first(),
+            "fact",
+        )
         return author[0], fact_id
 
     def show_versions(self, numbers: Collection[int]) -> Any:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from django.utils import timezone
+
+Found = TypeVar("Found")
 
 
 class Refused(Exception):
@@ -38,6 +40,13 @@ class NotFound(Refused):
 
     status = 404
     code = "not_found"
+
+
+def must_find(found: Found | None, noun: str) -> Found:
+    """Return the result of a query. Raises NotFound ("There is no such ...", with ``noun``) for None."""
+    if found is None:
+        raise NotFound(f"There is no such {noun}.")
+    return found
 
 
 class NotAllowed(Refused):

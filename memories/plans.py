@@ -10,7 +10,7 @@ from django.db.models import OuterRef, Prefetch, Subquery, prefetch_related_obje
 from django.utils import timezone
 
 from accounts.principals import Principal, shape_for
-from journal.exceptions import NotFound
+from journal.exceptions import must_find
 from journal.models import JobRun
 from retrieval.filters import PLACEHOLDER_NOW
 from retrieval.prepared import read_objects
@@ -38,10 +38,7 @@ def mergeable_memories(
 
 def find_plan(principal: Principal, plan_id: UUID) -> MemoryPlan:
     """Return a visible plan. Raises NotFound."""
-    plan = MemoryPlan.objects.visible_to(principal).filter(pk=plan_id).first()
-    if plan is None:
-        raise NotFound("There is no such plan.")
-    return plan
+    return must_find(MemoryPlan.objects.visible_to(principal).filter(pk=plan_id).first(), "plan")
 
 
 def show_plan(principal: Principal, plan_id: UUID) -> MemoryPlan:

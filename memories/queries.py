@@ -28,7 +28,7 @@ from conversations.echoes import (
 )
 from conversations.models import Conversation, Message
 from conversations.passages import Original
-from journal.exceptions import NotAllowed, NotFound, Refused
+from journal.exceptions import NotAllowed, NotFound, Refused, must_find
 from journal.models import Change, Ledger
 from retrieval.filters import PLACEHOLDER_NOW
 from retrieval.prepared import Rows, Shaped, read, together
@@ -189,17 +189,14 @@ def _source(
 
 def kind_of(rows: MemoryQuerySet, memory_id: str) -> tuple[str, bool]:
     """Return the (immutable) kind of a memory, and whether it is verbatim. Raises NotFound."""
-    found = rows.filter(pk=memory_id).values_list("kind", "verbatim").first()
-    if found is None:
-        raise NotFound("There is no such memory.")
-    return found
+    return must_find(rows.filter(pk=memory_id).values_list("kind", "verbatim").first(), "memory")
 
 
 def filed_as(rows: MemoryQuerySet, memory_id: str) -> NewMemory:
     """Return a memory's kind, category, subject and field, and whether it is verbatim. Raises NotFound."""
-    found = rows.filter(pk=memory_id).values("kind", "category", "subject", "field", "verbatim").first()
-    if found is None:
-        raise NotFound("There is no such memory.")
+    found = must_find(
+        rows.filter(pk=memory_id).values("kind", "category", "subject", "field", "verbatim").first(), "memory"
+    )
     return NewMemory("", **found)
 
 

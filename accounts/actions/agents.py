@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
 
 from journal.actions import ledger_write
-from journal.exceptions import Conflict, Gone, NotFound, Refused
+from journal.exceptions import Conflict, Gone, NotFound, Refused, must_find
 from journal.models import Erased
 
 from .. import policy, queries
@@ -154,9 +154,7 @@ def grant_set(
     if sources is not _UNCHANGED:
         wanted["sources"] = None if sources is None else policy.known_sources(sources)
     with ledger_write(principal.actor, user_id) as write:
-        agent = Agent.objects.visible_to(principal).filter(pk=agent_id).first()
-        if agent is None:
-            raise NotFound("There is no such agent.")
+        agent = must_find(Agent.objects.visible_to(principal).filter(pk=agent_id).first(), "agent")
         grant, _made = Grant.objects.get_or_create(user_id=user_id, agent_id=agent_id)
         if wanted.get("categories") is not None and grant.sources is None and not agent.role:
             wanted.setdefault("sources", [])

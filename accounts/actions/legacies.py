@@ -17,7 +17,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from journal.actions import LedgerWrite, ledger_write
-from journal.exceptions import Conflict, NotAllowed, NotFound, NotYoursToDecide, TooMany
+from journal.exceptions import Conflict, NotAllowed, NotYoursToDecide, TooMany, must_find
 from journal.models import Change
 
 from .. import policy
@@ -176,9 +176,7 @@ def member_set_role(principal: Principal, legacy_id: UUID, member_id: UUID, role
     """
     policy.must_decide_for_all(principal)
     policy.check_member_role(role)
-    known = Member.objects.visible_to(principal).filter(pk=member_id, legacy_id=legacy_id).first()
-    if known is None:
-        raise NotFound("There is no such member.")
+    known = must_find(Member.objects.visible_to(principal).filter(pk=member_id, legacy_id=legacy_id).first(), "member")
     with ledger_write(principal.actor, known.user_id, legacy_id) as write:
         must_own(principal, legacy_id)
         member = _current(known)
@@ -212,10 +210,7 @@ def member_detach(write: LedgerWrite, principal: Principal, member: Member) -> N
 
 def _current(member: Member) -> Member:
     """Read the member again under the locks. Raises NotFound (404) if they have left meanwhile."""
-    current = Member.objects.select_related("user").filter(pk=member.pk).first()
-    if current is None:
-        raise NotFound("There is no such member.")
-    return current
+    return must_find(Member.objects.select_related("user").filter(pk=member.pk).first(), "member")
 
 
 def must_change(principal: Principal) -> UUID:
@@ -230,9 +225,9 @@ def must_change(principal: Principal) -> UUID:
 
 def must_own(principal: Principal, legacy_id: UUID) -> None:
     """Raise NotFound (404) unless the person is a member, NotAllowed (403 ``not_owner``) unless they are an owner."""
-    mine = Member.objects.filter(legacy_id=legacy_id, user_id=policy.must_act_for(principal)).first()
-    if mine is None:
-        raise NotFound("There is no such legacy.")
+    mine = must_find(
+        Member.objects.filter(legacy_id=legacy_id, user_id=policy.must_act_for(principal)).first(), "legacy"
+    )
     if mine.role != Member.Role.OWNER:
         raise NotAllowed(_("Only an owner of the legacy may do this."), code="not_owner")
 

@@ -20,7 +20,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import override
 
 from journal.actions import ledger_write
-from journal.exceptions import Conflict, NotFound, Refused
+from journal.exceptions import Conflict, NotFound, Refused, must_find
 from journal.queue import enqueue
 
 from .. import policy
@@ -151,9 +151,7 @@ def identity_rename(principal: Principal, identity_id: int, name: str) -> Extern
     look-alike characters, Conflict (409 ``name_taken``).
     """
     policy.must_be_superuser(principal)
-    identity = ExternalIdentity.objects.visible_to(principal).filter(pk=identity_id).first()
-    if identity is None:
-        raise NotFound("There is no such identity.")
+    identity = must_find(ExternalIdentity.objects.visible_to(principal).filter(pk=identity_id).first(), "identity")
     normal = _stored_name(name)
     with ledger_write(principal.actor, identity.user_id) as write:
         if identity.external_id != normal:

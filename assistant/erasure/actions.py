@@ -18,7 +18,7 @@ from accounts.scope import working_for
 from conversations.actions import PassagePlace
 from conversations.echoes import Repetition
 from journal.actions import ledger_write
-from journal.exceptions import Conflict, NotFound, Refused
+from journal.exceptions import Conflict, Refused, must_find
 from journal.leases import cancel_job, claim_job, fail_job, finish_job, open_job, working
 from journal.models import Erasure, JobRun
 from journal.queue import enqueue
@@ -102,9 +102,7 @@ def erasure_withdraw(principal: Principal, receipt: UUID) -> Erasure:
     if Erasure.objects.filter(pk=receipt, user_id=user_id, scope__in=WHOLE).exists():
         must_decide_for_all(principal)
     with ledger_write(principal.actor, user_id) as write:
-        erasure = Erasure.objects.select_for_update().filter(pk=receipt, user_id=user_id).first()
-        if erasure is None:
-            raise NotFound("There is no such erasure.")
+        erasure = must_find(Erasure.objects.select_for_update().filter(pk=receipt, user_id=user_id).first(), "erasure")
         if erasure.state in {State.ERASING, State.DONE}:
             raise Conflict(_("This erasure has begun. It can't be taken back."), code="erasure_begun")
         was_waiting = erasure.state == State.WAITING

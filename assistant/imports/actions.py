@@ -25,7 +25,7 @@ from conversations.imports.sources import ArchiveMember, members_of
 from conversations.models import Conversation, ConversationImport, ImportPart
 from conversations.policy import is_storable
 from journal.actions import ledger_write
-from journal.exceptions import Conflict, NotAllowed, NotFound, Refused
+from journal.exceptions import Conflict, NotAllowed, NotFound, Refused, must_find
 from journal.leases import cancel_job, open_job
 from journal.models import JobRun
 from journal.queue import enqueue
@@ -101,10 +101,9 @@ def conversations_of_import(import_id: str) -> QuerySet[Conversation, UUID]:
 
 
 def _mine(principal: Principal, import_id: UUID) -> ConversationImport:
-    upload = ConversationImport.objects.visible_to(principal).select_for_update().filter(pk=import_id).first()
-    if upload is None:
-        raise NotFound("There is no such import.")
-    return upload
+    return must_find(
+        ConversationImport.objects.visible_to(principal).select_for_update().filter(pk=import_id).first(), "import"
+    )
 
 
 def sweep_imports() -> int:

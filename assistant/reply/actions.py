@@ -22,7 +22,7 @@ from accounts.principals import Principal
 from conversations.actions import NewMessage, messages_append, messages_extract_now
 from conversations.models import Conversation, Message
 from conversations.policy import may_mark
-from journal.exceptions import Conflict, NotFound, NotYoursToDecide, Unavailable
+from journal.exceptions import Conflict, NotFound, NotYoursToDecide, Unavailable, must_find
 from language.backends import get_reply_model
 from language.base import ToolSpec, Usage
 
@@ -145,14 +145,13 @@ def reply_retry(principal: Principal, conversation_id: UUID, reply_id: UUID) -> 
     must_write(principal)
     conversation = Conversation.objects.visible_to(principal).must_find(conversation_id)
     reply = find_reply(principal, conversation_id, reply_id)
-    message = (
+    message = must_find(
         Message.objects.visible_to(principal)
         .without_vectors()
         .filter(conversation_id=conversation_id, index=reply.message_index)
-        .first()
+        .first(),
+        "message",
     )
-    if message is None:
-        raise NotFound("There is no such message.")
     _must_be_retryable(reply, conversation)
     principal = principal.with_memory(not message.memory_off)
     tools = _tools(principal, conversation, Wanted(reply.mode, reply.uses_tools))
@@ -244,10 +243,7 @@ def replies_sweep() -> int:
 def find_reply(principal: Principal, conversation_id: UUID, reply_id: UUID) -> Reply:
     """Return a visible reply. Raises NotFound."""
     visible = Reply.objects.visible_to(principal).filter(pk=reply_id, conversation_id=conversation_id)
-    reply = visible.first()
-    if reply is None:
-        raise NotFound("There is no such reply.")
-    return reply
+    return must_find(visible.first(), "reply")
 
 
 def _tools(principal: Principal, conversation: Conversation, wanted: Wanted) -> tuple[ToolSpec, ...]:

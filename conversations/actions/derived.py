@@ -16,7 +16,7 @@ from django.utils import timezone
 from accounts.policy import clean_reason, must_be_staff
 from accounts.principals import Principal
 from journal.actions import LedgerWrite, ledger_write
-from journal.exceptions import NotFound
+from journal.exceptions import must_find
 from journal.operation_actions import note_operation
 from language.backends import get_embedder
 from language.base import EmbedderUnavailable, Vectors
@@ -54,13 +54,9 @@ def chunk_open(principal: Principal, chunk_id: UUID, reason: str) -> Conversatio
 def _open(principal: Principal, rows: QuerySet[Said], object_type: str, row_id: UUID, reason: str) -> Said:
     must_be_staff(principal)
     reason = clean_reason(reason)
-    owner_id = rows.filter(pk=row_id).values_list("user_id", flat=True).first()
-    if owner_id is None:
-        raise NotFound(f"There is no such {object_type}.")
+    owner_id = must_find(rows.filter(pk=row_id).values_list("user_id", flat=True).first(), object_type)
     with ledger_write(principal.actor, owner_id) as write:
-        said = rows.filter(pk=row_id).first()
-        if said is None:
-            raise NotFound(f"There is no such {object_type}.")
+        said = must_find(rows.filter(pk=row_id).first(), object_type)
         write.change(owner_id, "OPEN", object_type, row_id, conversation_id=said.conversation_id, reason=reason)
     return said
 

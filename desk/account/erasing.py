@@ -22,7 +22,7 @@ from assistant.erasure.actions import erasure_request
 from assistant.erasure.preview import ErasurePreview
 from conversations.models import Message
 from facts.models import FactEvidence, LegacyFact
-from journal.exceptions import NotFound, Refused
+from journal.exceptions import NotFound, Refused, must_find
 from journal.models import Erasure
 from memories.models import Memory, MemoryEvidence, Place
 from retrieval.prepared import read_objects
@@ -177,9 +177,7 @@ def _find(principal: Principal, noun: Literal["memory", "fact"], key: str) -> Er
 
 def _find_place(principal: Principal, place_id: UUID) -> Erasable:
     """The messages that name a place are not what it was learned from: they stay."""
-    place = Place.objects.visible_to(principal).filter(pk=place_id).first()
-    if place is None:
-        raise NotFound("There is no such place.")
+    place = must_find(Place.objects.visible_to(principal).filter(pk=place_id).first(), "place")
     return Erasable("place", str(place.pk), place.name, reverse("place-page", args=[place.pk]), [], [])
 
 

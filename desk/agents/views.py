@@ -23,7 +23,7 @@ from accounts.actions import agent_create, agent_key_create, agent_key_revoke, g
 from accounts.models import Agent, AgentKey
 from accounts.principals import Principal
 from accounts.querysets import AgentQuerySet
-from journal.exceptions import NotFound, Refused
+from journal.exceptions import NotFound, Refused, must_find
 from memories.actions import webhook_create
 from memories.models import Disclosure
 
@@ -196,9 +196,7 @@ def end_key(request: PageRequest, principal: Principal, agent_id: UUID, key_id: 
 @for_person
 def first_call(request: PageRequest, principal: Principal, agent_id: UUID, key_id: UUID) -> HttpResponse:
     """Return the fragment that says whether a key was used; without htmx redirect to the agent."""
-    key = AgentKey.objects.visible_to(principal).filter(pk=key_id, agent_id=agent_id).first()
-    if key is None:
-        raise NotFound("There is no such key.")
+    key = must_find(AgentKey.objects.visible_to(principal).filter(pk=key_id, agent_id=agent_id).first(), "key")
     if not request.htmx:
         return redirect("agent-page", agent_id)
     return render(request, "desk/_first_call.html", _waiting(key))
@@ -213,10 +211,7 @@ def _agents(principal: Principal) -> AgentQuerySet:
 
 
 def _find(principal: Principal, agent_id: UUID) -> Agent:
-    row = _agents(principal).filter(pk=agent_id).first()
-    if row is None:
-        raise NotFound("There is no such agent.")
-    return row
+    return must_find(_agents(principal).filter(pk=agent_id).first(), "agent")
 
 
 def _card(principal: Principal, agent_id: UUID) -> AgentCard:

@@ -35,7 +35,7 @@ from assistant.reply.running import HEADERS, reply_stream
 from conversations.actions import NewMessage, check_messages, conversation_create
 from conversations.models import Conversation, Message
 from conversations.policy import ASSISTANT_CHANNEL
-from journal.exceptions import NotFound, Refused
+from journal.exceptions import NotFound, Refused, must_find
 from language.backends import get_reply_model
 
 from ..conversations.answers import mode_of, modes, shown_to, unread
@@ -183,9 +183,9 @@ def latest(request: PageRequest, principal: Principal, conversation_id: UUID, nu
 def shown(request: PageRequest, principal: Principal, conversation_id: UUID, number: int) -> HttpResponse:
     """List the statements in an answer's prompt."""
     conversation = find_conversation(principal, conversation_id)
-    reply = Reply.objects.visible_to(principal).filter(conversation=conversation, answer_index=number - 1).first()
-    if reply is None:
-        raise NotFound("There is no such answer.")
+    reply = must_find(
+        Reply.objects.visible_to(principal).filter(conversation=conversation, answer_index=number - 1).first(), "answer"
+    )
     memories, facts, gone = shown_to(principal, reply)
     context = {
         "principal": principal,

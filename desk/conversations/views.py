@@ -21,7 +21,7 @@ from assistant.erasure.preview import ErasurePreview
 from assistant.learn.actions import message_release
 from assistant.reply.told import count_poll
 from conversations.models import Conversation, Message
-from journal.exceptions import NotFound, Refused
+from journal.exceptions import NotFound, Refused, must_find
 
 from ..elsewhere import said_elsewhere
 from ..outcomes import with_undo
@@ -141,11 +141,10 @@ def remove(request: PageRequest, principal: Principal, conversation_id: UUID, nu
 def answer(request: PageRequest, principal: Principal, conversation_id: UUID, number: int) -> HttpResponse:
     """Answer whether a message shall be remembered: it is read at once, or withheld."""
     talk = find_conversation(principal, conversation_id)
-    message = (
-        Message.objects.visible_to(principal).filter(conversation=talk, index=number - 1).without_vectors().first()
+    message = must_find(
+        Message.objects.visible_to(principal).filter(conversation=talk, index=number - 1).without_vectors().first(),
+        "message",
     )
-    if message is None:
-        raise NotFound("There is no such message.")
     try:
         if request.POST.get("keep") == "yes":
             message_release(principal, talk.pk, message.index, agreed=True)
@@ -182,10 +181,7 @@ def find_conversation(principal: Principal, conversation_id: UUID) -> Conversati
 
 def _find_message(principal: Principal, talk: Conversation, number: int) -> Message:
     said = Message.objects.visible_to(principal).filter(conversation=talk, index=number - 1)
-    message = said.without_vectors().first()
-    if message is None:
-        raise NotFound("There is no such message.")
-    return message
+    return must_find(said.without_vectors().first(), "message")
 
 
 def _show_removal(

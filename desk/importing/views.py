@@ -29,7 +29,7 @@ from conversations.imports.forms import MEM0
 from conversations.models import ConversationImport
 from facts.models import LegacyFact
 from facts.querysets import WAITING
-from journal.exceptions import Conflict, NotFound, Refused
+from journal.exceptions import Conflict, NotFound, Refused, must_find
 from memories.models import Memory, Proposal
 
 from ..page import PageRequest, for_person, neighbours_of, takes_uploads
@@ -134,9 +134,7 @@ def _page(request: PageRequest, principal: Principal, form: ImportForm, status: 
 def import_page(request: PageRequest, principal: Principal, import_id: UUID) -> HttpResponse:
     """Show an import: progress, content of the file, results; only the panel for htmx."""
     rows = ConversationImport.objects.visible_to(principal).exclude(state="storing").with_job()
-    upload = rows.select_related("legacy").filter(pk=import_id).first()
-    if upload is None:
-        raise NotFound("There is no such import.")
+    upload = must_find(rows.select_related("legacy").filter(pk=import_id).first(), "import")
     found = LegacyFact.objects.mine(principal).brought_by(upload.pk)
     memories = Memory.objects.visible_to(principal).brought_by(upload.pk)
     proposals = Proposal.objects.visible_to(principal).open(timezone.now()).exclude(kind=Proposal.Kind.CREATE)

@@ -14,7 +14,7 @@ from accounts.principals import Principal
 from facts import actions
 from facts.models import FactVersion, LegacyFact
 from facts.policy import review_state
-from journal.exceptions import NotFound
+from journal.exceptions import NotFound, must_find
 from statements.models import RejectionReason
 
 from ..outcomes import CHOSEN, KEPT_OUT, Done, Typed, as_version, seen_version
@@ -57,10 +57,7 @@ def restore_wording(principal: Principal, fact: LegacyFact, number: int, typed: 
 
 
 def _wording(fact: LegacyFact, number: int) -> FactVersion:
-    found = FactVersion.objects.filter(fact=fact, number=number).first()
-    if found is None:
-        raise NotFound("There is no such wording.")
-    return found
+    return must_find(FactVersion.objects.filter(fact=fact, number=number).first(), "wording")
 
 
 def _approve(principal: Principal, fact: LegacyFact, typed: Typed, seen: int | None) -> LegacyFact:

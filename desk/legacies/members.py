@@ -27,7 +27,7 @@ from accounts.queries import principal_for_person
 from facts.actions import member_leave
 from facts.models import LegacyFact
 from facts.querysets import FactQuerySet
-from journal.exceptions import NotFound, Refused
+from journal.exceptions import NotFound, Refused, must_find
 
 from ..page import PageRequest, for_person, neighbours_of
 
@@ -145,9 +145,7 @@ def seen_by_both(principal: Principal, member: Member) -> FactQuerySet:
 def as_member(request: PageRequest, principal: Principal, legacy_id: UUID, member_id: UUID) -> HttpResponse:
     """Show what another member sees of a legacy, read-only."""
     members = Member.objects.visible_to(principal).filter(legacy_id=legacy_id)
-    member = members.select_related("user", "legacy").filter(pk=member_id).first()
-    if member is None:
-        raise NotFound("There is no such member.")
+    member = must_find(members.select_related("user", "legacy").filter(pk=member_id).first(), "member")
     rows = seen_by_both(principal, member).without_vectors().select_related("user")
     page = Paginator(rows.order_by("category", "extracted_at", "pk"), PER_PAGE).get_page(request.GET.get("page"))
     context = {
@@ -174,9 +172,9 @@ def after_change(request: PageRequest, legacy_id: UUID, change: Callable[[], str
 def _show(
     request: PageRequest, principal: Principal, legacy_id: UUID, form: InviteForm, status: int = 200
 ) -> HttpResponse:
-    legacy = Legacy.objects.visible_to(principal).with_role(principal).with_picture().filter(pk=legacy_id).first()
-    if legacy is None:
-        raise NotFound("There is no such legacy.")
+    legacy = must_find(
+        Legacy.objects.visible_to(principal).with_role(principal).with_picture().filter(pk=legacy_id).first(), "legacy"
+    )
     sent = Invitation.objects.visible_to(principal).outstanding(timezone.now()).filter(legacy=legacy)
     context = {
         "principal": principal,

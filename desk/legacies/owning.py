@@ -25,7 +25,7 @@ from accounts.models import Legacy, LegacyEnding, LegacyPicture
 from accounts.principals import Principal, rare
 from facts.actions import legacy_end, legacy_restore
 from facts.models import LegacyFact
-from journal.exceptions import NotFound, Refused
+from journal.exceptions import NotFound, Refused, must_find
 
 from ..page import PageRequest, for_person, takes_uploads
 from .members import after_change, members_of
@@ -82,9 +82,7 @@ def _pictured(principal: Principal, legacy_id: UUID, file: UploadedFile) -> str:
 @for_person
 def end(request: PageRequest, principal: Principal, legacy_id: UUID) -> HttpResponse:
     """Preview ending a legacy, or end it."""
-    legacy = Legacy.objects.visible_to(principal).filter(pk=legacy_id).first()
-    if legacy is None:
-        raise NotFound("There is no such legacy.")
+    legacy = must_find(Legacy.objects.visible_to(principal).filter(pk=legacy_id).first(), "legacy")
     try:
         must_own(principal, legacy_id)
         if request.method == "POST":

@@ -24,7 +24,7 @@ from facts.filters import OWN_WORDS
 from facts.models import LegacyFact
 from facts.querysets import FactQuerySet
 from facts.searching import FactSelection
-from journal.exceptions import NotFound, Refused
+from journal.exceptions import NotFound, Refused, must_find
 from retrieval.prepared import read
 from statements.policy import LONGEST
 
@@ -99,9 +99,7 @@ def show_list(
     """Render a list of facts. ``outcomes``: refused decisions by fact; ``refused``: why a fact was not added."""
     facts, shown = facts_about(principal, legacy_id), None
     if legacy_id is not None:
-        shown = Legacy.objects.visible_to(principal).with_picture().filter(pk=legacy_id).first()
-        if shown is None:
-            raise NotFound("There is no such legacy.")
+        shown = must_find(Legacy.objects.visible_to(principal).with_picture().filter(pk=legacy_id).first(), "legacy")
     counts = view.counts(principal, legacy_id)
     found = cast(FactQuerySet, Counted(view, principal, legacy_id, counts.categories, opened=bool(outcomes)))
     page = Paginator(found, view.per_page).get_page(view.page)

@@ -10,7 +10,7 @@ from django.urls import path, reverse
 from django.views.decorators.http import require_safe
 
 from accounts.principals import Principal
-from journal.exceptions import NotFound
+from journal.exceptions import NotFound, must_find
 from memories.models import Memory, MemoryUse
 from memories.policy import writing
 from statements.policy.naming import in_second_person
@@ -66,9 +66,7 @@ def show_memory(
 @for_person
 def seen(request: PageRequest, principal: Principal, memory_id: str) -> HttpResponse:
     """List the disclosures of a memory."""
-    memory = Memory.objects.visible_to(principal).only("content").filter(pk=memory_id).first()
-    if memory is None:
-        raise NotFound("There is no such memory.")
+    memory = must_find(Memory.objects.visible_to(principal).only("content").filter(pk=memory_id).first(), "memory")
     page = Paginator(disclosures_of(principal, memory), SEEN_PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "principal": principal,

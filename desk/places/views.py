@@ -22,7 +22,7 @@ from django.utils.translation import gettext_lazy, gettext_noop
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.principals import Principal
-from journal.exceptions import NotFound, Refused
+from journal.exceptions import NotFound, Refused, must_find
 from memories import actions
 from memories.models import Place, PlaceMention, Proposal
 from memories.querysets import PLACES_CATEGORY, PlaceQuerySet
@@ -219,9 +219,7 @@ def _show_list(request: PageRequest, principal: Principal, form: PlaceForm, stat
 def _show_place(
     request: PageRequest, principal: Principal, place_id: UUID, form: PlaceForm | None = None, status: int = 200
 ) -> HttpResponse:
-    shown = _with_mentions(Place.objects.visible_to(principal)).filter(pk=place_id).first()
-    if shown is None:
-        raise NotFound("There is no such place.")
+    shown = must_find(_with_mentions(Place.objects.visible_to(principal)).filter(pk=place_id).first(), "place")
     mentions = PlaceMention.objects.filter(place=shown).order_by("-message__at", "-pk")
     page = Paginator(mentions.values_list("message_id", flat=True), MENTIONS_PER_PAGE).get_page(request.GET.get("page"))
     evidence = [Mentioned(message_id, shown.name) for message_id in page]

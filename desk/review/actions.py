@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from accounts.principals import Principal
-from journal.exceptions import Conflict, NotFound
+from journal.exceptions import Conflict, NotFound, must_find
 from language.third_person import stored_as
 from memories import actions
 from memories.models import Memory, Place, Proposal
@@ -55,9 +55,7 @@ def decide_item(principal: Principal, item: QueueItem, decision: str, typed: Typ
         raise NotFound("There is no such decision.")
     if item.kind == "memory":
         return _about_memory(principal, _memory(principal, item), decision, typed)
-    proposal = Proposal.objects.visible_to(principal).filter(pk=item.pk).first()
-    if proposal is None:
-        raise NotFound("There is no such proposal.")
+    proposal = must_find(Proposal.objects.visible_to(principal).filter(pk=item.pk).first(), "proposal")
     return _about_proposal(principal, proposal, decision, typed)
 
 
@@ -68,10 +66,7 @@ def explain(error: Conflict) -> str:
 
 
 def _memory(principal: Principal, item: QueueItem) -> Memory:
-    memory = Memory.objects.visible_to(principal).without_vectors().filter(pk=item.pk).first()
-    if memory is None:
-        raise NotFound("There is no such memory.")
-    return memory
+    return must_find(Memory.objects.visible_to(principal).without_vectors().filter(pk=item.pk).first(), "memory")
 
 
 def _about_memory(principal: Principal, memory: Memory, decision: str, typed: Typed) -> Done:

@@ -30,7 +30,7 @@ from conversations.actions import (
 from conversations.models import Conversation, Withheld
 from conversations.passages import MARK
 from journal.actions import LedgerWrite, ledger_write
-from journal.exceptions import Conflict, NotAllowed, NotFound
+from journal.exceptions import Conflict, NotAllowed, must_find
 from journal.queue import enqueue
 from language.reading.refusals import count_extra_words
 from statements.actions import (
@@ -287,9 +287,7 @@ def member_leave(principal: Principal, legacy_id: UUID, member_id: UUID) -> None
     NotFound (404), NotAllowed (403) for removing others without being an owner, Conflict (409 ``last_owner``).
     """
     must_decide_for_all(principal)
-    member = Member.objects.visible_to(principal).filter(pk=member_id, legacy_id=legacy_id).first()
-    if member is None:
-        raise NotFound("There is no such member.")
+    member = must_find(Member.objects.visible_to(principal).filter(pk=member_id, legacy_id=legacy_id).first(), "member")
     with ledger_write(principal.actor, member.user_id, legacy_id) as write:
         member_detach(write, principal, member)
         shared = LegacyFact.objects.filter(user_id=member.user_id, legacy_id=legacy_id, visibility=Visibility.SHARED)

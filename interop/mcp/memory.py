@@ -16,7 +16,7 @@ from accounts.policy import must_act_for, must_read
 from accounts.principals import Principal
 from assistant.tools import list_tools, read_guidance, run_tool
 from assistant.tools.running import TOOLS
-from journal.exceptions import NotAllowed, NotFound
+from journal.exceptions import NotAllowed, NotFound, must_find
 from journal.models import Change
 from language.fencing import RECALL_FENCE, as_said, fenced
 from memories.actions import memories_show
@@ -151,9 +151,7 @@ def read_resource(principal: Principal, uri: str) -> types.ReadResourceResult:
         block = memory_block(principal)
         memories_show(principal, Disclosure.By.CONTEXT, block.ids)
         return _contents(uri, "text/markdown", block.text)
-    match = _MEMORY.fullmatch(uri)
-    if match is None:
-        raise NotFound("There is no such resource.")
+    match = must_find(_MEMORY.fullmatch(uri), "resource")
     memory = find_memory(principal, match[1])
     memories_show(principal, Disclosure.By.QUERY, [memory.pk])
     return _contents(uri, "application/json", _json(show_memory(principal, memory)))

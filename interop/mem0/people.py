@@ -19,7 +19,7 @@ from accounts.models import ExternalIdentity, User
 from accounts.policy import LOCAL_ISSUER, must_act_for
 from accounts.principals import Principal
 from accounts.scope import enter
-from journal.exceptions import NotFound, Refused
+from journal.exceptions import Refused, must_find
 from memories.models import Memory
 
 ENTITIES = ("user_id", "agent_id", "app_id", "run_id")
@@ -50,10 +50,7 @@ def _owner(principal: Principal, memory_id: str) -> str:
     user_id = Memory.objects.filter(pk=memory_id).values_list("user_id", flat=True).first()
     if user_id is None or user_id == principal.user_id:
         return ""
-    external_id = _known_as(user_id, principal.issuer)
-    if external_id is None:
-        raise NotFound("There is no such memory.")
-    return external_id
+    return must_find(_known_as(user_id, principal.issuer), "memory")
 
 
 def _known_as(user_id: UUID, issuer: str) -> str | None:

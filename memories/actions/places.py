@@ -20,7 +20,7 @@ from accounts.upkeep import work_in_batches
 from conversations.models import Message
 from conversations.passages import Original
 from journal.actions import LedgerWrite, delete_undo_steps, ledger_write
-from journal.exceptions import Conflict, NotFound, Refused
+from journal.exceptions import Conflict, NotFound, Refused, must_find
 from journal.models import Erasure
 from statements.models import ERASURE_WAITS
 
@@ -177,9 +177,7 @@ def place_restore(principal: Principal, place: UUID) -> Place:
     user_id = accounts_policy.must_decide(principal)
     _must_keep(principal)
     with ledger_write(principal.actor, user_id) as write:
-        row = _places(user_id).filter(pk=place).first()
-        if row is None:
-            raise NotFound("There is no such place.")
+        row = must_find(_places(user_id).filter(pk=place).first(), "place")
         if row.deleted_at is None:
             raise Conflict(_("This place was not removed."), code="wrong_state", state="present")
         named = Q(scope="place", object_id=str(place)) | Q(also__contains=[["place", str(place)]])
@@ -200,9 +198,7 @@ def place_mention(principal: Principal, place: UUID, message_id: UUID) -> bool:
     user_id = _must_keep(principal)
     source = queries.read_source(principal, None, message_id)
     with ledger_write(principal.actor, user_id) as write:
-        row = Place.objects.visible_to(principal).present().filter(pk=place).first()
-        if row is None:
-            raise NotFound("There is no such place.")
+        row = must_find(Place.objects.visible_to(principal).present().filter(pk=place).first(), "place")
         noted = mention(write, row, source.said)
         write.result("place", row.pk, status_code=201 if noted else 200)
     return noted
@@ -308,9 +304,7 @@ def _places(user_id: UUID) -> PlaceQuerySet:
 
 
 def _present(rows: PlaceQuerySet, place: UUID, version: int | None) -> Place:
-    row = rows.filter(pk=place).first()
-    if row is None:
-        raise NotFound("There is no such place.")
+    row = must_find(rows.filter(pk=place).first(), "place")
     _check_version(row, version)
     if row.deleted_at is not None:
         raise Conflict(_("This place was removed."), code="wrong_state", state="removed")

@@ -18,7 +18,7 @@ from accounts.principals import Principal
 from accounts.upkeep import work_in_batches
 from conversations.actions import Cause, original_quotes, plan_withholding, words_withhold
 from journal.actions import LedgerWrite, ledger_write
-from journal.exceptions import Conflict, NotFound, Refused
+from journal.exceptions import Conflict, Refused, must_find
 from statements.actions import check_state, check_version, erase, suppression_add, suppression_check, suppression_lift
 from statements.models import RejectionReason
 from statements.verdicts import compares_unlocked
@@ -185,10 +185,7 @@ def _forget_batch() -> int:
 
 
 def _read(principal: Principal, proposal_id: UUID) -> Proposal:
-    proposal = Proposal.objects.visible_to(principal).filter(pk=proposal_id).first()
-    if proposal is None:
-        raise NotFound("There is no such proposal.")
-    return proposal
+    return must_find(Proposal.objects.visible_to(principal).filter(pk=proposal_id).first(), "proposal")
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from typing import Any
 from rest_framework.response import Response
 
 from accounts.principals import Principal
-from journal.exceptions import NotFound
+from journal.exceptions import must_find
 from journal.models import Change, IdempotencyRecord
 from web.etags import with_etag
 from web.idempotency import IdempotentView
@@ -22,10 +22,7 @@ _BEGUN_AS = {"ADD": "created", "PROPOSE": "proposed", "QUARANTINE": "quarantined
 
 def find_memory(principal: Principal, memory_id: str) -> Memory:
     """Return a visible memory. Raises NotFound."""
-    memory = Memory.objects.visible_to(principal).without_vectors().filter(pk=memory_id).first()
-    if memory is None:
-        raise NotFound("There is no such memory.")
-    return memory
+    return must_find(Memory.objects.visible_to(principal).without_vectors().filter(pk=memory_id).first(), "memory")
 
 
 def show_memory(principal: Principal, memory: Memory) -> dict[str, Any]:

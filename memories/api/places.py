@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 from accounts.authentication import principal_of
 from accounts.policy import may_see_sources
 from accounts.principals import Principal
-from journal.exceptions import NotFound
+from journal.exceptions import must_find
 from journal.models import IdempotencyRecord
 from web.etags import (
     IF_MATCH,
@@ -165,10 +165,7 @@ def _shown(principal: Principal) -> PlaceQuerySet:
 
 def find_place(principal: Principal, place_id: UUID) -> Place:
     """Return a visible place. Raises NotFound."""
-    place = _shown(principal).filter(pk=place_id).first()
-    if place is None:
-        raise NotFound("There is no such place.")
-    return place
+    return must_find(_shown(principal).filter(pk=place_id).first(), "place")
 
 
 def _answer(principal: Principal, place_id: UUID, status: int = 200) -> Response:

@@ -15,7 +15,7 @@ from rest_framework.views import APIView
 from accounts.authentication import principal_of
 from accounts.policy import may_see_sources
 from accounts.principals import Principal
-from journal.exceptions import NotFound
+from journal.exceptions import must_find
 from web.idempotency import IdempotentView
 
 from .. import actions
@@ -106,10 +106,7 @@ def _shown(principal: Principal) -> ProposalQuerySet:
 
 def find_proposal(principal: Principal, proposal_id: UUID) -> Proposal:
     """Return a visible proposal. Raises NotFound."""
-    proposal = _shown(principal).filter(pk=proposal_id).first()
-    if proposal is None:
-        raise NotFound("There is no such proposal.")
-    return proposal
+    return must_find(_shown(principal).filter(pk=proposal_id).first(), "proposal")
 
 
 def _show(principal: Principal, proposal_id: UUID) -> Any:

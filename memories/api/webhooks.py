@@ -15,7 +15,7 @@ from rest_framework.views import APIView
 
 from accounts.authentication import claimed_by, principal_of
 from accounts.principals import Principal
-from journal.exceptions import NotFound
+from journal.exceptions import must_find
 from journal.models import IdempotencyRecord
 from web.idempotency import IdempotentView
 from web.json import require_empty_body
@@ -146,14 +146,9 @@ class DeliveryResend(IdempotentView[Principal]):
     def render_result(self, principal: Principal, object_ids: list[str]) -> object:
         """The delivery as it is now."""
         rows = WebhookDelivery.objects.visible_to(principal).filter(pk=object_ids[0])
-        delivery = rows.first()
-        if delivery is None:
-            raise NotFound("There is no such delivery.")
+        delivery = must_find(rows.first(), "delivery")
         return DeliverySerializer(delivery).data
 
 
 def _find(principal: Principal, webhook_id: UUID) -> Webhook:
-    webhook = Webhook.objects.visible_to(principal).filter(pk=webhook_id).first()
-    if webhook is None:
-        raise NotFound("There is no such webhook.")
-    return webhook
+    return must_find(Webhook.objects.visible_to(principal).filter(pk=webhook_id).first(), "webhook")

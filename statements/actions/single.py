@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 
 from accounts.principals import Principal
 from journal.actions import LedgerWrite, ledger_write
-from journal.exceptions import Conflict, NotFound
+from journal.exceptions import Conflict, must_find
 from journal.models import Erasure
 
 from ..models import ERASURE_WAITS, Statement, StatementKind
@@ -98,9 +98,7 @@ def statement_write(
     """
     kind = of.kind
     owners = [principal.user_id] if principal.user_id and len(kind.owners) == 1 else None
-    owners = owners or rows.filter(pk=pk).values_list(*kind.owners).first()
-    if owners is None:
-        raise NotFound(f"There is no such {kind.name}.")
+    owners = must_find(owners or rows.filter(pk=pk).values_list(*kind.owners).first(), kind.name)
     with ledger_write(principal.actor, *owners) as write, statement_under_lock(of, write, rows, pk) as change:
         check_version(change.row, version)
         if states:
@@ -114,9 +112,7 @@ def statement_under_lock(
     of: type[Change], write: LedgerWrite, rows: StatementQuerySet[Any], pk: Any
 ) -> Iterator[Change]:
     """Like ``statement_write``, in a transaction that holds the ledger locks. Columns of ``not_read`` are deferred."""
-    row = rows.filter(pk=pk).defer(*of.kind.not_read).first()
-    if row is None:
-        raise NotFound(f"There is no such {of.kind.name}.")
+    row = must_find(rows.filter(pk=pk).defer(*of.kind.not_read).first(), of.kind.name)
     with saving_changes(of(write, row)) as change:
         yield change
 
