@@ -18,7 +18,7 @@ from conversations.actions import refusals_of
 from conversations.models import Message
 from journal.models import IdempotencyRecord
 from web.idempotency import IdempotentView
-from web.json import require_empty_body
+from web.json import require_empty_body, validated
 
 from .erasure import api as erasure
 from .imports import api as imports
@@ -52,18 +52,16 @@ class Turn(IdempotentView[Principal]):
 
         ``save`` stores the person's message and needs the scope write; without it nothing is stored.
         """
-        body = TurnRequestSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        principal = self.caller(request) if body.validated_data.get("save") else principal_of(request)
-        return _answer(prepare_turn(principal, conversation_id, **body.validated_data))
+        body = validated(TurnRequestSerializer(data=request.data))
+        principal = self.caller(request) if body.get("save") else principal_of(request)
+        return _answer(prepare_turn(principal, conversation_id, **body))
 
     def replay(self, request: Request, record: IdempotencyRecord) -> Response:
         """Prepare the turn again, without the message that the first request saved."""
-        body = TurnRequestSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
+        body = validated(TurnRequestSerializer(data=request.data))
         principal = principal_of(request)
         saved = get_object_or_404(Message.objects.visible_to(principal), pk=record.object_ids[0])
-        values = {**body.validated_data, "save": False}
+        values = {**body, "save": False}
         turn = prepare_turn(
             principal, conversation_id=saved.conversation_id, before_index=saved.index, again=True, **values
         )
@@ -118,9 +116,7 @@ class Command(IdempotentView[Principal]):
         return _answer_command(repeat_answer(principal_of(request), self._typed(request), record))
 
     def _typed(self, request: Request) -> str:
-        body = CommandSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        return str(body.validated_data["text"])
+        return str(validated(CommandSerializer(data=request.data))["text"])
 
 
 def _answer_command(answer: CommandAnswer) -> Response:

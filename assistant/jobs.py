@@ -25,6 +25,7 @@ from journal.exceptions import NotFound
 from journal.models import JobRun
 from memories.models import MemoryPlan
 from memories.plans import JOB as OPTIMIZE_JOB
+from web.json import validated
 
 from .imports.actions import JOB as IMPORT_JOB
 from .imports.actions import UNDO_JOB
@@ -91,8 +92,7 @@ class OperationsSummary(APIView):
         Only for whoever decides for the person, since it includes all agents, reads, skips and failures.
         """
         user_id = must_decide(principal_of(request))
-        asked = _Since(data=request.query_params)
-        asked.is_valid(raise_exception=True)
-        since = timezone.now() - timedelta(days=asked.validated_data["days"])
+        asked = validated(_Since(data=request.query_params))
+        since = timezone.now() - timedelta(days=asked["days"])
         told = {"since": since, "counts": count_operations(since, user_id)}
         return Response(OperationsSerializer(told).data)

@@ -32,7 +32,7 @@ from web.etags import (
 )
 from web.history import ObjectHistory
 from web.idempotency import IdempotentView
-from web.json import require_empty_body
+from web.json import require_empty_body, validated
 
 from . import actions
 from .filters import FactFilters
@@ -79,9 +79,8 @@ class LegacyFacts(IdempotentView[Principal], ListAPIView):
         keys, card, account and id numbers are rejected with 422.
         """
         principal = self.caller(request)
-        body = NewFactSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        fact = actions.fact_add(principal, legacy_id, **body.validated_data)
+        body = validated(NewFactSerializer(data=request.data))
+        fact = actions.fact_add(principal, legacy_id, **body)
         status = 201 if fact.state == LegacyFact.State.ACTIVE else 202
         return _answer(principal, fact.pk, status=status, added=True)
 
@@ -102,9 +101,8 @@ class FactDetail(APIView):
     def patch(self, request: Request, fact_id: UUID) -> Response:
         """Change a fact's text or category, as a new version. Needs a session or a key with the scope admin."""
         principal = principal_of(request)
-        body = EditFactSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        changed = {"version": seen_version(request), **body.validated_data}
+        body = validated(EditFactSerializer(data=request.data))
+        changed = {"version": seen_version(request), **body}
         actions.fact_edit(principal, fact_id, **changed)
         return _answer(principal, fact_id)
 
@@ -122,11 +120,8 @@ class FactVisibility(APIView):
     def patch(self, request: Request, fact_id: UUID) -> Response:
         """Share a fact with the other members, or make it private. Needs a session or a key with the scope admin."""
         principal = principal_of(request)
-        body = VisibilitySerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        actions.fact_set_visibility(
-            principal, fact_id, body.validated_data["visibility"], version=seen_version(request)
-        )
+        body = validated(VisibilitySerializer(data=request.data))
+        actions.fact_set_visibility(principal, fact_id, body["visibility"], version=seen_version(request))
         return _answer(principal, fact_id)
 
 
@@ -161,9 +156,8 @@ class FactReject(_FactDecision):
         `POST withheld/` withholds messages and titles; memories and facts are rejected one by one.
         """
         principal = self.caller(request)
-        body = RejectSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        reason = body.validated_data["reason"]
+        body = validated(RejectSerializer(data=request.data))
+        reason = body["reason"]
         actions.fact_reject(principal, fact_id, reason, version=seen_version(request))
         found = also_said(principal, fact_id) if reason == RejectionReason.DONT_KEEP else []
         shown = _show(principal, fact_id) | {"also_said": AlsoSaidSerializer(found, many=True).data}

@@ -96,10 +96,17 @@ class ExactSerializer(serializers.Serializer[Any]):
         return super().to_internal_value(data)
 
 
+def validated(serializer: serializers.BaseSerializer[Any]) -> dict[str, Any]:
+    """Return the values of a serializer's data. Raises ValidationError (400)."""
+    serializer.is_valid(raise_exception=True)
+    values: dict[str, Any] = serializer.validated_data
+    return values
+
+
 class NothingSerializer(ExactSerializer):
     """The body of a request that needs none: empty, or ``{}``."""
 
 
 def require_empty_body(request: Request) -> None:
     """Raise ValidationError (400) if a request without a body has one, since it would be ignored."""
-    NothingSerializer(data={} if request.data is None else request.data).is_valid(raise_exception=True)
+    validated(NothingSerializer(data={} if request.data is None else request.data))

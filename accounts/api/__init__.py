@@ -21,6 +21,7 @@ from web.etags import (
     with_etag,
 )
 from web.idempotency import IdempotentView
+from web.json import validated
 
 from .. import actions, policy
 from ..authentication import principal_of
@@ -72,9 +73,8 @@ class MyPreferences(APIView):
 
         Needs a session, or an admin key of an agent whose grant is not restricted.
         """
-        body = PreferencesSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        changed = {"version": seen_version(request), **body.validated_data}
+        body = validated(PreferencesSerializer(data=request.data))
+        changed = {"version": seen_version(request), **body}
         changed |= changed.pop("user", {})
         return _answer_preferences(actions.preferences_set(principal_of(request), **changed))
 
@@ -97,9 +97,8 @@ class Agents(IdempotentView[Principal], ListAPIView):
     def post(self, request: Request) -> Response:
         """Create a personal agent. Needs a session or a key with the scope admin."""
         principal = self.caller(request)
-        body = AgentSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        agent = actions.agent_create(principal, **body.validated_data)
+        body = validated(AgentSerializer(data=request.data))
+        agent = actions.agent_create(principal, **body)
         return Response(_show_agent(principal, agent.pk), status=201)
 
     def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
@@ -113,9 +112,8 @@ class AgentKeys(IdempotentView[Principal]):
     @extend_schema(request=NewAgentKeySerializer, responses={201: MadeAgentKeySerializer})
     def post(self, request: Request, agent_id: UUID) -> Response:
         """Create a key for an agent. Its credential is only in this response."""
-        body = NewAgentKeySerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        key, credential = actions.agent_key_create(self.caller(request), agent_id, **body.validated_data)
+        body = validated(NewAgentKeySerializer(data=request.data))
+        key, credential = actions.agent_key_create(self.caller(request), agent_id, **body)
         return Response({**AgentKeySerializer(key).data, "credential": credential}, status=201)
 
     def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
@@ -152,9 +150,8 @@ class AgentGrant(APIView):
 
         It applies from the agent's next request on. Needs a session or a key with the scope admin.
         """
-        body = GrantSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        grant = actions.grant_set(principal_of(request), agent_id, **body.validated_data)
+        body = validated(GrantSerializer(data=request.data))
+        grant = actions.grant_set(principal_of(request), agent_id, **body)
         return Response(GrantSerializer(grant).data)
 
 

@@ -19,7 +19,7 @@ from rest_framework.views import APIView
 
 from journal.exceptions import NotFound
 from web.idempotency import IdempotentView
-from web.json import require_empty_body
+from web.json import require_empty_body, validated
 
 from .. import actions
 from ..authentication import principal_of
@@ -60,9 +60,8 @@ class Legacies(IdempotentView[Principal], ListAPIView):
         Codes and links are only in this response.
         """
         principal = self.caller(request)
-        body = NewLegacySerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        legacy, sent = actions.legacy_create(principal, **body.validated_data)
+        body = validated(NewLegacySerializer(data=request.data))
+        legacy, sent = actions.legacy_create(principal, **body)
         invitations = [_show_sent(request, each) for each in sent]
         return Response({**_show_legacy(principal, legacy.pk), "invitations": invitations}, status=201)
 
@@ -84,9 +83,8 @@ class LegacyDetail(APIView):
     def patch(self, request: Request, legacy_id: UUID) -> Response:
         """Rename a legacy. Only its owners may."""
         principal = principal_of(request)
-        body = LegacySerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        actions.legacy_rename(principal, legacy_id, body.validated_data["name"])
+        body = validated(LegacySerializer(data=request.data))
+        actions.legacy_rename(principal, legacy_id, body["name"])
         return Response(_show_legacy(principal, legacy_id))
 
 
@@ -108,9 +106,8 @@ class LegacyPictureDetail(APIView):
         It is re-encoded as a small WebP; metadata is dropped. 400 `bad_picture` for a file that is not an image or is
         too large.
         """
-        body = PictureSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        file = body.validated_data["picture"]
+        body = validated(PictureSerializer(data=request.data))
+        file = body["picture"]
         actions.legacy_picture_set(principal_of(request), legacy_id, file, file.size)
         return Response(status=204)
 
@@ -145,9 +142,8 @@ class Members(IdempotentView[Principal], ListAPIView):
         ends the earlier invitation. Without a name, the invitation is for the first person to use the link.
         """
         principal = self.caller(request)
-        body = NewMemberSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        sent = actions.member_invite(principal, legacy_id, **body.validated_data)
+        body = validated(NewMemberSerializer(data=request.data))
+        sent = actions.member_invite(principal, legacy_id, **body)
         return Response({"invitation": _show_sent(request, sent)}, status=202)
 
     def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
@@ -165,9 +161,8 @@ class MemberDetail(APIView):
     def patch(self, request: Request, legacy_id: UUID, member_id: UUID) -> Response:
         """Change a member's role. Only owners may, with a session or a key with the scope admin."""
         principal = principal_of(request)
-        body = MemberRoleSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        actions.member_set_role(principal, legacy_id, member_id, body.validated_data["role"])
+        body = validated(MemberRoleSerializer(data=request.data))
+        actions.member_set_role(principal, legacy_id, member_id, body["role"])
         return Response(_show_member(principal, member_id))
 
 

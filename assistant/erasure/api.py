@@ -16,6 +16,7 @@ from accounts.authentication import HasPrincipal
 from accounts.principals import Principal
 from journal.models import Erasure
 from web.idempotency import IdempotentView
+from web.json import validated
 
 from .actions import erasure_request, erasure_withdraw
 from .preview import erasure_preview
@@ -38,9 +39,8 @@ class Erasures(IdempotentView[Principal]):
         That is sought of memories, facts and messages, and of a conversation of its latest. Nothing is changed. Only
         whoever decides for the person may.
         """
-        asked = ErasableSerializer(data=request.query_params)
-        asked.is_valid(raise_exception=True)
-        preview = erasure_preview(self.caller(request), asked.validated_data["scope"], asked.validated_data["id"])
+        asked = validated(ErasableSerializer(data=request.query_params))
+        preview = erasure_preview(self.caller(request), asked["scope"], asked["id"])
         return Response(ErasurePreviewSerializer(preview).data)
 
     @extend_schema(request=EraseSerializer, responses={202: ErasureBegunSerializer})
@@ -50,9 +50,7 @@ class Erasures(IdempotentView[Principal]):
         A job does it, after `grace_hours`. With everything the account goes too. Only whoever decides for the person
         may; it can't be undone once it has begun.
         """
-        body = EraseSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        told = body.validated_data
+        told = validated(EraseSerializer(data=request.data))
         also = [f"{each['object_type']}-{each['object']}" for each in told["also"]]
         erasure, job = erasure_request(
             self.caller(request), told["scope"], told["id"], grace_hours=told.get("grace_hours"), also=also

@@ -18,7 +18,7 @@ from conversations.models import ConversationImport
 from conversations.querysets import ImportQuerySet
 from journal.exceptions import Conflict
 from web.idempotency import IdempotentView
-from web.json import require_empty_body
+from web.json import require_empty_body, validated
 
 from ..erasure.actions import erasure_request
 from ..erasure.serializers import ErasureBegunSerializer
@@ -44,9 +44,7 @@ class Imports(IdempotentView[Principal], ListAPIView):
     @extend_schema(request={"multipart/form-data": UploadSerializer}, responses={202: ImportSerializer})
     def post(self, request: Request) -> Response:
         """Import a person's history from a file. A worker does it; the job that the answer names says how far it is."""
-        body = UploadSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        told = body.validated_data
+        told = validated(UploadSerializer(data=request.data))
         digest = digest_of(told["file"])
         principal = self.caller(request, f"{digest} {told['legacy']} {told['format']} {told['title']}")
         upload, _ = import_create(

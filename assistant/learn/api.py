@@ -25,7 +25,7 @@ from accounts.authentication import principal_of
 from accounts.policy import must_read
 from conversations.models import Conversation, Message
 from statements.policy import LONGEST
-from web.json import ExactSerializer
+from web.json import ExactSerializer, validated
 from web.streaming import FIRST_ID, EventStreamRenderer, Stream, read_event_id
 
 from . import actions
@@ -82,9 +82,7 @@ class Marks(APIView):
 
         Hold it while the person is asked whether to remember it, release it, or never learn from it.
         """
-        body = MarksRequestSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        principal, decided = principal_of(request), body.validated_data
+        principal, decided = principal_of(request), validated(MarksRequestSerializer(data=request.data))
         if decided.get("held"):
             message = actions.message_hold(principal, conversation_id, index)
         elif decided.get("declined"):

@@ -23,7 +23,7 @@ from accounts.principals import Principal
 from conversations.models import Message
 from journal.models import IdempotencyRecord
 from web.idempotency import IdempotentView
-from web.json import ExactSerializer, OrjsonRenderer, require_empty_body
+from web.json import ExactSerializer, OrjsonRenderer, require_empty_body, validated
 from web.streaming import FIRST_ID, EventStreamRenderer, read_event_id
 
 from ..models import Reply
@@ -86,9 +86,7 @@ class Replies(IdempotentView[Principal]):
         it again.
         """
         principal = self.caller(request)
-        body = ReplyRequestSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        asked = body.validated_data
+        asked = validated(ReplyRequestSerializer(data=request.data))
         wanted = Wanted(asked["mode"], asked["agentic_memory"], asked["has_memory"], tuple(asked["models"]))
         reply_id = uuid4()
         return _answer(

@@ -20,7 +20,7 @@ from accounts.policy import must_act_for
 from accounts.principals import Principal
 from journal.models import IdempotencyRecord
 from web.idempotency import IdempotentView
-from web.json import ExactSerializer
+from web.json import ExactSerializer, validated
 
 from .base import ToolAnswer
 from .running import FORMATS, is_reading, list_tools, read_guidance, replay_tool, run_tool
@@ -103,9 +103,8 @@ class Tools(APIView):
         """
         principal = principal_of(request)
         must_act_for(principal)
-        query = ToolsQuerySerializer(data=request.query_params)
-        query.is_valid(raise_exception=True)
-        tools = list_tools(principal, query.validated_data["format"])
+        query = validated(ToolsQuerySerializer(data=request.query_params))
+        tools = list_tools(principal, query["format"])
         return Response({"guidance": read_guidance() if tools else "", "tools": tools})
 
 
@@ -145,9 +144,7 @@ def _show(answer: ToolAnswer) -> Response:
 
 
 def _read(request: Request) -> dict[str, Any]:
-    body = ToolCallSerializer(data=request.data)
-    body.is_valid(raise_exception=True)
-    return body.validated_data
+    return validated(ToolCallSerializer(data=request.data))
 
 
 urlpatterns = [

@@ -15,6 +15,7 @@ from rest_framework.response import Response
 from accounts.authentication import principal_of
 from accounts.principals import Principal
 from web.idempotency import IdempotentView
+from web.json import validated
 from web.pagination import Cursor
 
 from .. import actions
@@ -47,9 +48,8 @@ class Conversations(IdempotentView[Principal], ListAPIView):
     def post(self, request: Request) -> Response:
         """Open a conversation, about a legacy or about nobody in particular."""
         principal = self.caller(request)
-        body = ConversationSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        conversation = actions.conversation_create(principal, **body.validated_data)
+        body = validated(ConversationSerializer(data=request.data))
+        conversation = actions.conversation_create(principal, **body)
         return Response(ConversationSerializer(conversation).data, status=201)
 
     def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
@@ -135,9 +135,8 @@ class WithheldList(IdempotentView[Principal], ListAPIView):
         session or a key with the scope admin.
         """
         principal = self.caller(request)
-        body = WithholdSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        places = [actions.PassagePlace(**each) for each in body.validated_data["passages"]]
+        body = validated(WithholdSerializer(data=request.data))
+        places = [actions.PassagePlace(**each) for each in body["passages"]]
         ids = actions.passages_withhold(principal, places)
         return Response(self.render_result(principal, [str(pk) for pk in ids]), status=201)
 

@@ -17,6 +17,7 @@ from rest_framework.views import APIView
 from accounts.authentication import principal_of
 from accounts.policy import must_read
 from journal.exceptions import NotFound, Refused
+from web.json import validated
 from web.pagination import NumberedPages
 
 from .. import actions
@@ -41,10 +42,7 @@ from ..serializers import (
 
 
 def _queried(request: Request, serializer: type[Any]) -> dict[str, Any]:
-    query = serializer(data=request.query_params.dict())
-    query.is_valid(raise_exception=True)
-    read: dict[str, Any] = query.validated_data
-    return read
+    return validated(serializer(data=request.query_params.dict()))
 
 
 class Threads(ListAPIView):
@@ -77,9 +75,7 @@ class Thread(APIView):
 
         `version` is the one that the caller loaded, 0 for none: another one by now is a 409 `version_conflict`.
         """
-        body = NewStateSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        sent = body.validated_data
+        sent = validated(NewStateSerializer(data=request.data))
         _check_thread(thread)
         made = actions.checkpoint_save(principal_of(request), thread, sent["state"], version=sent.get("version"))
         shown = {"thread": made.thread, "version": made.version, "at": made.at}
@@ -173,9 +169,8 @@ class GraphStates(ListAPIView):
     @extend_schema(request=NewGraphStateSerializer, responses={204: None})
     def put(self, request: Request) -> Response:
         """Save a state of a graph, in the place of one with the same ids; at most 780 KB."""
-        body = NewGraphStateSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        sent = {**body.validated_data, "blob": read_blob(body.validated_data["blob"])}
+        body = validated(NewGraphStateSerializer(data=request.data))
+        sent = {**body, "blob": read_blob(body["blob"])}
         actions.graph_save(principal_of(request), actions.GraphState(**sent))
         return Response(status=204)
 
@@ -196,9 +191,7 @@ class GraphWrites(APIView):
     @extend_schema(request=GraphWritesSerializer, responses={204: None})
     def put(self, request: Request) -> Response:
         """Save what a task wrote after a state, at most 780 KB. What is there stays, but for an index below 0."""
-        body = GraphWritesSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        sent = dict(body.validated_data)
+        sent = dict(validated(GraphWritesSerializer(data=request.data)))
         writes = [
             actions.GraphWrite(each["index"], each["channel"], read_blob(each["blob"])) for each in sent.pop("writes")
         ]
@@ -212,9 +205,8 @@ class GraphCopy(APIView):
     @extend_schema(request=CopyGraphSerializer, responses={204: None})
     def post(self, request: Request) -> Response:
         """Copy all states of a thread, and what was written to them, to another thread."""
-        body = CopyGraphSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        actions.graph_copy(principal_of(request), **body.validated_data)
+        body = validated(CopyGraphSerializer(data=request.data))
+        actions.graph_copy(principal_of(request), **body)
         return Response(status=204)
 
 
@@ -228,9 +220,8 @@ class GraphsPrune(APIView):
         What the newest is rebuilt from stays: where its `metadata` names channels under
         `counters_since_delta_snapshot`, the states back to the one whose `channels` name them.
         """
-        body = PruneGraphsSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        actions.graphs_prune(principal_of(request), **body.validated_data)
+        body = validated(PruneGraphsSerializer(data=request.data))
+        actions.graphs_prune(principal_of(request), **body)
         return Response(status=204)
 
 
@@ -240,9 +231,8 @@ class GraphsDeleteRuns(APIView):
     @extend_schema(request=DeleteRunsSerializer, responses={204: None})
     def post(self, request: Request) -> Response:
         """Delete the states whose `metadata` names one of the runs as its `run_id`, and what was written to them."""
-        body = DeleteRunsSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        actions.graphs_delete_runs(principal_of(request), body.validated_data["runs"])
+        body = validated(DeleteRunsSerializer(data=request.data))
+        actions.graphs_delete_runs(principal_of(request), body["runs"])
         return Response(status=204)
 
 

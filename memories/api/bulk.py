@@ -15,6 +15,7 @@ from accounts.principals import Principal
 from journal.exceptions import NotFound, Refused
 from journal.models import IdempotencyRecord
 from web.idempotency import IdempotentView
+from web.json import validated
 
 from .. import actions
 from ..models import Memory, Proposal
@@ -72,10 +73,9 @@ class BulkAdd(IdempotentView[Principal]):
 
 def _read_items(request: Request) -> list[Addition | Refused]:
     """Parse the items: an addition or its errors. Raises ValidationError for an invalid body."""
-    body = ManyNewMemoriesSerializer(data=request.data)
-    body.is_valid(raise_exception=True)
+    body = validated(ManyNewMemoriesSerializer(data=request.data))
     items: list[Addition | Refused] = []
-    for item in body.validated_data["items"]:
+    for item in body["items"]:
         try:
             items.append(read_addition(item))
         except ValidationError as error:
@@ -120,17 +120,15 @@ class BulkDelete(IdempotentView[Principal]):
     def post(self, request: Request) -> Response:
         """Archive up to 1,000 memories in one transaction. Returns the outcome of each id."""
         principal = self.caller(request)
-        body = BulkDeleteSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        items = actions.memories_delete(principal, body.validated_data["ids"])
+        body = validated(BulkDeleteSerializer(data=request.data))
+        items = actions.memories_delete(principal, body["ids"])
         return Response({"results": BulkItemSerializer(items, many=True).data})
 
     def replay(self, request: Request, record: IdempotencyRecord) -> Response:
         """Return the outcomes of the first request."""
         principal = principal_of(request)
-        body = BulkDeleteSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        ids = body.validated_data["ids"]
+        body = validated(BulkDeleteSerializer(data=request.data))
+        ids = body["ids"]
         seen = Memory.objects.visible_to(principal).filter(pk__in=ids)
         outcomes = dict.fromkeys(seen.values_list("pk", flat=True), "skipped")
         outcomes.update(dict.fromkeys(record.object_ids, "archived"))

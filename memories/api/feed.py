@@ -26,7 +26,7 @@ from accounts.scope import acting_as
 from journal.exceptions import Refused
 from journal.models import Change
 from web.errors import answer_error
-from web.json import OrjsonRenderer
+from web.json import OrjsonRenderer, validated
 from web.streaming import EventStreamRenderer, Stream, StreamSlot
 from web.threads import AsgiResponse, Receive, Scope, Send, ThreadRunner, end_tasks
 
@@ -59,11 +59,10 @@ class Changes(APIView):
         the call returns at the next change. With `Accept: text/event-stream` changes arrive as server-sent events
         `change`, with the revision as id, for five minutes; then reconnect.
         """
-        asked = FeedQuerySerializer(
-            data={name: each for name, each in request.query_params.items() if name != "format"}
+        query = validated(
+            FeedQuerySerializer(data={name: each for name, each in request.query_params.items() if name != "format"})
         )
-        asked.is_valid(raise_exception=True)
-        principal, query = principal_of(request), asked.validated_data
+        principal = principal_of(request)
         if request.accepted_renderer.format == EventStreamRenderer.format:
             return _stream(request, principal, max(query["after"], _last_event(request)))
         read = partial(_read, after=query["after"], limit=query["per_page"])

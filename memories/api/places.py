@@ -24,7 +24,7 @@ from web.etags import (
     with_etag,
 )
 from web.idempotency import IdempotentView
-from web.json import require_empty_body
+from web.json import require_empty_body, validated
 
 from .. import actions
 from ..filters import PlaceFilters
@@ -64,9 +64,8 @@ class Places(IdempotentView[Principal], ListAPIView):
         200: a place with this `place_id` exists, and was renamed. 202: the change waits for the person.
         """
         principal = self.caller(request)
-        body = NewPlaceSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        added = actions.place_add(principal, **body.validated_data)
+        body = validated(NewPlaceSerializer(data=request.data))
+        added = actions.place_add(principal, **body)
         if added.place is None or added.proposal is not None:
             return _answer_waiting(principal, added.place, added.proposal)
         return _answer(principal, added.place.pk, status=201 if added.created else 200)
@@ -92,9 +91,8 @@ class PlaceDetail(APIView):
     def patch(self, request: Request, place_id: UUID) -> Response:
         """Change a place's name or notes. 202: the change waits for the person."""
         principal = principal_of(request)
-        body = EditPlaceSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        changed = {"version": seen_version(request), **body.validated_data}
+        body = validated(EditPlaceSerializer(data=request.data))
+        changed = {"version": seen_version(request), **body}
         change = actions.place_edit(principal, place_id, **changed)
         if change.proposal is not None:
             return _answer_waiting(principal, change.place, change.proposal)
@@ -180,9 +178,7 @@ def _answer_waiting(principal: Principal, place: Place | None, proposal: Proposa
 
 
 def _message_of(request: Request) -> UUID:
-    body = NewPlaceMentionSerializer(data=request.data)
-    body.is_valid(raise_exception=True)
-    message_id: UUID = body.validated_data["message"]
+    message_id: UUID = validated(NewPlaceMentionSerializer(data=request.data))["message"]
     return message_id
 
 

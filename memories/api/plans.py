@@ -13,7 +13,7 @@ from rest_framework.views import APIView
 from accounts.authentication import principal_of
 from accounts.principals import Principal
 from web.idempotency import IdempotentView
-from web.json import require_empty_body
+from web.json import require_empty_body, validated
 
 from .. import actions
 from ..models import MemoryPlan
@@ -40,9 +40,8 @@ class Optimize(_ChangesPlan):
         is `preview`. Your previous open plan is discarded.
         """
         principal = self.caller(request)
-        body = NewPlanSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        plan = actions.optimize_plan(principal, **body.validated_data)
+        body = validated(NewPlanSerializer(data=request.data))
+        plan = actions.optimize_plan(principal, **body)
         return Response(_shown(principal, plan.pk), status=202 if plan.state == MemoryPlan.State.MAKING else 200)
 
 
@@ -72,9 +71,8 @@ class PlanApply(_ChangesPlan):
         exists (`similar_exists`), or if it was rejected (`rejected_before`).
         """
         principal = self.caller(request)
-        body = ApplyPlanSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        actions.optimize_apply(principal, plan_id, body.validated_data.get("items"))
+        body = validated(ApplyPlanSerializer(data=request.data))
+        actions.optimize_apply(principal, plan_id, body.get("items"))
         return Response(_shown(principal, plan_id))
 
 

@@ -17,6 +17,7 @@ from accounts.policy import may_see_sources
 from accounts.principals import Principal
 from journal.exceptions import must_find
 from web.idempotency import IdempotentView
+from web.json import validated
 
 from .. import actions
 from ..filters import ProposalFilters
@@ -72,9 +73,8 @@ class ProposalApprove(_Decision):
     def post(self, request: Request, proposal_id: UUID) -> Response:
         """Approve a proposal: apply the change, optionally with other values."""
         principal = self.caller(request)
-        body = ApproveProposalSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        actions.proposal_approve(principal, proposal_id, **body.validated_data)
+        body = validated(ApproveProposalSerializer(data=request.data))
+        actions.proposal_approve(principal, proposal_id, **body)
         return Response(_show(principal, proposal_id))
 
 
@@ -85,9 +85,8 @@ class ProposalReject(_Decision):
     def post(self, request: Request, proposal_id: UUID) -> Response:
         """Reject a proposal, and suppress its words."""
         principal = self.caller(request)
-        body = RejectProposalSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        actions.proposal_reject(principal, proposal_id, body.validated_data["reason"])
+        body = validated(RejectProposalSerializer(data=request.data))
+        actions.proposal_reject(principal, proposal_id, body["reason"])
         return Response(_show(principal, proposal_id))
 
 

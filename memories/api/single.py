@@ -26,7 +26,7 @@ from web.etags import (
     with_etag,
 )
 from web.history import ObjectHistory
-from web.json import require_empty_body
+from web.json import require_empty_body, validated
 
 from .. import actions, queries
 from ..models import Disclosure, Memory, MemoryEvidence, MemoryVersion
@@ -76,9 +76,8 @@ class MemoryDetail(APIView):
     )
     def put(self, request: Request, memory_id: str) -> Response:
         """Change the wording, as the next version. 202: the change became a proposal."""
-        body = RewordSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        changed = {"version": seen_version(request), **body.validated_data}
+        body = validated(RewordSerializer(data=request.data))
+        changed = {"version": seen_version(request), **body}
         principal = principal_of(request)
         return answer_change(principal, actions.memory_update(principal, memory_id, **changed))
 
@@ -89,9 +88,8 @@ class MemoryDetail(APIView):
     )
     def patch(self, request: Request, memory_id: str) -> Response:
         """Change fields other than the wording, without a new version. 202: the change became a proposal."""
-        body = AmendSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        changed = {"version": seen_version(request), **body.validated_data}
+        body = validated(AmendSerializer(data=request.data))
+        changed = {"version": seen_version(request), **body}
         principal = principal_of(request)
         return answer_change(principal, actions.memory_amend(principal, memory_id, **changed))
 
@@ -127,9 +125,8 @@ class MemoryRevert(ChangesMemory):
     def post(self, request: Request, memory_id: str) -> Response:
         """Restore the wording of an earlier version, as the next version."""
         principal = self.caller(request)
-        body = RevertSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        changed = {"version": seen_version(request), **body.validated_data}
+        body = validated(RevertSerializer(data=request.data))
+        changed = {"version": seen_version(request), **body}
         return answer_change(principal, actions.memory_revert(principal, memory_id, **changed))
 
     def replay(self, request: Request, record: IdempotencyRecord) -> Response:
@@ -151,9 +148,8 @@ class MemoryPin(ChangesMemory):
     def post(self, request: Request, memory_id: str) -> Response:
         """Pin a memory, so that it is not evicted or archived automatically; `pinned: false` unpins it."""
         principal = self.caller(request)
-        body = PinSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        return answer_memory(principal, actions.memory_pin(principal, memory_id, body.validated_data["pinned"]))
+        body = validated(PinSerializer(data=request.data))
+        return answer_memory(principal, actions.memory_pin(principal, memory_id, body["pinned"]))
 
 
 class MemoryApprove(ChangesMemory):
@@ -167,9 +163,8 @@ class MemoryApprove(ChangesMemory):
     def post(self, request: Request, memory_id: str) -> Response:
         """Activate a proposed memory, or mark one as reviewed. Needs a session or a key with the scope admin."""
         principal = self.caller(request)
-        body = ApproveMemorySerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        decided = {"version": seen_version(request), **body.validated_data}
+        body = validated(ApproveMemorySerializer(data=request.data))
+        decided = {"version": seen_version(request), **body}
         return answer_memory(principal, actions.memory_approve(principal, memory_id, **decided))
 
 
@@ -188,9 +183,8 @@ class MemoryReject(ChangesMemory):
         content: `POST withheld/` withholds messages and titles; memories and facts are rejected one by one.
         """
         principal = self.caller(request)
-        body = RejectMemorySerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        decided = {"version": seen_version(request), **body.validated_data}
+        body = validated(RejectMemorySerializer(data=request.data))
+        decided = {"version": seen_version(request), **body}
         memory = actions.memory_reject(principal, memory_id, **decided)
         shown = show_memory(principal, memory) | {"also_said": self.also_said(principal, memory, decided["reason"])}
         return with_etag(shown, version=memory.version)

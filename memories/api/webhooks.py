@@ -18,7 +18,7 @@ from accounts.principals import Principal
 from journal.exceptions import must_find
 from journal.models import IdempotencyRecord
 from web.idempotency import IdempotentView
-from web.json import require_empty_body
+from web.json import require_empty_body, validated
 
 from .. import actions
 from ..models import Webhook, WebhookDelivery
@@ -50,13 +50,12 @@ class Webhooks(IdempotentView[Principal], ListAPIView):
         it.
         """
         principal = self.caller(request)
-        body = NewWebhookSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        agent_id = body.validated_data.get("agent") or principal.agent_id
+        body = validated(NewWebhookSerializer(data=request.data))
+        agent_id = body.get("agent") or principal.agent_id
         if agent_id is None:
             raise ValidationError({"agent": ["Name one of your agents."]})
         key, _ = claimed_by(request._request) if principal.kind == "agent" else ("", "")
-        webhook = actions.webhook_create(principal, agent_id, body.validated_data["url"], key=key)
+        webhook = actions.webhook_create(principal, agent_id, body["url"], key=key)
         return Response(shown_webhook(webhook, secret_of(webhook)), status=201)
 
     def replay(self, request: Request, record: IdempotencyRecord) -> Response:

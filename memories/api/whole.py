@@ -21,6 +21,7 @@ from journal.undo import serialize_undone, undo
 from statements.verdicts import compares_unlocked
 from web.etags import IF_NONE_MATCH, not_modified_or, with_etag
 from web.idempotency import IdempotentView
+from web.json import validated
 
 from ..actions import memories_show
 from ..block import Block, memory_block
@@ -47,13 +48,12 @@ class MemoryContext(APIView):
         With `conversation` as of the conversation's first turn, without what was removed since, so that prompt caching
         works; empty for a private one. With `role` the block of an agent in that role.
         """
-        asked = ContextQuerySerializer(data=request.query_params)
-        asked.is_valid(raise_exception=True)
+        asked = validated(ContextQuerySerializer(data=request.query_params))
         caller = principal_of(request)
-        principal = narrowed(caller, asked.validated_data["role"])
+        principal = narrowed(caller, asked["role"])
         conversation, delta = None, None
-        if asked.validated_data["conversation"] is not None:
-            conversation = Conversation.objects.visible_to(caller).must_find(asked.validated_data["conversation"])
+        if asked["conversation"] is not None:
+            conversation = Conversation.objects.visible_to(caller).must_find(asked["conversation"])
         difference = Difference()
         if conversation is None:
             block = memory_block(principal)
@@ -115,9 +115,8 @@ class UndoChanges(IdempotentView):
         change of the caller.
         """
         principal = self.caller(request)
-        body = UndoSerializer(data=request.data)
-        body.is_valid(raise_exception=True)
-        undone = compares_unlocked(undo)(principal, body.validated_data["first"], body.validated_data["last"])
+        body = validated(UndoSerializer(data=request.data))
+        undone = compares_unlocked(undo)(principal, body["first"], body["last"])
         return Response(_shown(serialize_undone(undone)))
 
     def replay(self, request: Request, record: IdempotencyRecord) -> Response:
