@@ -51,6 +51,8 @@ _PRONOUNS = re.compile(
 _OF_THEM = re.compile(
     r"\b(?:his|her) (?!(?:a|an|the|and|or|to|at|in|on|for|with|from|by|about|that|when|if)\b)(?=[a-z])"
 )
+# Of a sentence that begins with the user's brother, it is about him: "The user's brother said that he was tired."
+_IN_ITS_CLAUSE = re.compile(r"\b(that|because|since|while|where|whether) (?:he|she|they)\b")
 _NAME = re.compile(r"(?<!\bin )\b[A-Z]\w+")
 _TIME = re.compile(
     r"(?:Every|Each|Most|On|In|At|Since|Until|Before|After|During|Last|Next|This|Once|Twice|These|Two|Three)\b"
@@ -116,7 +118,8 @@ def _sentence(text: str) -> str | None:
         rest = _THEIRS.sub(r"your\1", text[own.end() :])
         verbs = (word in _AS_IT_IS or _base(word) in _VERBS for word in _WORD.findall(rest)[1:])
         known = _FINITE.search(rest) or _PAST.search(rest) or any(verbs)
-        return f"Your {rest}" if known and not _PRONOUNS.search(_OF_THEM.sub("", rest)) else None
+        of_others = _OF_THEM.sub("", _IN_ITS_CLAUSE.sub(r"\1", rest))
+        return f"Your {rest}" if known and not _PRONOUNS.search(of_others) else None
     if time := _TIME.match(text):
         told = _sentence(f"The{text[time.end() :].removeprefix('the')}")
         return told and f"{time[0]}y{told[1:]}"
