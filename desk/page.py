@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from functools import cache, wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.conf import settings
+from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
 from django.core.paginator import Page
 from django.http import Http404, HttpRequest, HttpResponseBase
@@ -21,7 +23,7 @@ from django_htmx.middleware import HtmxDetails
 
 from accounts.authentication import principal_of
 from accounts.principals import Principal
-from journal.exceptions import NotFound
+from journal.exceptions import NotFound, Refused
 
 from .translation import use_language
 
@@ -98,6 +100,17 @@ def for_person(
                 raise Http404 from error
 
     return page
+
+
+@contextmanager
+def telling_refusals(request: PageRequest) -> Iterator[None]:
+    """Show a refusal as a message, and continue after the block. NotFound is raised."""
+    try:
+        yield
+    except NotFound:
+        raise
+    except Refused as error:
+        messages.error(request, error.detail)
 
 
 def _to_sign_in(request: PageRequest) -> HttpResponseBase:

@@ -17,12 +17,11 @@ from django.views.decorators.http import require_POST
 
 from accounts.models import Agent
 from accounts.principals import Principal, rare
-from journal.exceptions import NotFound, Refused
 from memories.actions import delivery_resend, webhook_remove, webhook_resume, webhook_rotate
 from memories.models import Webhook, WebhookDelivery
 from memories.webhooks import LONGEST_URL, secret_of
 
-from ..page import PageRequest, for_person
+from ..page import PageRequest, for_person, telling_refusals
 
 MOST_LISTED = 20
 
@@ -93,13 +92,8 @@ def resend(
 
 
 def _do(request: PageRequest, agent_id: UUID, act: Callable[[], object], told: str) -> HttpResponse:
-    try:
+    with telling_refusals(request):
         act()
-    except NotFound:
-        raise
-    except Refused as error:
-        messages.error(request, error.detail)
-    else:
         messages.success(request, told)
     return redirect("agent-page", agent_id)
 

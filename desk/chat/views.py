@@ -41,7 +41,7 @@ from language.backends import get_reply_model
 from ..conversations.answers import mode_of, modes, shown_to, unread
 from ..conversations.reader import read_turns
 from ..conversations.views import find_conversation, show_conversation
-from ..page import PageRequest, for_person
+from ..page import PageRequest, for_person, telling_refusals
 
 MOST_TURNS = 40
 """Messages that are read at once of what has come since."""
@@ -153,12 +153,8 @@ def retry(request: PageRequest, principal: Principal, conversation_id: UUID, rep
 @for_person
 def stop(request: PageRequest, principal: Principal, conversation_id: UUID, reply_id: UUID) -> HttpResponseBase:
     """Stop an answer; its text so far is kept."""
-    try:
+    with telling_refusals(request):
         reply_stop(principal, conversation_id, reply_id)
-    except NotFound:
-        raise
-    except Refused as error:
-        messages.error(request, error.detail)
     return redirect(_end_of(conversation_id))
 
 

@@ -25,7 +25,7 @@ from journal.exceptions import NotFound, Refused, must_find
 
 from ..elsewhere import said_elsewhere
 from ..outcomes import with_undo
-from ..page import PageRequest, came_from, for_person, neighbours_of
+from ..page import PageRequest, came_from, for_person, neighbours_of, telling_refusals
 from ..quotations import message_address, shorten, speaker_of
 from .actions import MOST_WITHHELD, Removal, also_erased, dont_keep, erase, summaries_with, waiting_erasure
 from .answers import running_reply, unread, ways_of_answering
@@ -141,21 +141,14 @@ def remove(request: PageRequest, principal: Principal, conversation_id: UUID, nu
 def answer(request: PageRequest, principal: Principal, conversation_id: UUID, number: int) -> HttpResponse:
     """Answer whether a message shall be remembered: it is read at once, or withheld."""
     talk = find_conversation(principal, conversation_id)
-    message = must_find(
-        Message.objects.visible_to(principal).filter(conversation=talk, index=number - 1).without_vectors().first(),
-        "message",
-    )
-    try:
+    message = _find_message(principal, talk, number)
+    with telling_refusals(request):
         if request.POST.get("keep") == "yes":
             message_release(principal, talk.pk, message.index, agreed=True)
             messages.success(request, _("It is remembered in a moment."))
         else:
             done = with_undo(principal, lambda: dont_keep(principal, Removal(talk, message)))
             messages.success(request, done.text, extra_tags=done.undo)
-    except NotFound:
-        raise
-    except Refused as error:
-        messages.error(request, error.detail)
     return redirect(message_address(talk.pk, number))
 
 
@@ -163,13 +156,8 @@ def answer(request: PageRequest, principal: Principal, conversation_id: UUID, nu
 @for_person
 def withdraw(request: PageRequest, principal: Principal, receipt: UUID) -> HttpResponse:
     """Cancel a waiting erasure."""
-    try:
+    with telling_refusals(request):
         erasure_withdraw(principal, receipt)
-    except NotFound:
-        raise
-    except Refused as error:
-        messages.error(request, error.detail)
-    else:
         messages.success(request, _("It is kept."))
     return redirect(came_from(request, reverse("conversation-list")))
 

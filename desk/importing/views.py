@@ -29,10 +29,10 @@ from conversations.imports.forms import MEM0
 from conversations.models import ConversationImport
 from facts.models import LegacyFact
 from facts.querysets import WAITING
-from journal.exceptions import Conflict, NotFound, Refused, must_find
+from journal.exceptions import Conflict, Refused, must_find
 from memories.models import Memory, Proposal
 
-from ..page import PageRequest, for_person, neighbours_of, takes_uploads
+from ..page import PageRequest, for_person, neighbours_of, takes_uploads, telling_refusals
 
 IMPORTS_PER_PAGE = 10
 # Labels of what is not imported, in order of display.
@@ -194,12 +194,8 @@ def _apply(
     action: Callable[[Principal, UUID], object], request: PageRequest, principal: Principal, import_id: UUID
 ) -> HttpResponse:
     """Apply an action to the import, and return to its page with the error if it is refused."""
-    try:
+    with telling_refusals(request):
         action(principal, import_id)
-    except NotFound:
-        raise
-    except Refused as error:
-        messages.error(request, error.detail)
     return redirect("import-page", import_id)
 
 

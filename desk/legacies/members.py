@@ -29,7 +29,7 @@ from facts.models import LegacyFact
 from facts.querysets import FactQuerySet
 from journal.exceptions import NotFound, Refused, must_find
 
-from ..page import PageRequest, for_person, neighbours_of
+from ..page import PageRequest, for_person, neighbours_of, telling_refusals
 
 PER_PAGE = 50
 
@@ -160,12 +160,8 @@ def as_member(request: PageRequest, principal: Principal, legacy_id: UUID, membe
 
 def after_change(request: PageRequest, legacy_id: UUID, change: Callable[[], str]) -> HttpResponse:
     """Execute a change and redirect to the page."""
-    try:
+    with telling_refusals(request):
         messages.success(request, change())
-    except NotFound:
-        raise
-    except Refused as error:
-        messages.error(request, error.detail)
     return redirect("legacy-members", legacy_id)
 
 

@@ -31,7 +31,7 @@ from ..conversations.actions import waiting_erasure
 from ..listing import Tab
 from ..memories.audience import who_sees
 from ..outcomes import Done, seen_version, with_undo
-from ..page import PageRequest, came_from, for_person, neighbours_of
+from ..page import PageRequest, came_from, for_person, neighbours_of, telling_refusals
 from ..quotations import make_passages, messages_behind, quote
 from ..review.queue import QueueItem, waiting_proposals
 
@@ -161,13 +161,8 @@ def _done(
         change()
         return done
 
-    try:
+    with telling_refusals(request):
         told = with_undo(principal, changed)
-    except NotFound:
-        raise
-    except Refused as error:
-        messages.error(request, error.detail)
-    else:
         messages.success(request, told.text, extra_tags=told.undo)
     return redirect(back)
 
