@@ -75,12 +75,8 @@ class ExternalIdentityQuerySet(models.QuerySet["ExternalIdentity"]):
 
     def visible_to(self, principal: Principal) -> ExternalIdentityQuerySet:
         """Return all for staff; with the scope admin, the person's; for a chat its own."""
-        if principal.kind == "staff":
-            return self
-        if principal.user_id is None:
-            return self.none()
-        own = self.filter(user_id=principal.user_id)
-        return own if principal.may_decide else own.filter(pk=principal.identity_id)
+        own = own_rows(self, principal)
+        return own if principal.may_decide or principal.kind == "staff" else own.filter(pk=principal.identity_id)
 
 
 class LegacyQuerySet(models.QuerySet["Legacy"]):

@@ -93,19 +93,11 @@ class BulkKind:
         return found
 
 
-def _own_facts(principal: Principal) -> FactQuerySet:
-    return LegacyFact.objects.mine(principal).order_by("extracted_at", "id")
-
-
 def _facts_at(principal: Principal, back: str) -> FactQuerySet:
     legacy_id = origin_of(back, reverse("fact-list")).kwargs.get("legacy_id")
     rows = LegacyFact.objects.mine(principal)
     rows = rows.filter(legacy_id=legacy_id) if legacy_id else rows
     return FactView.of(QueryDict(urlsplit(back).query)).select(rows, principal)
-
-
-def _own_memories(principal: Principal) -> MemoryQuerySet:
-    return Memory.objects.visible_to(principal).order_by("created_at", "id")
 
 
 def _memories_at(principal: Principal, back: str) -> MemoryQuerySet:
@@ -119,7 +111,7 @@ FACTS = BulkKind(
     title=gettext_noop("%(verb)s several facts"),
     nothing_selected=gettext_noop("Nothing was selected. Select the facts first."),
     counted=lambda count: ngettext("%(count)s fact", "%(count)s facts", count) % {"count": intcomma(count)},
-    own=_own_facts,
+    own=lambda principal: LegacyFact.objects.mine(principal).order_by("extracted_at", "id"),
     matching=_facts_at,
     parse_id=UUID,
     preview=facts_preview,
@@ -133,7 +125,7 @@ MEMORIES = BulkKind(
     title=gettext_noop("%(verb)s several memories"),
     nothing_selected=gettext_noop("Nothing was selected. Select the memories first."),
     counted=lambda count: ngettext("%(count)s memory", "%(count)s memories", count) % {"count": intcomma(count)},
-    own=_own_memories,
+    own=lambda principal: Memory.objects.visible_to(principal).order_by("created_at", "id"),
     matching=_memories_at,
     parse_id=str,
     preview=memories_preview,

@@ -197,12 +197,8 @@ class MemoryVersionQuerySet(models.QuerySet["MemoryVersion"]):
 
     def visible_to(self, principal: Principal) -> MemoryVersionQuerySet:
         """Versions of the memories that are visible."""
-        if principal.kind == "staff":
-            return self
-        if principal.user_id is None:
-            return self.none()
-        memories = apps.get_model("memories", "Memory").objects.visible_to(principal)
-        return self.filter(user_id=principal.user_id, memory__in=memories.values("pk"))
+        memories = apps.get_model("memories", "Memory").objects.visible_to(principal).values("pk")
+        return self if principal.kind == "staff" else own_rows(self, principal).filter(memory__in=memories)
 
     def told_to(self, principal: Principal) -> MemoryVersionQuerySet:
         """Of visible memories, the current versions, and earlier ones in the principal's categories.
@@ -219,13 +215,11 @@ class PlaceQuerySet(models.QuerySet["Place"]):
 
     def visible_to(self, principal: Principal) -> PlaceQuerySet:
         """All for staff; the person's own, for an agent present ones; none without the category they go with."""
+        own = own_rows(self, principal)
         if principal.kind == "staff":
-            return self
-        if principal.user_id is None:
-            return self.none()
+            return own
         if principal.categories is not None and PLACES_CATEGORY not in principal.categories:
             return self.none()
-        own = self.filter(user_id=principal.user_id)
         if principal.kind != "agent":
             return own
         return own.present() if principal.has_memory else self.none()
@@ -290,10 +284,8 @@ class RelationQuerySet(models.QuerySet["Relation"]):
         """All for staff; for others those between two memories that are visible."""
         if principal.kind == "staff":
             return self
-        if principal.user_id is None:
-            return self.none()
         memories = apps.get_model("memories", "Memory").objects.visible_to(principal).values("pk")
-        return self.filter(user_id=principal.user_id, from_memory__in=memories, to_memory__in=memories)
+        return own_rows(self, principal).filter(from_memory__in=memories, to_memory__in=memories)
 
     def of(self, memory_id: str) -> RelationQuerySet:
         """Those from or to a memory."""

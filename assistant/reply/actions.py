@@ -19,7 +19,7 @@ from redis.exceptions import RedisError
 
 from accounts.policy import must_write
 from accounts.principals import Principal
-from conversations.actions import NewMessage, messages_append, messages_extract_now
+from conversations.actions import NewMessage, messages_append
 from conversations.models import Conversation, Message
 from conversations.policy import may_mark
 from journal.exceptions import Conflict, NotFound, NotYoursToDecide, Unavailable, must_find
@@ -211,11 +211,6 @@ def reply_lost(reply: Reply) -> Reply | None:
     _end_lost(Reply.objects.filter(pk=reply.pk), now)
     told_by = now - timedelta(seconds=settings.REPLY_UPDATE_SECONDS + settings.REPLY_LEASE_SECONDS)
     return Reply.objects.filter(Q(error_code="lost") | Q(ended_at__lt=told_by), pk=reply.pk).first()
-
-
-def reply_read(begun: Begun) -> bool:
-    """Queue the extraction from the answered message. Returns whether it will be read."""
-    return messages_extract_now(begun.conversation_id, begun.message_index)
 
 
 def reply_stop(principal: Principal, conversation_id: UUID, reply_id: UUID) -> None:

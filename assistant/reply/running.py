@@ -23,6 +23,7 @@ from rest_framework.exceptions import APIException
 
 from accounts.principals import Principal
 from accounts.scope import acting_as
+from conversations.actions import messages_extract_now
 from conversations.policy import is_storable
 from journal.exceptions import NotFound, Refused
 from language.backends import get_model_named, get_reply_model
@@ -44,7 +45,7 @@ from web.threads import end_tasks, in_thread
 from ..learn.updates import COMPLETED, last_update, updates
 from ..models import Reply
 from ..tools import run_tool
-from .actions import Begun, ReplyOutcome, reply_end, reply_fail, reply_read, reply_renew
+from .actions import Begun, ReplyOutcome, reply_end, reply_fail, reply_renew
 from .council import merging
 from .following import SIGNS, as_told, in_job, reply_events
 from .recalling import read_for
@@ -168,7 +169,8 @@ class _Talk:
                 await self._tell(
                     "error", {"code": outcome.error_code, "retry": self.begun.attempt < settings.REPLY_ATTEMPTS}
                 )
-            learning = await self._in_thread(partial(reply_read, self.begun))
+            reads = partial(messages_extract_now, self.begun.conversation_id, self.begun.message_index)
+            learning = await self._in_thread(reads)
             if answer is not None and learning and outcome.state == Reply.State.DONE:
                 await self._tell_what_is_learned(before)
             await self._tell("done", as_told(outcome, answer))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
@@ -83,54 +82,43 @@ def invite(request: PageRequest, principal: Principal, legacy_id: UUID) -> HttpR
 @for_person
 def rename(request: PageRequest, principal: Principal, legacy_id: UUID) -> HttpResponse:
     """Rename a legacy."""
-
-    def change() -> str:
-        return _("It is named %(name)s now.") % {
-            "name": actions.legacy_rename(principal, legacy_id, request.POST.get("name", "")).name
-        }
-
-    return after_change(request, legacy_id, change)
+    with telling_refusals(request):
+        legacy = actions.legacy_rename(principal, legacy_id, request.POST.get("name", ""))
+        messages.success(request, _("It is named %(name)s now.") % {"name": legacy.name})
+    return redirect("legacy-members", legacy_id)
 
 
 @require_POST
 @for_person
 def revoke(request: PageRequest, principal: Principal, legacy_id: UUID, invitation_id: UUID) -> HttpResponse:
     """Revoke an open invitation."""
-
-    def end() -> str:
+    with telling_refusals(request):
         actions.invitation_revoke(principal, legacy_id, invitation_id)
-        return _("Revoked: its link works no more.")
-
-    return after_change(request, legacy_id, end)
+        messages.success(request, _("Revoked: its link works no more."))
+    return redirect("legacy-members", legacy_id)
 
 
 @require_POST
 @for_person
 def leave(request: PageRequest, principal: Principal, legacy_id: UUID, member_id: UUID) -> HttpResponse:
     """Leave, or remove a member."""
-
     own = Member.objects.visible_to(principal).filter(pk=member_id, user_id=must_act_for(principal)).exists()
-
-    def go() -> str:
+    with telling_refusals(request):
         member_leave(principal, legacy_id, member_id)
-        if own:
-            return _("You have left. What you had shared is private again.")
-        return _("Removed. What they had shared is private again.")
-
-    answer = after_change(request, legacy_id, go)
-    return answer if Legacy.objects.visible_to(principal).filter(pk=legacy_id).exists() else redirect("home")
+        told = _("Removed. What they had shared is private again.")
+        messages.success(request, _("You have left. What you had shared is private again.") if own else told)
+    stays = Legacy.objects.visible_to(principal).filter(pk=legacy_id).exists()
+    return redirect("legacy-members", legacy_id) if stays else redirect("home")
 
 
 @require_POST
 @for_person
 def hand_over(request: PageRequest, principal: Principal, legacy_id: UUID, member_id: UUID) -> HttpResponse:
     """Make a member an owner, or an owner a member."""
-
-    def change() -> str:
+    with telling_refusals(request):
         owner = actions.member_set_role(principal, legacy_id, member_id, request.POST.get("role", "")).role == "owner"
-        return _("An owner from now on.") if owner else _("A member from now on.")
-
-    return after_change(request, legacy_id, change)
+        messages.success(request, _("An owner from now on.") if owner else _("A member from now on."))
+    return redirect("legacy-members", legacy_id)
 
 
 def seen_by_both(principal: Principal, member: Member) -> FactQuerySet:
@@ -156,13 +144,6 @@ def as_member(request: PageRequest, principal: Principal, legacy_id: UUID, membe
         **neighbours_of(page, lambda number: f"?page={number}"),
     }
     return render(request, "desk/legacy_as.html", context)
-
-
-def after_change(request: PageRequest, legacy_id: UUID, change: Callable[[], str]) -> HttpResponse:
-    """Execute a change and redirect to the page."""
-    with telling_refusals(request):
-        messages.success(request, change())
-    return redirect("legacy-members", legacy_id)
 
 
 def _show(

@@ -27,8 +27,8 @@ from facts.actions import legacy_end, legacy_restore
 from facts.models import LegacyFact
 from journal.exceptions import NotFound, Refused, must_find
 
-from ..page import PageRequest, for_person, takes_uploads
-from .members import after_change, members_of
+from ..page import PageRequest, for_person, takes_uploads, telling_refusals
+from .members import members_of
 
 
 class PictureForm(forms.Form):
@@ -58,24 +58,18 @@ def picture(request: HttpRequest, legacy_id: UUID) -> HttpResponseBase:
 @for_person
 def set_picture(request: PageRequest, principal: Principal, legacy_id: UUID) -> HttpResponse:
     """Set or remove the picture, or show why it was refused."""
-    if "remove" in request.POST:
-        return after_change(request, legacy_id, lambda: _removed(principal, legacy_id))
     form = PictureForm(request.POST, request.FILES)
-    if not form.is_valid():
-        messages.error(request, " ".join(map(str, form.errors["picture"])))
-        return redirect("legacy-members", legacy_id)
-    file = cast(UploadedFile, form.cleaned_data["picture"])
-    return after_change(request, legacy_id, lambda: _pictured(principal, legacy_id, file))
-
-
-def _removed(principal: Principal, legacy_id: UUID) -> str:
-    legacy_picture_remove(principal, legacy_id)
-    return _("The picture is removed.")
-
-
-def _pictured(principal: Principal, legacy_id: UUID, file: UploadedFile) -> str:
-    legacy_picture_set(principal, legacy_id, file, file.size or 0)
-    return _("This is its picture from now on.")
+    with telling_refusals(request):
+        if "remove" in request.POST:
+            legacy_picture_remove(principal, legacy_id)
+            messages.success(request, _("The picture is removed."))
+        elif form.is_valid():
+            file = cast(UploadedFile, form.cleaned_data["picture"])
+            legacy_picture_set(principal, legacy_id, file, file.size or 0)
+            messages.success(request, _("This is its picture from now on."))
+        else:
+            messages.error(request, " ".join(map(str, form.errors["picture"])))
+    return redirect("legacy-members", legacy_id)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -143,7 +143,8 @@ class Counts:
         """Take the numbers from the overview, or count if there are filters other than the category."""
         found = overview.counts.get(view.state, {})
         if view.search or view.narrowing:
-            found = counts_by_category(view.in_category("").narrow(memories))
+            rows = view.in_category("").narrow(memories).order_by()
+            found = dict(rows.values_list("category").annotate(Count("pk")))
         return cls(overview.states, found)
 
     def shown(self, view: MemoryView) -> dict[str, int]:
@@ -200,8 +201,3 @@ class Pages:
 def in_every_prompt() -> frozenset[str]:
     """Return the categories of the memory block, with which lists begin."""
     return frozenset(each.name for each in categories.load().by_name.values() if each.context == "all")
-
-
-def counts_by_category(memories: MemoryQuerySet) -> dict[str, int]:
-    """Return the number of memories by category."""
-    return dict(memories.order_by().values_list("category").annotate(Count("pk")))
