@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from django.contrib import admin
-from django.db.models import QuerySet
-from django.http import HttpRequest
 
-from accounts.admin import OwnedAdmin, moderator
+from accounts.admin import OwnedAdmin
 from assistant.imports.actions import JOB as IMPORT_JOB
 from conversations.models import Conversation, ConversationImport
 from journal.models import Erasure
@@ -70,10 +68,6 @@ class ReplyAdmin(OwnedAdmin):
     ]
 
     talk = link_column(Conversation, "conversation_id", "conversation")
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Reply]:
-        """All replies."""
-        return Reply.objects.visible_to(moderator(request))
 
     @admin.display(description="from the cache", ordering="cached_tokens")
     def cached(self, reply: Reply) -> str:

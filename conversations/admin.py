@@ -9,11 +9,10 @@ from django.contrib.admin import EmptyFieldListFilter
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
-from unfold.decorators import display
 
 from accounts.admin import OwnedAdmin, moderator
 from journal.exceptions import Refused
-from web.admin import ReasonForm, button, link_column, render_in_dialog
+from web.admin import ReasonForm, RecordAdmin, button, label_column, link_column, render_in_dialog
 
 from . import actions
 from .models import (
@@ -55,10 +54,7 @@ class ConversationAdmin(OwnedAdmin):
         ("Summaries", {"fields": ["message_count", "summarized_upto", "summarised"]}),
         ("Times", {"fields": ["created_at", "last_message_at", "finished_at", "block_at"]}),
     ]
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Conversation]:
-        """Return all conversations without their titles, which are private text."""
-        return Conversation.objects.visible_to(moderator(request)).defer("title")
+    deferred = ("title",)
 
     import_link = link_column(ConversationImport, "brought_by_id", "brought by")
 
@@ -135,16 +131,9 @@ class MessageAdmin(_SaidAdmin):
         "index_attempts",
         "index_not_before",
     ]
+    deferred = ("content", "speaker", "embedding", "search_text", "search")
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Message]:
-        """Return all messages without content and speaker."""
-        rows = Message.objects.visible_to(moderator(request)).without_vectors()
-        return rows.defer("content", "speaker", "embedding", "search_text", "search")
-
-    @display(description="role", ordering="role", label={"user": "primary", "assistant": "info"})
-    def labelled_role(self, message: Message) -> tuple[str, str]:
-        """Return the role and its label."""
-        return message.role, message.get_role_display()
+    labelled_role = label_column("role", {"user": "primary", "assistant": "info"})
 
     def read(self, request: HttpRequest, row: Message, reason: str) -> Message:
         """Return a message with its text and log the access."""
@@ -169,11 +158,7 @@ class ChunkAdmin(_SaidAdmin):
         "private",
         "embedding_model",
     ]
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[ConversationChunk]:
-        """Return all summaries without their text."""
-        rows = ConversationChunk.objects.visible_to(moderator(request))
-        return rows.defer("content", "embedding", "search_text", "search")
+    deferred = ("content", "embedding", "search_text", "search")
 
     def read(self, request: HttpRequest, row: ConversationChunk, reason: str) -> ConversationChunk:
         """Return a summary with its text and log the access."""
@@ -194,17 +179,9 @@ class ImportAdmin(OwnedAdmin):
         ("In numbers", {"fields": ["survey", "outcome"]}),
         ("Times", {"fields": ["created_at", "ended_at"]}),
     ]
+    deferred = ("title", "file_name", "files", "notes", "error", "digest")
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[ConversationImport]:
-        """Return all imports without their private columns."""
-        return ConversationImport.objects.visible_to(moderator(request)).defer(
-            "title", "file_name", "files", "notes", "error", "digest"
-        )
-
-    @display(description="state", ordering="state", label=IMPORT_COLOURS)
-    def labelled_state(self, upload: ConversationImport) -> tuple[str, str]:
-        """Return the state and its label."""
-        return upload.state, upload.get_state_display()
+    labelled_state = label_column("state", IMPORT_COLOURS)
 
 
 @admin.register(ImportPart)
@@ -217,10 +194,7 @@ class ImportPartAdmin(OwnedAdmin):
     ordering = ["upload_id", "file", "number"]
     fields = ["import_link", "file", "number"]
     readonly_fields = ["import_link"]
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[ImportPart]:
-        """Return all pieces without their data."""
-        return super().get_queryset(request).only("upload_id", "file", "number")
+    loaded = ("upload_id", "file", "number")
 
     import_link = link_column(ConversationImport, "upload_id", "import")
 
@@ -235,10 +209,11 @@ class WithheldAdmin(OwnedAdmin):
     ordering = ["-created_at", "id"]
     fields = ["id", "person", "object_type", "object_id", "cause_type", "cause_id", "created_at", "erase_at"]
     readonly_fields = ["person"]
+    deferred = ("text", "digest")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Withheld]:
-        """Return all rows without the words."""
-        return super().get_queryset(request).defer("text", "digest")
+        """Return all rows: ``visible_to`` returns none to staff."""
+        return RecordAdmin.get_queryset(self, request)
 
 
 class _AgentStateAdmin(OwnedAdmin):
@@ -249,10 +224,7 @@ class _AgentStateAdmin(OwnedAdmin):
     list_select_related = ["user", "agent"]
     ordering = ["-pk"]
     readonly_fields = ["person"]
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Return all rows without the bytes."""
-        return super().get_queryset(request).visible_to(moderator(request)).defer("data")
+    deferred: tuple[str, ...] = ("data",)
 
 
 @admin.register(Checkpoint)
@@ -261,10 +233,7 @@ class CheckpointAdmin(_AgentStateAdmin):
 
     list_display = ["id", "person", "agent", "thread", "namespace", "version", "at"]
     fields = ["id", "person", "agent", "thread", "namespace", "checkpoint_id", "parent_id", "version", "type", "at"]
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Checkpoint]:
-        """Return all states without their metadata."""
-        return super().get_queryset(request).defer("metadata")
+    deferred = ("data", "metadata")
 
 
 @admin.register(CheckpointWrite)

@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import ClassVar
 
 from django.contrib import admin
-from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from unfold.decorators import display
 from unfold.enums import ActionVariant
 
 from accounts.admin import OwnedAdmin
 from accounts.models import User
 from conversations.models import Message
 from statements.admin import StatementAdmin
-from web.admin import ReasonForm, button, link_column
+from web.admin import ReasonForm, button, label_column, link_column
 
 from . import actions
 from .models import FACT, FactEvidence, FactLink, FactVersion, LegacyFact
@@ -110,14 +108,7 @@ class FactVersionAdmin(_OfFactAdmin):
     list_filter = ["actor_kind", "recorded_from"]
     fields = ["fact_link", "number", "author", "category", "actor_kind", "actor_id", *_RECORDED]
     ordering = ["-id"]
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[FactVersion]:
-        """Return all versions without their text."""
-        return (
-            super()
-            .get_queryset(request)
-            .only("number", "category", "actor_kind", "actor_id", *_RECORDED, *_FACT_COLUMNS)
-        )
+    loaded = ("number", "category", "actor_kind", "actor_id", *_RECORDED, *_FACT_COLUMNS)
 
 
 @admin.register(FactEvidence)
@@ -128,10 +119,7 @@ class FactEvidenceAdmin(_OfFactAdmin):
     fields = ["fact_link", "message_link", "author"]
     readonly_fields = [*_OfFactAdmin.readonly_fields, "message_link"]
     ordering = ["-id"]
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[FactEvidence]:
-        """Return all evidence without quotes."""
-        return super().get_queryset(request).only("message_id", *_FACT_COLUMNS)
+    loaded = ("message_id", *_FACT_COLUMNS)
 
     message_link = link_column(Message, "message_id", "message")
 
@@ -148,10 +136,7 @@ class FactLinkAdmin(OwnedAdmin):
     readonly_fields = ["from_link", "to_link"]
     ordering = ["-id"]
 
-    @display(description="kind", ordering="kind", label={"duplicate": "info", "contradicts": "warning"})
-    def labelled_kind(self, link: FactLink) -> tuple[str, str]:
-        """Return the kind with its label."""
-        return link.kind, link.get_kind_display()
+    labelled_kind = label_column("kind", {"duplicate": "info", "contradicts": "warning"})
 
     from_link = link_column(LegacyFact, "from_fact_id", "fact")
     to_link = link_column(LegacyFact, "to_fact_id", "other fact")

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from unfold.decorators import display
 from unfold.enums import ActionVariant
 
 from accounts.admin import OwnedAdmin, moderator
@@ -16,7 +15,7 @@ from accounts.principals import Principal
 from conversations.models import Conversation
 from journal.exceptions import Refused
 from journal.models import Change
-from web.admin import ReasonForm, button, filter_by_id, link_column, render_in_dialog
+from web.admin import ReasonForm, button, filter_by_id, label_column, link_column, render_in_dialog
 
 from .models import Candidate, Doubt, StatementKind, Suppression
 
@@ -95,10 +94,7 @@ class StatementAdmin(OwnedAdmin):
         """Return the title: the owner and the category."""
         return f"{super().title_of(row)}, {row.category}"
 
-    @display(description="state", ordering="state", label=STATE_COLOURS)
-    def labelled_state(self, row: Any) -> tuple[str, str]:
-        """Return the state with its label."""
-        return row.state, row.get_state_display()
+    labelled_state = label_column("state", STATE_COLOURS)
 
     @admin.display(description="reason")
     def reason(self, row: Any) -> str:
@@ -185,10 +181,7 @@ class SuppressionAdmin(OwnedAdmin):
     fields = ["object_id", "person", "about", "embedding_model", "created_at"]
     readonly_fields = ["person", "about"]
     ordering = ["-id"]
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Suppression]:
-        """Return all suppressions without vectors and fingerprints."""
-        return super().get_queryset(request).defer("embedding", "fingerprint")
+    deferred = ("embedding", "fingerprint")
 
 
 @admin.register(Doubt)
@@ -213,7 +206,4 @@ class CandidateAdmin(OwnedAdmin):
     fields = ["id", "person", "is_fact", "category", "rank", "written_by", "created_at", "not_before"]
     readonly_fields = ["id", "person"]
     ordering = ["-created_at"]
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Candidate]:
-        """Return all candidates without their text."""
-        return super().get_queryset(request).defer("content", "quote", "subject")
+    deferred = ("content", "quote", "subject")

@@ -20,7 +20,7 @@ from unfold.enums import ActionVariant
 from unfold.forms import AdminPasswordChangeForm, BaseDialogForm, UserChangeForm, UserCreationForm
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from web.admin import ConfirmForm, RecordAdmin, button, is_staff, link_column, link_to
+from web.admin import ConfirmForm, RecordAdmin, button, is_staff, label_column, link_column, link_to
 
 from .. import actions, policy
 from ..models import ExternalIdentity, Invitation, Legacy, Member, Preferences, User
@@ -48,6 +48,11 @@ class OwnedAdmin(RecordAdmin):
     legacy_field = "legacy_id"
     search_fields = ["id"]
     search_help_text = "An id, or part of the name of a person or a legacy"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """Return the rows that are visible to the moderator."""
+        rows, principal = super().get_queryset(request), moderator(request)
+        return rows.visible_to(principal) if hasattr(rows, "visible_to") else rows
 
     def name_filter(self, term: str) -> Q:
         """Filter rows by people and legacies whose names contain the text."""
@@ -358,7 +363,4 @@ class MemberAdmin(OwnedAdmin):
     list_select_related = ["user", "legacy"]
     ordering = ["-joined_at", "-id"]
 
-    @display(description="role", ordering="role", label={"owner": "primary", "member": "info"})
-    def labelled_role(self, member: Member) -> tuple[str, str]:
-        """Return the role with its label."""
-        return member.role, member.get_role_display()
+    labelled_role = label_column("role", {"owner": "primary", "member": "info"})

@@ -10,14 +10,13 @@ from django.contrib.admin import SimpleListFilter
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html_join
-from unfold.decorators import display
 
 from accounts import categories
-from accounts.admin import OwnedAdmin, moderator
+from accounts.admin import OwnedAdmin
 from accounts.models import Agent, User
 from conversations.models import Conversation, Message
 from statements.admin import StatementAdmin
-from web.admin import link_column, link_to
+from web.admin import label_column, link_column, link_to
 
 from .. import actions
 from ..models import MEMORY, Disclosure, Memory, MemoryEvidence, MemoryUse, MemoryVersion, Relation
@@ -149,11 +148,7 @@ class MemoryVersionAdmin(_OfMemoryAdmin):
         "valid_to",
         "embedding_model",
     ]
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[MemoryVersion]:
-        """Return all versions, without wordings."""
-        rows = MemoryVersion.objects.visible_to(moderator(request))
-        return rows.defer("content", "subject", "topics", "reason", "embedding", "search", "search_text")
+    deferred = ("content", "subject", "topics", "reason", "embedding", "search", "search_text")
 
 
 @admin.register(MemoryEvidence)
@@ -167,11 +162,7 @@ class MemoryEvidenceAdmin(OfPersonAdmin):
     fields = ["memory_link", "number", "message_link", "person"]
     readonly_fields = ["memory_link", "number", "message_link", "person"]
     list_select_related = ["version__user"]
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[MemoryEvidence]:
-        """Return all evidence, without quotes and wordings."""
-        columns = ["version__memory_id", "version__number", "version__user__username"]
-        return super().get_queryset(request).select_related("version__user").only("message_id", *columns)
+    loaded = ("message_id", "version__memory_id", "version__number", "version__user__username")
 
     memory_link = link_column(Memory, "version.memory_id", "memory")
 
@@ -196,11 +187,7 @@ class MemoryUseAdmin(OfPersonAdmin):
     fields = ["memory_link", "person", "uses", "last_used_at"]
     readonly_fields = ["memory_link", "person"]
     ordering = ["pk"]
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[MemoryUse]:
-        """Return all counts, without wordings."""
-        rows = super().get_queryset(request).select_related("memory__user")
-        return rows.only("uses", "last_used_at", "memory__user__username")
+    loaded = ("uses", "last_used_at", "memory__user__username")
 
     memory_link = link_column(Memory, "memory_id", "memory")
     person = link_column(User, "memory.user_id", "person", name="memory.user.username")
@@ -218,14 +205,7 @@ class RelationAdmin(OfPersonAdmin):
     fields = ["from_link", "type", "to_link", "person", "strength", "created_at"]
     readonly_fields = ["from_link", "to_link", "person"]
 
-    @display(
-        description="type",
-        ordering="type",
-        label={"related_to": "default", "supersedes": "warning", "derived_from": "info"},
-    )
-    def labelled_type(self, relation: Relation) -> tuple[str, str]:
-        """The label of the relation."""
-        return relation.type, relation.get_type_display()
+    labelled_type = label_column("type", {"related_to": "default", "supersedes": "warning", "derived_from": "info"})
 
     from_link = link_column(Memory, "from_memory_id", "memory")
     to_link = link_column(Memory, "to_memory_id", "other memory")
@@ -242,10 +222,7 @@ class DisclosureAdmin(OfPersonAdmin):
     readonly_fields = ["person", "agent_link", "conversation_link", "memory_links"]
     search_help_text = "The id of a person, or part of their name"
 
-    @display(description="by", ordering="by", label={"query": "info", "context": "default", "turn": "default"})
-    def labelled_by(self, disclosure: Disclosure) -> tuple[str, str]:
-        """The label of the kind of request."""
-        return disclosure.by, disclosure.get_by_display()
+    labelled_by = label_column("by", {"query": "info", "context": "default", "turn": "default"})
 
     @admin.display(description="memories")
     def how_many(self, disclosure: Disclosure) -> int:

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from django.contrib import admin
 from django.contrib.admin import EmptyFieldListFilter
-from django.db.models import QuerySet
-from django.http import HttpRequest
 
-from accounts.admin import moderator
 from accounts.models import User
 from conversations.models import Message
 from web.admin import link_column
@@ -26,10 +23,7 @@ class PlaceAdmin(OfPersonAdmin):
     list_select_related = ["user"]
     fields = ["id", "person", "version", "tokens", "active_rev", "added_at", "updated_at", "deleted_at", "purge_at"]
     readonly_fields = ["person"]
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Place]:
-        """Return all places, without names and notes."""
-        return Place.objects.visible_to(moderator(request)).defer("place_id", "name", "notes")
+    deferred = ("place_id", "name", "notes")
 
 
 class _OfPlaceAdmin(OfPersonAdmin):
@@ -49,11 +43,7 @@ class PlaceVersionAdmin(_OfPlaceAdmin):
     id_fields = ("place_id", "place__user_id")
     list_display = ["id", "place_link", "number", "person", "recorded_from_rev", "recorded_to_rev"]
     fields = ["place_link", "number", "person", "recorded_from_rev", "recorded_to_rev"]
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[PlaceVersion]:
-        """Return all versions, without text."""
-        rows = super().get_queryset(request).select_related("place__user")
-        return rows.only("number", "recorded_from_rev", "recorded_to_rev", "place__user__username")
+    loaded = ("number", "recorded_from_rev", "recorded_to_rev", "place__user__username")
 
 
 @admin.register(PlaceMention)
@@ -65,10 +55,6 @@ class PlaceMentionAdmin(_OfPlaceAdmin):
     list_filter = ["at"]
     fields = ["place_link", "message_link", "person", "rev", "at"]
     readonly_fields = [*_OfPlaceAdmin.readonly_fields, "message_link"]
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[PlaceMention]:
-        """Return all mentions, without names."""
-        rows = super().get_queryset(request).select_related("place__user")
-        return rows.only("message_id", "rev", "at", "place__user__username")
+    loaded = ("message_id", "rev", "at", "place__user__username")
 
     message_link = link_column(Message, "message_id", "message")

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from django.contrib import admin
-from django.db.models import QuerySet
-from django.http import HttpRequest
-from unfold.decorators import display
 
-from accounts.admin import moderator
-from web.admin import link_column
+from web.admin import label_column, link_column
 
 from ..models import ComparedPair, Memory, MemoryPlan, MemoryPlanItem, MemoryPlanSource
 from .memories import OfPersonAdmin
@@ -30,14 +26,9 @@ class MemoryPlanAdmin(OfPersonAdmin):
         ("Times", {"fields": ["created_at", "expires_at", "decided_at", "applied_rev"]}),
     ]
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[MemoryPlan]:
-        """Return all plans."""
-        return MemoryPlan.objects.visible_to(moderator(request))
-
-    @display(
-        description="state",
-        ordering="state",
-        label={
+    labelled_state = label_column(
+        "state",
+        {
             "making": "info",
             "preview": "info",
             "applied": "success",
@@ -46,9 +37,6 @@ class MemoryPlanAdmin(OfPersonAdmin):
             "lapsed": "default",
         },
     )
-    def labelled_state(self, plan: MemoryPlan) -> tuple[str, str]:
-        """Where it stands."""
-        return plan.state, plan.get_state_display()
 
     @admin.display(description="memories looked at")
     def memories(self, plan: MemoryPlan) -> int:
@@ -84,25 +72,12 @@ class MemoryPlanItemAdmin(_OfPlanAdmin):
         "person",
     ]
     readonly_fields = ["plan_link", "merged_link", "person"]
+    deferred = ("content", "subject", "topics")
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[MemoryPlanItem]:
-        """Return all items, without texts."""
-        return MemoryPlanItem.objects.visible_to(moderator(request)).defer("content", "subject", "topics")
-
-    @display(
-        description="state",
-        ordering="state",
-        label={
-            "waiting": "info",
-            "applied": "success",
-            "skipped": "default",
-            "reverted": "warning",
-            "kept": "default",
-        },
+    labelled_state = label_column(
+        "state",
+        {"waiting": "info", "applied": "success", "skipped": "default", "reverted": "warning", "kept": "default"},
     )
-    def labelled_state(self, item: MemoryPlanItem) -> tuple[str, str]:
-        """Where it stands."""
-        return item.state, item.get_state_display()
 
     plan_link = link_column(MemoryPlan, "plan_id", "plan")
     merged_link = link_column(Memory, "merged_id", "became")
@@ -142,11 +117,6 @@ class ComparedPairAdmin(_OfPlanAdmin):
         "person",
     ]
     readonly_fields = ["kept_link", "dropped_link", "person"]
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[ComparedPair]:
-        """Return all pairs."""
-        moderator(request)
-        return ComparedPair.objects.all()
 
     kept_link = link_column(Memory, "kept_id", "kept")
     dropped_link = link_column(Memory, "dropped_id", "dropped")

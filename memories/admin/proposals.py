@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from django.contrib import admin
-from django.db.models import QuerySet
-from django.http import HttpRequest
-from unfold.decorators import display
 
-from accounts.admin import moderator
 from accounts.models import User
 from conversations.models import Conversation, Message
-from web.admin import link_column
+from web.admin import label_column, link_column
 
 from ..models import FieldSignal, Memory, Proposal, ProposalEvidence
 from .memories import OfPersonAdmin
@@ -31,19 +27,11 @@ class ProposalAdmin(OfPersonAdmin):
         ("Whose", {"fields": ["person", "agent", "written_by", "taken_from"]}),
         ("Times", {"fields": ["created_at", "expires_at", "decided_at"]}),
     ]
+    deferred = ("values",)
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Proposal]:
-        """Return all proposals, without values."""
-        return Proposal.objects.visible_to(moderator(request)).defer("values")
-
-    @display(
-        description="state",
-        ordering="state",
-        label={"waiting": "info", "approved": "success", "rejected": "default", "lapsed": "default"},
+    labelled_state = label_column(
+        "state", {"waiting": "info", "approved": "success", "rejected": "default", "lapsed": "default"}
     )
-    def labelled_state(self, proposal: Proposal) -> tuple[str, str]:
-        """Where it stands."""
-        return proposal.state, proposal.get_state_display()
 
     memory_link = link_column(Memory, "memory_id", "memory")
     taken_from = link_column(Conversation, "source_conversation_id", "taken from")
@@ -58,11 +46,7 @@ class ProposalEvidenceAdmin(OfPersonAdmin):
     list_display = ["id", "proposal_link", "message_link", "person"]
     fields = ["proposal_link", "message_link", "person"]
     readonly_fields = ["proposal_link", "message_link", "person"]
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[ProposalEvidence]:
-        """Return all evidence, without quotes and values."""
-        rows = super().get_queryset(request).select_related("proposal__user")
-        return rows.only("message_id", "proposal__user__username")
+    loaded = ("message_id", "proposal__user__username")
 
     proposal_link = link_column(Proposal, "proposal_id", "proposal")
     message_link = link_column(Message, "message_id", "message")
@@ -79,7 +63,4 @@ class FieldSignalAdmin(OfPersonAdmin):
     fields = ["person", "field", "conversation_id", "at"]
     readonly_fields = ["person", "conversation_id"]
     search_help_text = "The id of a person, or part of their name"
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[FieldSignal]:
-        """Return all signals, without digests."""
-        return super().get_queryset(request).defer("digest")
+    deferred = ("digest",)

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from django.contrib import admin
-from django.db.models import QuerySet
-from django.http import HttpRequest
-from unfold.decorators import display
 
-from accounts.admin import moderator
 from accounts.models import Agent
-from web.admin import link_column
+from web.admin import label_column, link_column
 
 from ..models import Webhook, WebhookDelivery
 from .memories import OfPersonAdmin
@@ -25,10 +21,7 @@ class WebhookAdmin(OfPersonAdmin):
     list_select_related = ["user"]
     fields = ["id", "agent_link", "reached", "failing_since", "disabled_at", "created_at", "person"]
     readonly_fields = ["agent_link", "person"]
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Webhook]:
-        """All of them."""
-        return Webhook.objects.visible_to(moderator(request)).defer("url")
+    deferred = ("url",)
 
     agent_link = link_column(Agent, "agent_id", "agent")
 
@@ -56,13 +49,6 @@ class WebhookDeliveryAdmin(OfPersonAdmin):
     ]
     readonly_fields = ["webhook_link"]
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[WebhookDelivery]:
-        """All of them."""
-        return WebhookDelivery.objects.visible_to(moderator(request))
-
-    @display(description="state", ordering="state", label={"waiting": "info", "sent": "success", "dead": "danger"})
-    def labelled_state(self, delivery: WebhookDelivery) -> tuple[str, str]:
-        """Where it stands."""
-        return delivery.state, delivery.get_state_display()
+    labelled_state = label_column("state", {"waiting": "info", "sent": "success", "dead": "danger"})
 
     webhook_link = link_column(Webhook, "webhook_id", "webhook")

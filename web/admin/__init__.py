@@ -1,6 +1,6 @@
 """Base classes and helpers of every room's staff pages, and the staff pages of the journal."""
 
-from .base import RecordAdmin, filter_by_id, is_staff, link_column, link_to
+from .base import RecordAdmin, filter_by_id, is_staff, label_column, link_column, link_to
 from .dialogs import ConfirmForm, ReasonForm, button, render_in_dialog
 from .records import job_subjects
 
@@ -12,6 +12,7 @@ __all__ = [
     "filter_by_id",
     "is_staff",
     "job_subjects",
+    "label_column",
     "link_column",
     "link_to",
     "render_in_dialog",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 from uuid import UUID
 
 from django.contrib import admin, messages
@@ -21,6 +21,7 @@ from django.utils.safestring import SafeString
 from django.utils.text import capfirst
 from django_htmx.http import HttpResponseClientRefresh
 from unfold.admin import ModelAdmin
+from unfold.decorators import display
 from unfold.views import ChangeList
 
 from journal.exceptions import Refused
@@ -79,7 +80,8 @@ class RecordAdmin(ModelAdmin):
     """Read-only pages of a model for staff. Changes are made by buttons that call the rooms' actions.
 
     Every staff member may read every model; there are no per-model permissions. ``id_fields`` are the columns that an
-    id in the search box is compared with; without them, ``search_fields`` works as usual in Django.
+    id in the search box is compared with; without them, ``search_fields`` works as usual in Django. ``deferred`` are
+    columns with texts, which are not loaded; ``loaded`` are, if named, the only ones that are, also of joined rows.
     """
 
     show_full_result_count = False
@@ -89,6 +91,8 @@ class RecordAdmin(ModelAdmin):
     list_disable_select_all = True
     list_filter_sheet = True
     id_fields: tuple[str, ...] = ()
+    deferred: tuple[str, ...] = ()
+    loaded: tuple[str, ...] = ()
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         """Whether the user is staff."""
@@ -109,6 +113,14 @@ class RecordAdmin(ModelAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """False: actions delete rows."""
         return False
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """Return all rows without ``deferred`` columns, or with ``loaded`` ones only."""
+        rows = super().get_queryset(request)
+        if not self.loaded:
+            return rows.defer(*self.deferred)
+        joined = {path.rpartition("__")[0] for path in self.loaded if "__" in path}
+        return rows.select_related(*joined).only(*self.loaded) if joined else rows.only(*self.loaded)
 
     def name_rows(self, rows: Sequence[Any]) -> None:
         """Load the names that the columns of a list's page show, in a fixed number of statements."""
@@ -245,6 +257,16 @@ def link_column(model: type[Model], path: str, description: str, *, name: str = 
         return link_to(model, attrgetter(path)(row), attrgetter(name)(row) if name else "")
 
     return column
+
+
+def label_column(field: str, colours: Mapping[str, str]) -> Callable[[Any, Any], tuple[str, str]]:
+    """Create a column with the label of a choice, in the colour of its value."""
+
+    @display(description=field, ordering=field, label=colours)
+    def column(self: Any, row: Any) -> tuple[str, str]:
+        return getattr(row, field), getattr(row, f"get_{field}_display")()
+
+    return cast("Callable[[Any, Any], tuple[str, str]]", column)
 
 
 def short(pk: object) -> str:

@@ -32,7 +32,7 @@ from journal.models import (
     UndoStep,
 )
 
-from .base import RecordAdmin, filter_by_id, link_to, short
+from .base import RecordAdmin, filter_by_id, label_column, link_to, short
 from .dialogs import ConfirmForm, button
 from .naming import EVENT_COLOURS, link_to_actor, link_to_object, name_actors
 
@@ -168,10 +168,7 @@ class ExportPartAdmin(RecordAdmin):
     id_fields = ("export_id",)
     ordering = ["export_id", "number"]
     fields = ["export_id", "number"]
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[ExportPart]:
-        """Return all parts without their data."""
-        return super().get_queryset(request).only("export_id", "number")
+    loaded = ("export_id", "number")
 
 
 @admin.register(Erasure)
@@ -318,10 +315,7 @@ class JobRunAdmin(OwnerRecordAdmin):
             return short(job.subject_id or "-")
         return link_to(model, job.subject_id, capfirst(str(model._meta.verbose_name)))
 
-    @display(description="state", ordering="state", label=STATE_COLOURS)
-    def labelled_state(self, job: JobRun) -> tuple[str, str]:
-        """Return the state with its label."""
-        return job.state, job.get_state_display()
+    labelled_state = label_column("state", STATE_COLOURS)
 
     @display(description="progress")
     def progress(self, job: JobRun) -> str:
