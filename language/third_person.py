@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from language.ignorable import without_ignorable
 from language.reading.parse import Parsed, Word, parse
 from language.reading.wording import inflect_third_person
+from language.shown import as_shown
 
 from .second_person import second_person
 
@@ -47,7 +47,7 @@ def about_the_user(text: str) -> str:
 
     It is not always a correct sentence. Unchanged if it names the user.
     """
-    shown = " ".join(without_ignorable(text).split())
+    shown = " ".join(as_shown(text).split())
     if re.search(r"\buser\b", shown, re.IGNORECASE) or not shown:
         return text
     said = _FIRST_PERSON.sub(lambda found: _AS_YOU[found[0].lower().replace("’", "'")], shown)

@@ -25,7 +25,6 @@ from statements.querysets import (
     SuppressionMatches,
     finish_matches,
     least_similarity,
-    match_withheld,
     suppressed,
 )
 from statements.wording import Embedded
@@ -77,15 +76,15 @@ def read_surroundings(
     ``but`` is a memory to exclude. Before a write, call it under the person's ledger lock, or check there that the
     revision has not changed.
     """
-    rev = 0
+    rev, marks = 0, set[int]()
     around = [Surroundings() for _ in statements]
     found = _found(principal, user_id, statements, but)
     for position, role, similarity, suppression, rejected, traces, stood, seen, *row in found:
         if role == "rev":
             rev = suppression
             continue
-        if not position:
-            match_withheld(user_id, [text for _, text in statements], [here.against for here in around])
+        if position <= 0:  # It is about none of them.
+            marks.add(position)
             continue
         here, (new, text) = around[position - 1], statements[position - 1]
         if role == "suppressed":
@@ -106,7 +105,8 @@ def read_surroundings(
             here.twins.append(memory)
         elif role == "titled" and seen and writing.subject_key(memory.subject) == writing.subject_key(new.subject):
             here.same_subject = _later(here.same_subject, memory)
-    finish_matches(user_id, [text for _, text in statements], [here.against for here in around])
+    texts = [text for _, text in statements]
+    finish_matches(user_id, texts, [here.against for here in around], marks)
     named = [(here, said) for here, (_, text) in zip(around, statements, strict=True) if (said := text.said_of_user)]
     for (here, _), against in zip(
         named, Suppression.objects.matches(user_id, [said for _, said in named]), strict=True

@@ -17,7 +17,7 @@ import regex
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
 from language.brief_caches import cached_briefly
-from language.ignorable import without_ignorable
+from language.shown import as_shown
 
 SIMPLE = "simple"
 CONFIGS = {
@@ -186,7 +186,7 @@ def _fold(content: str) -> str:
     """Normalise spellings of a word: compatibility forms, case, and marks that people omit."""
     if content.isascii():
         return content[:MAX_CHARACTERS].lower()
-    folded = unicodedata.normalize("NFKC", without_ignorable(content)).casefold()[:MAX_CHARACTERS]
+    folded = unicodedata.normalize("NFKC", as_shown(content)).casefold()[:MAX_CHARACTERS]
     letters = unicodedata.normalize("NFD", folded).translate(_UNACCENTED_LETTERS)
     return unicodedata.normalize("NFC", _OPTIONAL_MARKS.sub("", letters))
 

@@ -16,12 +16,13 @@ from django.db import models
 from django.utils import timezone
 
 from accounts.scope import acting_name
-from conversations.echoes import MOST_OFFERED, Repetition, WithheldWords, rejected_texts, repeat_withheld
+from conversations.echoes import MOST_OFFERED, Repetition, WithheldWords, rejected_causes, repeat_withheld
 from journal.models import Change
 from language.gates.passages import pieces_of
 from language.likeness import likeness
 from language.reading.refusals import forms_of
 from language.reading.traces import Traces
+from language.third_person import SHORT_CHARACTERS
 from retrieval.prepared import PreparedStatement, VectorArray, build_statement
 from retrieval.search import nearest
 from retrieval.text import list_query_words
@@ -30,6 +31,7 @@ from retrieval.vectors import decode_halfvec
 from .policy import fingerprints, word_hashers
 from .policy.naming import as_of_user
 from .policy.resembling import LEAST_SIMILARITY, RESEMBLES, Match, adds_to, contains_all_words, is_far, matching
+from .policy.restated import RejectedWords
 from .verdicts import check_compared, verdict
 
 if TYPE_CHECKING:
@@ -60,6 +62,10 @@ WITH said AS MATERIALIZED (
     SELECT * FROM unnest({positions}::bigint[], {fingerprints}::text[]) AS printed (position, fingerprint)
 )
 """
+
+
+WITHHELD, REJECTED = 0, -1
+"""Positions of rows that are about no text: that the person has withheld words of messages, or rejected anything."""
 
 
 class SuppressedRow(NamedTuple):
@@ -123,25 +129,38 @@ class SuppressionMatches:
         self.near = self.near or others.near
 
 
-def match_withheld(user_id: UUID, texts: Sequence[Embedded], found: Sequence[SuppressionMatches]) -> None:
-    """Mark as near the texts that repeat words which a person withheld of messages, if no memory held them either."""
-    repeats = repeat_withheld(user_id, [text.shown for text in texts])
-    for matches, is_repeated in zip(found, repeats, strict=True):
-        matches.near = matches.near or is_repeated
-
-
-def finish_matches(user_id: UUID, texts: Sequence[Embedded], found: Sequence[SuppressionMatches]) -> None:
+def finish_matches(
+    user_id: UUID,
+    texts: Sequence[Embedded],
+    found: Sequence[SuppressionMatches],
+    marks: Collection[int],
+    *,
+    of_legacy: bool = False,
+) -> None:
     """Finish the matches of texts, once all rows have been added. Raises UncomparedError.
 
-    Free texts are near with a passage that has all words of a rejected text, whoever it is said of.
+    ``marks`` are the positions of the other rows, ``WITHHELD`` and ``REJECTED``. Near are texts that repeat words which
+    the person withheld of messages, if no memory held them either, that hold a rejected statement by its words, and
+    free ones with a passage that has all words of one, whoever it is said of.
     """
     check_compared()
-    free = [(text, matches) for text, matches in zip(texts, found, strict=True) if text.free]
-    rejected = rejected_texts(user_id) if free else []
-    if not rejected:
+    if WITHHELD in marks:
+        repeats = repeat_withheld(user_id, [text.shown for text in texts])
+        for matches, is_repeated in zip(found, repeats, strict=True):
+            matches.near = matches.near or is_repeated
+    # The words of a fact say something else of another legacy.
+    causes = rejected_causes(user_id) if REJECTED in marks else []
+    causes = [each for each in causes if not of_legacy or each.cause_type == "memory"]
+    if not causes:
         return
-    compared = WithheldWords(rejected, ["user"])
-    pieces = [(matches, piece) for text, matches in free for piece in pieces_of(text.content)]
+    stated = RejectedWords(as_of_user(each.text, acting_name()) for each in causes if each.cause_type != "place")
+    for text, matches in zip(texts, found, strict=True):
+        matches.near = matches.near or stated.are_in(text.shown)
+    free = [(text, matches) for text, matches in zip(texts, found, strict=True) if text.free]
+    if not free:
+        return
+    compared = WithheldWords([each.text for each in causes], ["user"])
+    pieces = [(matches, piece) for text, matches in free for piece in pieces_of(text.content, SHORT_CHARACTERS)]
     for (matches, _), words in zip(pieces, compared.stems([piece for _, piece in pieces]), strict=True):
         matches.near = matches.near or compared.is_held_by(words)
 
@@ -298,8 +317,11 @@ class SuppressionQuerySet(models.QuerySet["Suppression"]):
         texts: Sequence[Embedded],
         *,
         legacy_id: UUID | None = None,
+        near: bool = True,
     ) -> list[SuppressionMatches]:
         """Return the matching suppressions of each text, in one SQL statement with an exact vector search.
+
+        ``near``: whether to find what is only near, too, with up to five statements more.
 
         A suppression matches by the same words, or by vectors of the same model (``policy.resembling.matching``).
         A memory is compared with all that the person rejected, a fact with rejected memories and facts of its legacy.
@@ -321,12 +343,13 @@ class SuppressionQuerySet(models.QuerySet["Suppression"]):
             "model": next((text.embedding_model for text in texts if text.embedding_model), ""),
             "suppressed_at_least": least_similarity(texts),
         }
-        for position, *row in _matching(legacy_id is not None).run(values):
-            if position:
+        of_legacy, marks = legacy_id is not None, set[int]()
+        for position, *row in _matching(of_legacy).run(values):
+            if position > 0:
                 found[position - 1].add(user_id, texts[position - 1], SuppressedRow(*row))
             else:
-                match_withheld(user_id, texts, found)
-        finish_matches(user_id, texts, found)
+                marks |= {position} if near else set()
+        finish_matches(user_id, texts, found, marks, of_legacy=of_legacy)
         for (place, _), matches in zip(named, found[given:], strict=True):
             found[place].include(matches)
         return found[:given]

@@ -19,8 +19,8 @@ from language.base import EmbedderUnavailable, Vectors
 from language.embedders.e5.embedder import BundledEmbedder
 from language.gates.judging import Meaning, kind_of
 from language.gates.passages import is_json, passages
-from language.ignorable import without_ignorable
 from language.reading.compare import Saying
+from language.shown import as_shown
 from language.third_person import SHORT_CHARACTERS, about_the_user
 from language.tokens import count_tokens
 from retrieval.text import PreparedText, prepare
@@ -119,7 +119,7 @@ class Embedded:
     @property
     def shown(self) -> str:
         """The content without characters that are not shown, to compare it with others."""
-        return without_ignorable(self.content)
+        return as_shown(self.content)
 
     @cached_property
     def saying(self) -> Saying:
@@ -213,7 +213,7 @@ class Embedded:
         embedder = get_embedder()
         if not contents:
             return []
-        shown = [without_ignorable(content) for content in contents]
+        shown = [as_shown(content) for content in contents]
         if isinstance(embedder, BundledEmbedder):
             read = zip(contents, *embedder.read_passages(shown), strict=True)
             return [cls(content, vector, embedder.name, traits=traits) for content, vector, traits in read]

@@ -47,9 +47,40 @@ def passages(text: str, beside: int = 0) -> list[str]:
     return [*dict.fromkeys(kept)][:most]
 
 
-def pieces_of(text: str) -> list[str]:
-    """Return the sentences and lines of a document, or the texts in a JSON one, of any length."""
-    return [*dict.fromkeys(each for each in _ENDS.split(spoken(text)) if each.strip())]
+def pieces_of(text: str, together: int = 0) -> list[str]:
+    """Return the sentences and lines of a document, or the texts in a JSON one, of any length.
+
+    Those of a few words are also joined, if that has up to ``together`` characters: of a JSON text those of each object
+    with their keys.
+    """
+    pieces = [each for each in _ENDS.split(spoken(text)) if each.strip()]
+    joined = [" ".join(filter(_is_short, pieces))]
+    if is_json(text):
+        with suppress(orjson.JSONDecodeError):
+            joined = list(_joined(orjson.loads(text)))
+    return [*dict.fromkeys([*pieces, *(each for each in joined if len(each) <= together)])]
+
+
+def _is_short(piece: str) -> bool:
+    return len(piece.split()) < FEWEST_WORDS
+
+
+def _joined(value: Any) -> Iterator[str]:
+    """Yield the keys and short texts of each object and list, with those inside it; those of ``value`` last."""
+    if isinstance(value, str | int | float) and not isinstance(value, bool) and _is_short(str(value)):
+        yield str(value)
+    elif isinstance(value, dict | list):
+        said = []
+        for key, each in value.items() if isinstance(value, dict) else (("", each) for each in value):
+            inside = list(_joined(each))
+            yield from inside
+            said.append(" ".join([_spelled(key), *inside[-1:]]).strip())
+        yield " ".join(said)
+
+
+def _spelled(key: str) -> str:
+    """The words of a JSON key: "preferredName" and "preferred_name" are two."""
+    return _CAMEL.sub(" ", key).replace("_", " ").replace("-", " ")
 
 
 def labelled(text: str) -> list[str]:
@@ -65,7 +96,7 @@ def _labelled(value: Any, label: str) -> Iterator[str]:
         yield f"{label}: {value}" if label else value
     elif isinstance(value, dict):
         for key, each in value.items():
-            yield from _labelled(each, _CAMEL.sub(" ", key).replace("_", " ").replace("-", " ").lower())
+            yield from _labelled(each, _spelled(key).lower())
     elif isinstance(value, list):
         for each in value:
             yield from _labelled(each, label)

@@ -6,10 +6,9 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
 from string import ascii_lowercase
 
-from confusable_homoglyphs.confusables import confusables_data
+from language.shown import lookalikes
 
 from .disguises import decoded, respelled
 
@@ -108,7 +107,7 @@ def views(text: str) -> Iterator[str]:
     base = _folded_line(first)
     yield base
     if not base.isascii() and _BESIDE_LATIN.search(base):
-        latin = base.translate(_lookalikes())
+        latin = _folded_line(base.translate(lookalikes()))
         if latin != base:
             yield latin
             base = latin
@@ -119,16 +118,3 @@ def views(text: str) -> Iterator[str]:
 
 def _folded_line(text: str) -> str:
     return _BLANKS.sub(" ", folded(text))
-
-
-@cache
-def _lookalikes() -> dict[int, str]:
-    """Map look-alikes of Latin letters, by Unicode's table of confusable characters."""
-    table = {}
-    for character, twins in confusables_data.items():
-        if len(character) != 1 or character.isascii() or not character.islower():
-            continue
-        latin = next((twin["c"] for twin in twins if twin["c"].isascii() and twin["c"].isalpha()), None)
-        if latin is not None:
-            table[ord(character)] = latin.casefold()
-    return table

@@ -177,11 +177,16 @@ def _as_to_is(claim: Claim) -> frozenset[Argument]:
 
 def contains_words_of(one: str, other: str) -> bool:
     """Whether a text contains all content words of another."""
-    words = set(words_of(other)) - _FUNCTIONAL
+    words = content_words(other)
     return bool(words) and words <= set(words_of(one))
+
+
+def content_words(text: str) -> frozenset[str]:
+    """The normal forms of a text's words that tell something, "user" among them."""
+    return frozenset(words_of(text)) - _FUNCTIONAL
 
 
 def shared_words(one: str, other: str) -> float:
     """The Jaccard index of the content words, from 0 to 1."""
-    first, second = set(words_of(one)) - _FUNCTIONAL, set(words_of(other)) - _FUNCTIONAL
+    first, second = content_words(one), content_words(other)
     return len(first & second) / max(1, len(first | second))

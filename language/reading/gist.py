@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from language.ignorable import without_ignorable
+from language.shown import as_shown
 
 from .asked import find_asked
 from .content import LIGHT, NEGATIONS
@@ -47,7 +47,7 @@ def gists(sentence: str, name: str) -> Iterator[str]:
     asked = find_asked(sentence)
     said = sentence[asked.start : asked.end] if asked is not None and asked.form == "what" else sentence
     # Figures first: "nine hundred and two" is no two clauses.
-    plain = normalise_figures(_NEGATED.sub(" not", without_ignorable(said)))
+    plain = normalise_figures(_NEGATED.sub(" not", as_shown(said)))
     no_content = _NO_CONTENT.union(name.lower().split())
     found = dict.fromkeys(_content_of(part, no_content) for part in (plain, *_PARTS.split(plain)))
     for number, words in enumerate(found):
@@ -77,7 +77,7 @@ class Gists:
 
 
 def _telling(sentence: str) -> frozenset[str]:
-    return frozenset(_WORD.findall(without_ignorable(sentence).lower())) - _NO_CONTENT
+    return frozenset(_WORD.findall(as_shown(sentence).lower())) - _NO_CONTENT
 
 
 def _content_of(text: str, no_content: frozenset[str]) -> frozenset[str]:

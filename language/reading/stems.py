@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from language.ignorable import without_ignorable
 from language.reading import figures
 from language.reading.parse import Word
 from language.reading.words import KIN_WORDS, listed
+from language.shown import as_shown
 
 NUMERALS = {word: str(number) for word, number in figures.NUMERALS.items() if number <= 20} | {
     "once": "1",
@@ -70,4 +70,4 @@ def activity(word: Word) -> str:
 
 def words_of(text: str) -> list[str]:
     """The normal forms of a text's words, without parsing it."""
-    return [stem(word.removesuffix("'s").removesuffix("’s")) for word in _WORD.findall(without_ignorable(text).lower())]
+    return [stem(word.removesuffix("'s").removesuffix("’s")) for word in _WORD.findall(as_shown(text).lower())]

@@ -35,7 +35,7 @@ def check_not_suppressed(user_id: UUID, values: Mapping[str, Any]) -> None:
 
     A place that the person removed stays suppressed under any id.
     """
-    matches = Suppression.objects.matches(user_id, _marks(values))
+    matches = Suppression.objects.matches(user_id, _marks(values), near=False)
     labels = [label for label in (spelled_out(values["place_id"]),) if len(label.split()) > 2]
     if any(matches) or repeats_rejected(user_id, [values.get("name", ""), values.get("notes", ""), *labels]):
         raise Gated(_("The person removed or refused this place. Only they can bring it back."), code="rejected_before")

@@ -9,7 +9,7 @@ import regex
 
 from accounts.policy.names import spelled_out
 from accounts.principals import Principal
-from language.ignorable import without_ignorable
+from language.shown import as_shown
 
 from ..models import Memory
 from .fields import MAY_SET_A_FIELD, PRONOUNS_ALONE, SENTENCES, compiled, field_of, may_set_field
@@ -88,7 +88,7 @@ def _sets_field(text: str, subject: str, name: str) -> bool:
     Topics are rarely sentences, so it has to be about the user by its own words: "live music in Porto" is not.
     Pronouns alone are, and so are few words such as "home city Porto".
     """
-    shown, first = without_ignorable(text).strip(), name.partition(" ")[0]
+    shown, first = as_shown(text).strip(), name.partition(" ")[0]
     if subject in {"", "user"} and (PRONOUNS_ALONE.search(shown) or _IN_FEW_WORDS.search(shown)):
         return True
     if not (_OF_THE_USER.search(shown) or (first and shown.startswith(first))):

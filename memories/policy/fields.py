@@ -14,7 +14,7 @@ from django.utils.translation import gettext_noop
 
 from language.gates.judging import Meaning, field_by
 from language.gates.passages import labelled
-from language.ignorable import without_ignorable
+from language.shown import as_shown
 from language.third_person import SHORT_CHARACTERS, about_the_user
 
 from ..models import Memory
@@ -331,7 +331,7 @@ def field_of(content: str, subject: str = "", name: str = "", meaning: Meaning |
     If ``subject`` is not the user, the statement must name them: "Lives in Porto." may be about anybody. ``name`` is
     the person's, with which a statement may begin. Without a matching rule the ``meaning`` is classified, if given.
     """
-    content, subject = without_ignorable(content), without_ignorable(subject)
+    content, subject = as_shown(content), as_shown(subject)
     for own in filter(None, (name, name.partition(" ")[0])):
         if content.startswith(own) and content[len(own) :][:1] in {" ", "'", "’"}:
             content = f"The user{content[len(own) :]}"
@@ -354,7 +354,7 @@ def field_of(content: str, subject: str = "", name: str = "", meaning: Meaning |
 
 def may_set_field(document: str, name: str = "") -> bool:
     """Whether a document of any form may say a personal field: by a label or key ("city: Oslo"), or in few words."""
-    shown = without_ignorable(document).strip()
+    shown = as_shown(document).strip()
     labels = (each for each in labelled(shown) if _LABEL.match(each) and not _OF_ANYBODY.match(each))
     if any(field_of(each, "", name) for each in labels):
         return True

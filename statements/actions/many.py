@@ -102,7 +102,7 @@ def lift_resembled(kind: StatementKind[Row], user_id: UUID, moves: Sequence[Move
         by_legacy[kind.legacy_of(row)].append(row)
     for legacy_id, rows in by_legacy.items():
         texts = [Embedded.of_row(row) for row in rows]
-        found = Suppression.objects.matches(user_id, texts, legacy_id=legacy_id)
+        found = Suppression.objects.matches(user_id, texts, legacy_id=legacy_id, near=False)
         ids = {row.pk: [*against.words, *against.meaning] for row, against in zip(rows, found, strict=True)}
         gone = Suppression.objects.of(user_id, legacy_id).filter(pk__in=[pk for each in ids.values() for pk in each])
         stood = {pk: (words, object_id) for pk, words, object_id in gone.values_list("pk", "fingerprint", "object_id")}

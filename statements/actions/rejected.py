@@ -28,6 +28,7 @@ from retrieval.text import list_words
 from ..models import RejectionReason, Statement, StatementKind, Suppression
 from ..policy import fingerprints, gist_fingerprints
 from ..policy.naming import as_of_user
+from ..policy.restated import RejectedWords
 from ..querysets import StatementQuerySet
 
 _MOST_COMPARED = 200
@@ -74,6 +75,8 @@ def repeats_rejected(user_id: UUID, texts: Sequence[str]) -> bool:
     if not rejected:
         return False
     if {_as_words(text) for text in texts} & {_as_words(text) for text in rejected}:
+        return True
+    if any(map(RejectedWords(rejected).are_in, texts)):
         return True
     compared = WithheldWords(rejected, ["user"])
     return any(map(compared.is_held_by, compared.stems(texts)))

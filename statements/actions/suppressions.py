@@ -235,7 +235,7 @@ def suppression_lift(
 
     An approved fact lifts no rejected memory, and the other way round.
     """
-    (against,) = Suppression.objects.matches(user_id, [text], legacy_id=legacy_id)
+    (against,) = Suppression.objects.matches(user_id, [text], legacy_id=legacy_id, near=False)
     gone = Suppression.objects.of(user_id, legacy_id).filter(pk__in=[*against.words, *against.meaning])
     for stood in gone.values_list("fingerprint", "object_id"):
         write.touch("suppressions", stood)

@@ -13,7 +13,7 @@ from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 
 from journal.exceptions import Gated
-from language.ignorable import without_ignorable
+from language.shown import as_shown
 
 SHORTEST = 5
 LONGEST = 500
@@ -147,7 +147,7 @@ def _hmac(user_id: UUID, words: str, key: str) -> str:
 
 def _words(text: str) -> str:
     """Return the normalised words of a text as it is shown; the text itself if it has none."""
-    return _parted_words(without_ignorable(text) or text)
+    return _parted_words(as_shown(text) or text)
 
 
 def _parted_words(text: str) -> str:

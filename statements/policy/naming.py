@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import regex as re
 
 from accounts.scope import acting_name
-from language.ignorable import without_ignorable
 from language.second_person import second_person
+from language.shown import as_shown
 
 _USER = re.compile(r"\bthe user\b", re.IGNORECASE)
 _WORD_BEGINS = re.compile(r"(?<![\w'’-])\w")
@@ -25,7 +25,7 @@ def as_of_user(text: str, name: str) -> str:
     (Will, Hope), so they have to be capitalised, unless nothing in the text is.
     """
     first = name.split(maxsplit=1)[0] if name.strip() else ""
-    shown = without_ignorable(text)
+    shown = as_shown(text)
     if len(first) < 2 or first.casefold() not in shown.casefold():
         return text
     said = _replaced(shown, name.split(), shown == shown.lower())

@@ -213,10 +213,15 @@ def contains_all_words(document: str, rejected: str | None) -> bool:
 
 def adds_to(said: str, rejected: str) -> bool:
     """Whether a text has all content words of a rejected one, its figures in their order, and denies as often."""
-    if len(_DENIALS.findall(said)) != len(_DENIALS.findall(rejected)) or not contains_words_of(said, rejected):
+    if count_denials(said) != count_denials(rejected) or not contains_words_of(said, rejected):
         return False
     figures = iter(_FIGURES.findall(said))
     return all(figure in figures for figure in _FIGURES.findall(rejected)) and _names_agree(said, rejected)
+
+
+def count_denials(text: str) -> int:
+    """Return how many words deny: "not", "never", "nobody" …"""
+    return len(_DENIALS.findall(text))
 
 
 _DENIALS = re.compile(r"\b(?:not|never|no|nobody|nothing|neither|without)\b|n['’]t\b", re.IGNORECASE)

@@ -2,7 +2,7 @@
 -- a statement that the person reworded, if these words are an earlier wording of it; and for each statement the 20
 -- most similar ones, with the similarity, the rejected text or the traces of a purged one, and the vector. The CTEs
 -- before it are "said" (position, vector) and "printed" (position, fingerprint). A row of position 0 says that the
--- person has withheld words of messages, which have to be compared in Python.
+-- person has withheld words of messages, one of -1 that they rejected anything: these are compared in Python.
 SELECT printed.position, suppression.id AS suppression, NULL::float8 AS similarity, reworded.content AS rejected,
        NULL::text AS traces, NULL::bytea AS stood
 FROM printed
@@ -40,3 +40,6 @@ WHERE EXISTS (
     SELECT FROM conversations_withheld AS withheld
     WHERE withheld.user_id = {user}::uuid AND withheld.object_type = 'message' AND withheld.text <> ''
 )
+UNION ALL
+SELECT -1, NULL, NULL, NULL, NULL, NULL
+WHERE EXISTS (SELECT FROM memories_tombstone AS rejected WHERE rejected.user_id = {user}::uuid)

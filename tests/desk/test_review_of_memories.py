@@ -613,8 +613,8 @@ def test_what_makes_no_sense(visit, owner, create, update):
 
 # --- Cost ---------------------------------------------------------------------------------------------------------
 
-QUERIES = {"create": 14, "update": 13, "place": 11, "unreviewed": 14}
-DECISIONS = {"create": 32, "update": 39, "place": 34, "unreviewed": 26}
+QUERIES = {"create": 17, "update": 16, "place": 11, "unreviewed": 17}
+DECISIONS = {"create": 35, "update": 45, "place": 34, "unreviewed": 29}
 
 
 @pytest.mark.parametrize("much", [1, 5])

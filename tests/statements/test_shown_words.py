@@ -13,11 +13,12 @@ from tests.memories.rows import remember
 pytestmark = pytest.mark.django_db
 USER = "The user plays the cello."
 # Zero-width spaces and joiners, soft hyphens, selectors, invisible operators, fillers, a combining joiner.
+LOOK_ALIKE = "\u0441"  # The Cyrillic letter es.
 HIDDEN = ["\u200b", "\u2060", "\xad", "\u200c", "\u200d", "\ufe0f", "\ufeff", "\u2061", "\u180e", "\u034f", "\u115f"]
 
 
 def split_by(character, text=USER):
-    return text.replace("cello", f"c{character}ello")
+    return text.replace("cello", f"{character}ello" if character == LOOK_ALIKE else f"c{character}ello")
 
 
 @pytest.fixture
@@ -26,8 +27,8 @@ def rejected(owner, me):
     memory_reject(me, memory.pk, "dont_keep")
 
 
-@pytest.mark.parametrize("character", HIDDEN)
-def test_a_character_that_is_not_shown_hides_no_rejected_word(api, agent, legacy, rejected, character):
+@pytest.mark.parametrize("character", [*HIDDEN, LOOK_ALIKE])
+def test_no_character_that_is_not_shown_or_looks_alike_hides_a_rejected_word(api, agent, legacy, rejected, character):
     client, said = api(agent), split_by(character)
     bread = {"content": "The user bakes bread.", "category": "context"}
     sent = [
