@@ -4,45 +4,92 @@ from __future__ import annotations
 
 import re
 
-from .figures import NUMERALS
+from .words import NUMERALS
 
 _NOON, _AM, _PM = 12, 1, 2
 _HOUR = rf"(?:[01]?\d|2[0-3]|{'|'.join(word for word, number in NUMERALS.items() if 0 < number <= _NOON)})"
+_OFF = {"half": 30, "quarter": 15}
+_MINUTES = {"thirty": 30, "fifteen": 15, "forty": 45}
+_COUNT = rf"(?:\d\d?|{'|'.join(word for word, number in NUMERALS.items() if 0 < number < 2 * _NOON)})"
 _PART = (
-    r"(?: ?(?P<half_day>[ap])\.?m\b(?:\.(?=,| (?-i:[a-z])))?"
-    r"| (?:in the (?P<part>morning|afternoon|evening)|at night)\b)"
+    r"(?:,? ?(?P<half_day>[ap])\.?m\b(?:\.(?=,| (?-i:[a-z])))?"
+    r"|,? (?:in the (?P<part>morning|afternoon|evening)|at (?P<night>night))\b)"
 )
 _WHAT_FOLLOWS = (
     r"(?=\s*(?:$|[.,;:!?)(–—→]|->|-\s|(?:now|nowadays|these|instead|in|on|at|from|every|each|until|till|to|and|but|not"
-    r"|sharp|because|since|so|when|while|before|after|as|with|for|this|next|tomorrow|today|again|then|any ?more|than"
-    r"|rather|was|is|if|sorry|please)\b))"
+    r"|the|sharp|because|since|so|when|while|before|after|as|with|for|this|next|tomorrow|today|again|then|any ?more"
+    r"|than|rather|was|is|if|sorry|please)\b))"
 )
-PATTERN = (
-    rf"(?<![\w.,:-])(?:(?P<time>\d\d?:\d\d)\b"
-    rf"|(?P<off>half(?: past)?|quarter (?:past|to)|(?<=\bat )(?:five|ten|twenty) (?:past|to)) (?P<of>{_HOUR})\b"
-    rf"|(?P<hour>{_HOUR})(?= o['’]clock\b| ?[ap]\.?m\b| (?:in the (?:morning|afternoon|evening)|at night)\b)"
-    rf"|(?<=\bat )(?P<bare>{_HOUR})(?: (?P<minutes>thirty|fifteen|forty[ -]five)\b)?{_WHAT_FOLLOWS})"
-    rf"(?: o['’]clock\b)?{_PART}?"
-)
+
+
+def _pattern(bare: str) -> str:
+    """Return the pattern of a time, in which ``bare`` matches before a number that may be one by itself."""
+    return (
+        rf"(?<![\w.,:-])(?:(?P<time>[0-2]?\d:[0-5]\d\b|\d\d?\.[0-5]\d(?=\s?[ap]\.?m\b)"
+        r"|(?<=\bat )\d\d?\.[0-5]\d(?=\.?$|[,;]| (?:on|every|in|at|sharp)\b))"
+        rf"|(?P<off>half(?: past)?|(?:a )?quarter (?:past|to)|{_COUNT}(?: minutes)? past|{_COUNT} minutes to"
+        rf"|(?:(?<=\bat )|(?<=\bby )){_COUNT} to) (?P<of>{_HOUR})\b(?! minutes)"
+        rf"|(?P<hour>{_HOUR})(?= o['’]clock\b|,? ?[ap]\.?m\b|,? (?:in the (?:morning|afternoon|evening)|at night)\b)"
+        rf"|{bare}(?P<bare>{_HOUR})(?: (?P<minutes>thirty|fifteen|forty[ -]five)\b)?{_WHAT_FOLLOWS})"
+        rf"(?: o['’]clock\b)?{_PART}?"
+    )
+
+
+PATTERN = _pattern(r"(?<=\bat )")
 """A bare number is a time only after "at", before a word or the end that can follow a time."""
-_OFF = {"half": 30, "quarter": 15, "five": 5, "ten": 10, "twenty": 20}
-_MINUTES = {"thirty": 30, "fifteen": 15, "forty": 45}
+_BEFORE = ("at", "by", "until", "till", "before", "after", "around", "about", "from", "exactly")
+_AFTER_ONE = "(?:" + "|".join(rf"(?<=\b{word} )" for word in _BEFORE) + ")"
+_ANY = re.compile(_pattern(_AFTER_ONE) + r"(?:(?<=\.m)\.)?", re.IGNORECASE)
+"""Also numbers that are times only if the text tells which half of the day they are of."""
+_AFTER_THESE = re.compile(rf"\b(?:{'|'.join(_BEFORE)}) $", re.IGNORECASE)
+_LATE = (
+    (re.compile(r"\bafternoons?\b", re.IGNORECASE), range(1, 7)),
+    (re.compile(r"\b(?:evenings?|dinner|supper|tonight)\b", re.IGNORECASE), range(4, 12)),
+    (re.compile(r"\b(?:nights?|bed|bedtime|asleep)\b", re.IGNORECASE), range(7, 12)),
+)
+"""Words by which an hour is one after noon, and the hours for which that is certain."""
+_EARLY = re.compile(r"\b(?:mornings?|breakfast|dawn|noon|lunch)\b", re.IGNORECASE)
+_NIGHT = range(6, 12)
+"""Hours that "at night" puts after noon."""
 _NEAR = 3
 """How many hours a time without "a.m." is from one with it at most, to be in the same half of the day."""
 
 
+def normalise_clock_times(plain: str) -> str:
+    """Return a text with its times as 24 hours where they tell the half of the day: "dinner at 7" has "19:00"."""
+    late: set[int] = set()
+    if not _EARLY.search(plain):
+        late = {hour for pattern, hours in _LATE if pattern.search(plain) for hour in hours}
+
+    def written(match: re.Match[str]) -> str:
+        found = groups_of(match)
+        hour, minute, half = key_of(found)
+        is_late = not half and hour in late and _AFTER_THESE.search(plain, 0, match.start()) is not None
+        is_range = "bare" in found and plain.startswith(" to ", match.end())
+        if found.get("off") == "half" or is_range or ("bare" in found and not is_late):
+            return match[0]  # "Half six" is 5:30 or 6:30.
+        is_past_noon = half == _PM or is_late or ("night" in found and hour in _NIGHT)
+        if half or is_late or "night" in found:
+            hour += _NOON * is_past_noon
+        elif not hour and not found.get("time", "").startswith("0"):
+            hour = _NOON
+        return f"{hour}:{minute:02}"
+
+    return _ANY.sub(written, plain)
+
+
 def key_of(found: dict[str, str]) -> tuple[int, int, int]:
     """Return the hour (0 to 11), the minute and the half of the day (0 if unsaid) of a match's groups in lower case."""
-    minute = 0
     if "time" in found:
-        hour, minute = map(int, found["time"].split(":"))
+        hour, minute = map(int, re.split("[:.]", found["time"]))
     else:
         said = found.get("of") or found.get("hour") or found.get("bare") or found["number"]
-        hour = NUMERALS[said] if said in NUMERALS else int(said)
+        hour = _number(said)
         minute = next((number for word, number in _MINUTES.items() if found.get("minutes", "").startswith(word)), 0)
     if "off" in found:
-        off, _, direction = found["off"].partition(" ")
-        hour, minute = (hour - 1, 60 - _OFF[off]) if direction == "to" else (hour, _OFF[off])
+        off, *rest = found["off"].removeprefix("a ").split(" ")
+        minutes = _OFF[off] if off in _OFF else _number(off)
+        hour, minute = (hour - 1, 60 - minutes) if "to" in rest else (hour, minutes)
     part = found.get("part", "")
     half = _AM if "a" in found.get("half_day", "") or part == "morning" else 0
     half = _PM if "p" in found.get("half_day", "") or part in {"afternoon", "evening"} or hour > _NOON else half
@@ -69,6 +116,10 @@ def said_as(old: re.Match[str], new: re.Match[str]) -> str:
 def groups_of(match: re.Match[str]) -> dict[str, str]:
     """Return the groups of a match that have a text, in lower case."""
     return {name: part.lower() for name, part in match.groupdict().items() if part}
+
+
+def _number(word: str) -> int:
+    return NUMERALS[word] if word in NUMERALS else int(word)
 
 
 def _end_of_hour(match: re.Match[str]) -> int:

@@ -9,29 +9,23 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from .clock_times import normalise_clock_times
+from .clock import normalise_clock_times
 from .durations import DURATION_SPELLINGS, Put, normalise_durations
-from .words import in_order
+from .words import NUMERALS, SMALL_NUMERALS, TENS, in_order
 
-_SMALL = in_order(
-    """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
-    eighteen nineteen"""
-)
-_TENS = in_order("twenty thirty forty fifty sixty seventy eighty ninety")
-NUMERALS = {word: at for at, word in enumerate(_SMALL)} | {word: 10 * at for at, word in enumerate(_TENS, 2)}
 _POWERS = {"hundred": 100, "thousand": 1_000, "million": 1_000_000}
 ORDINALS = in_order(
     """first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth
     sixteenth seventeenth eighteenth nineteenth twentieth"""
 )
 _ORDINALS = {word: at for at, word in enumerate(ORDINALS[1:], 2)} | {
-    f"{word[:-1]}ieth": 10 * at for at, word in enumerate(_TENS, 2)
+    f"{word[:-1]}ieth": 10 * at for at, word in enumerate(TENS, 2)
 }
 MONTHS = in_order("january february march april may june july august september october november december")
 _ORDINAL = "|".join(_ORDINALS)
 _MONTH = "|".join(month.capitalize() for month in MONTHS)
 _NUMERAL = "|".join(sorted(NUMERALS, key=len, reverse=True))
-_ONE = rf"(?:(?:{'|'.join(_TENS)})[\s-](?:{'|'.join(_SMALL[1:10])})|{_NUMERAL}|\d{{1,15}})"
+_ONE = rf"(?:(?:{'|'.join(TENS)})[\s-](?:{'|'.join(SMALL_NUMERALS[1:10])})|{_NUMERAL}|\d{{1,15}})"
 _NUMBER = re.compile(
     rf"(?<![\w:.]){_ONE}(?:[\s-](?:{'|'.join(_POWERS)})(?:[\s-](?:and )?{_ONE}\b)?)*(?![\w:])", re.IGNORECASE
 )
@@ -41,11 +35,11 @@ _DATE = re.compile(
 )
 _SHORT_MONTH = re.compile(rf"\b({'|'.join(month[:3].capitalize() for month in MONTHS if month != 'may')}|Sept)\b\.?")
 _ISO = re.compile(r"\b(\d{4})-(0[1-9]|1[0-2])-(\d\d)\b")
-_AFTER_TENS = re.compile(rf"\b({'|'.join(_TENS)})[\s-]({'|'.join(ORDINALS[:9])})\b", re.IGNORECASE)
+_AFTER_TENS = re.compile(rf"\b({'|'.join(TENS)})[\s-]({'|'.join(ORDINALS[:9])})\b", re.IGNORECASE)
 _RANGE = re.compile(r"(?<![\w.:/-])(\d+(?:\.\d+)?) to (\d+(?:\.\d+)?)(?![\w:/-]|\.\d)")
 _DASHED = re.compile(r"(?<![\w.:/–-])(?:(\d{1,3})\s?[–-]\s?(\d{1,3})|(\d{4})\s?[–-]\s?(\d{4}))(?![\w:/–-]|\.\d)")
 _SHORT_YEAR = re.compile(r"(?<!\w)'(\d\d)(s?)\b(?!')")
-_FORTIES = re.compile(rf"(?<=\bthe )({'|'.join(word[:-1] for word in _TENS)})ies\b", re.IGNORECASE)
+_FORTIES = re.compile(rf"(?<=\bthe )({'|'.join(word[:-1] for word in TENS)})ies\b", re.IGNORECASE)
 
 
 def _number(found: re.Match[str]) -> str:

@@ -8,9 +8,10 @@ from functools import lru_cache
 from language.reading import figures
 from language.reading.parse import Word
 from language.reading.words import KIN_WORDS, listed
+from language.reading.words import NUMERALS as ALL_NUMERALS
 from language.shown import as_shown
 
-NUMERALS = {word: str(number) for word, number in figures.NUMERALS.items() if number <= 20} | {
+NUMERALS = {word: str(number) for word, number in ALL_NUMERALS.items() if number <= 20} | {
     "once": "1",
     "twice": "2",
 }

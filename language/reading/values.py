@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from . import clock
-from .figures import MONTHS, NUMERALS, ORDINALS
+from .figures import MONTHS, ORDINALS
 from .parse import Parsed, Word, parse
 from .stems import LIGHT
-from .words import listed
+from .words import NUMERALS, listed
 
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _ORDINALS = ORDINALS[:19]

@@ -13,6 +13,12 @@ def in_order(text: str) -> list[str]:
     return [word.replace("_", " ") for word in text.split()]
 
 
+SMALL_NUMERALS = in_order(
+    """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
+    eighteen nineteen"""
+)
+TENS = in_order("twenty thirty forty fifty sixty seventy eighty ninety")
+NUMERALS = {word: at for at, word in enumerate(SMALL_NUMERALS)} | {word: 10 * at for at, word in enumerate(TENS, 2)}
 ENGLISH = listed(
     """the a an and or but of to in on at for from with by as is are was were be been am do does did have has had
     not i he she it we they you my his her our their me him us them this that who which when where what so very
