@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .compare import Saying, compare
+from .figures import MONTHS
 from .kin import name_gender
 from .lexicon import is_place, relation
 from .parse import Parsed, Word, parse
@@ -23,9 +24,11 @@ _MARK = (
     r"|I (?:mean|misspoke|was wrong))\b"
 )
 _ALSO = r"(?:(?:oh|no|well|and|but|ah|er+m?|um+)\b[\s,:!–—-]*)*"
+_MARKED_LAST = r"(?:,? (?:sorry|I mean(?:t)?|actually|I misspoke))"
 _OPENED = re.compile(
-    rf"{_ALSO}(?:{_MARK}[\s,:!.…–—-]*{_ALSO})+(?P<rest>\S.*?)[\s.!]*|{_ALSO}(?P<meant>I meant\b.*?)[\s.!]*"
-    rf"|(?P<before>.+?),? (?:sorry|I mean(?:t)?|actually|I misspoke)[\s.!]*",
+    rf"{_ALSO}(?:{_MARK}[\s,:!.…–—-]*{_ALSO})+(?P<rest>\S.*?){_MARKED_LAST}?[\s.!]*"
+    rf"|{_ALSO}(?P<meant>I meant\b.*?)[\s.!]*|no[\s,.!:–—-]+(?P<denied>(?-i:[A-Z])[\w'’-]+)[\s.!]*"
+    rf"|(?P<before>.+?){_MARKED_LAST}[\s.!]*",
     re.IGNORECASE,
 )
 _ARTICLE = r"(?:(?:the|an?|my|his|her|their|our)\s+)?"
@@ -59,10 +62,14 @@ _Name = tuple[Word, Word]
 
 @dataclass(frozen=True, slots=True)
 class SecondTry:
-    """A message that says something just said again, otherwise. ``rest`` is without what introduces it."""
+    """A message that says something just said again, otherwise. ``rest`` is without what introduces it.
+
+    ``denies``: it is a no with a name, which may answer a question as well.
+    """
 
     said: str
     rest: str
+    denies: bool = False
 
     def apply_to(self, statement: str) -> str | None:
         """Return the statement as it is meant now; None if the message does not correct it, or it is unclear how."""
@@ -97,14 +104,19 @@ class SecondTry:
             return None
         names = _names(parsed)
         if now[:1].isupper() or (by in _ORDERS and len(names) == 1):
-            meant = _names_meant(parsed, names, now, is_called=not by and bool(name_gender(now)))
+            is_called = not by and not self.denies and bool(name_gender(now))
+            if self.denies and _differ_in_kind(parsed, names, now):
+                return None
+            meant = _names_meant(parsed, names, now, is_called=is_called)
             return _put_between(statement, *meant[0], now) if len(meant) == 1 else None
         subject = _subject(parsed)
         own = {word.index for word in parsed.subtree(subject)} if subject is not None else set()
-        nouns = [word for word in parsed.words if word.pos == "NOUN" and word.index not in own]
-        if len(nouns) != 1 or (by not in _ORDERS and relation(nouns[0].lemma, now.lower()) not in _SIBLINGS):
-            return None
-        return put(statement, nouns[0].text, now)
+        nouns = [
+            word for word in parsed.words if word.pos == "NOUN" and word.dep != "compound" and word.index not in own
+        ]
+        alike = [word for word in nouns if relation(word.lemma, now.lower()) in _SIBLINGS]
+        old = alike or (nouns if by in _ORDERS else [])
+        return put(statement, old[0].text, now) if len(old) == 1 else None
 
 
 def second_try(said: str) -> SecondTry | None:
@@ -118,7 +130,8 @@ def second_try(said: str) -> SecondTry | None:
     found = _OPENED.fullmatch(" ".join(each.text for each in sentences).strip())
     if found is None:
         return None
-    return SecondTry(said, (found["rest"] or found["meant"] or found["before"]).strip())
+    rest = found["rest"] or found["meant"] or found["denied"] or found["before"]
+    return SecondTry(said, rest.strip(), denies=found["denied"] is not None)
 
 
 def _with_name(statement: str, called: re.Match[str], now: str) -> str | None:
@@ -150,10 +163,17 @@ def _agree(pronoun: str, subject: Word) -> bool:
 def _names(parsed: Parsed) -> list[_Name]:
     found: list[_Name] = []
     for word in parsed.words:
-        if word.pos == "PROPN" and word.low != "user":
+        is_date = tells_value(word.text) or (word.low in MONTHS and word.dep == "pobj")
+        if word.pos == "PROPN" and word.low != "user" and not is_date:
             is_more = found and found[-1][1].index == word.index - 1
             found[-1:] = [(found[-1][0], word)] if is_more else [*found[-1:], (word, word)]
     return found
+
+
+def _differ_in_kind(parsed: Parsed, names: Sequence[_Name], now: str) -> bool:
+    """Whether a new name is of another kind than those there are, as far as both are known."""
+    kinds = {_kind_of_name(now), *(_kind_of_name(last.text, last, parsed) for _, last in names)}
+    return len(kinds - {""}) > 1
 
 
 def _names_meant(parsed: Parsed, names: Sequence[_Name], now: str, *, is_called: bool) -> Sequence[_Name]:

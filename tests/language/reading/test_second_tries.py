@@ -34,6 +34,10 @@ def calls(*said, memory=""):
     ("My sister Paula lives in Braga.", "Sorry, I meant Carla.", "The user's sister Carla lives in Braga."),
     ("My sister Paula lives in Braga.", "Sorry, I meant Paola.", "The user's sister Paola lives in Braga."),
     ("My brother Lars lives in Leeds.", "I meant Lyon.", "The user's brother Lars lives in Lyon."),
+    ("My brother is called Frank.", "No, Fred.", "The user's brother is called Fred."),
+    ("We are moving to Porto in May.", "I meant Faro.", "The user is moving to Faro in May."),
+    ("My son plays the trumpet in a brass band.", "Oops, the trombone, I mean.",
+     "The user's son plays the trombone in a brass band."),
 ])  # fmt: skip
 def test_takes_the_place_of_what_was_said_just_before(first, then, content):
     assert [told["content"] for _, told in calls(first, "guide>I see.", then)] == [content]
@@ -45,7 +49,14 @@ def test_rewords_the_memory_and_does_not_add_it_again():
     assert told["correction"]
 
 
+def test_a_no_with_a_name_may_answer_a_question_instead():
+    said = calls("My brother is called Frank.", "guide>I see. Is Frank the eldest?", "No, Fred.")
+    assert [told["content"] for _, told in said] == ["The user's brother is called Frank."]
+
+
 @pytest.mark.parametrize(("first", "then"), [
+    (DOG[0], "No, Maria lives there."),
+    ("My sister lives in Hull.", "No, Maria."),
     (DOG[0], "Actually, he is lovely."),
     (DOG[0], "Actually, he likes ham."),
     (DOG[0], "Sorry, it's late."),
