@@ -45,7 +45,7 @@ _SPOKEN = re.compile(
 )
 """Speech disfluencies ("fell on the ice, no, what am I saying"), imperatives, and sentences with too little content."""
 _UNKNOWN_WORD = re.compile(
-    r"^The user (?!\w+ly\b)([a-zà-ÿ]+) (?:is|was|has|had|works?|lives?|goes|went|said|says|speaks)\b"
+    r"^The user (?!\w+ly\b)([a-zà-ÿ]+) (?:is|was|has|had|works|lives|goes|went|said|says|speaks)\b"
 )
 _OF_USER_TWICE = re.compile(r"(?i)\b(the user's \w+(?: [A-Z]\w+)?)\b.*\b\1\b")
 _QUOTED = re.compile(r'"[^"]*"')

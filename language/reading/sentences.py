@@ -35,6 +35,8 @@ _OWN_HEADINGS = listed(
     "medication medications medicine medicines mobility money movies music pets plans profession religion school sleep "
     "sport sports study transport travel vacation weekends work"
 )
+_OF_A_CLAUSE = listed("i me you we us it")
+"""Words of a clause that ends with a colon; no speaker's name has one beside others."""
 _TOPIC = re.compile(r"(?:about|more about|some|something about|things|basics|facts) \w")
 _SUBJECT_FIRST = re.compile(r"(?i)\s*(?:i|he|she|we|my|his|her)\b")
 _FIRST_PERSON = re.compile(r"\b(?:I|i['’]m|I['’]\w+|[Mm]y)\b")
@@ -81,12 +83,13 @@ def _blank(match: re.Match[str]) -> str:
 
 def _blank_unless_own(match: re.Match[str]) -> str:
     line, who = match.group(), match.group("who").lower()
-    if who in _OWN_LABELS:
+    words = who.split()
+    if who in _OWN_LABELS or (len(words) > 1 and not _OF_A_CLAUSE.isdisjoint(re.split("[ ']", who))):
         return line
     said = line.partition(":")[2]
     if _TOPIC.match(who) and (not is_label(who) or _SUBJECT_FIRST.match(said)):
         return line.replace(":", ".", 1)
-    if (who in _OWN_HEADINGS or _is_heading(who.split())) and _FIRST_PERSON.search(said):
+    if (who in _OWN_HEADINGS or _is_heading(words)) and _FIRST_PERSON.search(said):
         return " " * (len(line) - len(said)) + said
     if is_label(who):
         return line

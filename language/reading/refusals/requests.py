@@ -92,6 +92,8 @@ _NAMING = [
     ),
 ]
 _WHERE = any_case(r"(?P<what>(?:where|when|what|who|how|which)(?: [\w']+)? (?:i|we|he|she|they)\s.*\S)")
+_CLAUSE = any_case(r"(?P<what>(?:i|we|he|she|they) (?!ever\b|just\b)[\w']+ \S.*)")
+"""What is to be forgotten, without "that": "forget I hate coriander"."""
 _WAS = any_case(r"\b(?:\w+ed|was|put|were|did|left|met)\b")
 _OWNED = any_case(r"(?P<what>(?:my|our|his|her|their|[\w']+'s)\s.*\S)")
 _THE = any_case(r"(?P<what>(?:the|i|we|he|she|they)\s.*\S)")
@@ -202,8 +204,9 @@ def _forgotten(text: str) -> Iterator[RefusalRequest]:
         elif not (what.lower().startswith("about ") and (goes_on or verb != "forget")):
             owned = placed or (verb == "forget" and not goes_on)
             named = _named(what, owned=owned, the=placed)
-            if named is None and verb == "forget" and not goes_on and (where := _WHERE.match(what)) is not None:
-                named = where["what"], False
+            if named is None and verb == "forget" and not goes_on:
+                told = _WHERE.match(what) or _CLAUSE.match(what)
+                named = (told["what"], False) if told is not None else None
             if named is not None:
                 yield RefusalRequest(match.start("act"), end, *named)
 
