@@ -21,6 +21,7 @@ from .filters import is_prompt_injection
 from .kinds import is_health, subject_after
 from .lexicon import is_word
 from .outdated import outdated
+from .outdated_cues import content_prefixes
 from .refusals import Refusal, find_named
 from .revising import find_rescheduling, in_third_person, with_rest
 from .second_tries import second_try
@@ -103,7 +104,8 @@ def _first_round(request: ToolRequest) -> list[_PlannedCall]:
         if wish.arguments["memory_id"] not in changed:
             changed.add(wish.arguments["memory_id"])
             wishes.append(wish)
-    wishes += _outdated_by_meaning(request, reading, wishes)
+    reworded = list(_outdated_by_meaning(request, reading, wishes))
+    wishes = [wish for wish in wishes if not any(_says_no_more(wish, other) for other in reworded)] + reworded
     return sorted(wishes, key=lambda wish: (wish.index, wish.at))
 
 
@@ -183,10 +185,11 @@ def _apply_second_tries(
 
     Returns the corrected candidates, and updates of memories that say what was corrected.
     """
-    left, wishes = list(found), []
-    theirs = [message for message in request.messages if message.role == "user"]
+    left, wishes, theirs = list(found), [], [message for message in request.messages if message.role == "user"]
     for at, message in enumerate(theirs):
         tried = second_try(own_words(message.content))
+        if tried is not None and tried.denies and _answers(request.messages, message):
+            continue
         before = [each.index for each in theirs[max(0, at - _MESSAGES_BEFORE) : at]] if tried is not None else []
         for index in reversed(before):
             near = [place for place, (one, _) in enumerate(left) if one.indices[-1] == index]
@@ -211,6 +214,12 @@ def _apply_second_tries(
             left = [each for each in left if each[0].indices != (message.index,) or each[0] is right]
             break
     return left, wishes
+
+
+def _answers(messages: Sequence[Utterance], message: Utterance) -> bool:
+    """Whether the last thing that was said before a message asked something."""
+    before = [each.content.rstrip() for each in messages if each.index < message.index]
+    return before[-1:] != [] and before[-1].endswith("?")
 
 
 def _is_of(candidate: MemoryCandidate, message: Utterance, correction: Correction) -> bool:
@@ -314,6 +323,13 @@ def _outdated_by_meaning(
         if rewords:
             arguments["content"] = found.content
         yield _PlannedCall(UPDATE if rewords else DOUBT, arguments, message.index, message.content.find(found.quote))
+
+
+def _says_no_more(wish: _PlannedCall, reworded: _PlannedCall) -> bool:
+    """Whether an addition of a message has no word that the memory which the message rewords lacks."""
+    content = str(reworded.arguments.get("content", ""))
+    words = content_prefixes(str(wish.arguments.get("content", ""))) - {"user"}
+    return wish.name == ADD and wish.index == reworded.index and words <= content_prefixes(content)
 
 
 def _own_note(content: str) -> str:

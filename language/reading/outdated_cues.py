@@ -11,7 +11,7 @@ import numpy as np
 from language.base import Vectors
 
 from .ending import ended
-from .lexicon import is_kind_of
+from .lexicon import is_kind_of, relation
 from .parse import Parsed, Word, parse
 from .predicates import CHANGES, ENDS, PARTINGS
 from .sentences import split_sentences
@@ -25,7 +25,7 @@ CUES = 10
 _BEGINNING, _LEAST_LETTERS = 4, 3
 _SAID = listed("say write type mean")
 _WHO_DECIDES = listed("doctor doc gp nurse consultant specialist boss")
-"""Whose doing is the person's own change: "the doctor put it up to 40 mg"."""
+"""Whose word is the person's own change: "the doctor says 40 mg now"."""
 _POINTING, _PERSONS = listed("it that this"), listed("he she it they")
 _THEIRS = listed("him his her their them its")
 _CLAUSES = frozenset({"conj", "advcl", "relcl", "ccomp", "parataxis"})
@@ -122,6 +122,7 @@ def cues_of(passage: str, memory: str) -> Cues | None:
     is_unsettled = is_open and _is_open_where_told(passage, wording, value)
     is_of_another = is_of_another or (around is not None and _is_of_another_thing(parsed, around, whose | value))
     is_doubtful = is_unsettled or is_of_another or is_unnamed or is_repeated or (is_about_others and not is_own)
+    is_doubtful = is_doubtful or (wording is None and _is_other_half(parsed, known))
     return Cues(values, wording, is_doubtful)
 
 
@@ -146,14 +147,19 @@ def _is_of_another_thing(parsed: Parsed, verb: Word, told: set[str]) -> bool:
 
 
 def _is_open_where_told(passage: str, wording: NewWording | None, value: set[str]) -> bool:
-    """Whether the sentences that give the new value, or have the memory's words, leave it open; others may ask on."""
+    """Whether the sentences that give the new value, or have the memory's words, leave it open; others may ask on.
+
+    Where none does, whether all leave it open.
+    """
+    sentences = list(split_sentences(passage))
     told = [
-        each.text
-        for each in split_sentences(passage)
+        each
+        for each in sentences
         if (wording is not None and each.start <= wording.at < each.end)
         or not value.isdisjoint(content_prefixes(each.text))
     ]
-    return not told or any(_OPEN.search(_ASIDE.sub("", each)) for each in told)
+    opens = [_OPEN.search(_ASIDE.sub("", each.text)) is not None for each in told or sentences]
+    return any(opens) if told else all(opens)
 
 
 def _repeats(parsed: Parsed, known: Parsed) -> bool:
@@ -164,6 +170,17 @@ def _repeats(parsed: Parsed, known: Parsed) -> bool:
         if thing is not None and {stem_of(verb), stem_of(thing)} <= stems:
             return not any(word.low in _DENIES for word in parsed.subtree(verb))
     return False
+
+
+def _is_other_half(parsed: Parsed, known: Parsed) -> bool:
+    """Whether a passage tells a state that alternates with what a memory tells: "is closed", of a shop that opens."""
+    root, told = _root(known), _root(parsed)
+    is_state = told.tag == "VBN" and parsed.child(told, "auxpass") is not None and parsed.child(told, "prep") is None
+    return is_state and root.pos == "VERB" and relation(root.lemma, told.lemma) == "opposite"
+
+
+def _root(parsed: Parsed) -> Word:
+    return next((word for word in parsed.words if word.head == word.index), parsed.words[0])
 
 
 def _verb_at(parsed: Parsed, at: int) -> Word | None:
@@ -197,9 +214,15 @@ def _is_of_another(parsed: Parsed, verb: Word, whose: set[str], value: set[str])
         return True
     if _beginning(subject) in value or not told.isdisjoint(whose):
         return _is_held_by_another(parsed, subject, whose, value)
-    if whose and subject.pos == "PROPN":
-        return False  # It may be their name.
+    thing = parsed.child(verb, "dobj")
+    if (whose and subject.pos == "PROPN") or (thing is not None and _is_own(parsed, thing)):
+        return False  # It may be their name, or "the landlord put it up", "they put me on nights".
     return subject.low not in _WHO_DECIDES and _is_person(subject)
+
+
+def _is_own(parsed: Parsed, thing: Word) -> bool:
+    holder = parsed.child(thing, "poss")
+    return thing.low in {"it", "me", "us"} or (holder is not None and holder.low in {"my", "our"})
 
 
 def _are_of_another(parsed: Parsed, told: Sequence[Word]) -> bool:
@@ -233,8 +256,7 @@ def _is_about_others(parsed: Parsed, subjects: Sequence[Word | None], whose: set
 
 def _is_of_person(known: Parsed) -> bool:
     """Whether the subject of a memory is somebody else than the user: "The user's sister", not "The user's car"."""
-    root = next((word for word in known.words if word.head == word.index), known.words[0])
-    subject = known.child(root, "nsubj", "nsubjpass")
+    subject = known.child(_root(known), "nsubj", "nsubjpass")
     words = known.subtree(subject) if subject is not None else ()
     return any(word.low != "user" and (word.pos == "PROPN" or _is_person(word)) for word in words)
 
@@ -263,8 +285,7 @@ def _prefix(word: str) -> str:
 
 def _parts(known: Parsed) -> tuple[set[str], set[str]]:
     """Return the beginnings of the words of a memory's subject, without "user", and of what it tells of them."""
-    root = next((word for word in known.words if word.head == word.index), known.words[0])
-    subject = known.child(root, "nsubj", "nsubjpass")
+    subject = known.child(_root(known), "nsubj", "nsubjpass")
     whose = {_beginning(word) for word in (known.subtree(subject) if subject is not None else ())} - {"user", ""}
     return whose, content_prefixes(known.text) - whose - {"user"}
 

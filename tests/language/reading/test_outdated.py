@@ -237,9 +237,17 @@ def test_who_is_named_is_not_somebody_else(memory, said):
     assert outdated(said, [memory]) is None
 
 
+def test_what_a_reworded_memory_says_is_not_added_beside_it():
+    said = "My budget for the garden is 2,500 euros now."
+    assert [
+        (each.name, each.arguments["content"]) for each in _calls(said, "The budget for the garden is 2000 euros.")
+    ] == [(UPDATE, "The budget for the garden is 2,500 euros.")]
+
+
 @pytest.mark.parametrize(("memory", "said"), [
     ("The user owes his brother 4001 euros.", "My rent is 900 euros now."),
     ("The user starts at half 6 in the morning.", "Remember that my yoga class starts at 6 pm."),
+    ("The user's shop opens at half 6.", "The shop is closed now."),
 ])  # fmt: skip
 def test_the_value_of_another_thing_replaces_none(memory, said):
     found = outdated(said, [memory])
