@@ -17,7 +17,7 @@ class StatementsConfig(AppConfig):
             on_withheld,
             register_refused_search,
         )
-        from journal.undo import on_undo  # noqa: PLC0415
+        from journal.undo import on_undo, wrap_undo  # noqa: PLC0415
 
         from .actions import (  # noqa: PLC0415
             candidates_follow_refusal,
@@ -28,6 +28,7 @@ class StatementsConfig(AppConfig):
             repeats_rejected,
             suppress_due,
         )
+        from .verdicts import compares_unlocked  # noqa: PLC0415
 
         register_rejected_check(repeats_rejected)
         register_refused_search(refused_search)
@@ -36,3 +37,4 @@ class StatementsConfig(AppConfig):
         on_withheld(candidates_follow_withholding)
         on_refusal(candidates_follow_refusal)
         on_undo(doubts_drop)
+        wrap_undo(compares_unlocked)

@@ -96,7 +96,7 @@ def _choose(found: Collection[Repetition], keys: Collection[str]) -> list[Repeti
 def erasure_withdraw(principal: Principal, receipt: UUID) -> Erasure:
     """Cancel a waiting erasure, and show again what it hid.
 
-    Raises NotYoursToDecide, NotFound, Conflict (409 ``erasure_begun``).
+    Raises NotYoursToDecide, NotFound, Conflict (409 ``erasure_begun``, ``wrong_state``).
     """
     user_id = must_decide(principal)
     if Erasure.objects.filter(pk=receipt, user_id=user_id, scope__in=WHOLE).exists():
@@ -105,16 +105,15 @@ def erasure_withdraw(principal: Principal, receipt: UUID) -> Erasure:
         erasure = must_find(Erasure.objects.select_for_update().filter(pk=receipt, user_id=user_id).first(), "erasure")
         if erasure.state in {State.ERASING, State.DONE}:
             raise Conflict(_("This erasure has begun. It can't be taken back."), code="erasure_begun")
-        was_waiting = erasure.state == State.WAITING
-        if was_waiting:
-            erasure.state = State.WITHDRAWN
-            erasure.save(update_fields=["state"])
-            write.change(user_id, "RESTORE", "erasure", erasure.pk)
-            for job in JobRun.objects.filter(kind=JOB, subject_id=str(erasure.pk), state=JobRun.State.WAITING):
-                cancel_job(job)
+        if erasure.state != State.WAITING:
+            raise Conflict(_("This erasure was taken back already."), code="wrong_state", state=erasure.state)
+        erasure.state = State.WITHDRAWN
+        erasure.save(update_fields=["state"])
+        write.change(user_id, "RESTORE", "erasure", erasure.pk)
+        for job in JobRun.objects.filter(kind=JOB, subject_id=str(erasure.pk), state=JobRun.State.WAITING):
+            cancel_job(job)
         write.result("erasure", erasure.pk)
-    if was_waiting:
-        _show_again(erasure)
+    _show_again(erasure)
     return erasure
 
 

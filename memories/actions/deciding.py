@@ -156,8 +156,8 @@ class CandidateDecision:
         """Lift suppressions of the same words if the person says it; raise Gated for others who may know of them."""
         if not self.by_word:
             said = beside.said_beside(self.new.subject, self.new.topics, self.new.metadata)
-            words_check(self.recording.user_id, said)
-            if completes_rejected(self.recording.user_id, self.new.content, said):
+            principal, user_id = self.recording.principal, self.recording.user_id
+            if words_check(principal, user_id, said) or completes_rejected(user_id, self.new.content, said):
                 self.around.against.near = True
         if not self.around.against.words:
             return

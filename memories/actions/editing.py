@@ -82,15 +82,17 @@ def memory_update(
         memory = change.memory
         previous = memory.content, memory.version
         resembles = suppression_check(change.write, user_id, text, own_word=own_word, principal=principal)
+        repeats = ""
         if metadata is not None and not own_word:
-            words_check(user_id, beside.said_beside("", (), metadata), content)
+            repeats = words_check(principal, user_id, beside.said_beside("", (), metadata), content)
         values: dict[str, Any] = {"content": content}
         values |= {"correction": True} if correction else {}
         values |= {"valid_from": valid_from.isoformat()} if valid_from else {}
         values |= {} if metadata is None else {"metadata": metadata}
         values |= {"verbatim": True} if verbatim else {}
         noted = beside.reason_beside(principal, {"metadata": metadata or {}}, memory.subject)
-        reason_to_wait = resembles or document or noted or (rewording.reason_to_wait(change.write) if rewording else "")
+        waits = resembles or repeats or document or noted
+        reason_to_wait = waits or (rewording.reason_to_wait(change.write) if rewording else "")
         if proposal := propose_instead(
             change, principal, Proposal.Kind.UPDATE, values, source, text=text, reason=reason_to_wait
         ):
@@ -197,9 +199,8 @@ def memory_amend(
             return Changed(memory)
         writing.check_no_guess(memory.kind, own_word=own_word)
         values = {name: as_json(value) for name, value in filing.items()}
-        reason = beside.reason_beside(principal, filing, memory.subject)
+        reason = check_beside(principal, memory, filing) or beside.reason_beside(principal, filing, memory.subject)
         if proposal := propose_instead(change, principal, Proposal.Kind.UPDATE, values, reason=reason):
-            _check_beside(principal, memory, filing)
             return Changed(memory, proposal)
         refile(change, principal, filing)
         if own_word or _WORDS & filing.keys():
@@ -224,18 +225,23 @@ def set_filing(change: MemoryWrite, principal: Principal, filing: Mapping[str, A
         raise Refused(_("A field is about the person: it has no subject."), code="bad_field")
     if "category" in filing and writing.bound(memory.kind, filing["category"]) != memory.kind:
         raise Refused(_("What is no list of steps can't become one by being filed otherwise."), code="bad_kind")
-    _check_beside(principal, memory, filing)
+    memory.state_reason = check_beside(principal, memory, filing) or memory.state_reason
     for name, value in filing.items():
         setattr(memory, name, value)
     if "subject" in filing:
         change.update_search_text(principal.language)
 
 
-def _check_beside(principal: Principal, memory: Memory, filing: Mapping[str, Any]) -> None:
-    """Raise Gated (422 ``rejected_before``) for rejected words in an agent's subject, topics or metadata."""
-    if not principal.speaks_as_person:
-        said = beside.said_beside(filing.get("subject", ""), filing.get("topics", ()), filing.get("metadata"))
-        words_check(memory.user_id, said, memory.content)
+def check_beside(principal: Principal, memory: Memory, filing: Mapping[str, Any] | None = None) -> str:
+    """Check an agent's subject, topics and metadata for rejected words, as ``words_check`` does; those of the memory.
+
+    ``filing`` has only some of these, in place of the memory's.
+    """
+    if principal.speaks_as_person:
+        return ""
+    each = filing if filing is not None else {name: getattr(memory, name) for name in ("subject", "topics", "metadata")}
+    said = beside.said_beside(each.get("subject", ""), each.get("topics", ()), each.get("metadata"))
+    return words_check(principal, memory.user_id, said, memory.content)
 
 
 def settle_edit(change: MemoryWrite, *, own_word: bool) -> None:

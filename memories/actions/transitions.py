@@ -41,7 +41,7 @@ from ..policy import writing
 from ..policy.writing import State, Why
 from ..querysets import MemoryQuerySet
 from ..records import Changed
-from .editing import set_filing
+from .editing import check_beside, set_filing
 from .many import summaries_follow, withheld_ahead, withhold
 from .proposing import end, end_create, log_proposal, propose_create, propose_instead, signals_forget
 from .single import MemoryWrite, author, memory_changing, memory_write, relink
@@ -336,7 +336,7 @@ def restore(change: MemoryWrite, principal: Principal) -> None:
     ``similar_exists``, ``field_exists``).
     """
     memory, decides, before = change.memory, principal.decides_what_returns, state_before(change.memory)
-    resembles = "" if decides else resemblance_check(change, principal)
+    resembles = "" if decides else resemblance_check(change, principal) or check_beside(principal, memory)
     waits = not decides and (before == State.PROPOSED or bool(resembles))
     held_back = before == State.QUARANTINED
     must_fit(principal, memory, active=not waits and not held_back)

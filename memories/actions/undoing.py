@@ -15,6 +15,7 @@ from django.utils.dateparse import parse_datetime
 from accounts import policy as accounts_policy
 from accounts.principals import Principal
 from journal.actions import LedgerWrite
+from journal.exceptions import Gated
 from journal.steps import TOUCHED, UndoTarget
 from retrieval.text import prepare
 from statements.actions import GONE, PRESENT, archived_columns, present_columns
@@ -26,6 +27,7 @@ from ..lines import line_tokens, memory_line
 from ..models import MEMORY, Memory, MemoryVersion, Proposal, Relation
 from ..policy import writing
 from ..policy.writing import State, Why
+from .editing import check_beside
 from .many import Slots, block_tokens, change_many, for_bulk, reword_many
 
 _STANDING = frozenset({"state", "state_reason", "deleted_at", "deleted_why", "purge_at"})
@@ -134,7 +136,7 @@ class _MemoriesUndo:
         room -= sum(min(0, block_tokens(each)) for each in moves)
         fitting = []
         for move in moves:
-            why = rejected.get(move.row.pk, "")
+            why = rejected.get(move.row.pk, "") or self.says_beside(move)
             if not why and slots is not None and move.row.pk in back:
                 words = move.row.state in GONE or "content" in move.target
                 why = slots.why_not(back[move.row.pk], active=move.state == State.ACTIVE, words=words)
@@ -147,6 +149,17 @@ class _MemoriesUndo:
                 room -= longer
                 fitting.append(move)
         return fitting
+
+    def says_beside(self, move: Move[Memory]) -> str:
+        """Return the code of why an agent may not bring back what stands beside a statement, or ""."""
+        comes_back = move.row.state in GONE and move.state not in GONE
+        stands_beside = {"subject", "topics", "metadata"} & move.target.keys()
+        if self.principal.decides_what_returns or not (comes_back or stands_beside):
+            return ""
+        try:
+            return "not_yours" if check_beside(self.principal, move.after()) else ""
+        except Gated as error:
+            return error.code
 
     def touch(self, moves: Sequence[Move[Memory]]) -> None:
         """Restore proposals and relations, and keep for undo what they were until now."""

@@ -28,6 +28,7 @@ from retrieval.text import list_words
 from ..models import RejectionReason, Statement, StatementKind, Suppression
 from ..policy import fingerprints, gist_fingerprints
 from ..policy.naming import as_of_user
+from ..policy.resembling import RESEMBLES
 from ..policy.restated import RejectedWords
 from ..querysets import StatementQuerySet
 
@@ -125,15 +126,19 @@ def knows_rejected(principal: Principal, user_id: UUID, suppressions: Collection
     return own.exists() or any(rows.exists() for rows in seen)
 
 
-def words_check(user_id: UUID, texts: Sequence[str], content: str = "") -> None:
+def words_check(principal: Principal, user_id: UUID, texts: Sequence[str], content: str = "") -> str:
     """Raise Gated (422 ``rejected_before``) if texts beside a statement repeat a rejected one, alone or with it.
 
-    One word alone repeats nothing.
+    One word alone repeats nothing. To a principal that does not see everything, it returns the reason to wait instead,
+    since a refusal would tell that there is such a statement; without a repetition "".
     """
-    if repeats_rejected(user_id, [text for text in texts if " " in text]) or (
+    if not repeats_rejected(user_id, [text for text in texts if " " in text]) and not (
         content and completes_rejected(user_id, content, texts)
     ):
+        return ""
+    if sees_everything(principal):
         raise rejected_before()
+    return RESEMBLES
 
 
 def _has_rejected(user_id: UUID) -> bool:

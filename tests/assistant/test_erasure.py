@@ -214,6 +214,8 @@ def test_it_waits_and_can_be_taken_back_until_it_begins(owner, api):
     waiting = api().get(f"/api/v1/erase/{receipt}/").json()
     assert (waiting["state"], waiting["done"]) == ("waiting", False)
     assert client.delete(f"/api/v1/erase/{receipt}/").json()["state"] == "withdrawn"
+    again = client.delete(f"/api/v1/erase/{receipt}/")
+    assert (again.status_code, again.json()["code"], again.json()["state"]) == (409, "wrong_state", "withdrawn")
     JobRun.objects.update(not_before=timezone.now())
     run_erasure(job)
     assert Memory.objects.filter(user=owner).exists()

@@ -56,6 +56,22 @@ def test_so_does_an_edit(narrow, gone):
     assert Memory.objects.get(pk=kept["id"]).content == "The user bakes bread."
 
 
+BESIDE = [{"subject": "shot a swan"}, {"topics": ["shot a", "swan"]}, {"metadata": {"what": SWAN}}]
+
+
+@pytest.mark.parametrize("beside", BESIDE)
+def test_so_does_what_says_it_beside_a_statement(narrow, gone, beside):
+    """A refusal told which words had been rejected."""
+    body = {"content": "The user bakes bread.", "category": "interests", **beside}
+    assert told(narrow.post(URL, body, format="json")) == (202, "proposed", DECIDES)
+    kept = add(narrow, "The user keeps hens.", "interests")
+    assert narrow.patch(url(kept), beside, format="json").status_code == 202
+    if "metadata" in beside:
+        assert (
+            narrow.put(url(kept), {"content": "The user keeps many hens.", **beside}, format="json").status_code == 202
+        )
+
+
 @pytest.mark.parametrize("edited", [False, True])
 def test_what_the_person_refused_it_is_refused_again(narrow, me, gone, edited):
     """It knows of that, and must not ask for ever."""

@@ -61,6 +61,18 @@ def test_an_agent_is_refused_the_same_words(api, agent, owner, deleted, reject, 
     check(owner)
 
 
+@pytest.mark.parametrize("beside", [{"subject": "bakes every Sunday"}, {"topics": ["bakes", "every Sunday"]}])
+def test_nor_does_it_come_back_beside_another_statement(api, agent, owner, deleted, reject, beside):
+    old, rev = deleted("The user keeps hens.", **beside)
+    kept = add(api(agent), "The user drinks tea.", "context", **beside)
+    api(agent).patch(url(kept), {"subject": "", "topics": []}, format="json")
+    refiled = rev_of(owner)
+    reject("The user bakes every Sunday.")
+    assert refusal(api(agent).post(url(old, "restore/"))) == (422, "rejected_before")
+    assert undone(api(agent), rev) == undone(api(agent), refiled) == ["rejected_before"]
+    assert now(old).state == "archived"
+
+
 def test_what_resembles_it_waits_or_stays(api, agent, owner, me, deleted, reject):
     old, rev = deleted(LIKE)
     reject()

@@ -4,13 +4,23 @@ import pytest
 
 from facts.actions import fact_add, fact_edit
 from journal.actions import holds_ledgers
-from memories.actions import adding, memories_add, memories_decide, memory_add, memory_approve, memory_reject
+from journal.undo import undo
+from memories.actions import (
+    adding,
+    memories_add,
+    memories_decide,
+    memory_add,
+    memory_approve,
+    memory_archive,
+    memory_reject,
+)
 from memories.actions.editing import memory_update
 from memories.models import Memory
 from memories.records import Addition, NewMemory
 from statements import querysets, verdicts
 from statements.policy.resembling import RESEMBLES, matching
 from tests import factories
+from tests.factories import rev_of
 
 pytestmark = pytest.mark.django_db
 
@@ -104,6 +114,16 @@ def test_what_is_rejected_while_the_lock_is_waited_for_counts(me, bot_add, compa
     monkeypatch.setattr(adding, "compare_ahead", reject_meanwhile)
     held = bot_add(YACHT)
     assert (held.state, held.state_reason, others) == ("proposed", RESEMBLES, [])
+    assert compared
+    assert not any(compared)
+
+
+def test_an_agent_s_undo_compares_before_its_locks(owner, bot, me, bot_add, compared):
+    memory_archive(bot, bot_add(OWN_BOAT).pk)
+    archived = rev_of(owner)
+    reject(me)
+    compared.clear()
+    assert [each.why for each in undo(bot, archived, archived).left] == ["rejected_before"]
     assert compared
     assert not any(compared)
 
