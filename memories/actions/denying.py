@@ -1,4 +1,4 @@
-"""An agent's new wording of a memory that denies or replaces another one, which the person may have worded."""
+"""A proposed new wording of a memory that denies or replaces another one, which the person may have worded."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from accounts.principals import Principal
 from journal.actions import LedgerWrite
 from statements.wording import Embedded
 
+from ..models import Memory
 from ..policy.bands import Band, Thresholds, nearest_band
 from ..records import NewMemory
 from ..surroundings import AllSurroundings, compare_ahead, read_surroundings
@@ -17,7 +18,7 @@ from .proposing import reason_to_keep
 
 @dataclass(frozen=True, slots=True)
 class Rewording:
-    """A new wording of ``memory_id`` by an agent, with the surroundings that it was compared with before the lock."""
+    """A new wording of ``memory_id``, with the surroundings that it was compared with before the lock."""
 
     principal: Principal
     user_id: UUID
@@ -33,12 +34,16 @@ class Rewording:
         return cls(principal, user_id, memory_id, new, text, ahead)
 
     def reason_to_wait(self, write: LedgerWrite) -> str:
-        """Return why the person must agree to it, or "". What was changed since the comparison is read again."""
+        """Return why the person must agree to it, or ""."""
+        return reason_to_keep(self.principal, self.at_odds(write))
+
+    def at_odds(self, write: LedgerWrite) -> list[Memory]:
+        """Return the memories that it denies or replaces. What was changed since the comparison is read again."""
         reading = self.ahead
         if reading.rev != write.ledgers[self.user_id].rev:
             reading = read_surroundings(self.principal, self.user_id, [(self.new, self.text)], but=self.memory_id)
         (around,) = reading.around
         band, inside = nearest_band(self.text.saying, around.neighbours, Thresholds.of(self.new.field))
         if band not in {Band.RECREATE, Band.CONTRADICT}:
-            return ""
-        return reason_to_keep(self.principal, [around.memories[each.memory_id] for each in inside])
+            return []
+        return [around.memories[each.memory_id] for each in inside]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -29,12 +29,13 @@ from ..models import MEMORY, Memory, Proposal, ProposalEvidence
 from ..policy import writing
 from ..policy.writing import State, Why
 from ..records import RELAYED
+from .denying import Rewording
 from .editing import refile
 from .many import withheld_ahead, words_behind
 from .places import place_approve, place_refuse
 from .proposing import end, log_proposal, moment, quoted
 from .single import MemoryWrite, author, memory_under_lock, relink
-from .transitions import approve_so, archive, refuse
+from .transitions import approve_so, archive, displace, refuse
 
 _APPROVED: dict[str, set[str]] = {
     Proposal.Kind.CREATE: {"content", "category", "subject"},
@@ -66,7 +67,8 @@ def proposal_approve(
 ) -> Proposal:
     """Apply a proposal, optionally with other ``values``, which count as the caller's words.
 
-    A refusal that an agent relayed is then the person's own: the memory is suppressed and its source words withheld.
+    What an approved wording denies or replaces is archived. A refusal that an agent relayed is then the person's own:
+    the memory is suppressed and its source words withheld.
 
     Possible values: ``content``, ``category`` and ``subject`` of a new memory; all fields of an update; ``name`` and
     ``notes`` of a place. A service's values pass the gates for agents. ``version`` is the memory's or place's version
@@ -86,6 +88,11 @@ def proposal_approve(
     kind, verbatim = queries.kind_of(Memory.objects.visible_to(principal), str(seen.memory_id))
     patch = _patch(principal, kind, {"verbatim": verbatim, **seen.values, **given})
     text = None if patch.content is None else Embedded.of(patch.content)
+    rewording = None
+    if text is not None and seen.kind == Proposal.Kind.UPDATE and not patch.verbatim:
+        filed = queries.filed_as(Memory.objects.visible_to(principal), str(seen.memory_id))
+        new = replace(filed, content=text.content)
+        rewording = Rewording.of(principal, seen.user_id, str(seen.memory_id), new, text)
     # An agent relayed that the person wants it put away, and now they say so themselves.
     is_refusal = seen.kind == Proposal.Kind.ARCHIVE and seen.reason == RELAYED
     refused = [str(seen.memory_id)] if is_refusal else []
@@ -100,7 +107,9 @@ def proposal_approve(
             else:
                 _check_fresh(change.memory, proposal, version)
                 if proposal.kind == Proposal.Kind.UPDATE:
+                    denied = rewording.at_odds(write) if rewording else []
                     _apply(change, principal, proposal, patch, text)
+                    _end(change, denied)
                 else:
                     archive(change, Why.PERSON if is_refusal else Why.AGENT, proposal=str(proposal.pk))
                 write.touch("proposals", (proposal.pk, proposal.state))
@@ -242,6 +251,14 @@ def _patch(principal: Principal, kind: str, values: Mapping[str, Any]) -> _Patch
         valid_from=moment(values.get("valid_from")),
         filing=filing,
     )
+
+
+def _end(change: MemoryWrite, denied: Iterable[Memory]) -> None:
+    """Archive the active memories that an approved wording denies or replaces."""
+    for other in denied:
+        if other.state == State.ACTIVE:
+            change.supersede(other.pk)
+            displace(change.write, other)
 
 
 def _apply(change: MemoryWrite, principal: Principal, proposal: Proposal, patch: _Patch, text: Embedded | None) -> None:

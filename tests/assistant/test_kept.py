@@ -22,7 +22,7 @@ from memories.actions import (
 from memories.models import Memory, Proposal
 from memories.records import KEPT, RELAYED, NewMemory
 from tests.assistant.extracting import delete, update
-from tests.factories import PreferencesFactory, agent_principal
+from tests.factories import PreferencesFactory, agent_principal, rev_of
 
 pytestmark = pytest.mark.django_db
 
@@ -184,6 +184,23 @@ def test_an_agents_denial_waits_even_if_it_insists(bot, me, settings, insist, de
     mine.refresh_from_db()
     assert (mine.state, denied.state, denied.state_reason) == ("active", "proposed", KEPT)
     assert memory_add(me, NewMemory(denial, "interests"), insist=insist).memory.state == "active"
+
+
+@pytest.mark.parametrize("denial", ["The user no longer skis in Davos.", "The user never skis in Davos."])
+def test_what_an_approved_wording_denies_ends_and_comes_back_with_undo(owner, bot, me, settings, denial):
+    settings.KEEPSAKE_EMBEDDER = "bundled"
+    mine = memory_add(me, NewMemory("The user skis in Davos each winter.", "interests")).memory
+    theirs = memory_add(bot, NewMemory("The user likes snow.", "interests")).memory
+    proposal = memory_update(bot, theirs.pk, denial).proposal
+    assert proposal.reason == KEPT
+    before = rev_of(owner)
+    proposal_approve(me, proposal.pk)
+    mine.refresh_from_db()
+    assert (mine.state, mine.deleted_why) == ("archived", "replaced")
+    undo(me, before + 1, rev_of(owner))
+    mine.refresh_from_db()
+    theirs.refresh_from_db()
+    assert (mine.state, theirs.content) == ("active", "The user likes snow.")
 
 
 class TestInTalk:
