@@ -98,10 +98,14 @@ def test_what_the_same_agent_added_and_nobody_reviewed_goes_at_once(bot, me):
     assert not Proposal.objects.exists()
 
 
-def test_what_another_agent_added_waits(bot, owner):
+@pytest.mark.parametrize(
+    ("content", "forget"),
+    [(SWAN, FORGET), ("The user owes his brother 9,000 euros.", "Forget that I owe my brother 9,000 euros.")],
+)
+def test_what_another_agent_added_waits(bot, owner, content, forget):
     other = factories.agent_principal(factories.AgentFactory(owner=owner, name="other"))
-    memory = memory_add(other, NewMemory(SWAN, "context")).memory
-    turn(bot, FORGET)
+    memory = memory_add(other, NewMemory(content, "context")).memory
+    turn(bot, forget)
     assert waits(memory)
 
 

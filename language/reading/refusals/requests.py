@@ -97,7 +97,10 @@ _CLAUSE = any_case(r"(?P<what>(?:i|we|he|she|they) (?!ever\b|just\b)[\w']+ \S.*)
 _WAS = any_case(r"\b(?:\w+ed|was|put|were|did|left|met)\b")
 _OWNED = any_case(r"(?P<what>(?:my|our|his|her|their|[\w']+'s)\s.*\S)")
 _THE = any_case(r"(?P<what>(?:the|i|we|he|she|they)\s.*\S)")
-_OBJECT_END = any_case(r"[,.;!?:–—…()]|\s-+\s|\s(?:but|because|since|so|and (?:please|that|then|don't|do not|i|it))\s")
+_OBJECT_END = any_case(
+    r"[;!?–—…()]|(?<!\d)[,.:]|[,.:](?!\d)|\s-+\s"
+    r"|\s(?:but|because|since|so|and (?:please|that|then|don't|do not|i|it))\s"
+)
 _POINTS = any_case(rf"\s*(?:{POINTED})?{ENDING}\s*(?:from (?:your |ur )?(?:memory|memories|notes))?\s*")
 _POINTS_LAST = any_case(rf"\s*(?:about )?{LAST}{ENDING}\s*")
 _TAIL = any_case(rf"\s+(?:{PLACE}|down|please|pls|ok|okay|thanks|anymore|any more|again|now)\s*$")
