@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.db.models import Q
-from django.utils import timezone
 
 from accounts.models import Member
 from accounts.policy import must_remember
@@ -21,15 +18,14 @@ from retrieval.text import prepare
 from statements.actions import GONE, archived_columns
 from statements.actions.many import LogEntry, Move
 from statements.actions.undoing import (
-    plan_restores,
+    StatementsUndo,
     rejected_again,
-    restore_suppressions,
     store_versions,
     wordings_before,
 )
 from statements.policy import fingerprint, fingerprints
 
-from ..models import FACT, FactLink, FactVersion, LegacyFact
+from ..models import FACT, FactLink, LegacyFact
 from ..policy import State, Visibility
 from .bulk import change_many, compared
 
@@ -49,30 +45,17 @@ def legacies_of_facts(ids: Sequence[str]) -> Iterable[UUID]:
     return rows.order_by().values_list("legacy_id", flat=True).distinct()
 
 
-@dataclass
-class _FactUndo:
-    """Restores facts. ``earlier`` are the versions to restore by the fact's id, ``left`` error codes by id."""
+class _FactUndo(StatementsUndo[LegacyFact]):
+    kind = FACT
 
-    write: LedgerWrite
-    principal: Principal
-    user_id: UUID
-    wanted: Sequence[UndoTarget]
-    earlier: Mapping[str, FactVersion]
-    now: datetime = field(default_factory=timezone.now)
-    left: dict[str, str] = field(default_factory=dict)
-
-    def run(self, facts: Iterable[LegacyFact]) -> Mapping[str, str]:
-        """Restore the facts, and return the codes of those that can't be restored."""
-        moves, self.left = plan_restores(self.wanted, {str(fact.pk): fact for fact in facts}, self.move)
-        moves = self.that_fit(moves)
-        restore_suppressions(FACT, self.user_id, self.wanted, moves)
+    def store(self, moves: Sequence[Move[LegacyFact]]) -> None:
+        """Store the changes, and delete the links of reworded facts."""
         change_many(self.write, self.user_id, moves)
         reworded = [move for move in moves if "version" in move.target]
         if reworded:
             ids = [move.row.pk for move in reworded if "content" in move.target]
             FactLink.objects.filter(Q(from_fact__in=ids) | Q(to_fact__in=ids)).delete()
             store_versions(FACT, self.write, reworded, self.now)
-        return self.left
 
     def move(self, fact: LegacyFact, each: UndoTarget) -> Move[LegacyFact] | None:
         """Return the change that restores a fact, or None if nothing changes."""

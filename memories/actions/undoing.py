@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
 from accounts import policy as accounts_policy
@@ -20,11 +18,11 @@ from journal.steps import TOUCHED, UndoTarget
 from retrieval.text import prepare
 from statements.actions import GONE, PRESENT, archived_columns, present_columns
 from statements.actions.many import LogEntry, Move
-from statements.actions.undoing import plan_restores, rejected_again, restore_suppressions, wordings_before
+from statements.actions.undoing import StatementsUndo, rejected_again, wordings_before
 from statements.policy import fingerprint
 
 from ..lines import line_tokens, memory_line
-from ..models import MEMORY, Memory, MemoryVersion, Proposal, Relation
+from ..models import MEMORY, Memory, Proposal, Relation
 from ..policy import writing
 from ..policy.writing import State, Why
 from .editing import check_beside
@@ -42,27 +40,14 @@ def memories_undo(write: LedgerWrite, principal: Principal, wanted: Sequence[Und
     return _MemoriesUndo(write, principal, user_id, wanted, earlier).run(rows)
 
 
-@dataclass
-class _MemoriesUndo:
-    """Restores memories. ``earlier`` are the versions to restore by the memory's id, ``left`` error codes by id."""
+class _MemoriesUndo(StatementsUndo[Memory]):
+    kind = MEMORY
 
-    write: LedgerWrite
-    principal: Principal
-    user_id: UUID
-    wanted: Sequence[UndoTarget]
-    earlier: Mapping[str, MemoryVersion]
-    now: datetime = field(default_factory=timezone.now)
-    left: dict[str, str] = field(default_factory=dict)
-
-    def run(self, memories: Iterable[Memory]) -> Mapping[str, str]:
-        """Restore what is possible. Returns an error code by id for the others."""
-        moves, self.left = plan_restores(self.wanted, {memory.pk: memory for memory in memories}, self.move)
-        moves = self.that_fit(moves)
-        restore_suppressions(MEMORY, self.user_id, self.wanted, moves)
+    def store(self, moves: Sequence[Move[Memory]]) -> None:
+        """Store the changes, with proposals and relations."""
         self.touch(moves)
         change_many(self.write, self.user_id, moves)
         reword_many(self.write, [move for move in moves if "version" in move.target], self.now)
-        return self.left
 
     def may_not(self, memory: Memory, each: UndoTarget) -> str:
         """Return why the principal may not undo it, or '': an agent can't undo what it may not change."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar, Generic
 from uuid import UUID
 
 from django.db import connection
+from django.utils import timezone
 
 from accounts.principals import Principal
 from journal.actions import LedgerWrite
@@ -47,24 +48,52 @@ def wordings_before(kind: StatementKind[Row], wanted: Sequence[UndoTarget], *col
     return {pk: version for pk, version in by_id if version.number == numbers[pk]}
 
 
-def plan_restores(
-    wanted: Sequence[UndoTarget],
-    rows: Mapping[str, Row],
-    restore: Callable[[Row, UndoTarget], Move[Row] | str | None],
-) -> tuple[list[Move[Row]], dict[str, str]]:
-    """Return the changes that restore statements, and the error codes of those that can't be restored, by id.
+@dataclass
+class StatementsUndo(Generic[Row]):
+    """Restores statements of one person, under the locks of their ledgers.
 
-    ``restore`` returns the change of one, its error code, or None if nothing differs. ``rows`` are by id.
+    ``earlier`` are the versions to restore by the statement's id, ``left`` error codes by id.
     """
-    moves, left = [], {}
-    for each in wanted:
-        row = rows.get(each.object_id)
-        found = "not_there" if row is None else restore(row, each)
-        if isinstance(found, str):
-            left[each.object_id] = found
-        elif found is not None:
-            moves.append(found)
-    return moves, left
+
+    kind: ClassVar[StatementKind[Any]]
+
+    write: LedgerWrite
+    principal: Principal
+    user_id: UUID
+    wanted: Sequence[UndoTarget]
+    earlier: Mapping[str, Any]
+    now: datetime = field(default_factory=timezone.now)
+    left: dict[str, str] = field(default_factory=dict)
+
+    def run(self, rows: Iterable[Row]) -> Mapping[str, str]:
+        """Restore what is possible. Returns the error codes of the others, by id."""
+        by_id = {str(row.pk): row for row in rows}
+        moves = []
+        for each in self.wanted:
+            row = by_id.get(each.object_id)
+            found = "not_there" if row is None else self.move(row, each)
+            if isinstance(found, str):
+                self.left[each.object_id] = found
+            elif found is not None:
+                moves.append(found)
+        moves = self.that_fit(moves)
+        befores = {each.object_id: each.before.get("suppressions", []) for each in self.wanted}
+        suppressions = {move.row.pk: befores[str(move.row.pk)] for move in moves}
+        keep_suppressed(moves, suppressions_undo(self.kind.model, self.user_id, suppressions))
+        self.store(moves)
+        return self.left
+
+    def move(self, row: Row, each: UndoTarget) -> Move[Row] | str | None:
+        """Return the change that restores a statement, the code of why it can't be restored, or None for no change."""
+        raise NotImplementedError
+
+    def that_fit(self, moves: Sequence[Move[Row]]) -> list[Move[Row]]:
+        """Return the changes without a conflict or a later rejection, and add the codes of the others to ``left``."""
+        raise NotImplementedError
+
+    def store(self, moves: Sequence[Move[Row]]) -> None:
+        """Store the changes."""
+        raise NotImplementedError
 
 
 def rejected_again(
@@ -107,15 +136,6 @@ def _as_said(said: Any, verbatim: bool) -> Embedded:
     """Return the text of a stored statement or version. Versions of facts have no vector."""
     vector, model = getattr(said, "embedding", None), getattr(said, "embedding_model", "")
     return replace(Embedded.again(said.content, vector, model), verbatim=verbatim, free=verbatim)
-
-
-def restore_suppressions(
-    kind: StatementKind[Row], user_id: UUID, wanted: Sequence[UndoTarget], moves: Sequence[Move[Row]]
-) -> None:
-    """Restore the suppressions that the undone changes added or removed, before ``move_many``."""
-    befores = {each.object_id: each.before.get("suppressions", []) for each in wanted}
-    stood = suppressions_undo(kind.model, user_id, {move.row.pk: befores[str(move.row.pk)] for move in moves})
-    keep_suppressed(moves, stood)
 
 
 def store_versions(
