@@ -38,13 +38,12 @@ class Band(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """Minimum cosine similarity of each band, and of relations."""
+    """Minimum cosine similarity of each band."""
 
     auto: float
     update: float
     check_low: float
     fallback_low: float
-    link_min: float
 
     @classmethod
     def of(cls, field: str) -> Thresholds:
@@ -54,7 +53,6 @@ class Thresholds:
             update=settings.MEMORY_FIELD_UPDATE_SIMILARITY if field else settings.MEMORY_UPDATE_SIMILARITY,
             check_low=settings.MEMORY_CHECK_LOW_SIMILARITY,
             fallback_low=settings.MEMORY_FALLBACK_LOW_SIMILARITY,
-            link_min=settings.MEMORY_LINK_MIN_SIMILARITY,
         )
 
 

@@ -14,8 +14,8 @@ from . import pairs
 
 VERDICTS = ["same", "replaces", "contradicts", "different"]
 SIMILARITIES = st.floats(-1, 1)
-THRESHOLDS = st.lists(st.floats(0.01, 1), min_size=5, max_size=5).map(lambda values: Thresholds(*sorted(values)[::-1]))
-EASY = Thresholds(auto=0.9, update=0.8, check_low=0.7, fallback_low=0.6, link_min=0.5)
+THRESHOLDS = st.lists(st.floats(0.01, 1), min_size=4, max_size=4).map(lambda values: Thresholds(*sorted(values)[::-1]))
+EASY = Thresholds(auto=0.9, update=0.8, check_low=0.7, fallback_low=0.6)
 
 
 class TestBand:
@@ -65,11 +65,10 @@ class TestBand:
     def test_at_its_edges(self, similarity, verdict, expected):
         assert band(similarity, verdict, EASY) == expected
 
-    def test_a_field_is_judged_more_strictly(self, settings):
+    def test_a_field_is_judged_more_strictly(self):
         of_memories, of_fields = Thresholds.of(""), Thresholds.of("city")
         assert of_fields.auto > of_memories.auto
         assert of_fields.update > of_memories.update
-        assert of_fields.link_min == of_memories.link_min == settings.MEMORY_LINK_MIN_SIMILARITY
 
 
 class TestNeighbours:
