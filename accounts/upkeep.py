@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
 from journal.actions import ledger_write
 from journal.exceptions import NotFound
-from journal.leases import Lease, claim_job, fail_job, working
+from journal.leases import Lease, claim_job, fail_job, open_job, resume_jobs, working
+from journal.models import JobRun
 from journal.operation_actions import note_operation
+from journal.queue import enqueue
 from language.base import LanguageError
 
+from .models import User
 from .principals import Principal
 from .queries import principal_for_job
 from .scope import acting_as, working_for
@@ -65,3 +69,17 @@ def _work_on_batch(job: str, owners: Sequence[UUID], work: Callable[..., int]) -
             return work(write, *owners)
     except NotFound:
         return 0  # The person or the legacy was erased meanwhile, with all that is theirs.
+
+
+def start_for_people(kind: str, task: str, wanted: QuerySet[Any], *, since: datetime, most: int) -> int:
+    """Resume jobs of a kind, and start one for each person with ``wanted`` rows and no such job ``since`` then.
+
+    ``wanted`` refers to the person by ``OuterRef("pk")``. Returns how many were started, at most ``most``.
+    """
+    resume_jobs(kind, task)
+    lately = JobRun.objects.filter(kind=kind, user_id=OuterRef("pk"), created_at__gt=since)
+    people = User.objects.filter(Exists(wanted), ~Exists(lately), is_active=True).order_by("last_login", "pk")
+    begun = list(people.values_list("pk", flat=True)[:most])
+    for user_id in begun:
+        enqueue(task, open_job(kind, user_id, user_id=user_id).pk)
+    return len(begun)

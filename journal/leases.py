@@ -126,6 +126,14 @@ def open_job(kind: str, subject_id: object, *, user_id: uuid.UUID | None = None,
     return JobRun.objects.get(kind=kind, subject_id=subject, state__in=["waiting", "running"])
 
 
+def resume_jobs(kind: str, task: str) -> int:
+    """Start ``task`` for the due jobs of a kind, also those whose task or worker was lost. Returns how many."""
+    due = list(JobRun.objects.claimable(timezone.now()).filter(kind=kind).values_list("pk", flat=True))
+    for job_id in due:
+        enqueue(task, job_id)
+    return len(due)
+
+
 def claim_job(job_id: uuid.UUID, *, lease_seconds: int) -> JobRun | None:
     """Claim a due job by compare-and-set. Returns it with its lease token, or None if it can't be claimed."""
     now = timezone.now()

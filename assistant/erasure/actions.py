@@ -19,7 +19,7 @@ from conversations.actions import PassagePlace
 from conversations.echoes import Repetition
 from journal.actions import ledger_write
 from journal.exceptions import Conflict, Refused, must_find
-from journal.leases import cancel_job, claim_job, fail_job, finish_job, open_job, working
+from journal.leases import cancel_job, claim_job, fail_job, finish_job, open_job, resume_jobs, working
 from journal.models import Erasure, JobRun
 from journal.queue import enqueue
 
@@ -158,7 +158,4 @@ def _begin(receipt: UUID) -> Erasure | None:
 
 def erasures_sweep() -> int:
     """Start due erasures, and restart those whose task or worker was lost. Returns how many."""
-    due = list(JobRun.objects.claimable(timezone.now()).filter(kind=JOB).values_list("pk", flat=True))
-    for job_id in due:
-        enqueue(RUN_TASK, job_id)
-    return len(due)
+    return resume_jobs(JOB, RUN_TASK)

@@ -12,20 +12,18 @@ from uuid import UUID
 
 import structlog
 from django.conf import settings
-from django.db.models import Exists, OuterRef
+from django.db.models import OuterRef
 from django.utils import timezone
 
 from accounts import categories
-from accounts.models import User
 from accounts.principals import Principal
-from accounts.upkeep import work_for_person
+from accounts.upkeep import start_for_people, work_for_person
 from conversations.models import Message
 from journal.actions import ledger_write, note_model_use, tokens_used_today
 from journal.exceptions import Gated
-from journal.leases import Lease, finish_job, open_job
+from journal.leases import Lease, finish_job
 from journal.models import JobRun, OperationEvent
 from journal.operation_actions import note_operation
-from journal.queue import enqueue
 from language.backends import get_model
 from language.base import KnownMemory, ModelAnswerInvalid, Utterance
 from language.insights import Insight, InsightRequest
@@ -54,16 +52,9 @@ def insights_due() -> int:
     Returns how many were started, at most ``INSIGHT_PEOPLE``.
     """
     now = timezone.now()
-    for job_id in JobRun.objects.claimable(now).filter(kind=JOB).values_list("pk", flat=True):
-        enqueue(TASK, job_id)
     noted = Memory.objects.active().exclude(kind=Kind.INSIGHT).filter(user=OuterRef("pk"))
     noted = noted.filter(updated_at__gt=now - timedelta(hours=settings.INSIGHT_CHANGED_HOURS))
-    lately = JobRun.objects.filter(kind=JOB, user_id=OuterRef("pk"), created_at__gt=now - _a_while())
-    people = User.objects.filter(Exists(noted), ~Exists(lately), is_active=True).order_by("last_login", "pk")
-    begun = list(people.values_list("pk", flat=True)[: settings.INSIGHT_PEOPLE])
-    for user_id in begun:
-        enqueue(TASK, open_job(JOB, user_id, user_id=user_id).pk)
-    return len(begun)
+    return start_for_people(JOB, TASK, noted, since=now - _a_while(), most=settings.INSIGHT_PEOPLE)
 
 
 def insights_find(job_id: UUID) -> None:

@@ -16,7 +16,7 @@ from accounts.queries import principal_for_job
 from accounts.scope import acting_as
 from journal.exceptions import NotFound
 from journal.holdings import Holding, holdings
-from journal.leases import Lease, claim_job, fail_job, finish_job, open_job, working
+from journal.leases import Lease, claim_job, fail_job, finish_job, open_job, resume_jobs, working
 from journal.ledgers import lock_ledgers
 from journal.models import Change, Export, ExportPart, JobRun, Ledger
 from journal.operation_actions import note_operation
@@ -150,7 +150,4 @@ def exports_expire() -> int:
 
 def exports_sweep() -> int:
     """Restart exports whose task or worker was lost. Returns how many."""
-    due = list(JobRun.objects.claimable(timezone.now()).filter(kind=JOB).values_list("pk", flat=True))
-    for job_id in due:
-        enqueue(RUN_TASK, job_id)
-    return len(due)
+    return resume_jobs(JOB, RUN_TASK)

@@ -14,16 +14,14 @@ from datetime import timedelta
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Exists, OuterRef
+from django.db.models import OuterRef
 from django.utils import timezone
 
-from accounts.models import User
 from accounts.principals import Principal
-from accounts.upkeep import work_for_person
+from accounts.upkeep import start_for_people, work_for_person
 from journal.actions import LedgerWrite, ledger_write, note_model_use, tokens_used_today
 from journal.leases import Lease, finish_job, open_job
 from journal.models import JobRun, Ledger
-from journal.queue import enqueue
 from language.backends import get_model
 from language.base import Comparison
 from statements.verdicts import compares_unlocked
@@ -62,15 +60,8 @@ def consolidations_due() -> int:
     """
     now = timezone.now()
     ComparedPair.objects.filter(at__lt=now - timedelta(days=settings.CONSOLIDATE_COMPARED_DAYS)).delete()
-    for job_id in JobRun.objects.claimable(now).filter(kind=JOB).values_list("pk", flat=True):
-        enqueue(TASK, job_id)
-    lately = JobRun.objects.filter(kind=JOB, user_id=OuterRef("pk"), created_at__gt=now - timedelta(days=1))
     several = Ledger.objects.filter(pk=OuterRef("pk"), memories__gt=1)
-    people = User.objects.filter(Exists(several), ~Exists(lately), is_active=True).order_by("last_login", "pk")
-    begun = list(people.values_list("pk", flat=True)[: settings.CONSOLIDATE_PEOPLE])
-    for user_id in begun:
-        enqueue(TASK, open_job(JOB, user_id, user_id=user_id).pk)
-    return len(begun)
+    return start_for_people(JOB, TASK, several, since=now - timedelta(days=1), most=settings.CONSOLIDATE_PEOPLE)
 
 
 def memories_consolidate(job_id: UUID) -> None:
