@@ -16,7 +16,8 @@ from .stems import LIGHT
 from .words import NUMERALS, listed
 
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_ORDINALS = ORDINALS[:19]
+_ORDINALS = [*ORDINALS, *(f"{ten}-{word}" for ten in ("twenty", "thirty") for word in ORDINALS[:9])]
+_ORDINALS[29:29] = ["thirtieth"]
 _TIMES = ("once", "twice")
 _WORDS = {number: word for word, number in NUMERALS.items()}
 _MOST_IN_WORDS, _FIRST_YEAR, _LAST_YEAR, _MOST_TIMES = 20, 1000, 2100, 5
@@ -27,16 +28,17 @@ _GLUED = "k|km|m|cm|mm|kg|g|mg|l|ml|h|min|lbs?|mph|gb"
 """Units that are written right behind a number: "8k"."""
 _ENDS_THERE = re.compile(r"\s*(?:[.,;:!?]|$|now\b|instead\b|not\b)", re.IGNORECASE)
 """What follows an ordinal in words that is a day: "the thirteenth, not the third"."""
+_ORDINAL = "|".join(sorted(_ORDINALS, key=len, reverse=True))
 _HOURS = range(1, 13)
 _KINDS = {
-    "date": rf"\b(?:{_NTH} (?:of )?{_MONTH}|{_MONTH.replace('<month', '<first')} (?:the )?"
+    "date": rf"\b(?:(?:{_NTH}|(?P<spelt>{_ORDINAL})) (?:of )?{_MONTH}|{_MONTH.replace('<month', '<first')} (?:the )?"
     rf"{_NTH.replace('<day', '<later').replace('<th', '<nd')}(?![\d:]))",
     "month": rf"\b{_MONTH}(?: (?P<year>\d{{4}}))(?!\d)",
     "time": clock.PATTERN,
     "times": rf"\b(?:(?P<word>{'|'.join(_TIMES)})|(?P<count>\d+|{_NUMERAL})(?: times|x))\b",
     "day": r"\b(?:(?P<full>mon|tues|wednes|thurs|fri|satur|sun)days?|(?P<short>tues?|weds?|thu(?:rs?)?|fri|mon))\b"
     r"|\b(?-i:(?P<proper>Sat|Sun))\b",
-    "ordinal": rf"\b(?:(?P<nth>{'|'.join(_ORDINALS)})|(?P<digits>\d+)(?:st|nd|rd|th))\b",
+    "ordinal": rf"\b(?:(?P<nth>{_ORDINAL})|(?P<digits>\d+)(?:st|nd|rd|th))\b",
     "number": rf"(?<![\w.,:-])(?<!past )"
     rf"(?P<number>\d+(?:,\d{{3}})*(?:\.\d+)?|{_NUMERAL})(?P<glued>(?<=\d)(?:{_GLUED}))?"
     r"(?![\w:-]|[.,]\d| (?:thirty|fifteen)\b)",
@@ -53,7 +55,7 @@ _AFTER_OLD = re.compile(
     r"|(?:(?:thing|one|slot|mornings?|evenings?|afternoons?) )?(?:was|were)\b)",
     re.IGNORECASE,
 )
-_NTH_BEFORE = re.compile(rf"\b(?:{'|'.join(_ORDINALS)}|last)\s*$", re.IGNORECASE)
+_NTH_BEFORE = re.compile(rf"\b(?:{_ORDINAL}|last)\s*$", re.IGNORECASE)
 _NOW_BEFORE = re.compile(r"(?:->|→|\bnow|\bto|\bmeant|\bit['’]s|\bbut)\s*(?:on |at |in |the |a |an )*$", re.IGNORECASE)
 _NOW_AFTER = re.compile(r"\s*(?:now|these days|nowadays|from now on|instead)\b", re.IGNORECASE)
 _FEW = r"(?:(?:a|an|the|my|our|his|her)\s+)?[\w'’-]+(?:\.\w+)*(?:\s+[\w'’-]+){0,3}?"
@@ -188,7 +190,7 @@ def _key(kind: str, match: re.Match[str]) -> tuple[int | float, ...]:
     number = (found.get("count") or found.get("number") or "").replace(",", "")
     if kind == "date":
         key: tuple[int | float, ...] = (
-            int(found.get("day") or found["later"]),
+            1 + _ORDINALS.index(found["spelt"]) if "spelt" in found else int(found.get("day") or found["later"]),
             _month(found.get("month") or found["first"]),
         )
     elif kind == "month":
@@ -262,7 +264,8 @@ def _written_as(old: _Value, new: _Value) -> str:
     elif old.kind == "date":
         day, month = str(number) + (_ending(number) if match["th"] or match["nd"] else ""), int(new.key[1])
         name = MONTHS[month - 1].capitalize()
-        written = f"{day} {'of ' if ' of ' in text else ''}{name}" if match["day"] else f"{name} {day}"
+        day = _ORDINALS[number - 1] if match["spelt"] else day
+        written = f"{name} {day}" if match["first"] else f"{day} {'of ' if ' of ' in text else ''}{name}"
     elif old.kind == "month":
         written = f"{MONTHS[number - 1].capitalize()} {new.key[1]}"
     elif old.kind == "time":
