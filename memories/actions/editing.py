@@ -82,9 +82,8 @@ def memory_update(
         memory = change.memory
         previous = memory.content, memory.version
         resembles = suppression_check(change.write, user_id, text, own_word=own_word, principal=principal)
-        repeats = ""
-        if metadata is not None and not own_word:
-            repeats = words_check(principal, user_id, beside.said_beside("", (), metadata), content)
+        said = [*filter(None, [reason]), *beside.said_beside("", (), metadata)]
+        repeats = words_check(principal, user_id, said, content) if said and not own_word else ""
         values: dict[str, Any] = {"content": content}
         values |= {"correction": True} if correction else {}
         values |= {"valid_from": valid_from.isoformat()} if valid_from else {}

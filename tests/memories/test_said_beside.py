@@ -78,6 +78,13 @@ def test_other_texts_beside_a_statement_pass(api, owner, agent, rejected, beside
     assert add(api(owner), "The user likes tea.", "context", subject="plays the cello")["state"] == "active"
 
 
+def test_the_reason_of_an_edit_is_compared_too(api, owner, agent, rejected):
+    kept = add(api(agent), "The user likes tea.", "context")
+    said = {"content": "The user likes green tea.", "reason": "The user plays the cello."}
+    assert refusal(api(agent).put(url(kept), said, format="json")) == (422, "rejected_before")
+    assert api(owner).put(url(kept), said, format="json").status_code == 200
+
+
 def test_short_texts_are_joined_once_and_long_ones_stand_alone():
     long = "one two three four five six"
     assert (said_beside("", ()), said_beside("Ann", ())) == ([], ["Ann"])
