@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from language.reading.inflection import inflect_third_person
 from language.reading.parse import Parsed, Word, parse
-from language.reading.wording import inflect_third_person
 from language.shown import as_shown
 
 from .second_person import second_person

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from .inflection import inflect_third_person, past_of
 from .parse import Parsed, Word, parse
-from .past import past_of
-from .wording import inflect_third_person
 from .words import listed
 
 _NAMING = listed("name call title know spell")

@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 from language.reading.normalise import MASK
 from language.reading.parse import Parsed, Word
-from language.reading.words import FEMALE_NAMES, KIN, KIN_GENDER, MALE_NAMES, NAMING_KIN, NOT_NAMES, TITLES, listed
+from language.reading.words import (
+    ENGLISH,
+    FEMALE_NAMES,
+    KIN,
+    KIN_GENDER,
+    MALE_NAMES,
+    NAMING_KIN,
+    NOT_NAMES,
+    TITLES,
+    listed,
+)
 
 ONE_EACH = listed("mother father grandmother grandfather husband wife boss girlfriend boyfriend")
 """Relations people mostly have one of, so that "my dad" identifies him."""
@@ -39,6 +50,21 @@ def before_name(word: Word) -> bool:
     """Whether a word only introduces a name: "my late uncle" before "Joe"."""
     low = word.low.strip(".")
     return low in _KIN_ADJECTIVES or low in KIN or low in TITLES or low in {"my", "our", "the", "poor", "", "dear"}
+
+
+def nicknames(names: frozenset[str], everything: str) -> frozenset[str]:
+    """Other names of the legacy in lower case: stated beside the name, or short for it and used more than once."""
+    name = "|".join(map(re.escape, names))
+    stated = (
+        rf"\b(?i:{name}),? (?P<nick>[A-Z]\w+) (?i:we|they|everyone|everybody|people) (?i:said|say|called|call)\b",
+        rf"\b(?i:{name})\b[^.!?]{{0,40}}\b(?i:called|known as|nicknamed|went by) (?:(?:him|her|to \w+) )?"
+        r"(?P<nick>[A-Z]\w+)",
+    )
+    found = {match["nick"].lower() for pattern in stated for match in re.finditer(pattern, everything)}
+    words = Counter(re.findall(r"\b[A-Z][a-z]{2,}\b", everything))
+    short = {each.lower() for each, times in words.items() if times > 1}
+    found |= {each for each in short if any(name.startswith(each) and name != each for name in names)}
+    return frozenset(found - ENGLISH)
 
 
 def kin_of_legacy(names: frozenset[str], everything: str) -> str:

@@ -7,9 +7,10 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
+from language.reading.elliptic import complete_answer
 from language.reading.learners import LEARNERS
 from language.reading.notes import OWN_NOTES, expand_notes
-from language.reading.words import CASUAL_SPELLINGS, ENGLISH, KIN, PETS, listed
+from language.reading.words import CASUAL_SPELLINGS, ENGLISH, KIN, PETS, PROPER, listed
 
 MASK = "Xquote"
 """A quotation is replaced by this and a letter, which the parser reads as one name."""
@@ -115,14 +116,6 @@ _UNMARKED = re.compile(
     r"(?![\w'])",
     re.I,
 )
-_PROPER = {
-    word: word.capitalize()
-    for word in listed(
-        """monday tuesday wednesday thursday friday saturday sunday january february april june july august september
-        october november december english british french german dutch italian spanish irish scottish portuguese polish
-        chinese japanese indian american christmas easter"""
-    )
-}
 _WORD = re.compile(r"(?<![\w'@/.])[^\W_]+/?(?:'s)?(?![\w'@/])")
 _POSSESSIVE_KIN = re.compile(
     r"(?i)(?<![\w'])(mum|mom|dad|gran|nan|grandma|grandpa|grandad|sister|brother|auntie|uncle|wife|"
@@ -268,12 +261,14 @@ def is_casual(texts: Sequence[str]) -> bool:
     )
 
 
-def normalise(text: str, names: Collection[str], *, casual: bool, about: str = "", own: bool = False) -> Normalised:
+def normalise(
+    text: str, names: Collection[str], *, casual: bool, about: str = "", own: bool = False, reply: str = ""
+) -> Normalised:
     """Normalise a text for the parser.
 
     ``names`` are known names in lower case. ``casual`` enables the corrections for ``is_casual`` writers. ``about`` is
     the subject added to biographical notes without one ("Trained as a pharmacist."), or empty. ``own``: such notes are
-    about the user ("Allergic to nuts.") until another person is mentioned.
+    about the user ("Allergic to nuts.") until another person is mentioned. ``reply``: what the assistant said before.
     """
     mended = Normalised.of(text.translate(_TRANSLATED))
     _mask(mended)
@@ -322,6 +317,7 @@ def normalise(text: str, names: Collection[str], *, casual: bool, about: str = "
     mended.replace(re.compile(r"\s+(?=[,.!?;])|[,;\s]+(?=[.!?]|$)|^[\s,;.!-]+"), "")
     mended.replace(re.compile(r"\s{2,}"), " ")
     mended.replace(re.compile(r"(?:(?<=[.!?] )|^)[a-z]"), lambda match: match.group().upper())
+    mended.edit(complete_answer(reply, mended.text, text))
     mended.edit(list(expand_notes(mended.text, about or ("I" if own else ""), about)))
     # Without a full stop, the parser takes the last noun for a verb.
     mended.replace(re.compile(r"(?<=\w)\Z"), ".")
@@ -395,6 +391,6 @@ def _normalise_words(mended: Normalised, names: Collection[str]) -> None:
     mended.replace(
         re.compile(r"(?<![\w'])[a-zà-ÿ]+(?![\w])"),
         lambda match: (
-            _PROPER.get(match.group()) or (match.group().capitalize() if match.group() in known else match.group())
+            PROPER.get(match.group()) or (match.group().capitalize() if match.group() in known else match.group())
         ),
     )

@@ -17,6 +17,7 @@ from language.reading.kin import (
     kin_of_legacy,
     name_after,
     name_gender,
+    nicknames,
     possessor,
     whole_name,
 )
@@ -94,7 +95,7 @@ class Cast:
         if not legacy.gender:
             counts = Counter(PRONOUNS[word] for word in re.findall(r"\w+", everything.lower()) if word in PRONOUNS)
             legacy.gender = counts.most_common(1)[0][0] if counts else ""
-        return cls(legacy, user, names, focus=legacy)
+        return cls(legacy, user, names | nicknames(names, everything), focus=legacy)
 
     def next_message(self, reply: str) -> None:
         """Move on to the user's next message; ``reply`` is the assistant's message before it."""

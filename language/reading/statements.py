@@ -122,7 +122,8 @@ class _BatchReader:
             return None if len(text.split()) <= _MOST_RETRACTION_WORDS else []
         about = "" if _ASKED_OF_YOU.search(self.reply) else self.cast.elided_subject(text)
         own = self.cast.legacy is None and not _ASKED_OF_OTHERS.search(self.reply)
-        normalised = normalise(text, self.names, casual=self.casual or is_casual([text.strip()]), about=about, own=own)
+        casual = self.casual or is_casual([text.strip()])
+        normalised = normalise(text, self.names, casual=casual, about=about, own=own, reply=self.reply)
         parsed = parse(normalised.text)
         if parsed is None:
             self.dropped["not parsed"] += 1

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 
 from language.reading.clauses import SAY, Clause, governor, subject_index, subject_of, trimmed
+from language.reading.inflection import inflect_third_person
 from language.reading.kin import before_name
 from language.reading.normalise import MASK, Normalised
 from language.reading.parse import Word
@@ -23,9 +24,6 @@ _PASSIVE_VERBS = listed(
     "bury call name marry diagnose adopt educate train base divorce widow raise promote section fire"
 )
 _NAMED = frozenset({"PERSON", "GPE", "LOC", "ORG", "FAC", "NORP"})
-
-
-_INVARIABLE = listed("is was has does had did trod lit wed shod")
 
 
 class Unclear(Exception):
@@ -371,12 +369,3 @@ def _is_coargument(clause: Clause, word: Word) -> bool:
 
 def _is_coordinated(clause: Clause, subject: Word) -> bool:
     return any(each.dep == "conj" for each in clause.parsed.children(subject))
-
-
-def inflect_third_person(verb: str) -> str:
-    """The third person singular of a verb: "carry" gives "carries". Unrecognised past forms stay."""
-    if verb.lower() in _INVARIABLE:
-        return verb
-    if re.search(r"(?:s|x|z|ch|sh|o)$", verb):
-        return verb + "es"
-    return verb[:-1] + "ies" if re.search(r"[^aeiou]y$", verb) else verb + "s"

@@ -273,3 +273,13 @@ CASUAL_SPELLINGS = {
     "sorta": "rather", "rn": "now", "b4": "before", "alot": "a lot",
     "evry": "every", "everyday": "every day", "bout": "about", "bf's": "boyfriend's", "veggie": "vegetarian",
 }  # fmt: skip
+
+PROPER = {
+    word: word.capitalize()
+    for word in listed(
+        """monday tuesday wednesday thursday friday saturday sunday january february april june july august september
+        october november december english british french german dutch italian spanish irish scottish portuguese polish
+        chinese japanese indian american christmas easter"""
+    )
+}
+"""Names of days, months, languages and feasts in lower case, and as they are written."""

@@ -1,0 +1,376 @@
+"""Complete an elliptic answer by the question that it answers.
+
+"When was Wim born?" and "In 1931, in Zwolle." give "Wim was born in 1931, in Zwolle."; "Have you a pet?" and "A cat."
+give "I have a cat." Only what fits the question is completed: a time for "when", a place for "where", a noun for
+"what".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice, takewhile
+
+from language.reading.inflection import inflect_third_person, past_of
+from language.reading.lexicon import is_kind_of, is_place, is_word
+from language.reading.parse import Parsed, Word, parse
+from language.reading.words import KIN, KIN_PLURALS, PETS, PROPER, listed
+
+MOST_WORDS = 24
+"""Of the answer's first sentence: a longer one is rarely elliptic."""
+_QUESTION = re.compile(r"[^.!?\n]*\?")
+_LEAD = re.compile(
+    r"(?i)^\W*(?:(?:and|so|but|oh|ok|okay|ah|well|then|now|tell me|may i ask|by the way)\b[,:]?\s+)*(?=\w)"
+)
+_TAIL = re.compile(
+    r"(?i)(?:,? (?:if (?:i|you)\b[^?]*|by the way|exactly|originally|again|anyway|please|dear|back then|then|"
+    r"at the time|in those days|at some point|at all|any ?more|(?-i:, [A-Z]\w+)))+(?=\?)"
+)
+_TOPIC = re.compile(r"(?P<topic>(?:[Yy]our |[Hh]is |[Hh]er )?\w+), (?=(?:what|when|where|who|how|did|does|is|was)\b)")
+_YOU_TWO = re.compile(r"(?i)\byou (?:two|both|all)\b")
+_SENTENCE = re.compile(r"[^.!?\s][^.!?\n]*(?=[.!?\n]|$)")
+_MOST_OF_A_LEAD = 3
+"""Words of a sentence before the answer: "Of course."."""
+_DENIED = re.compile(r"(?i)^\W*(?:oh,? )?(?:no|nope|nah|not|never|none|nothing|nobody|neither)\b")
+_HEDGED = re.compile(r"(?i)\b(?:maybe|perhaps|possibly|probably|guess|suppose|think|not sure|dunno|idea)\b|\?")
+_MONTH = r"(?:jan|febr)uary|march|april|may|june|july|august|(?:sept|nov|dec)ember|october"
+_TIMES = (
+    (
+        re.compile(rf"(?i)(?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{_MONTH})\b|(?:{_MONTH}) \d{{1,2}}\b(?!\d)"),
+        "on ",
+    ),
+    (
+        re.compile(
+            rf"(?i)(?:\d{{4}}|the (?:\d{{2}}|(?:early|late) )|(?:the )?(?:spring|summer|autumn|winter)|{_MONTH})"
+        ),
+        "in ",
+    ),
+    (
+        re.compile(r"(?i)(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|christmas (?:day|eve)\b|my \w+ birthday\b"),
+        "on ",
+    ),
+    (re.compile(r"(?i)\d{1,2}(?::\d\d)? ?(?:am|pm|o'clock)\b|half past\b|(?:noon|midnight)\b"), "at "),
+    (re.compile(r"(?i)(?:yesterday|today|last|this|every|(?:\w+ ){1,3}ago)\b"), ""),
+)
+"""What a time begins with, and the preposition before it."""
+_DURATION = re.compile(
+    r"(?i)^(?:(?:about|almost|nearly|over|only|just) )?[\w-]+(?: and a half)? (?:minute|hour|day|week|month|year)s?\b"
+)
+_OFTEN = re.compile(r"(?i)^(?:every|once|twice|daily|weekly|always|most|(?:\w+ )times)\b")
+_YOURS = {"your": "my", "yours": "mine", "yourself": "myself"}
+_OF_MINE = {"are": "am", "'re": "am", "were": "was"}
+_HAVE = {"have": "Do", "has": "Does", "had": "Did"}
+_UNCLEAR = listed("it that this these those there here them i me my mine we us our something anything else")
+_AUXILIARIES = listed("be do have will would can could should must may might shall")
+_TOWARDS = listed("go move travel come emigrate return fly run flee retire")
+_FAVOURITES = frozenset({"favourite", "favorite"})
+_NOMINAL = frozenset({"NOUN", "PROPN", "NUM"})
+_SUBJECTS = frozenset({"nsubj", "nsubjpass"})
+
+
+def complete_answer(reply: str, text: str, said: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the edit (start, end, new text) that completes the first sentence of ``text``, if it is elliptic.
+
+    ``reply`` is the assistant's message before it, and ``said`` the text as the user wrote it.
+    """
+    questions = _QUESTION.findall(reply)
+    if not questions or _DENIED.search(said):
+        return
+    for sentence in islice(_SENTENCE.finditer(text), 2):
+        words = len(sentence[0].split())
+        whole = (
+            _completed(questions[-1], sentence[0]) if words <= MOST_WORDS and not _HEDGED.search(sentence[0]) else ""
+        )
+        if whole:
+            yield sentence.start(), sentence.end(), whole
+        if whole or words > _MOST_OF_A_LEAD:
+            return
+
+
+def _completed(question: str, answer: str) -> str:
+    given = parse(f"{answer}.")
+    if given is None or not given.words or _is_clause(given):
+        return ""
+    alone = _TAIL.sub("", _LEAD.sub("", question))
+    topic = _TOPIC.match(alone)
+    alone = re.sub(r"\b(?:he|she|they)\b", topic["topic"], alone[topic.end() :], count=1) if topic else alone
+    asked = _Question.of(_YOU_TWO.sub("you", alone))
+    told = _Answer(asked, given).sentence() if asked else ""
+    if told and _YOU_TWO.search(alone):
+        told = re.sub(r"^I (am|was|\b)", lambda found: {"am": "we are", "was": "we were"}.get(found[1], "we "), told)
+    return f"{told[0].upper()}{told[1:].rstrip(' ,;-')}" if told else ""
+
+
+def _is_clause(given: Parsed) -> bool:
+    """Whether an answer is a sentence by itself, an order or an exclamation."""
+    root = next(word for word in given.words if word.head == word.index)
+    if root.pos == "INTJ" or root.low in {"wait", "same", "yes", "thanks"} or root.tag in {"VB", "VBP", "MD"}:
+        return True
+    return any(each.dep in {*_SUBJECTS, "expl"} for each in given.children(root))
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """A question by its parts, in its order. ``gap``: the words asked for; ``rest``: what follows the subject."""
+
+    parsed: Parsed
+    gap: Sequence[Word]
+    auxiliary: Word
+    subject: Sequence[Word]
+    rest: Sequence[Word]
+
+    @classmethod
+    def of(cls, text: str) -> _Question | None:
+        """Its parts; None if it is not understood, or about the one who asks."""
+        parsed = parse(f"{text[:1].upper()}{text[1:]}")
+        words = [each for each in parsed.words if each.pos != "PUNCT"] if parsed else []
+        if parsed is None or not words or any(each.low in _UNCLEAR or each.dep == "neg" for each in words):
+            return None
+        if words[2:] and words[0].low in _HAVE and not any(each.tag == "VBN" for each in words):  # "Had he sisters?"
+            return cls.of(f"{_HAVE[words[0].low]} {words[1].text} have {text[words[2].start :]}")
+        asks = words[0].tag in {"WP", "WDT", "WRB"}
+        place = next((at for at, word in enumerate(words[:6]) if word.lemma.lower() in _AUXILIARIES), None)
+        if place is not None and (asks or not place):
+            return cls._with_auxiliary(parsed, words, place)
+        of_subject = asks and words[2:] and words[1].tag == "VBD"
+        return cls(parsed, words[:1], words[1], [], words[2:]) if of_subject else None
+
+    @classmethod
+    def _with_auxiliary(cls, parsed: Parsed, words: Sequence[Word], place: int) -> _Question | None:
+        gap, auxiliary, after = words[:place], words[place], words[place + 1 :]
+        root = next((each for each in words if each.head == each.index), auxiliary)
+        subject = next((each for each in parsed.children(root) if each.dep in _SUBJECTS), None)
+        if subject is None and gap and root is auxiliary and root.lemma == "be":  # "Who is Tom?"
+            return cls(parsed, gap, auxiliary, after, [])
+        if subject is not None and subject in gap:
+            return cls(parsed, gap, auxiliary, [], after)
+        named = {each.index for each in parsed.subtree(subject)} if subject is not None else set()
+        own = list(takewhile(lambda each: each.index in named, after))
+        understood = own and (gap or all(each.low != "or" for each in after))
+        return cls(parsed, gap, auxiliary, own, after[len(own) :]) if understood else None
+
+    @property
+    def asks(self) -> str:
+        """The interrogative: "when", "how old"; empty if it is answered by yes or no."""
+        words = [each.low for each in self.gap]
+        if words[:1] == ["how"] and len(words) > 1:
+            return f"how {words[1]}"
+        if len(words) == 2 and words[1] in {"year", "date", "day", "month", "time"}:
+            return "when"
+        return words[0] if words else ""
+
+    @property
+    def names(self) -> bool:
+        """Whether a name is asked for."""
+        return self.asks in {"who", "whom"} or any(each.lemma in {"name", "call"} for each in self.parsed.words)
+
+    @property
+    def of_user(self) -> bool:
+        """Whether its subject is the one who answers."""
+        return [each.low for each in self.subject] == ["you"]
+
+    def whose(self) -> str:
+        """Its subject as an owner: "my", "his", "Wim's"."""
+        said = _text(self.subject, of_subject=True)
+        return {"I": "my", "he": "his", "she": "her", "they": "their"}.get(said, f"{said}'s")
+
+    def begin(self) -> tuple[str, str, Sequence[Word]]:
+        """Subject, verb and the words after it, as a statement has them."""
+        said = _text(self.subject, of_subject=True)
+        low, rest = self.auxiliary.low, [each for each in self.rest if each.low != "ever"]
+        if self.auxiliary.lemma.lower() != "do" or not rest or rest[0].lemma.lower() == "do" == self.auxiliary.lemma:
+            form = {"'s": "is"}.get(low, low)
+            return said, _OF_MINE.get(form, form) if self.of_user else form, rest
+        at = next((at for at, each in enumerate(rest) if each.pos in {"VERB", "AUX"}), 0)
+        lemma = rest[at].lemma.lower()
+        plain = self.of_user or low == "do"
+        verb = (
+            past_of(lemma) if low == "did" else lemma if plain else inflect_third_person(lemma).replace("haves", "has")
+        )
+        adverbs = "".join(f"{each.text} " for each in rest[:at])
+        return said, adverbs + verb, rest[at + 1 :]
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """An elliptic answer to a question."""
+
+    question: _Question
+    parsed: Parsed
+
+    @property
+    def root(self) -> Word:
+        return next(word for word in self.parsed.words if word.head == word.index)
+
+    @property
+    def text(self) -> str:
+        """The answer without its full stop; a common word at its start is in lower case."""
+        said, first = self.parsed.text[:-1], self.parsed.words[0]
+        low = first.low
+        is_common = any(is_word(form) for form in (low, first.lemma.lower(), low.removesuffix("s")))
+        named = self.question.names or low in PROPER or is_place(first.text) or not is_common
+        keeps = (named and first.pos in {"PROPN", "NOUN", "ADJ"}) or low == "i" or first.text[1:].isupper()
+        return said if keeps else f"{said[0].lower()}{said[1:]}"
+
+    @property
+    def begins_with_preposition(self) -> bool:
+        return self.parsed.words[0].pos in {"ADP", "SCONJ"} or self.parsed.words[0].low in {"when", "near", "since"}
+
+    @property
+    def is_nominal(self) -> bool:
+        names = self.root.pos in _NOMINAL or self.root.entity in {"NORP", "LANGUAGE"}
+        return names and not self.begins_with_preposition
+
+    def sentence(self) -> str:
+        """The statement, or empty if the answer does not fit the question."""
+        question, asks = self.question, self.question.asks
+        if not question.subject:
+            return self._of_subject()
+        if asks in {"when", "where", "how long", "how often", "how"}:
+            adverbial = self._adverbial(asks)
+            return _joined(*question.begin(), adverbial) if adverbial else ""
+        if not asks:
+            return self._of_yes_or_no()
+        if asks in {"how old", "how tall"}:
+            said, verb, rest = question.begin()
+            return _joined(said, f"{verb} {self.text}", rest) if self.root.pos in _NOMINAL else ""
+        if asks in {"how many", "how much"}:
+            return self._with_object(self._counted(question.gap[2:]))
+        return self._of_thing() if asks in {"what", "who", "whom", "which"} else ""
+
+    def _of_subject(self) -> str:
+        asks, is_a = self.question.asks, self.question.auxiliary.lemma.lower() == "be"
+        if not self.is_nominal or asks not in {"who", "what", "which"} or (is_a and asks != "who"):
+            return ""
+        return _joined(self.text.split(",")[0], self.question.auxiliary.text, self.question.rest)
+
+    def _of_thing(self) -> str:
+        said, verb, rest = self.question.begin()
+        low = [each.low for each in rest]
+        if self.question.auxiliary.lemma.lower() == "do" and self.question.rest and self.question.rest[0].lemma == "do":
+            return self._of_occupation(said)
+        if low == ["like"]:
+            return f"{said} {verb} {self.text}" if self.root.pos == "ADJ" or self.parsed.words[0].pos == "DET" else ""
+        return self._with_object(self.text) if self.is_nominal else ""
+
+    def _of_occupation(self, said: str) -> str:
+        """ "What did he do?" asks for a trade or for what was done."""
+        now = self.question.auxiliary.low != "did"
+        if self.root.tag == ("VBZ" if now else "VBD"):
+            return f"{said} {self.text}"
+        if self.root.tag not in {"NN", "NNP"} or not is_kind_of(self.root.low, "person") or not self.is_nominal:
+            return ""
+        be = ("am" if self.question.of_user else "is") if now else "was"
+        article = "" if self.parsed.words[0].pos == "DET" else "an " if self.text[0] in "aeiou" else "a "
+        return f"{said} {be} {article}{self.text}"
+
+    def _with_object(self, thing: str) -> str:
+        """The statement with a noun in the place of what is asked for; empty if it is no object or complement."""
+        said, verb, rest = self.question.begin()
+        if not thing:
+            return ""
+        last = rest[-1] if rest else None
+        if (
+            last is not None
+            and last.pos == "ADP"
+            and all(each.index < last.index for each in self.question.parsed.children(last))
+        ):
+            return _joined(said, verb, rest, thing)
+        gap = {each.index for each in self.question.gap}
+        asked = next(each for each in self.question.gap if each.head not in gap or each.head == each.index)
+        if asked.dep not in {"dobj", "attr", "oprd", "dep", "pobj", "dative"}:
+            return ""
+        place = next((at for at, each in enumerate(rest, start=1) if each.index == asked.head), 0)
+        while place < len(rest) and (rest[place].dep == "prt" or (not place and rest[place].pos == "VERB")):
+            place += 1
+        return _joined(said, f"{verb}{_after(rest[:place])} {thing}", rest[place:])
+
+    def _counted(self, noun: Sequence[Word]) -> str:
+        first = self.parsed.words[0]
+        if first.pos != "NUM" or not noun:
+            return ""
+        if len(self.parsed.words) > 1 and self.parsed.words[1].pos != "PUNCT":
+            return self.text
+        named = _text(noun[:-1]) + f" {noun[-1].lemma if first.low in {'one', '1'} else noun[-1].text}"
+        return f"{self.text[: first.end]} {named.strip()}{self.text[first.end :]}"
+
+    def _adverbial(self, asks: str) -> str:
+        """The answer as an adverbial that fits: of time, place, length, frequency or manner."""
+        parts = [each.strip() for each in self.text.split(",")]
+        if asks in {"when", "how"} or (asks == "where" and self.begins_with_preposition):
+            first = self._timed(parts[0]) if asks == "when" else parts[0] if self.begins_with_preposition else ""
+            ends = self.question.rest[-1].low if self.question.rest else ""
+            first = first.removeprefix(f"{ends} ") if asks == "where" else first
+            more = takewhile(lambda each: re.match(r"(?:in|at|on|near|by)\b", each), parts[1:])
+            return ", ".join([first, *more]) if first else ""
+        if asks == "where" and (self.root.pos == "PROPN" or is_place(self.root.text)):
+            is_stranded = bool(self.question.rest) and self.question.rest[-1].pos == "ADP"
+            goes = any(each.lemma in _TOWARDS for each in self.question.rest)
+            return f"{'' if is_stranded else 'to ' if goes else 'in '}{parts[0]}"
+        if asks == "how long":
+            return parts[0] if self.begins_with_preposition else f"for {parts[0]}" if _DURATION.match(parts[0]) else ""
+        return parts[0] if asks == "how often" and _OFTEN.match(parts[0]) else ""
+
+    def _timed(self, part: str) -> str:
+        if self.begins_with_preposition:
+            return part
+        before = next((word for pattern, word in _TIMES if pattern.match(part)), None)
+        return "" if before is None else f"{before}{part}"
+
+    def _of_yes_or_no(self) -> str:
+        said, verb, rest = self.question.begin()
+        head = next((each for each in rest if each.dep == "dobj"), None)
+        asked = self.question.parsed.subtree(head) if head is not None else []
+        if head is not None and self.is_nominal and any(each.low in _FAVOURITES for each in asked):
+            be = "was" if self.question.auxiliary.low in {"did", "had"} else "is"
+            noun = "".join(f" {each.text}" for each in asked if each.pos != "DET")
+            return f"{self.question.whose()}{noun} {be} {self.text}"
+        if head is not None and self._answers(head):
+            thing = self._counted([head]) or self.text
+            before = [each for each in rest if each.index < asked[0].index]
+            after = [each for each in rest if each.index > asked[-1].index]
+            return _joined(said, f"{verb}{_after(before)} {thing}", after)
+        if self.question.auxiliary.lemma.lower() == "be" and not self.begins_with_preposition:
+            return ""
+        if any(each.tag == "PRP" for each in self.parsed.words):
+            return ""
+        fits = (self._adverbial(each) for each in ("when", "how long", "how often"))
+        adverbial = next((each for each in fits if each), "")
+        return _joined(said, verb, rest, adverbial) if adverbial else ""
+
+    def _answers(self, asked: Word) -> bool:
+        """Whether the answer names some of what is asked about: two dogs for pets, a sister for siblings."""
+        if not self.is_nominal:
+            return False
+        if self.root.pos == "NUM":
+            return True
+        kin = KIN.keys() | KIN_PLURALS
+        return (
+            self.root.lemma == asked.lemma
+            or (self.root.low in kin and asked.low in kin)
+            or (self.root.low in PETS and asked.lemma in {"pet", "animal"})
+        )
+
+
+def _joined(subject: str, verb: str, rest: Sequence[Word], last: str = "") -> str:
+    return f"{subject} {verb}{_after(rest)}{f' {last}' if last else ''}"
+
+
+def _after(words: Sequence[Word]) -> str:
+    said = _text(words)
+    return f" {said}" if said else ""
+
+
+def _text(words: Sequence[Word], *, of_subject: bool = False) -> str:
+    """Words of a question as the one who answers says them."""
+    you = "I" if of_subject and len(words) == 1 else "me"
+    said = ""
+    for before, each in zip([None, *words], words, strict=False):
+        told = ("I" if each.dep in _SUBJECTS else you) if each.low == "you" else _YOURS.get(each.low, each.text)
+        said += f"{' ' if before is not None and before.end < each.start else ''}{told}"
+    return (
+        said
+        if not of_subject or not words or words[0].pos == "PROPN" or said == "I"
+        else f"{said[0].lower()}{said[1:]}"
+    )

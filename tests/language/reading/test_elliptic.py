@@ -1,0 +1,98 @@
+"""Answers without a verb are read by the question that they answer."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from language.base import ExtractionRequest, Utterance
+from language.reading.elliptic import complete_answer
+from language.reading.statements import read
+
+AT = datetime(2026, 11, 20, 18, tzinfo=UTC)
+
+
+def completed(question, answer):
+    text = answer
+    for start, end, whole in complete_answer(question, answer, answer):
+        text = f"{answer[:start]}{whole}{answer[end:]}"
+    return text
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "whole"),
+    [
+        ("When was Otto born?", "The 3rd of May 1920, in Graz.", "Otto was born on the 3rd of May 1920, in Graz."),
+        ("And when did he retire, if I may ask?", "You may. In 1984.", "You may. He retired in 1984."),
+        ("What did she grow?", "Leeks mostly, and beans.", "She grew leeks mostly, and beans."),
+        ("Where do you live now?", "Leeds.", "I live now in Leeds."),
+        ("Where is she from?", "Porto.", "She is from Porto."),
+        ("Where are you from?", "From Kerry.", "I am from Kerry."),
+        ("Where did you move then?", "To Hull, a small house by the docks.", "I moved to Hull."),
+        ("How long did you row?", "Nine years.", "I rowed for nine years."),
+        ("How old were you when he left?", "Six.", "I was six when he left."),
+        ("How many sons do you have?", "Four.", "I have four sons."),
+        ("Did you have children?", "One, Edda.", "I had one child, Edda."),
+        ("Do you have any pets?", "Two cats.", "I have two cats."),
+        ("Had she sisters?", "Two.", "She had two sisters."),
+        ("Did Otto have a favourite dish?", "Dumplings with plums.", "Otto's favourite dish was dumplings with plums."),
+        ("Did he ever marry?", "Twice.", "He married twice."),
+        ("Did she stop working at some point?", "In 1999, the knee.", "She stopped working in 1999."),
+        ("What is your sister's name?", "Rose.", "My sister's name is Rose."),
+        ("What's your dog called?", "Bello.", "My dog is called Bello."),
+        ("Who taught you?", "My aunt.", "My aunt taught me."),
+        ("Who is Nils?", "My neighbour.", "Nils is my neighbour."),
+        ("Who did you sail with?", "My cousin.", "I sailed with my cousin."),
+        ("What are you allergic to?", "Wasps.", "I am allergic to wasps."),
+        ("What would you like to learn?", "Portuguese.", "I would like to learn Portuguese."),
+        ("What does he do?", "A baker.", "He is a baker."),
+        ("And Nils, what does he do?", "teaches chess at a school.", "Nils teaches chess at a school."),
+        ("What was she like?", "Stubborn and kind.", "She was stubborn and kind."),
+        ("Where did you two meet?", "At a fair in 1971.", "We met at a fair in 1971."),
+    ],
+)
+def test_it_is_completed(question, answer, whole):
+    assert completed(question, answer) == whole
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Do you have any pets?", "No, two cats would be too many."),
+        ("When was that?", "In 1971."),
+        ("Where were you born?", "Maybe Leeds."),
+        ("When did he retire?", "He never told."),
+        ("Where do you live?", "Wait, the kettle."),
+        ("What can I do for you?", "A recipe."),
+        ("Shall I remember that?", "Yes please."),
+        ("What happened to it?", "A storm."),
+        ("Tea or coffee?", "Tea."),
+        ("Did you walk with him?", "Behind him."),
+        ("When did she marry?", "My cousin."),
+        ("Where do you work?", "Nights."),
+        ("That is kind.", "In 1971."),
+    ],
+)
+def test_what_does_not_fit_or_is_a_sentence_stays_as_it_is(question, answer):
+    assert completed(question, answer) == answer
+
+
+def learned(*turns, legacy=None):
+    said = [
+        Utterance(index, "assistant" if index % 2 == 0 else "user", "", text, AT) for index, text in enumerate(turns)
+    ]
+    return [(one.content, one.quote) for one in read(ExtractionRequest(said, "Ada", legacy, (), ())).statements]
+
+
+def test_the_quotation_is_what_was_said():
+    assert learned("What did Otto grow?", "Leeks and beans. Always too many.", legacy="Otto Brandt") == [
+        ("Otto grew leeks and beans.", "Leeks and beans.")
+    ]
+
+
+def test_a_question_about_a_person_by_a_nickname_is_about_that_person():
+    turns = ("Who shall we talk about?", "My uncle Wilhelm, Wim we called him.", "When was Wim born?", "In 1931.")
+    assert ("Wilhelm was born in 1931.", "In 1931.") in learned(*turns, legacy="Wilhelm Aarts")
+
+
+def test_the_question_alone_says_nothing():
+    assert learned("When did you stop stealing?", "What do you mean?") == []
