@@ -295,9 +295,15 @@ def says_too_little(clause: Clause, person: Person, content: Sequence[Word]) -> 
         if each.lemma in {"become", "be", "have", "get", "do"}
         and not [one for one in clause.parsed.children(each) if one.dep not in {"aux", "mark"}]
     ]
-    if hollow or not any(
-        each.pos not in {"VERB", "AUX"} or (each.dep not in {"conj", "advcl"} and each.index != head.index)
-        for each in told
+    # What was said stands elsewhere: "In the kitchen, he said."
+    says = head.lemma == "say" and not clause.children("dobj", "ccomp", "xcomp", "oprd", "attr", "nsubjpass")
+    if (
+        hollow
+        or says
+        or not any(
+            each.pos not in {"VERB", "AUX"} or (each.dep not in {"conj", "advcl"} and each.index != head.index)
+            for each in told
+        )
     ):
         return True
     return len(told) < least or (head.lemma == "go" and not clause.children("prep", "prt", "xcomp", "advcl", "advmod"))
