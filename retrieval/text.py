@@ -186,7 +186,9 @@ def _fold(content: str) -> str:
     """Normalise spellings of a word: compatibility forms, case, and marks that people omit."""
     if content.isascii():
         return content[:MAX_CHARACTERS].lower()
-    folded = unicodedata.normalize("NFKC", as_shown(content)).casefold()[:MAX_CHARACTERS]
+    # Before look-alikes are replaced, which depends on how letters are composed and on their case.
+    plain = unicodedata.normalize("NFKC", content).casefold()
+    folded = unicodedata.normalize("NFKC", as_shown(plain)).casefold()[:MAX_CHARACTERS]
     letters = unicodedata.normalize("NFD", folded).translate(_UNACCENTED_LETTERS)
     return unicodedata.normalize("NFC", _OPTIONAL_MARKS.sub("", letters))
 

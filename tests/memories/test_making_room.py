@@ -105,7 +105,7 @@ def test_whatever_is_done_the_block_stays_within_its_budget(me, bot, owner, sett
     def sentence():
         return f"The user likes {' and '.join(chance.sample(NOUNS, chance.randint(1, 9)))}."
 
-    for _ in range(50):
+    for _ in range(70):
         ids = list(Memory.objects.values_list("pk", flat=True))
         memory_id = chance.choice(ids) if ids else None
         new = NewMemory(sentence(), chance.choice(["context", "person", "event"]), pinned=chance.random() < 0.2)
