@@ -192,7 +192,7 @@ class MessageReader(StatementBuilder):
         if loss is not None:
             return loss
         thing = clause.subject is not None and (person is None or (person.role == "other" and not person.kin))
-        owner = (self._owner_of_subject(clause) or person) if thing else person
+        owner = (self._owner_of_subject(clause) or person or self._legacy_acted_on(clause)) if thing else person
         thing = thing and owner is not person
         if owner is None:
             if not explicit:

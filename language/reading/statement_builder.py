@@ -104,6 +104,13 @@ class StatementBuilder:
         if not rejection_reason(text, ""):
             yield self._statement(about, text, "relationship", *self._span(near))
 
+    def _legacy_acted_on(self, clause: Clause) -> Person | None:
+        """The legacy, if something that is no pronoun did something to them: "A teacher hid him for a year"."""
+        is_noun = clause.subject is not None and clause.subject.pos in {"NOUN", "PROPN"}
+        did = is_noun and not any(each.dep == "neg" for each in clause.words())
+        objects = {self.referents.get(each.index) for each in clause.children("dobj", "dative")} if did else set()
+        return self.cast.legacy if self.cast.legacy in objects else None
+
     # --- out ----------------------------------------------------------------------------------------------------
 
     def _span(self, words: Sequence[Word]) -> tuple[int, int]:

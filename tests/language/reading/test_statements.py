@@ -168,6 +168,11 @@ def test_he_is_nobody_memorialised_where_another_was_spoken_of_last():
     assert "Viktor is deaf." in told("Viktor was a baker.", "He is deaf.", legacy="Viktor")
 
 
+def test_what_was_done_to_the_legacy_is_of_them():
+    told_of = told("A tailor hid her for two winters. A tailor never paid her.", legacy="Rosa")
+    assert told_of == ["A tailor hid Rosa for two winters."]
+
+
 def test_headings_of_a_list_about_oneself_are_no_speakers():
     said = "Medicine: I take metformin.\nWork: I am a nurse.\nSister: I hate tea.\nHealth: the clinic opens at nine."
     assert told(said) == ["The user takes metformin.", "The user is a nurse."]
