@@ -135,7 +135,7 @@ def _part_of(content: str) -> _Part | None:
     parsed = parse(content)
     if parsed is None or len(parsed.sentences) != 1 or not content.endswith("."):
         return None
-    root = next((word for word in parsed.words if word.head == word.index), None)
+    root = parsed.root
     if root is None or any(word.text in ',;:()"“”<>[]' or word.pos in {"NUM", "SYM"} for word in parsed.words):
         return None
     found = _distributive_object(parsed, root)

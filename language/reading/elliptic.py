@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, takewhile
 
+from language.reading.figures import MONTHS
 from language.reading.inflection import inflect_third_person, past_of
 from language.reading.lexicon import is_kind_of, is_place, is_word
 from language.reading.parse import Parsed, Word, parse
@@ -34,7 +35,7 @@ _MOST_OF_A_LEAD = 3
 """Words of a sentence before the answer: "Of course."."""
 _DENIED = re.compile(r"(?i)^\W*(?:oh,? )?(?:no|nope|nah|not|never|none|nothing|nobody|neither)\b")
 _HEDGED = re.compile(r"(?i)\b(?:maybe|perhaps|possibly|probably|guess|suppose|think|not sure|dunno|idea)\b|\?")
-_MONTH = r"(?:jan|febr)uary|march|april|may|june|july|august|(?:sept|nov|dec)ember|october"
+_MONTH = "|".join(MONTHS)
 _TIMES = (
     (
         re.compile(rf"(?i)(?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{_MONTH})\b|(?:{_MONTH}) \d{{1,2}}\b(?!\d)"),
@@ -90,21 +91,21 @@ def complete_answer(reply: str, text: str, said: str) -> Iterator[tuple[int, int
 
 def _completed(question: str, answer: str) -> str:
     given = parse(f"{answer}.")
-    if given is None or not given.words or _is_clause(given):
+    root = given.root if given is not None else None
+    if given is None or root is None or _is_clause(given, root):
         return ""
     alone = _TAIL.sub("", _LEAD.sub("", question))
     topic = _TOPIC.match(alone)
     alone = re.sub(r"\b(?:he|she|they)\b", topic["topic"], alone[topic.end() :], count=1) if topic else alone
     asked = _Question.of(_YOU_TWO.sub("you", alone))
-    told = _Answer(asked, given).sentence() if asked else ""
+    told = _Answer(asked, given, root).sentence() if asked else ""
     if told and _YOU_TWO.search(alone):
         told = re.sub(r"^I (am|was|\b)", lambda found: {"am": "we are", "was": "we were"}.get(found[1], "we "), told)
     return f"{told[0].upper()}{told[1:].rstrip(' ,;-')}" if told else ""
 
 
-def _is_clause(given: Parsed) -> bool:
+def _is_clause(given: Parsed, root: Word) -> bool:
     """Whether an answer is a sentence by itself, an order or an exclamation."""
-    root = next(word for word in given.words if word.head == word.index)
     if root.pos == "INTJ" or root.low in {"wait", "same", "yes", "thanks"} or root.tag in {"VB", "VBP", "MD"}:
         return True
     return any(each.dep in {*_SUBJECTS, "expl"} for each in given.children(root))
@@ -161,6 +162,11 @@ class _Question:
         return words[0] if words else ""
 
     @property
+    def is_what_done(self) -> bool:
+        """Whether it asks for a trade or a deed: "What did he do?"."""
+        return [each.lemma.lower() for each in (self.auxiliary, *self.rest[:1])] == ["do", "do"]
+
+    @property
     def names(self) -> bool:
         """Whether a name is asked for."""
         return self.asks in {"who", "whom"} or any(each.lemma in {"name", "call"} for each in self.parsed.words)
@@ -179,15 +185,13 @@ class _Question:
         """Subject, verb and the words after it, as a statement has them."""
         said = _text(self.subject, of_subject=True)
         low, rest = self.auxiliary.low, [each for each in self.rest if each.low != "ever"]
-        if self.auxiliary.lemma.lower() != "do" or not rest or rest[0].lemma.lower() == "do" == self.auxiliary.lemma:
+        if self.auxiliary.lemma.lower() != "do" or not rest or self.is_what_done:
             form = {"'s": "is"}.get(low, low)
             return said, _OF_MINE.get(form, form) if self.of_user else form, rest
         at = next((at for at, each in enumerate(rest) if each.pos in {"VERB", "AUX"}), 0)
         lemma = rest[at].lemma.lower()
         plain = self.of_user or low == "do"
-        verb = (
-            past_of(lemma) if low == "did" else lemma if plain else inflect_third_person(lemma).replace("haves", "has")
-        )
+        verb = past_of(lemma) if low == "did" else lemma if plain else inflect_third_person(lemma)
         adverbs = "".join(f"{each.text} " for each in rest[:at])
         return said, adverbs + verb, rest[at + 1 :]
 
@@ -198,10 +202,7 @@ class _Answer:
 
     question: _Question
     parsed: Parsed
-
-    @property
-    def root(self) -> Word:
-        return next(word for word in self.parsed.words if word.head == word.index)
+    root: Word
 
     @property
     def text(self) -> str:
@@ -248,7 +249,7 @@ class _Answer:
     def _of_thing(self) -> str:
         said, verb, rest = self.question.begin()
         low = [each.low for each in rest]
-        if self.question.auxiliary.lemma.lower() == "do" and self.question.rest and self.question.rest[0].lemma == "do":
+        if self.question.is_what_done:
             return self._of_occupation(said)
         if low == ["like"]:
             return f"{said} {verb} {self.text}" if self.root.pos == "ADJ" or self.parsed.words[0].pos == "DET" else ""

@@ -18,7 +18,7 @@ def ended(memory: str, *, is_over: bool) -> str | None:
     gone, may have been true.
     """
     parsed = parse(memory, names=False)
-    root = next((word for word in parsed.words if word.head == word.index), None) if parsed is not None else None
+    root = parsed.root if parsed is not None else None
     if parsed is None or root is None or len(parsed.sentences) > 1:
         return None
     has_second = any(each.dep == "conj" and each.pos in {"VERB", "AUX"} for each in parsed.children(root))

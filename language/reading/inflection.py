@@ -41,6 +41,8 @@ def inflect_third_person(verb: str) -> str:
     """The third person singular of a verb: "carry" gives "carries". Unrecognised past forms stay."""
     if verb.lower() in _INVARIABLE:
         return verb
+    if verb.lower() == "have":
+        return "has"
     if re.search(r"(?:s|x|z|ch|sh|o)$", verb):
         return verb + "es"
     return verb[:-1] + "ies" if re.search(r"[^aeiou]y$", verb) else verb + "s"

@@ -180,7 +180,7 @@ def _is_other_half(parsed: Parsed, known: Parsed) -> bool:
 
 
 def _root(parsed: Parsed) -> Word:
-    return next((word for word in parsed.words if word.head == word.index), parsed.words[0])
+    return parsed.root or parsed.words[0]
 
 
 def _verb_at(parsed: Parsed, at: int) -> Word | None:

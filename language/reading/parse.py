@@ -86,6 +86,11 @@ class Parsed:
                 found.setdefault(word.head, []).append(word)
         return found
 
+    @cached_property
+    def root(self) -> Word | None:
+        """The root of the first sentence; None without words."""
+        return next((word for word in self.words if word.head == word.index), None)
+
     def children(self, word: Word) -> Sequence[Word]:
         """The token's direct dependents, in text order."""
         return self._by_head.get(word.index, ())

@@ -98,7 +98,7 @@ def _halves(text: str) -> Iterator[str]:
 
 def _stands_alone(text: str) -> bool:
     parsed = parse(text, names=False)
-    root = next((word for word in parsed.words if word.head == word.index), None) if parsed is not None else None
+    root = parsed.root if parsed is not None else None
     if parsed is None or root is None:
         return False
     return _is_finite(parsed, root) and parsed.child(root, "nsubj", "nsubjpass") is not None

@@ -147,7 +147,7 @@ def _is_no_value(now: str) -> bool:
 
 
 def _subject(parsed: Parsed) -> Word | None:
-    root = next((word for word in parsed.words if word.head == word.index), None)
+    root = parsed.root
     return parsed.child(root, "nsubj", "nsubjpass") if root is not None else None
 
 

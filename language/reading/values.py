@@ -348,7 +348,7 @@ def put(memory: str, was: str, now: str) -> str | None:
 def _phrase(parsed: Parsed, old: Sequence[Word], *, like: bool) -> tuple[Word | None, Word | None]:
     """Return the first and last word of the noun phrase around some words outside the subject, without its article."""
     head = next((word for word in reversed(old) if word.pos in _NAMED), None)
-    if head is None or (root := next((word for word in parsed.words if word.head == word.index), None)) is None:
+    if head is None or (root := parsed.root) is None:
         return None, None
     subject = parsed.child(root, "nsubj", "nsubjpass")
     if subject is not None and head in parsed.subtree(subject):
@@ -377,7 +377,7 @@ def _has_same_form(old: Parsed, was: Word, content: str, end: int) -> bool:
     if new is None or len(new.sentences) != len(old.sentences):
         return False
     now = next((word for word in new.words if word.end == end), None)
-    roots = [next((word for word in one.words if word.head == word.index), None) for one in (old, new)]
+    roots = [one.root for one in (old, new)]
     if now is None or roots[0] is None or roots[1] is None or roots[0].lemma != roots[1].lemma:
         return False
     return now.pos in _NAMED and was.pos in _NAMED

@@ -123,7 +123,7 @@ class _RefusalResolver:
         It has no word that refers to what was said, and its own words were not mentioned before.
         """
         parsed = parse(self.turns[self.last_index].content[act.start : act.end])
-        root = next((word for word in parsed.words if word.head == word.index), None) if parsed is not None else None
+        root = parsed.root if parsed is not None else None
         if parsed is None or root is None or not _is_order(parsed, root):
             return False
         inside = [each for each in self.sentences if each.start < act.end and act.start < each.end]
