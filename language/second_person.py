@@ -70,6 +70,8 @@ _OBJECT = re.compile(
 )
 _SENTENCES = re.compile(r"(?<=[.!?;])(?<!\bSt\.)(?<!\bDr\.)(?<!\bMr\.)(?<!\bMrs\.)(?<!\bMs\.)\s+")
 _OWN = re.compile(r"The user(?:'|’)s (?!(?:a|an|the|been|not|now|going|getting|always|never|also|allergic)\b)")
+# "The user's neighbour Paul owes money" has no "is", whatever the verb.
+_NAMED = re.compile(r"[a-z]+ [A-Z]\w+ [a-z]+s\b")
 _FINITE = re.compile(r"\b(?:is|are|was|were|has|have|had|will|can|could|would|does|do|did|may|might|isn't|aren't)\b")
 # After a name or a noun: "The user's daughter Mia turned 6.", but not "The user's very tired."
 _PAST = re.compile(r"^(?:(?!(?:very|so|too|quite|just|rather|really|still|also)\b)[\w-]+ )+[a-z]{2,}ed\b")
@@ -117,7 +119,7 @@ def _sentence(text: str) -> str | None:
     if own := _OWN.match(text):
         rest = _THEIRS.sub(r"your\1", text[own.end() :])
         verbs = (word in _AS_IT_IS or _base(word) in _VERBS for word in _WORD.findall(rest)[1:])
-        known = _FINITE.search(rest) or _PAST.search(rest) or any(verbs)
+        known = _NAMED.match(rest) or _FINITE.search(rest) or _PAST.search(rest) or any(verbs)
         of_others = _OF_THEM.sub("", _IN_ITS_CLAUSE.sub(r"\1", rest))
         return f"Your {rest}" if known and not _PRONOUNS.search(of_others) else None
     if time := _TIME.match(text):
