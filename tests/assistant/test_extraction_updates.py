@@ -56,6 +56,13 @@ def away(settings):
     settings.REDIS_URL = "unix:///nowhere/valkey.sock"
 
 
+def own_listeners():
+    """Return the ids of this process's subscribed connections, without those of tests that run beside this one."""
+    client = streaming.valkey_client()
+    own = str(client.get_connection_kwargs().get("db") or 0)
+    return [each["id"] for each in client.client_list(_type="pubsub") if each["db"] == own]
+
+
 def listen(client, conversation, after="", **headers):
     query = f"?after={after}" if after else ""
     return client.get(f"/api/v1/conversations/{conversation.pk}/updates/{query}", **headers)
@@ -244,11 +251,8 @@ class TestWithoutValkey:
         async def follow():
             told = updates.updates(conversation.pk, "0", 30)
             assert await anext(told) is None
-            client = streaming.valkey_client()
-            own = str(client.get_connection_kwargs().get("db") or 0)
-            for each in client.client_list(_type="pubsub"):
-                if each["db"] == own:  # The others are those of tests that run beside this one.
-                    client.client_kill_filter(_id=each["id"])
+            for listening in own_listeners():
+                streaming.valkey_client().client_kill_filter(_id=listening)
             await anext(told)
 
         with pytest.raises((RedisError, OSError)):
@@ -266,14 +270,14 @@ def test_many_streams_of_a_process_listen_over_one_connection(conversation):
     async def follow():
         told = [updates.updates(conversation.pk, "0", 30) for _ in range(20)]
         assert [await anext(each) for each in told] == [None] * 20
-        listening = len(streaming.valkey_client().client_list(_type="pubsub"))
+        listening = len(own_listeners())
         updates._publish(conversation.pk, updates.STARTED, {"messages": 1})
         heard = [await anext(each) for each in told]
         for each in told:
             await each.aclose()
         return listening, heard
 
-    before = len(streaming.valkey_client().client_list(_type="pubsub"))
+    before = len(own_listeners())
     listening, heard = async_to_sync(follow)()
     assert listening - before <= 1
     assert {update.event for update in heard} == {updates.STARTED}
