@@ -150,6 +150,7 @@ class CandidateDecision:
             or self.policy.waiting_reason
             or beside.reason_for_document(principal, new.content, new.subject, new.verbatim)
             or beside.reason_beside(principal, filing)
+            or beside.reason_filed(principal, new.content, filing, text.statement)
         )
 
     def check_suppressions(self) -> None:

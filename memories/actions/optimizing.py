@@ -46,6 +46,7 @@ from ..models import Memory, MemoryPlan, MemoryPlanItem, MemoryPlanSource
 from ..plans import JOB, find_plan, job_of, mergeable_memories, open_plan
 from ..policy import writing
 from ..policy.fields import field_of
+from ..policy.labels import gives_what_it_is_filed_under
 from ..strategies import MergeGroup, Strategy, batches, find_strategy
 
 log = structlog.get_logger(__name__)
@@ -267,7 +268,9 @@ def _drafts(user_id: UUID, batch: Sequence[Memory], way: Strategy) -> list[_Draf
         draft
         for draft, text, is_suppressed in zip(drafts, texts, suppressed, strict=True)
         # A field (name, city, …) stays a memory of its own, which the person decides about.
-        if not is_suppressed and not field_of(draft.group.content, meaning=text.meaning)
+        if not is_suppressed
+        and not field_of(draft.group.content, meaning=text.meaning)
+        and not gives_what_it_is_filed_under(draft.group.content, draft.group.subject, meaning=text.meaning)
     ]
 
 

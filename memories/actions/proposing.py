@@ -19,13 +19,15 @@ from statements.wording import Embedded
 
 from .. import queries
 from ..models import FieldSignal, Memory, Proposal, ProposalEvidence
-from ..policy import writing
+from ..policy import beside, writing
 from ..policy.bands import AGREED, value_of
 from ..policy.writing import State
 from ..queries import EvidenceSource
 from ..querysets import ProposalQuerySet
 from ..records import KEPT, Candidate, Said, WritePolicy
 from .single import MemoryWrite, author
+
+_READ_TOGETHER = frozenset({"content", "subject", "topics", "metadata"})
 
 
 def reason_to_keep(principal: Principal, memories: Iterable[Memory], policy: WritePolicy | None = None) -> str:
@@ -111,6 +113,9 @@ def propose_instead(
     if kept and memory.state != State.ACTIVE:
         raise NotYoursToDecide
     reason = reason or kept
+    if not reason and _READ_TOGETHER & values.keys():
+        filed = {name: values.get(name, getattr(memory, name)) for name in _READ_TOGETHER}
+        reason = beside.reason_filed(principal, filed["content"], filed, None if text is None else text.statement)
     field = memory.field
     if text is not None and not field:
         field = writing.said_field(principal, text.content, memory.kind, memory.subject, text.statement)

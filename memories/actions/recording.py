@@ -12,7 +12,7 @@ from statements.actions import check_state, check_version, doubt_statement, supp
 from statements.wording import Embedded
 
 from ..models import Memory, Proposal
-from ..policy import writing
+from ..policy import beside, writing
 from ..policy.writing import State, Why
 from ..records import RELAYED, Changed, Said, Updated, WritePolicy
 from .proposing import propose_change, reason_to_keep
@@ -51,6 +51,9 @@ def record_update(
         consent, relayed = policy.consent, policy.relayed
         reason = suppression_check(write, user_id, text, own_word=consent and not relayed) or policy.waiting_reason
         reason = reason or reason_to_keep(principal, [memory], policy)
+        if not (reason or consent):
+            filed = {"subject": memory.subject, "topics": memory.topics, "metadata": memory.metadata}
+            reason = beside.reason_filed(principal, text.content, filed, text.statement)
         field = memory.field or writing.said_field(principal, text.content, memory.kind, memory.subject, text.statement)
         if (
             reason

@@ -9,10 +9,12 @@ import regex
 
 from accounts.policy.names import spelled_out
 from accounts.principals import Principal
+from language.gates.judging import Meaning
 from language.shown import as_shown
 
 from ..models import Memory
 from .fields import MAY_SET_A_FIELD, PRONOUNS_ALONE, SENTENCES, compiled, field_of, may_set_field
+from .labels import gives_field_by_itself, gives_what_it_is_filed_under
 from .writing import metadata_entries
 
 MOST_WORDS_JOINED = 5
@@ -40,7 +42,7 @@ _IN_FEW_WORDS = compiled([
 
 def said_beside(subject: str, topics: Sequence[str], metadata: Mapping[str, Any] | None = None) -> list[str]:
     """What may contain statements: the subject, topics and metadata texts of over two words, and short ones joined."""
-    noted = [text for entry in metadata_entries(metadata or {}) for text in entry if text]
+    noted = _noted(metadata or {})
     texts = [form for text in (subject, *topics, *noted) for form in dict.fromkeys((text, spelled_out(text)))]
     joined = " ".join(dict.fromkeys(spelled_out(text) for text in texts if len(text.split()) <= MOST_WORDS_JOINED))
     told = [text for text in texts if len(text.split()) > 2]
@@ -54,11 +56,25 @@ def reason_for_document(principal: Principal, content: str, subject: str, verbat
     return MAY_SET_A_FIELD if may_set_field(content, principal.name) else ""
 
 
+def reason_filed(principal: Principal, content: str, filing: Mapping[str, Any], meaning: Meaning | None = None) -> str:
+    """Why a statement with its subject, topics and metadata, by somebody else than the person, waits for them, or "".
+
+    Together they may set a field: "[Preferred name] Bobby since 2020.". ``meaning`` is the statement's.
+    """
+    if principal.speaks_as_person:
+        return ""
+    labels = map(spelled_out, [*filing["topics"], *_noted(filing["metadata"])])
+    return MAY_SET_A_FIELD if gives_what_it_is_filed_under(content, filing["subject"], labels, meaning) else ""
+
+
 def reason_beside(principal: Principal, filing: Mapping[str, Any], subject: str = "") -> str:
     """Why subject, topics and metadata by somebody else than the person wait for them, or "": they may set a field.
 
     ``subject`` is whom the statement is about.
     """
+    apart = [*filing.get("topics", ()), *_noted(filing.get("metadata", {}))]
+    if not principal.speaks_as_person and gives_field_by_itself([spelled_out(text) for text in apart]):
+        return MAY_SET_A_FIELD
     texts = (form for text in _labelled(filing) for form in dict.fromkeys((text, spelled_out(text))))
     return reason_for_notes(principal, [*filter(None, [filing.get("subject")])]) or reason_for_notes(
         principal, texts, filing.get("subject", subject)
@@ -89,12 +105,19 @@ def _sets_field(text: str, subject: str, name: str) -> bool:
     Pronouns alone are, and so are few words such as "home city Porto".
     """
     shown, first = as_shown(text).strip(), name.partition(" ")[0]
-    if subject in {"", "user"} and (PRONOUNS_ALONE.search(shown) or _IN_FEW_WORDS.search(shown)):
+    if subject in {"", "user"} and (
+        PRONOUNS_ALONE.search(shown) or _IN_FEW_WORDS.search(shown) or gives_field_by_itself([shown])
+    ):
         return True
     if not (_OF_THE_USER.search(shown) or (first and shown.startswith(first))):
         return False
     asked = {"", Memory.Field.TONE, Memory.Field.GOAL}
     return any(field_of(each, subject, name) not in asked for each in SENTENCES.split(shown))
+
+
+def _noted(metadata: Mapping[str, Any]) -> list[str]:
+    """The keys and texts of metadata."""
+    return [text for entry in metadata_entries(metadata) for text in entry if text]
 
 
 def _labelled(filing: Mapping[str, Any]) -> Iterator[str]:

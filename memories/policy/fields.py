@@ -22,11 +22,12 @@ from ..models import Memory
 Field = Memory.Field
 
 
-def _either(words: str) -> str:
+def either(words: str) -> str:
+    """Return a pattern of any of these words."""
     return "|".join(words.split())
 
 
-_LANGUAGES = _either(
+_LANGUAGES = either(
     """english german french spanish portuguese italian dutch swedish norwegian danish finnish polish czech slovak
     hungarian romanian bulgarian greek turkish arabic hebrew persian farsi hindi urdu bengali tamil telugu punjabi
     chinese mandarin cantonese japanese korean vietnamese thai indonesian malay tagalog swahili russian ukrainian
@@ -34,7 +35,7 @@ _LANGUAGES = _either(
     catalan galician albanian macedonian armenian georgian afrikaans zulu yiddish luxembourgish maltese deutsch
     français español"""
 )
-_TONES = _either(
+_TONES = either(
     """formal informal casual friendly warm brief short shorter concise direct blunt polite professional humorous funny
     playful detailed thorough simple plain gentle serious sarcastic encouraging neutral relaxed straightforward
     succinct terse respectful empathetic matter-of-fact honest kind calm technical clear long longer crisp dry
@@ -309,7 +310,9 @@ _NOT_SO = regex.compile(
 )
 SENTENCES = regex.compile(r"(?<=[.!;])(?<!\b(?:Dr|Mr|Ms|Mrs|St|Prof)\.)\s+|\n+")
 _THE_USER = regex.compile(
-    r"|(?:(?:the|this|our|my) )?(?:user|person|account (?:holder|owner)|me|myself|self|I)", regex.IGNORECASE
+    r"|(?:(?:the|this|our|my) )?(?:user|person|account (?:holder|owner)|me|myself|self|I|profile|identity"
+    r"|biography|bio|basics|(?:personal )?(?:details|data|info(?:rmation)?|facts)|about (?:me|the user))",
+    regex.IGNORECASE,
 )
 _OWNED = regex.compile(r"^(?:the|their|his|her) (?=\p{Ll})", regex.IGNORECASE)
 _PREFERRED = regex.compile(r"the (?:preferred|chosen) name\b", regex.IGNORECASE)
