@@ -11,6 +11,10 @@ from language.second_person import second_person
 from language.shown import as_shown
 
 _USER = re.compile(r"\bthe user\b", re.IGNORECASE)
+_NAMED_SO = re.compile(
+    r"\b(?:called|named|nicknamed|known as|go(?:es)? by|names?(?:['’]s| is| was| are)?:?) [\"“‘']?the user\b", re.IGNORECASE
+)
+"""Their name is what is told here."""
 _WORD_BEGINS = re.compile(r"(?<![\w'’-])\w")
 _SPACE = re.compile(r"\s+")
 _OTHER_SURNAME = re.compile(r"\s+\p{Lu}\p{Ll}")
@@ -42,7 +46,7 @@ def in_second_person(text: str) -> str:
     """
     of_user = text if _USER.search(text) else as_of_user(text, acting_name())
     in_second = second_person(of_user)
-    return text if in_second == of_user else in_second
+    return text if in_second == of_user or _NAMED_SO.search(of_user) else in_second
 
 
 def _replaced(text: str, names: Sequence[str], is_lower: bool) -> str:

@@ -85,6 +85,9 @@ def test_only_their_own_name_means_them(name, said, means):
         ("Ada Byron keeps two goats.", "Ada Byron keeps two goats."),
         ("Ada is the user's niece.", "Ada is your niece."),
         ("Goats like Ada.", "Goats like Ada."),
+        # What they are called.
+        ("I like to be called Ada.", "I like to be called Ada."),
+        ("Ada’s name is Ada.", "Ada’s name is Ada."),
     ],
 )
 def test_a_statement_with_their_name_is_shown_in_the_second_person(stored, shown):
