@@ -138,13 +138,20 @@ class PersonAdmin(UserAdmin, RecordAdmin):
     add_fieldsets = [
         (
             None,
-            {"classes": ["wide"], "fields": ["username", "display_name", "usable_password", "password1", "password2"]},
+            {
+                "classes": ["wide"],
+                "fields": ["username", "display_name", "email", "usable_password", "password1", "password2"],
+            },
         )
     ]
     actions = ["deactivate", "activate"]
     actions_detail = ["keep_out", "let_in"]
     actions_row = ["keep_out", "let_in"]
     list_disable_select_all = True
+
+    def title_of(self, row: User) -> str:
+        """Return the title: whose account it is."""
+        return f"Person {row.username}"
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         """Whether the user is staff."""
