@@ -10,7 +10,7 @@ from django.db.models import Exists, OuterRef
 
 from conversations.echoes import WithheldWords
 from conversations.models import Conversation, Message
-from conversations.passages import Original, Span
+from conversations.passages import MARK, Original, Span
 from facts.models import FactEvidence
 from memories.actions.many import WITHHOLDS
 from memories.models import MemoryEvidence, Relation
@@ -31,7 +31,8 @@ def quotes_of_untrue(message_ids: Collection[UUID]) -> Mapping[UUID, Sequence[st
     for message_id, quote in of_memories.values_list("message_id", "quote").union(
         of_facts.values_list("message_id", "quote")
     ):
-        found[message_id].append(quote)
+        if quote != MARK:  # What is not kept is gone already; it would be found in the sentence after it.
+            found[message_id].append(quote)
     return found
 
 

@@ -12,7 +12,7 @@ from django.db.models import Exists, F, OuterRef, Q, Value
 from django.db.models.functions import Now
 
 from conversations.models import Message
-from conversations.passages import Original
+from conversations.passages import MARK, Original
 from conversations.searching import TurnRow
 from facts.models import FactEvidence
 from memories.models import MemoryEvidence
@@ -57,5 +57,6 @@ def _marks(message_ids: Iterable[UUID]) -> dict[UUID, dict[str, str]]:
     facts = of_facts.values_list("message_id", "quote", Value("rejected"), Now())
     found: dict[UUID, dict[str, str]] = defaultdict(dict)
     for message_id, quote, state, valid_to in told.union(facts):
-        found[message_id][quote] = UNTRUE if state == "rejected" else CHANGED if valid_to else CORRECTED
+        if quote != MARK:  # What is not kept: the sentences around it stay as true as they were.
+            found[message_id][quote] = UNTRUE if state == "rejected" else CHANGED if valid_to else CORRECTED
     return found

@@ -12,7 +12,8 @@ from language.shown import as_shown
 
 _USER = re.compile(r"\bthe user\b", re.IGNORECASE)
 _NAMED_SO = re.compile(
-    r"\b(?:called|named|nicknamed|known as|go(?:es)? by|names?(?:['’]s| is| was| are)?:?) [\"“‘']?the user\b", re.IGNORECASE
+    r"\b(?:called|named|nicknamed|known as|go(?:es)? by|names?(?:['’]s| is| was| are)?:?) [\"“‘']?the user\b",
+    re.IGNORECASE,
 )
 """Their name is what is told here."""
 _WORD_BEGINS = re.compile(r"(?<![\w'’-])\w")

@@ -7,7 +7,7 @@ from accounts.scope import acting_as
 from assistant.learn.rewriting import rewrite_chunks
 from assistant.learn.summarizing import conversation_finish, maybe_summarize, open_messages
 from assistant.learn.untrue import without_rejected
-from conversations.actions import NewMessage, messages_append
+from conversations.actions import NewMessage, messages_append, messages_index
 from conversations.models import ConversationChunk, Message
 from facts import actions as facts
 from facts.models import LegacyFact
@@ -118,6 +118,17 @@ def test_a_recalled_sentence_that_is_no_longer_so_is_marked(owner, asked, settle
     assert len(told) == 2
     assert all(f"{CELLO} {mark} Shall we begin?" in text for text in told)
     assert Message.objects.get(conversation=conversation, index=0).content == SAID
+
+
+def test_the_sentence_after_one_that_is_not_kept_is_neither_marked_nor_left_out_of_summaries(owner, asked):
+    conversation = say(owner, f"Good morning. {CELLO} I grow roses.", ECHO)
+    memories.memory_reject(me(owner), learned(owner, conversation).pk, "dont_keep")
+    messages_index()
+    told = asked()
+    assert not [text for text in told if "[said to be untrue]" in text]
+    assert "[withheld] I grow roses." in told[0]
+    messages = open_messages(conversation, 0, 1, timezone.now())
+    assert "I grow roses." in messages[0].content
 
 
 def test_what_an_agent_words_anew_from_the_same_words_is_not_marked(owner, agent, asked):
