@@ -8,6 +8,7 @@ from language.reading.sentences import split_sentences
 from language.reading.words import listed
 
 from ..parse import parse
+from ..replying import stock
 from .judged import asks
 from .subjects import lemmas
 from .wording import ASKING, LONGEST_ANSWER, after_opening_no, asks_to_keep, is_clear_no, says_no
@@ -20,8 +21,16 @@ def may_answer(asked: str, said: str) -> bool:
 
 def asks_or_announces(said: str) -> bool:
     """Whether the assistant asks whether to keep something, or announces it."""
-    text = said.replace("’", "'")
+    text = _without_recital(said).replace("’", "'")
     return ASKING.search(text) is not None or asks_to_keep(text) or asks(text)
+
+
+def _without_recital(said: str) -> str:
+    """The assistant's text without our fixed sentences, and without what it lists after one of them."""
+    fixed = [each for each in stock() if each in said]
+    for each in fixed:
+        said = said.replace(each, "")
+    return "\n".join(line for line in said.splitlines() if not line.startswith("- ")) if fixed else said
 
 
 def only_announces(said: str) -> bool:
