@@ -6,6 +6,7 @@ import sys
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template import loader
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 
 from web.errors import RETRY_SECONDS, is_outage, was_erased
@@ -22,8 +23,11 @@ def permission_denied(request: HttpRequest, exception: Exception) -> HttpRespons
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """Return 403: the CSRF token is missing or wrong."""
-    return _answer(request, 403, "csrf", _("The form had expired. Go back, reload the page and send it again."))
+    """Return 403: the CSRF token is missing or wrong, e.g. as the person has signed in anew in another tab."""
+    sent_from = request.headers.get("Referer", "")
+    is_own = url_has_allowed_host_and_scheme(sent_from, {request.get_host()}, require_https=request.is_secure())
+    detail = _("The form had expired, so nothing was changed. Go back to it: what you typed is there again.")
+    return _answer(request, 403, "csrf", detail, back=sent_from if is_own else "")
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -65,9 +69,9 @@ def server_error(request: HttpRequest) -> HttpResponse:
     return _answer(request, 500, "error", _("Something went wrong here. It has been logged, and nothing was changed."))
 
 
-def _answer(request: HttpRequest, status: int, code: str, detail: str) -> HttpResponse:
+def _answer(request: HttpRequest, status: int, code: str, detail: str, *, back: str = "") -> HttpResponse:
     if request.path_info.startswith(("/api/", "/mem0/")):
         return JsonResponse({"detail": detail, "code": code}, status=status)
     # Rendered without the request, so no context processor queries the database, which may be unavailable.
-    page = loader.render_to_string("error.html", {"status": status, "detail": detail})
+    page = loader.render_to_string("error.html", {"status": status, "detail": detail, "back": back})
     return HttpResponse(page, status=status)

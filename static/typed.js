@@ -21,10 +21,10 @@
   });
 
   const kept = JSON.parse(sessionStorage.getItem(KEPT) ?? "null");
-  const cameBack = document.referrer && new URL(document.referrer).pathname === document.body.dataset.signIn;
-  // Restore only after signing in: otherwise the form was accepted.
+  const signedIn = document.referrer && new URL(document.referrer).pathname === document.body.dataset.signIn;
+  // Restore only after signing in, or from the page that refused an expired form: otherwise the form was accepted.
   sessionStorage.removeItem(KEPT);
-  if (!kept || !cameBack || kept.person !== person) return;
+  if (!kept || kept.person !== person || !(signedIn || location.hash === "#expired")) return;
   const form = kept.page === here() && [...document.forms].find((each) => each.method === "post" && addressOf(each) === kept.form);
   if (form) {
     for (const [name, value] of kept.fields) {

@@ -353,7 +353,7 @@ def _phrase(parsed: Parsed, old: Sequence[Word], *, like: bool) -> tuple[Word | 
     subject = parsed.child(root, "nsubj", "nsubjpass")
     if subject is not None and head in parsed.subtree(subject):
         return None, None
-    if like:
+    if like or head.dep == "amod":  # "Blue, not red", of a red Skoda.
         return old[0], old[-1]
     first = old[0]
     while first.index and (one := parsed.words[first.index - 1]).pos in {"PROPN", "ADJ", "NOUN", "NUM"}:

@@ -333,6 +333,7 @@ class ClauseWording:
             first_person
             and (word.tag in {"VBP", "VBZ"} or low in _THIRD)
             and word.tag not in {"VB", "VBN", "VBG", "VBD"}
+            and not any(each.lemma == "do" and each.dep == "aux" for each in clause.parsed.children(word))
         ):
             return _THIRD.get(low) or inflect_third_person(word.text)
         if low in _CONTRACTIONS:

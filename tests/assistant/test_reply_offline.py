@@ -302,7 +302,17 @@ class TestWhatItAnswers:
         nothing = NOT_ENGLISH if question.startswith("Wer") else NOTHING_FOUND
         assert answer(question, *([Source(text, "remembered")] if text else [])) == nothing
 
-    @pytest.mark.parametrize("question", ["Who are you?", "are you a language model", "Are you human?", "Wer bist du?"])
+    @pytest.mark.parametrize(
+        "question",
+        [
+            "Who are you?",
+            "are you a language model",
+            "Are you human?",
+            "Wer bist du?",
+            "How are you?",
+            "hi, how are you doing today",
+        ],
+    )
     def test_a_question_about_itself_without_pretending(self, question):
         assert answer(question, ALEC, TEA) == f"{NO_MODEL} {ITSELF}"
         assert answer(question, ALEC, is_first=True) == f"{NO_MODEL} {ITSELF}"

@@ -123,6 +123,21 @@ class TestInABrowser:
         assert Memory.objects.get(user=known).content == "I row on Tuesdays."
         assert page.evaluate("sessionStorage.getItem('keepsake:typed')") is None
 
+    def test_so_does_one_opened_before_signing_in_anew_in_another_tab(self, browse, known):
+        page = browse(known)
+        page.goto("/memories/?sort=oldest")
+        page.get_by_text("Add a memory").click()
+        page.get_by_label("What should be remembered?").fill("I row on Tuesdays.")
+        page.context.add_cookies(
+            [{**each, "value": "z" * 32} for each in page.context.cookies() if each["name"].endswith("_csrf")]
+        )
+        page.get_by_role("button", name="Save", exact=True).first.click()
+        page.get_by_role("link", name="Back to the form").click()
+        expect(page.get_by_label("What should be remembered?")).to_have_value("I row on Tuesdays.")
+        page.get_by_role("button", name="Save", exact=True).first.click()
+        page.get_by_text("I row on Tuesdays.").first.wait_for()
+        assert Memory.objects.get(user=known).content == "I row on Tuesdays."
+
     def test_so_does_what_htmx_sent_from_a_part_that_is_gone(self, browse, known):
         memory_add(principal_for_person(known.pk), NewMemory("The user rows.", "interests"))
         page = browse(known)

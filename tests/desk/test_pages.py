@@ -353,6 +353,10 @@ def test_a_form_without_its_token_changes_nothing(visit, owner, legacy):
     answer = client.post(f"/facts/{fact.pk}/delete/", {"next": "/"})
     assert answer.status_code == 403
     assert "The form had expired" in text(answer)
+    assert "Back to the form" not in text(answer)
+    for sent_from, is_linked in (("http://testserver/facts/", True), ("https://elsewhere.example/facts/", False)):
+        answer = client.post(f"/facts/{fact.pk}/delete/", {"next": "/"}, headers={"Referer": sent_from})
+        assert (f'href="{sent_from}#expired"' in answer.content.decode()) is is_linked
     assert LegacyFact.objects.get(pk=fact.pk).state == "active"
     token = client.get(fact_list(legacy)).context["csrf_token"]
     assert client.post(f"/facts/{fact.pk}/delete/", {"csrfmiddlewaretoken": str(token)}).status_code == 302

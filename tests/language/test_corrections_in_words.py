@@ -21,6 +21,7 @@ CELLO, DOG = "The user plays the cello.", "The user's dog is called Rex."
         ("Max, not Rex.", DOG, "The user's dog is called Max."),
         ("She lives in Faro, not in Porto.", "Ana lives in Porto.", "Ana lives in Faro."),
         ("She lives in Faro, not Porto.", "Ana lives in Porto.", "Ana lives in Faro."),
+        ("No, it's blue, not red.", "The user drives a red Fiat.", "The user drives a blue Fiat."),
         ("I have three children, not two.", "The user has two children.", "The user has three children."),
         ("It's the viola, not the cello.", "The user sings.", None),
         ("It's Max, not Rex.", "The user likes Rex's kennel.", None),

@@ -91,7 +91,9 @@ _NAMING = [
         r" (?P<what>\S.*)"
     ),
 ]
-_WHERE = any_case(r"(?P<what>(?:where|when|what|who|how|which)(?: [\w']+)? (?:i|we|he|she|they|my|our|his|her|their|the)\s.*\S)")
+_WHERE = any_case(
+    r"(?P<what>(?:where|when|what|who|how|which)(?: [\w']+)? (?:i|we|he|she|they|my|our|his|her|their|the)\s.*\S)"
+)
 _CLAUSE = any_case(r"(?P<what>(?:i|we|he|she|they) (?!ever\b|just\b)[\w']+ \S.*)")
 """What is to be forgotten, without "that": "forget I hate coriander"."""
 _WAS = any_case(r"\b(?:\w+ed|was|put|were|did|left|met)\b")
