@@ -11,6 +11,7 @@ from itertools import chain
 import structlog
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
+from django.middleware.gzip import GZipMiddleware
 from django.utils.cache import has_vary_header, patch_cache_control
 from django_structlog.middlewares import RequestMiddleware
 
@@ -75,6 +76,15 @@ class StorableTexts(BeforeViews):
         sent = [request.GET] if getattr(view, "csrf_exempt", False) else [request.GET, request.POST]
         texts = chain((request.path_info,), *(chain((name,), values) for each in sent for name, values in each.lists()))
         return unstorable(request) if any("\x00" in text for text in texts) else None
+
+
+class CompressedPages(GZipMiddleware):
+    """Compress pages. Answers of the API keep their strong ETags, and streams arrive event by event."""
+
+    def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:  # type: ignore[override]
+        """Compress the response if it is a page."""
+        is_page = not response.streaming and response.get("Content-Type", "").startswith("text/html")
+        return super().process_response(request, response) if is_page else response
 
 
 class PrivateAnswers:

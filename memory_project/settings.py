@@ -109,9 +109,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "global_keyprefix": "keepsake-queue:",
     # A request must not wait for an unavailable broker: the sweep queues missed tasks later.
     "max_retries": 1,
-    "interval_start": 0,
-    "interval_step": 0,
-    "interval_max": 0,
+    **dict.fromkeys(("interval_start", "interval_step", "interval_max"), 0),
 }
 CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "assistant.sweep", "schedule": timedelta(minutes=2)},
@@ -169,6 +167,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "memory_project.middleware.CompressedPages",
     "csp.middleware.CSPMiddleware",
     "desk.translation.PageLanguage",
     "memory_project.middleware.BodyLimit",

@@ -57,8 +57,10 @@ def nicknames(names: frozenset[str], everything: str) -> frozenset[str]:
     name = "|".join(map(re.escape, names))
     stated = (
         rf"\b(?i:{name}),? (?P<nick>[A-Z]\w+) (?i:we|they|everyone|everybody|people) (?i:said|say|called|call)\b",
-        rf"\b(?i:{name})\b[^.!?]{{0,40}}\b(?i:called|known as|nicknamed|went by) (?:(?:him|her|to \w+) )?"
-        r"(?P<nick>[A-Z]\w+)",
+        rf"\b(?i:{name})\b[^.!?]{{0,40}}\b(?i:called|nicknamed) (?:him|her) (?P<nick>[A-Z]\w+)",
+        # Not "had a parrot called Chico".
+        rf"\b(?i:{name})\b,?(?: (?i:is|was|who|also|always|often|usually|just|only|better|later|the one))*"
+        r" (?i:called|known(?: to \w+)? as|nicknamed|went by) (?P<nick>[A-Z]\w+)",
     )
     found = {match["nick"].lower() for pattern in stated for match in re.finditer(pattern, everything)}
     words = Counter(re.findall(r"\b[A-Z][a-z]{2,}\b", everything))

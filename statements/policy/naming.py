@@ -12,10 +12,11 @@ from language.shown import as_shown
 
 _USER = re.compile(r"\bthe user\b", re.IGNORECASE)
 _NAMED_SO = re.compile(
-    r"\b(?:called|named|nicknamed|known as|go(?:es)? by|names?(?:['’]s| is| was| are)?:?) [\"“‘']?the user\b",
+    r"(\b(?:(?:be|been|is|are|was|were) (?:called|named|nicknamed|known as)|go(?:es)? by|names? (?:is|was)|name[’']s)"
+    r" [\"“‘']?)the user\b",
     re.IGNORECASE,
 )
-"""Their name is what is told here."""
+"""What they are called: their name is what is told here."""
 _WORD_BEGINS = re.compile(r"(?<![\w'’-])\w")
 _SPACE = re.compile(r"\s+")
 _OTHER_SURNAME = re.compile(r"\s+\p{Lu}\p{Ll}")
@@ -45,9 +46,12 @@ def in_second_person(text: str) -> str:
 
     Unchanged if it is ambiguous. In a text about "the user", their first name may be somebody else's.
     """
-    of_user = text if _USER.search(text) else as_of_user(text, acting_name())
+    name = acting_name()
+    of_user = text
+    if name and not _USER.search(text):
+        of_user = _NAMED_SO.sub(lambda found: f"{found[1]}{name.split()[0]}", as_of_user(text, name))
     in_second = second_person(of_user)
-    return text if in_second == of_user or _NAMED_SO.search(of_user) else in_second
+    return text if in_second == of_user else in_second
 
 
 def _replaced(text: str, names: Sequence[str], is_lower: bool) -> str:

@@ -59,7 +59,7 @@ def test_a_form_without_its_token_is_told_what_to_do(owner):
     client = Client(enforce_csrf_checks=True)
     answer = client.post("/admin/login/", {"username": "owner"})
     assert answer.status_code == 403
-    assert "reload the page" in plain(answer)
+    assert "Go back to it" in plain(answer)
 
 
 def test_a_session_needs_the_token_to_write_over_the_api(owner):

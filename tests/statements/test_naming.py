@@ -87,7 +87,9 @@ def test_only_their_own_name_means_them(name, said, means):
         ("Goats like Ada.", "Goats like Ada."),
         # What they are called.
         ("I like to be called Ada.", "I like to be called Ada."),
-        ("Ada’s name is Ada.", "Ada’s name is Ada."),
+        ("Ada’s name is Ada.", "Your name is Ada."),
+        ("Ada likes to be called Ada.", "You like to be called Ada."),
+        ("Rosa called Ada every day.", "Rosa called you every day."),
     ],
 )
 def test_a_statement_with_their_name_is_shown_in_the_second_person(stored, shown):

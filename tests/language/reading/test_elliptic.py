@@ -94,5 +94,10 @@ def test_a_question_about_a_person_by_a_nickname_is_about_that_person():
     assert ("Wilhelm was born in 1931.", "In 1931.") in learned(*turns, legacy="Wilhelm Aarts")
 
 
+def test_what_somebody_had_is_no_name_of_theirs():
+    told = learned("What did Rosa have?", "Rosa had a parrot called Chico who swore in Portuguese.", legacy="Rosa Lima")
+    assert [content for content, _ in told] == ["Rosa had a parrot called Chico who swore in Portuguese."]
+
+
 def test_the_question_alone_says_nothing():
     assert learned("When did you stop stealing?", "What do you mean?") == []
