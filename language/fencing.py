@@ -89,6 +89,12 @@ def as_name(text: str) -> str:
     return as_data(text.translate(_NOT_IN_NAMES))
 
 
+def who_said(role: str, speaker: str) -> str:
+    """Return the role, with the name in brackets, since a speaker may be called "system"."""
+    name = as_name(speaker)
+    return f"{role} ({name})" if name else role
+
+
 def as_said(text: str) -> str:
     """Return a message unchanged, except for tags reserved for prompts."""
     return _OUR_TAG.sub("&lt;", text)

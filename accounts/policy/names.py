@@ -18,11 +18,18 @@ from django.utils.translation import gettext as _
 
 from journal.exceptions import Gated, Refused
 from language.gates import find_instructions, first_sensitive
+from language.gates.names_as_orders import order_as_name
 
 from ..principals import Principal
 
 LOCAL_ISSUER = "local"
 _INVISIBLE = re.compile(r"[\p{Default_Ignorable_Code_Point}\p{C}\p{Zl}\p{Zp}\u2800]")
+_NOT_SHOWN = re.compile(
+    r"[[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u2800]--[\u200c\u200d\ufe0e\ufe0f]]"
+    r"|(?<=[\p{Latin}\p{N}\s]|^)[\u200c\u200d]",
+    re.V1,
+)
+"""What nobody sees. The joiners shape letters of some scripts and emoji, but no Latin ones."""
 _WRITTEN_TOGETHER = (
     {"LATIN", "HAN", "HIRAGANA", "KATAKANA"},
     {"LATIN", "HAN", "BOPOMOFO"},
@@ -126,23 +133,31 @@ def check_username(username: str) -> None:
 
 
 def clean_name(name: str, longest: int) -> str:
-    """Return the name of an agent or legacy without surrounding blanks. Raises Refused (400) for a bad length."""
-    name = name.strip()
-    if not 1 <= len(name) <= longest or "\x00" in name:
+    """Return the name of an agent, person or legacy as it is shown: on one line, single blanks, nothing invisible.
+
+    Raises Refused (400) for a bad length.
+    """
+    refused = "\x00" in name
+    name = " ".join(_NOT_SHOWN.sub("", " ".join(name.split())).split())
+    if refused or not 1 <= len(name) <= longest:
         raise Refused(_("A name has 1 to %(longest)s characters.") % {"longest": longest}, code="bad_name")
     return name
 
 
 def clean_display_name(name: str) -> str:
-    """Return a person's display name in its stored form, or "". Raises Refused (400) and Gated (422)."""
+    """Return a person's display name in its stored form, or "". Raises as ``clean_shown_name``."""
     return clean_shown_name(name, 100) if name.strip() else ""
 
 
 def clean_shown_name(name: str, longest: int = 200) -> str:
-    """Return a name that others read, in its stored form. Raises Refused (400), and Gated (422) for sensitive data."""
+    """Return a name that prompts and others show, in its stored form. Not in a transaction.
+
+    Raises Refused (400), and Gated (422) for sensitive data and instructions.
+    """
     name = clean_name(name, longest)
     check_sensitive(name)
-    check_instructions(name, _("The name was refused because it %(reason)s."))
+    if reason := find_instructions(name) or order_as_name(name):
+        raise Gated(_("The name was refused because it %(reason)s.") % {"reason": _(reason)})
     return name
 
 

@@ -20,6 +20,7 @@ FIELDS = ("", "preferred_name", "pronouns", "city", "language", "tone", "goal")
 _LEAST = {"order": 1.0, "secret": 1.0}
 _LEAST_IN_A_DOCUMENT = 7.0
 """Higher threshold for orders in documents: the networks are trained on statements, not on notes ("Add tests")."""
+_LEAST_IN_A_NAME = 2.0
 _LEAST_OF_A_FIELD = 2.0
 _LEAST_UNDER_A_LABEL = -3.0
 """Of what stands under the field's label. Of ordinary statements about a person 3 in 100 reach it."""
@@ -56,6 +57,12 @@ def kind_of(meaning: Meaning, *, in_document: bool = False) -> str:
     number = int(judged[1:].argmax()) + 1
     least = _LEAST_IN_A_DOCUMENT if in_document else _LEAST[KINDS[number]]
     return KINDS[number] if judged[number] - judged[0] >= least else ""
+
+
+def order_in(name: Meaning) -> bool:
+    """Whether a name, or a part of one, reads like an order to a model."""
+    judged = _judged("kind", name)
+    return bool(judged[KINDS.index("order")] - judged[0] >= _LEAST_IN_A_NAME)
 
 
 def field_by(meaning: Meaning) -> str:

@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import regex
+
 from language.base import EpisodeCandidate, ExtractionRequest, Utterance
 from language.fillers import NOTHING_SAID
 
@@ -41,6 +43,10 @@ _FEELINGS = {
 }
 _TONES = {word: tone for tone, words in _FEELINGS.items() for word in words.split()}
 _OF_THE_USER = re.compile(r"\b[Tt]he user\b")
+_PLAIN_NAME = regex.compile(
+    r"(?!(?i:system|developer|tool|assistant|user)$)"
+    r"(?:[\p{L}\p{M}'’-]+|(?:(?:[\p{Lu}\p{Lo}][\p{L}\p{M}'’-]*\.?|\p{Ll}{1,3})(?: |$)){1,5})"
+)
 _NEGATIONS = frozenset({"not", "n't", "never", "no"})
 _FIRST_PERSON = frozenset({"i", "we", "me", "us", "i'm", "i've", "my"})
 _DECISION = re.compile(r"The user(?: has)?(?: also| just)* (?:decided|agreed|promised|chose|chosen|booked|signed)\b")
@@ -92,7 +98,7 @@ def _in_past_tense(statement: ReadStatement) -> tuple[str, frozenset[str]]:
 
 def _points(request: ExtractionRequest, reading: BatchReading) -> Iterator[_Point]:
     """The statements, deduplicated, with the person's name."""
-    name = request.user_name.strip() or "The user"
+    name = _plain(request.user_name) or "The user"
     once = {one.content: one for one in reversed(_in_order(reading))}
     for order, statement in enumerate([*reversed(once.values())][:_MOST_WEIGHED]):
         text, words = _in_past_tense(statement)
@@ -148,17 +154,23 @@ def _quoted(request: ExtractionRequest, reading: BatchReading) -> str:
 
     ``NOTHING_SAID`` if the person only greets, thanks, says a word or two or asks about one thing.
     """
-    name = request.user_name.strip() or "The user"
+    name = _plain(request.user_name) or "The user"
     for role, unnamed in (("user", name), ("assistant", "The assistant")):
         texts = [each for each in _kept(request.messages, reading, role) if role == "user" or not asks_to_keep(each)]
         if texts and role == "user" and not (texts := [each for each in texts if not _is_passing(each)]):
             return NOTHING_SAID
         if texts:
-            speakers = (message.speaker.strip() for message in request.messages if message.role == role)
+            speakers = (_plain(message.speaker) for message in request.messages if message.role == role)
             longest = sorted(sorted(range(len(texts)), key=lambda place: -len(texts[place]))[:LEAST])
             who = next(speakers, "") or unnamed
             return " ".join(f"{who} said: “{_cut(texts[place])}”" for place in longest)
     return NOTHING_SAID
+
+
+def _plain(name: str) -> str:
+    """Return a name; "" for a role of a message, and for what is more than a name: its sentence would say it, too."""
+    name = " ".join(name.split())
+    return name if _PLAIN_NAME.fullmatch(name) else ""
 
 
 def _is_passing(text: str) -> bool:

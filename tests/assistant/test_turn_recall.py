@@ -11,7 +11,7 @@ from django.utils import timezone
 from accounts.queries import principal_for_person
 from assistant.recall.search import QueryVector, find_turns
 from assistant.recall.turn import gather
-from assistant.recall.turn.pieces import SaidPiece, in_passages, turn_piece, who_said
+from assistant.recall.turn.pieces import SaidPiece, in_passages, turn_piece
 from assistant.tasks import note_recall
 from conversations.actions import messages_index
 from conversations.models import Conversation, Message
@@ -19,6 +19,7 @@ from conversations.searching import Recallable
 from facts.actions import fact_add, facts_index
 from journal.models import OperationEvent
 from language.brief_caches import empty_caches
+from language.fencing import who_said
 from memories.actions import memories_note_shown, memory_archive
 from memories.models import Memory
 from tests import factories

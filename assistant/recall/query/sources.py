@@ -10,7 +10,7 @@ from accounts.principals import Principal
 from conversations.searching import CHUNK_LOOKUPS, TURN_LOOKUPS, ChunkRow, Recallable, TurnRow
 from facts.searching import LOOKUPS as FACT_LOOKUPS
 from facts.searching import FactRow, FactSelection
-from language.fencing import as_data
+from language.fencing import as_data, who_said
 from language.tokens import count_tokens, cut_to_tokens
 from memories.lines import told
 from memories.searching import Edge, MemoryRow, MemoryRows, past_rows, present_rows, present_shape
@@ -184,8 +184,7 @@ def _chunk_details(chunk: ChunkRow) -> dict[str, Any]:
 
 
 def _turn_line(message: TurnRow, _: Principal) -> str:
-    who = message.speaker or message.role
-    return f"[{message.at:%Y-%m-%d}] {as_data(who)}: {as_data(message.content)}"
+    return f"[{message.at:%Y-%m-%d}] {who_said(message.role, message.speaker)}: {as_data(message.content)}"
 
 
 def _turn_details(message: TurnRow) -> dict[str, Any]:

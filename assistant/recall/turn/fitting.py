@@ -7,7 +7,7 @@ from typing import Any
 from conversations.models import Message
 from conversations.searching import TurnRow
 from journal.exceptions import Gated
-from language.fencing import FACTS_FENCE, RECALL_FENCE, SUMMARY_FENCE, as_said
+from language.fencing import FACTS_FENCE, RECALL_FENCE, SUMMARY_FENCE, as_said, who_said
 from language.tokens import count_tokens
 from memories.block import cut_block
 from memories.difference import Difference
@@ -15,7 +15,7 @@ from retrieval.budget import pack
 
 from . import rendering
 from .gathering import PER_MESSAGE
-from .pieces import FACTS_NOTE, RECALL_NOTE, SUMMARY_NOTE, Draft, Piece, noted, who_said
+from .pieces import FACTS_NOTE, RECALL_NOTE, SUMMARY_NOTE, Draft, Piece, noted
 
 
 def fit(draft: Draft, budget: int) -> int:

@@ -12,7 +12,7 @@ from conversations.actions import Pin
 from conversations.searching import ChunkRow, TurnRow
 from facts.models import LegacyFact
 from facts.searching import FactRow
-from language.fencing import as_data, as_name, fenced
+from language.fencing import as_data, fenced, who_said
 from language.tokens import count_tokens, cut_to_tokens
 from memories.block import Block
 from memories.difference import Difference
@@ -146,12 +146,6 @@ def turn_piece(message: TurnRow, longest: int | None = None) -> SaidPiece:
     line = f"{START}[{message.at:%Y-%m-%d}] {who_said(message.role, message.speaker)}: {as_data(message.content)}"
     piece = _piece("turns", message.pk, _cut(line, longest))
     return SaidPiece(piece.kind, piece.id, piece.text, piece.tokens, message.conversation_id, message.index)
-
-
-def who_said(role: str, speaker: str) -> str:
-    """Return the role, with the name in brackets, since a speaker may be called "system"."""
-    name = as_name(speaker)
-    return f"{role} ({name})" if name else role
 
 
 def in_passages(turns: Sequence[SaidPiece], neighbours: Sequence[SaidPiece]) -> list[Piece]:

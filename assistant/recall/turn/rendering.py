@@ -7,10 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from conversations.searching import TurnRow
-from language.fencing import as_data, as_said
+from language.fencing import as_data, as_name, as_said, who_said
 from language.gates import find_instructions
-
-from .pieces import who_said
 
 OPENING = "(The conversation begins with the following message.)"
 
@@ -52,7 +50,7 @@ def render(format_name: str, stable: str, below: str, window: Sequence[TurnRow],
         return Rendered(system, text, contents, {"system_instruction": instruction})
     if format_name == "json":
         plain = [
-            {"role": role, "speaker": as_said(speaker), "content": as_said(content)} for role, speaker, content in said
+            {"role": role, "speaker": as_name(speaker), "content": as_said(content)} for role, speaker, content in said
         ]
         return Rendered(system, text, plain)
     return Rendered(system, text, _alternating(said))
