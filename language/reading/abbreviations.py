@@ -1,9 +1,10 @@
-"""Spell out abbreviations by the text that another is compared with: "OCD" and "obsessive-compulsive disorder"."""
+"""Spell out what another text tells: "OCD" by "obsessive-compulsive disorder", "half past two" by "14:30"."""
 
 from __future__ import annotations
 
 import re
 
+from .clock import told_like
 from .content import LIGHT, Content
 
 _ABBREVIATION = re.compile(r"(?<![\w.&])[A-Z](?:\.?&?[A-Z]){1,6}\b(?!\.[A-Z])")
@@ -14,13 +15,16 @@ _WORDS = re.compile(r"[^\W_]+")
 
 
 def spelled_out(one: Content, other: Content) -> tuple[Content, Content]:
-    """Return the two with each abbreviation in one replaced by the words in the other that it is short for."""
+    """Return the two with each abbreviation in one replaced by the words in the other that it is short for.
+
+    Likewise times without a half of the day by the same time with one.
+    """
     first, second = _spell_out(one.text, other.text), _spell_out(other.text, one.text)
     return (one if first == one.text else Content(first)), (other if second == other.text else Content(second))
 
 
 def _spell_out(text: str, other: str) -> str:
-    return _ABBREVIATION.sub(lambda found: _words_of(found[0], other) or found[0], text)
+    return _ABBREVIATION.sub(lambda found: _words_of(found[0], other) or found[0], told_like(text, other))
 
 
 def _words_of(abbreviation: str, text: str) -> str:

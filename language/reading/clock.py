@@ -78,6 +78,19 @@ def normalise_clock_times(plain: str) -> str:
     return _ANY.sub(written, plain)
 
 
+def told_like(text: str, other: str) -> str:
+    """Return a text whose times leave the half of the day unsaid with that of the same times of another text."""
+    told = [(match, key_of(groups_of(match))) for match in _ANY.finditer(other)]
+
+    def written(match: re.Match[str]) -> str:
+        found = groups_of(match)
+        if "bare" in found or found.get("off") == "half" or key_of(found)[2]:
+            return match[0]
+        return next((its[0] for its, key in told if key[2] and is_same_time(key, key_of(found))), match[0])
+
+    return _ANY.sub(written, text)
+
+
 def key_of(found: dict[str, str]) -> tuple[int, int, int]:
     """Return the hour (0 to 11), the minute and the half of the day (0 if unsaid) of a match's groups in lower case."""
     if "time" in found:

@@ -1,19 +1,31 @@
-"""Normalise parts of amounts and durations: "one and a half kilos" has "1.5", "an hour and a half" is "90 minutes"."""
+"""Normalise amounts, durations and measures: "an hour and a half" is "90 minutes", "1.80 m" is "180 centimetres"."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
 
-_FINER = {"hour": ("minute", 60), "day": ("hour", 24), "year": ("month", 12)}
-_COARSER = {"minute": ("hour", 60), "day": ("week", 7), "month": ("year", 12)}
+_METRIC = (
+    ("kilometre", "metre", 1_000),
+    ("metre", "centimetre", 100),
+    ("kilogram", "gram", 1_000),
+    ("gram", "milligram", 1_000),
+    ("litre", "millilitre", 1_000),
+)
+_FINER = {"hour": ("minute", 60), "day": ("hour", 24), "year": ("month", 12)} | {
+    unit: (finer, times) for unit, finer, times in _METRIC
+}
+_COARSER = {"minute": ("hour", 60), "day": ("week", 7), "month": ("year", 12)} | {
+    finer: (unit, times) for unit, finer, times in _METRIC
+}
+_OF_TIME = ("minute", "hour", "day", "week", "month", "year")
 _MEASURE = (
     "second|minute|hour|day|week|month|year|metre|meter|kilometre|kilometer|mile|kilo|kilogram|gram|pound|stone|litre"
     "|liter|foot|inch|percent|million|thousand"
 )
 _DURATION = re.compile(
     r"(?P<every>\b(?:every|each) )?(?<![\w.:/-])(?P<number>\d+(?:\.\d+)?)(?P<between>[ -])"
-    r"(?P<unit>minute|hour|day|week|month|year)(?P<plural>s?)\b(?! (?:a|every|per) |-?olds?\b| olds?\b)",
+    rf"(?P<unit>{'|'.join({*_FINER, *_COARSER, *_OF_TIME})})(?P<plural>s?)\b(?! (?:a|every|per) |-?olds?\b| olds?\b)",
     re.IGNORECASE,
 )
 
@@ -23,6 +35,14 @@ DURATION_SPELLINGS: Sequence[tuple[str, Put]] = (
     (r"(?<=\d)\s?mins?\b", " minutes"),
     (r"(?<=\d)\s?hrs?\b", " hours"),
     (r"(?<=\d)\s?yrs?\b", " years"),
+    (r"(?<=\d)\s?(?:kms?|kilometers?)\b", " kilometres"),
+    (r"(?<=\d)\s?(?:(?-i:m)|meters?)\b(?! (?:euro|dollar|pound|franc|people))", " metres"),
+    (r"(?<=\d)\s?(?:cms?|centimeters?)\b", " centimetres"),
+    (r"(?<=\d)\s?(?:kgs?|kilos?)\b", " kilograms"),
+    (r"(?<=\d)\s?(?-i:g)\b", " grams"),
+    (r"(?<=\d)\s?mg\b", " milligrams"),
+    (r"(?<=\d)\s?(?:(?-i:l)|liters?)\b", " litres"),
+    (r"(?<=\d)\s?(?:ml|milliliters?)\b", " millilitres"),
     (r"\bhalf a year\b", "6 months"),
     (r"\bhalf an hour\b", "30 minutes"),
     (r"\bhalf-hour\b", "30-minute"),
@@ -53,7 +73,7 @@ def _duration(found: re.Match[str]) -> str:
         unit, number = _FINER[unit][0], number * _FINER[unit][1]
     elif number and number.is_integer() and unit in _COARSER and number % _COARSER[unit][1] == 0:
         unit, number = _COARSER[unit][0], number / _COARSER[unit][1]
-        if number == 1:
+        if number == 1 and unit in _OF_TIME:
             return f"{every or ('an ' if unit == 'hour' else 'a ')}{unit}"
     else:
         return found[0]

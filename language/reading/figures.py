@@ -39,6 +39,24 @@ _AFTER_TENS = re.compile(rf"\b({'|'.join(TENS)})[\s-]({'|'.join(ORDINALS[:9])})\
 _RANGE = re.compile(r"(?<![\w.:/-])(\d+(?:\.\d+)?) to (\d+(?:\.\d+)?)(?![\w:/-]|\.\d)")
 _DASHED = re.compile(r"(?<![\w.:/–-])(?:(\d{1,3})\s?[–-]\s?(\d{1,3})|(\d{4})\s?[–-]\s?(\d{4}))(?![\w:/–-]|\.\d)")
 _SHORT_YEAR = re.compile(r"(?<!\w)'(\d\d)(s?)\b(?!')")
+_NINETEEN_FORTIES = re.compile(
+    rf"\b(?:the )?(eighteen|nineteen|twenty)[ -]({'|'.join(word[:-1] for word in TENS)})ies\b", re.IGNORECASE
+)
+_YEAR_IN_WORDS = re.compile(
+    rf"\b((?:six|seven|eigh|nine)teen)[ -]((?:{'|'.join(TENS)})(?:[ -](?:{'|'.join(SMALL_NUMERALS[1:10])}))?"
+    rf"|{'|'.join(SMALL_NUMERALS[10:20])})\b",
+    re.IGNORECASE,
+)
+_DAY_FIRST = re.compile(r"\b(1[3-9]|2\d|3[01])[/.](0?[1-9]|1[0-2])[/.](\d{4})\b")
+"""A date in figures whose order is certain: there is no thirteenth month."""
+_HOLIDAYS = {
+    "Christmas Eve": "December 24",
+    "Christmas Day": "December 25",
+    "Boxing Day": "December 26",
+    "New Year's Eve": "December 31",
+    "New Year's Day": "January 1",
+}
+_HOLIDAY = re.compile("|".join(_HOLIDAYS))
 _FORTIES = re.compile(rf"(?<=\bthe )({'|'.join(word[:-1] for word in TENS)})ies\b", re.IGNORECASE)
 
 
@@ -125,11 +143,6 @@ _PATTERNS: Sequence[tuple[str, Put]] = (
     (r"[€$£]", lambda found: f" {_CURRENCIES[found[0]]}"),
     (rf"(?<=\d)\.00(?= +(?:{_MONEY})\b)", ""),
     ("%", " percent"),
-    (r"(?<=\d)\s?kms?\b", " kilometres"),
-    (r"(?<=\d)\s?kgs?\b", " kilograms"),
-    (r"(?<=\d)\s?cm\b", " centimetres"),
-    (r"(?<=\d)\s?mg\b", " milligrams"),
-    (r"(?<=\d)\s?ml\b", " millilitres"),
     (r"(?<=\d)\s?lbs?\b", " pounds"),
     *DURATION_SPELLINGS,
     (r"\b(?:a|every|each|per) fortnight\b|\bfortnightly\b", "every 2 weeks"),
@@ -203,6 +216,8 @@ def ranges(normalised: str) -> frozenset[tuple[str, str]]:
 
 def _normalise_dates(plain: str) -> str:
     """With numerals as digits and dates as month, day, year."""
+    plain = _HOLIDAY.sub(lambda found: _HOLIDAYS[found[0]], plain)
+    plain = _DAY_FIRST.sub(lambda found: f"{MONTHS[int(found[2]) - 1].capitalize()} {int(found[1])} {found[3]}", plain)
     plain = _ISO.sub(lambda found: f"{MONTHS[int(found[2]) - 1].capitalize()} {int(found[3])} {found[1]}", plain)
     plain = _SHORT_MONTH.sub(
         lambda found: next(each for each in MONTHS if each[:3] == found[1][:3].lower()).capitalize(), plain
@@ -211,8 +226,12 @@ def _normalise_dates(plain: str) -> str:
     plain = re.sub(
         rf"\b(?:{_ORDINAL})(?= (?:of )?(?:{_MONTH})\b)", lambda found: str(_ORDINALS[found[0].lower()]), plain
     )
-    plain = re.sub(rf"\bfirst(?= of (?:{_MONTH})\b)", "1", plain)
+    plain = re.sub(rf"\bfirst(?= of (?:{_MONTH}|(?:the|every) month)\b)", "1", plain)
     plain = _SHORT_YEAR.sub(lambda found: f"{_century(int(found[1]))}{found[2]}", plain)
+    plain = _NINETEEN_FORTIES.sub(
+        lambda found: f"the {NUMERALS[found[1].lower()]}{NUMERALS[f'{found[2].lower()}y']}s", plain
+    )
+    plain = _YEAR_IN_WORDS.sub(lambda found: f"{NUMERALS[found[1].lower()]}{_NUMBER.sub(_number, found[2])}", plain)
     plain = _FORTIES.sub(lambda found: f"{1900 + NUMERALS[f'{found[1].lower()}y']}s", plain)
     plain = normalise_clock_times(_NUMBER.sub(_number, plain))
     plain = _normalise_pairs(normalise_durations(plain))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from .alignment import Alignment
 from .content import LIGHT, Content
+from .related import related
 from .words import listed
 
 _MUTUAL = listed("friend cousin sibling partner spouse neighbour colleague twin flatmate")
 _NEGATIVE_DETERMINERS = ("no", "without", "except")
+_COMPARED = ("JJR", "RBR")
 _LASTING = frozenset({"marry", "retire", "divorce"})
 _PRONOUNS = listed("he she they it who that which him her them himself herself themselves")
 
@@ -38,7 +40,9 @@ def are_roles_swapped(pair: Alignment) -> bool:
 
 def _swap_sides(one: Content, other: Content) -> bool:
     """Whether the two sides of a comparison, negation or description are swapped."""
-    comparing = ["before", "after", "than", "not", "but", "because"]
+    comparing = ["before", "after", "not", "but", "because"]
+    if not _are_converse(one, other):
+        comparing.append("than")
     if "prefer" in one.text and "prefer" in other.text:
         comparing += ["to", "over"]
     followed = [(one.content_word_after(low), other.content_word_after(low)) for low in comparing]
@@ -53,6 +57,12 @@ def _swap_sides(one: Content, other: Content) -> bool:
         if only and others and only & other.lower_tokens and others & one.lower_tokens:
             return True
     return False
+
+
+def _are_converse(one: Content, other: Content) -> bool:
+    """Whether they compare with opposite words: "older than" and "younger than"."""
+    words, others = ([word for word in each.content_words if word.tag in _COMPARED] for each in (one, other))
+    return any(related(word, another) == "opposite" for word in words for another in others)
 
 
 def _swap_agents(one: Content, other: Content, verb: str) -> bool:

@@ -6,6 +6,7 @@ from language.reading.alignment import Alignment
 from language.reading.content import Content
 from language.reading.differences import differ
 from language.reading.figures import how_often, normalise_figures
+from language.reading.sameness import EmbeddedStatement, StatementPair
 
 
 @pytest.mark.parametrize(
@@ -40,6 +41,14 @@ from language.reading.figures import how_often, normalise_figures
         ("The user is 6'2\" tall", "The user is six foot two tall"),
         ("Doctor Patel and Saint Ives", "Dr. Patel and St. Ives"),
         ("The user has no brothers or sisters", "The user has no siblings"),
+        ("The user stands 1.80 m", "The user stands 180 cm"),
+        ("The user runs 5 km", "The user runs 5,000 meters"),
+        ("A bottle of 0.5 l", "A bottle of 500 ml"),
+        ("The parcel weighs 2 kilos", "The parcel weighs 2,000 g"),
+        ("Born in the nineteen-thirties", "Born in the 1930s"),
+        ("Born in nineteen thirty-two", "Born in 1932"),
+        ("Died on Christmas Eve 1999", "Died on 24/12/1999"),
+        ("The rent goes out on the first of each month", "The rent goes out on the 1st of every month"),
     ],
 )
 def test_one_quantity_has_one_form(one, other):
@@ -93,3 +102,17 @@ def test_other_quantities_keep_two_apart(one, other):
 )
 def test_what_is_counted_may_be_how_often_it_is_done(one, other):
     assert how_often(normalise_figures(one)) & how_often(normalise_figures(other))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "are_apart"),
+    [
+        ("The user sees the notary at half past two.", "The user sees the notary at 14:30.", False),
+        ("The user sees the notary at half past two.", "The user sees the notary at 15:30.", True),
+        ("The user sees the notary at 2:30 am.", "The user sees the notary at 14:30.", True),
+        ("The user is taller than their son.", "The user's son is shorter than the user.", False),
+        ("The user is taller than their son.", "The user's son is taller than the user.", True),
+    ],
+)
+def test_what_one_leaves_unsaid_is_read_by_the_other(one, other, are_apart):
+    assert StatementPair(EmbeddedStatement(one), EmbeddedStatement(other)).differs is are_apart
