@@ -69,7 +69,8 @@ class Cues:
 
     ``wording`` is the memory with the passage's value, if there is one. ``is_doubtful``: the passage tells what did not
     happen or only for a time, or it speaks of the memory's words only for others, or its value may be another's, or it
-    says or does what the memory tells: "hides coins in the chimney", of somebody who keeps his coins hidden.
+    says or does what the memory tells: "hides coins in the chimney", of somebody who keeps his coins hidden; or nothing
+    ends in it, and it has no word of the memory but its verb and kin.
     """
 
     values: Vectors
@@ -82,7 +83,9 @@ class Cues:
 
 
 def cues_of(passage: str, memory: str) -> Cues | None:
-    """Return the cues of a passage for a memory; None if one can't be parsed, or if each names its own person."""
+    """Return the cues of a passage for a memory; None if one can't be parsed, or if it tells of somebody or something
+    else beside it: each names its own person, or "plays the cello", of one who plays the trumpet.
+    """
     parsed, known = parse(passage, names=False), parse(memory, names=False)
     if parsed is None or known is None:
         return None
@@ -112,6 +115,9 @@ def cues_of(passage: str, memory: str) -> Cues | None:
     is_of_another = around is not None and _is_of_another(parsed, around, whose, value)
     is_open = _OPEN.search(_ASIDE.sub("", passage)) is not None
     contrasts = wording is not None and wording.contrasts
+    is_unspoken = wording is None and not (is_ended or _NOWADAYS.search(passage)) and not _mentions(known, said)
+    if is_unspoken and _does_the_same(parsed, known):
+        return None
     told_of = is_others, said & value, said & whose, _affirms(passage, memory)
     cues = _NOWADAYS.search(passage), is_ended, wording, contrasts, is_of_another, is_open, *told_of
     values = np.array([bool(each) for each in cues], dtype=np.float32)
@@ -122,7 +128,7 @@ def cues_of(passage: str, memory: str) -> Cues | None:
     is_unsettled = is_open and _is_open_where_told(passage, wording, value)
     is_of_another = is_of_another or (around is not None and _is_of_another_thing(parsed, around, whose | value))
     is_doubtful = is_unsettled or is_of_another or is_unnamed or is_repeated or (is_about_others and not is_own)
-    is_doubtful = is_doubtful or (wording is None and _is_other_half(parsed, known))
+    is_doubtful = is_doubtful or is_unspoken or (wording is None and _is_other_half(parsed, known))
     return Cues(values, wording, is_doubtful)
 
 
@@ -170,6 +176,20 @@ def _repeats(parsed: Parsed, known: Parsed) -> bool:
         if thing is not None and {stem_of(verb), stem_of(thing)} <= stems:
             return not any(word.low in _DENIES for word in parsed.subtree(verb))
     return False
+
+
+def _mentions(known: Parsed, said: set[str]) -> bool:
+    """Whether a passage has a word of a memory, beside its verb and who is whose kin."""
+    verb_and_kin = {_beginning(word) for word in known.words if word.index == _root(known).index or word.low in KIN}
+    return not (content_prefixes(known.text) - verb_and_kin - {"user"}).isdisjoint(said)
+
+
+def _does_the_same(parsed: Parsed, known: Parsed) -> bool:
+    """Whether a passage affirms the verb of a memory."""
+    if any(word.low in _DENIES for word in (*parsed.words, *known.words)):
+        return False
+    verb = stem_of(_root(known))
+    return verb not in LIGHT and any(word.pos == "VERB" and stem_of(word) == verb for word in parsed.words)
 
 
 def _is_other_half(parsed: Parsed, known: Parsed) -> bool:

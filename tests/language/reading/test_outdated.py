@@ -252,3 +252,17 @@ def test_what_a_reworded_memory_says_is_not_added_beside_it():
 def test_the_value_of_another_thing_replaces_none(memory, said):
     found = outdated(said, [memory])
     assert found is None or not found.sure
+
+
+@pytest.mark.parametrize(("memory", "said", "is_asked"), [
+    ("The user plays the trumpet.", "I play the cello.", False),
+    ("The user speaks Danish.", "I speak Finnish.", False),
+    ("The user collects stamps.", "I collect old coins.", False),
+    ("The user rides a horse.", "I ride a motorbike.", False),
+    ("The user's brother Peter is a pilot.", "my brother sits in jail, Karl I mean", True),
+])  # fmt: skip
+def test_what_is_told_beside_a_memory_ends_nothing(memory, said, is_asked):
+    """Reproduction: "The user no longer plays the trumpet" stood in every prompt."""
+    found = outdated(said, [memory])
+    assert (found is not None) == is_asked
+    assert found is None or not found.sure
