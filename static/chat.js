@@ -267,16 +267,23 @@
     tell("");
     busy(true);
     once ||= crypto.randomUUID?.() ?? String(Math.random());
+    // The field is free for what is typed next, which stays there.
+    const mine = turn(inWords("You"), content, "mine").closest("li");
+    field.value = "";
+    grow();
     const answer = await startReply(
       post(chat.dataset.chat, { content, ...(how && { mode: how.value }) }, { "Idempotency-Key": once }),
       inWords("Keepsake could not be reached. What you typed is still here; please try again."),
     );
-    if (!answer) return;
+    if (!answer) {
+      mine.remove();
+      field.value = [content, field.value].filter(Boolean).join("\n");
+      draft(field.value);
+      grow();
+      return;
+    }
     once = "";
-    field.value = "";
-    draft("");
-    grow();
-    turn(inWords("You"), content, "mine");
+    draft(field.value);
     const words = pendingReply();
     await follow(answer, answer.headers.get("Keepsake-Reply"), next, words);
     field.focus({ preventScroll: true });

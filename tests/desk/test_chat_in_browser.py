@@ -131,6 +131,29 @@ def test_errors_are_told_in_plain_words_and_nothing_typed_is_lost(browse, owner,
     assert Reply.objects.get().attempt == 2
 
 
+def test_what_is_typed_while_a_message_is_sent_stays(browse, owner, model):
+    talk = factories.ConversationFactory(user=owner)
+    page = browse(owner)
+    page.goto(f"/conversations/{talk.pk}/")
+    held = []
+    page.route("**/reply/", lambda route: held.append(route))  # noqa: PLW0108 - it is marked by the library
+    model.answers(spoken("How lovely."))
+    with page.expect_request("**/reply/"):
+        type_in(page, "I keep hens.").press("Enter")
+    field = type_in(page, "I also have")
+    expect(page.locator("#now .mine")).to_contain_text("I keep hens.")
+    held.pop().continue_()
+    expect(page.locator("#m2")).to_contain_text("How lovely.")
+    expect(field).to_have_value("I also have")
+    field.press_sequentially(" a canoe.")
+    page.unroute("**/reply/")
+    page.route("**/reply/", lambda route: route.abort())
+    field.press("Enter")
+    expect(page.locator("#said-trouble")).to_contain_text("What you typed is still here")
+    expect(field).to_have_value("I also have a canoe.")
+    expect(page.locator("#now .mine")).to_have_count(1)
+
+
 def test_a_session_that_ended_leads_to_sign_in_and_back_with_what_was_typed(browse, owner, model):
     talk = factories.ConversationFactory(user=owner)
     owner.set_password("a good long one")
