@@ -16,7 +16,7 @@ from django.db.models.functions import Cast, Left
 from django.utils import timezone
 
 from accounts.policy import must_act_for
-from accounts.principals import PLACEHOLDER_AGENT, PLACEHOLDER_USER, Principal
+from accounts.principals import PLACEHOLDER_AGENT, PLACEHOLDER_USER, Principal, shape_for
 from conversations.actions import Cause
 from conversations.echoes import (
     MOST_OFFERED,
@@ -43,6 +43,8 @@ from .policy.bands import Neighbour
 from .querysets import MemoryQuerySet
 from .records import QUOTE_CHARACTERS, NewMemory, Said, WritePolicy
 from .surroundings import read_surroundings
+
+_FILED = ("kind", "category", "subject", "field", "verbatim")
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,17 +189,15 @@ def _source(
     return source
 
 
-def kind_of(rows: MemoryQuerySet, memory_id: str) -> tuple[str, bool]:
-    """Return the (immutable) kind of a memory, and whether it is verbatim. Raises NotFound."""
-    return must_find(rows.filter(pk=memory_id).values_list("kind", "verbatim").first(), "memory")
+def visible(principal: Principal) -> Shaped:
+    """Return the memories that the principal sees."""
+    return shape_for(principal, "memories", Memory.objects.visible_to)
 
 
-def filed_as(rows: MemoryQuerySet, memory_id: str) -> NewMemory:
+def filed_as(principal: Principal, memory_id: str) -> NewMemory:
     """Return a memory's kind, category, subject and field, and whether it is verbatim. Raises NotFound."""
-    found = must_find(
-        rows.filter(pk=memory_id).values("kind", "category", "subject", "field", "verbatim").first(), "memory"
-    )
-    return NewMemory("", **found)
+    found = read(visible(principal).one(memory_id), _FILED)
+    return NewMemory("", **dict(zip(_FILED, must_find(next(iter(found), None), "memory"), strict=True)))
 
 
 def kept_by_person(

@@ -13,6 +13,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import lru_cache, update_wrapper
 from typing import Any, Generic, ParamSpec, TypeVar, cast
+from uuid import UUID
 
 from django.conf import settings
 from django.core.exceptions import EmptyResultSet
@@ -23,12 +24,15 @@ from pgvector import HalfVector
 from pgvector.psycopg.halfvec import HalfVectorBinaryDumper
 from psycopg import Connection, RawCursor, sql
 from psycopg.abc import Buffer
+from psycopg.adapt import Loader
 from psycopg.pq import Format
 from psycopg.types import TypeInfo
 from psycopg.types.array import ListBinaryDumper
 from psycopg.types.json import JsonbBinaryLoader
 
 from language.base import Vectors
+
+from .vectors import decode_halfvec
 
 SHAPES = 256
 """How many built statements of one sort a process caches. Most calls use the same few shapes."""
@@ -37,6 +41,9 @@ Rows = list[tuple[Any, ...]]
 P = ParamSpec("P")
 T = TypeVar("T")
 M = TypeVar("M", bound=Model)
+
+PLACEHOLDER_ROW = UUID(int=3)
+"""An id that no row has, as a UUID or as a text."""
 
 _PART = re.compile(r"\{(\w+)\}")
 _PERCENT = re.compile(r"%(s|%)")
@@ -54,6 +61,11 @@ class Shaped:
     key: Hashable
     build: Callable[[], QuerySet[Any]] = field(compare=False)
     values: Mapping[Any, Any] = field(compare=False)
+
+    def one(self, pk: UUID | str) -> Shaped:
+        """Return the row of these with an id."""
+        ids = {PLACEHOLDER_ROW: pk, str(PLACEHOLDER_ROW): pk}
+        return Shaped(("one", self.key), lambda: self.build().filter(pk=PLACEHOLDER_ROW), {**self.values, **ids})
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +174,18 @@ class JsonbLoader(JsonbBinaryLoader):
         return {} if data == b"\x01{}" else super().load(data)
 
 
+class VectorLoader(Loader):
+    """Loads vectors as lists, as models hold them."""
+
+    format = Format.BINARY
+
+    def load(self, data: Buffer) -> list[float]:
+        """Return the numbers."""
+        return cast("list[float]", decode_halfvec(bytes(data)).tolist())
+
+
 def send_vectors_binary(session: Connection[Any]) -> None:
-    """Register binary dumpers for HalfVector and VectorArray, and the jsonb loader. Text takes ten times as long."""
+    """Register binary dumpers and loaders for vectors, and the jsonb loader. Text takes ten times as long."""
     if session.adapters.types.get("halfvec") is not None:
         return
     known = TypeInfo.fetch(session, "halfvec")
@@ -171,6 +193,7 @@ def send_vectors_binary(session: Connection[Any]) -> None:
     known.register(session)
     session.adapters.register_dumper(HalfVector, type("", (HalfVectorBinaryDumper,), {"oid": known.oid}))
     session.adapters.register_dumper(VectorArray, ListBinaryDumper)
+    session.adapters.register_loader("halfvec", VectorLoader)
     session.adapters.register_loader("jsonb", JsonbLoader)
 
 

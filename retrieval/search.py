@@ -221,7 +221,7 @@ def centre_of(rows: QuerySet[Any] | Shaped, embedding_model: str, corpus: Corpus
         ((mean, count),) = _centre(rows, embedding_model).run(values)
     except EmptyResultSet:
         return NO_CENTRE
-    return Centre(None if mean is None else HalfVector.from_binary(mean), count)
+    return Centre(None if mean is None else HalfVector(mean), count)
 
 
 def _spelt_alike(

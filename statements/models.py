@@ -87,7 +87,7 @@ class StatementKind(Generic[Row]):
     upkeep: frozenset[str]
     worked_out: frozenset[str]
     worded: tuple[str, ...]
-    not_read: tuple[str, ...] = ("search",)
+    not_read: tuple[str, ...] = ("search", "search_config", "search_text")
 
     @property
     def rows(self) -> StatementQuerySet[Row]:

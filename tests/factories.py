@@ -276,7 +276,7 @@ def rev_of(owner):
 
 def fact_waits(principal, fact_id, *, proposed=False):
     """Let a present fact wait for review: active, or in no prompt."""
-    with fact_write(principal, LegacyFact.objects.mine(principal), fact_id) as change:
+    with fact_write(principal, fact_id) as change:
         if proposed:
             change.leave(LegacyFact.State.PROPOSED, reason="")
         else:

@@ -205,7 +205,7 @@ class _Recording:
 
     def add_evidence(self, fact_id: UUID, said: Sequence[tuple[Message, str]]) -> None:
         """Add new evidence to a fact that says the same."""
-        with fact_under_lock(self.write, LegacyFact.objects.all(), fact_id) as change:
+        with fact_under_lock(self.write, fact_id) as change:
             known = set(change.fact.evidence.values_list("message_id", flat=True))
             new = [(message, quote) for message, quote in said if message.pk not in known]
             FactEvidence.objects.bulk_create(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from django.db.models import prefetch_related_objects
+
 from accounts.models import Preferences
 from accounts.principals import Principal
 from statements.actions import Moderation
@@ -43,7 +45,7 @@ def _end_quarantine(change: FactWrite, resembles: str) -> None:
 
 _STAFF = Moderation(
     FactWrite,
-    with_evidence=lambda facts: facts.prefetch_related("evidence"),
+    with_evidence=lambda fact: prefetch_related_objects([fact], "evidence"),
     hold_back=FactWrite.hold_back,
     end_quarantine=_end_quarantine,
     reject=reject,

@@ -14,8 +14,10 @@ from typing import Any
 
 from django.db.models import Q
 
+from accounts.principals import Principal, shape_for
 from journal.actions import LedgerWrite
 from journal.queue import enqueue
+from retrieval.prepared import Shaped
 from statements.actions import (
     GONE,
     StatementWrite,
@@ -54,6 +56,12 @@ class FactWrite(StatementWrite[LegacyFact]):
     """A fact whose owner's and legacy's ledgers are locked."""
 
     kind = FACT
+
+    @classmethod
+    def changeable(cls, principal: Principal) -> Shaped:
+        """Return the principal's own facts; for staff all."""
+        facts = LegacyFact.objects
+        return shape_for(principal, "facts to change", facts.visible_to if principal.kind == "staff" else facts.mine)
 
     @property
     def fact(self) -> LegacyFact:

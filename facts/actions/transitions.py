@@ -70,7 +70,7 @@ def fact_set_visibility(
     """
     must_decide(principal)
     policy.check_visibility(visibility)
-    with fact_write(principal, LegacyFact.objects.mine(principal), fact_id, version=version) as change:
+    with fact_write(principal, fact_id, version=version) as change:
         fact = change.fact
         if visibility == fact.visibility:
             return fact
@@ -94,8 +94,7 @@ def fact_approve(principal: Principal, fact_id: UUID, *, version: int | None = N
     Raises NotYoursToDecide (403), NotFound (404), Conflict (409 ``wrong_state``).
     """
     must_decide(principal)
-    rows, states = LegacyFact.objects.mine(principal), (State.PROPOSED, State.ACTIVE)
-    with fact_write(principal, rows, fact_id, *states, version=version) as change:
+    with fact_write(principal, fact_id, State.PROPOSED, State.ACTIVE, version=version) as change:
         fact = change.fact
         if fact.state == State.PROPOSED or fact.reviewed_at is None or _is_doubted(fact):
             approve(change)
@@ -123,11 +122,11 @@ def fact_reject(
     """
     user_id = must_decide(principal)
     refusal = RejectionReason(reason)
-    rows, states = LegacyFact.objects.mine(principal), (State.PROPOSED, State.ACTIVE, State.QUARANTINED)
+    states = (State.PROPOSED, State.ACTIVE, State.QUARANTINED)
     ahead = [_words_behind(fact_id)] if refusal == RejectionReason.DONT_KEEP else ()
     with (
         plan_withholding(user_id, dict(ahead)),
-        fact_write(principal, rows, fact_id, *states, version=version) as change,
+        fact_write(principal, fact_id, *states, version=version) as change,
     ):
         reject(change, refusal.label)
         if refusal == RejectionReason.DONT_KEEP:
@@ -154,10 +153,10 @@ def fact_delete(principal: Principal, fact_id: UUID, *, version: int | None = No
     Raises NotYoursToDecide (403), NotFound (404), Conflict (409 ``wrong_state``).
     """
     user_id = must_decide(principal)
-    rows, states = LegacyFact.objects.mine(principal), (State.PROPOSED, State.ACTIVE, State.HIDDEN, State.QUARANTINED)
+    states = (State.PROPOSED, State.ACTIVE, State.HIDDEN, State.QUARANTINED)
     with (
         plan_withholding(user_id, dict([_words_behind(fact_id)])),
-        fact_write(principal, rows, fact_id, *states, version=version) as change,
+        fact_write(principal, fact_id, *states, version=version) as change,
     ):
         _delete(change)
     return change.fact
@@ -178,7 +177,7 @@ def fact_restore(principal: Principal, fact_id: UUID) -> LegacyFact:
     words were added since).
     """
     must_decide(principal)
-    with fact_write(principal, LegacyFact.objects.mine(principal), fact_id, *GONE) as change:
+    with fact_write(principal, fact_id, *GONE) as change:
         fact = change.fact
         check_kept(fact)
         must_be_no_twin(principal, fact)
@@ -226,7 +225,7 @@ def facts_follow_refusal(write: LedgerWrite, user_id: UUID, heard: HeardRefusal)
     learned = own.filter(evidence__pk__in=quotes).exclude(pk__in=behind.exclude(pk__in=quotes).values("fact"))
     named = [fact.pk for fact in own.naming(heard.named) if _is_named(fact.content, heard)]
     for fact_id in dict.fromkeys([*learned.values_list("pk", flat=True), *named]):
-        with fact_under_lock(write, own, fact_id) as change:
+        with fact_under_lock(write, fact_id) as change:
             if heard.relayed_by is None or (change.fact.reviewed_at is None and change.fact.written_by):
                 _delete(change)
             else:
@@ -247,7 +246,7 @@ def facts_follow_withholding(write: LedgerWrite, user_id: UUID, message_ids: Col
         if not write.try_lock_ledger(fact.legacy_id):
             enqueue("facts.unshare_withheld", fact.pk)
             continue
-        with fact_under_lock(write, LegacyFact.objects.all(), fact.pk) as change:
+        with fact_under_lock(write, fact.pk) as change:
             change.unshare()
             change.log("UNSHARE")
 
@@ -259,13 +258,11 @@ def fact_unshare_withheld(fact_id: UUID) -> None:
     if fact is None:
         return
     principal = principal_for_job(fact.user_id)
-    with (
-        acting_as(principal),
-        ledger_write(principal.actor, fact.user_id, fact.legacy_id) as write,
-        fact_under_lock(write, _shared_on_withheld(messages), fact_id) as change,
-    ):
-        change.unshare()
-        change.log("UNSHARE")
+    with acting_as(principal), ledger_write(principal.actor, fact.user_id, fact.legacy_id) as write:
+        if _shared_on_withheld(messages).filter(pk=fact_id).exists():
+            with fact_under_lock(write, fact_id) as change:
+                change.unshare()
+                change.log("UNSHARE")
 
 
 def _shared_on_withheld(messages: Any) -> FactQuerySet:
@@ -317,7 +314,7 @@ def facts_delete_learned(write: LedgerWrite, conversation: Conversation) -> tupl
     facts = list(rows.order_by("pk").values_list("pk", "version"))
     stay = found.count() - len(facts)
     for fact_id, version in facts:
-        with fact_under_lock(write, LegacyFact.objects.all(), fact_id) as change:
+        with fact_under_lock(write, fact_id) as change:
             change.leave(State.ARCHIVED)  # Updates the legacy's counts.
         write.change(conversation.user_id, "PURGE", "fact", fact_id, old_version=version)
     erase(FACT, [fact_id for fact_id, _ in facts])

@@ -70,7 +70,7 @@ def _index(principal: Principal, seen: LegacyFact, verdicts: dict[str, Compariso
         with (
             acting_as(principal),
             ledger_write(principal.actor, seen.user_id, seen.legacy_id) as write,
-            fact_under_lock(write, LegacyFact.objects.all(), seen.pk) as change,
+            fact_under_lock(write, seen.pk) as change,
         ):
             fact = change.fact
             if fact.index_not_before != seen.index_not_before:

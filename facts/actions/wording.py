@@ -106,8 +106,8 @@ def fact_edit(
         if not LegacyFact.objects.mine(principal).filter(pk=fact_id).exists():
             raise NotFound("There is no such fact.")
         text = Embedded.of(content)
-    rows, states = LegacyFact.objects.mine(principal), _EDITED if own_word or text is None else _REWORDED_FOR_THEM
-    with fact_write(principal, rows, fact_id, *states, version=version) as change:
+    states = _EDITED if own_word or text is None else _REWORDED_FOR_THEM
+    with fact_write(principal, fact_id, *states, version=version) as change:
         fact = change.fact
         reworded = text is not None and text.content != fact.content
         if not reworded and category in {None, fact.category}:

@@ -65,9 +65,8 @@ def memory_update(
     ``version_conflict``, ``wrong_state``).
     """
     user_id = accounts_policy.must_remember(principal)
-    rows = Memory.objects.visible_to(principal)
     own_word = principal.speaks_as_person
-    filed = queries.filed_as(rows, memory_id)
+    filed = queries.filed_as(principal, memory_id)
     verbatim = verbatim or filed.verbatim
     content = writing.admitted(content, filed.kind, own_word=own_word, verbatim=verbatim)
     metadata = None if metadata is None else writing.clean_metadata(metadata, own_word=own_word)
@@ -78,7 +77,7 @@ def memory_update(
     rewording = None
     if not (own_word or verbatim):
         rewording = Rewording.of(principal, user_id, memory_id, replace(filed, content=content), text)
-    with memory_write(principal, rows, memory_id, State.ACTIVE, State.PROPOSED, version=version) as change:
+    with memory_write(principal, memory_id, State.ACTIVE, State.PROPOSED, version=version) as change:
         memory = change.memory
         previous = memory.content, memory.version
         resembles = suppression_check(change.write, user_id, text, own_word=own_word, principal=principal)
@@ -122,15 +121,14 @@ def memory_revert(principal: Principal, memory_id: str, number: int, *, version:
     ``current_version``), Gated (422), Conflict (409).
     """
     user_id = accounts_policy.must_remember(principal)
-    rows = Memory.objects.visible_to(principal)
     versions = MemoryVersion.objects.visible_to(principal).told_to(principal).filter(memory_id=memory_id)
     old = versions.filter(number=number).only(*_OF_A_VERSION).first()
     if old is None:
-        what = "version" if rows.filter(pk=memory_id).exists() else "memory"
+        what = "version" if Memory.objects.visible_to(principal).filter(pk=memory_id).exists() else "memory"
         raise NotFound(f"There is no such {what}.")
     own_word = principal.speaks_as_person
     text = Embedded.again(old.content, old.embedding, old.embedding_model)
-    with memory_write(principal, rows, memory_id, State.ACTIVE, State.PROPOSED, version=version) as change:
+    with memory_write(principal, memory_id, State.ACTIVE, State.PROPOSED, version=version) as change:
         memory = change.memory
         if number == memory.version:
             raise Refused(_("This is the current version."), code="current_version")
@@ -190,8 +188,7 @@ def memory_amend(
         filing["expires_at"] = expires_at
     if metadata is not None:
         filing["metadata"] = writing.clean_metadata(metadata, own_word=own_word)
-    rows = Memory.objects.visible_to(principal)
-    with memory_write(principal, rows, memory_id, State.ACTIVE, State.PROPOSED, version=version) as change:
+    with memory_write(principal, memory_id, State.ACTIVE, State.PROPOSED, version=version) as change:
         memory = change.memory
         filing = {name: value for name, value in filing.items() if getattr(memory, name) != value}
         if not filing:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.db.models import Prefetch
+from django.db.models import Prefetch, prefetch_related_objects
 
 from accounts.models import Preferences
 from statements.actions import Moderation
@@ -11,16 +11,15 @@ from .. import queries
 from ..models import Memory, MemoryVersion, Proposal
 from ..policy import writing
 from ..policy.writing import State, Why
-from ..querysets import MemoryQuerySet
 from .proposing import end_create
 from .single import MemoryWrite
 from .transitions import must_fit, reject, wait_again
 
 
-def _with_evidence(memories: MemoryQuerySet) -> MemoryQuerySet:
+def _with_evidence(memory: Memory) -> None:
     """Read the current version with its evidence into ``current``, a list of one."""
     versions = MemoryVersion.objects.filter(recorded_to__isnull=True).only("memory_id", "number")
-    return memories.prefetch_related(Prefetch("versions", versions.prefetch_related("evidence"), to_attr="current"))
+    prefetch_related_objects([memory], Prefetch("versions", versions.prefetch_related("evidence"), to_attr="current"))
 
 
 def _hold_back(change: MemoryWrite, reason: str) -> None:

@@ -85,35 +85,36 @@ def proposal_approve(
         with _deciding(principal, proposal_id) as (write, proposal):
             place_approve(write, principal, proposal, given, version)
         return proposal
-    kind, verbatim = queries.kind_of(Memory.objects.visible_to(principal), str(seen.memory_id))
-    patch = _patch(principal, kind, {"verbatim": verbatim, **seen.values, **given})
+    filed = queries.filed_as(principal, str(seen.memory_id))
+    patch = _patch(principal, filed.kind, {"verbatim": filed.verbatim, **seen.values, **given})
     text = None if patch.content is None else Embedded.of(patch.content)
     rewording = None
     if text is not None and seen.kind == Proposal.Kind.UPDATE and not patch.verbatim:
-        filed = queries.filed_as(Memory.objects.visible_to(principal), str(seen.memory_id))
         new = replace(filed, content=text.content)
         rewording = Rewording.of(principal, seen.user_id, str(seen.memory_id), new, text)
     # An agent relayed that the person wants it put away, and now they say so themselves.
     is_refusal = seen.kind == Proposal.Kind.ARCHIVE and seen.reason == RELAYED
     refused = [str(seen.memory_id)] if is_refusal else []
-    with withheld_ahead(seen.user_id, refused), _deciding(principal, proposal_id) as (write, proposal):
-        rows = Memory.objects.visible_to(principal)
-        with memory_under_lock(write, rows, str(proposal.memory_id)) as change:
-            if proposal.kind == Proposal.Kind.CREATE:
-                check_version(change.memory, version)
-                check_state(change.memory, State.PROPOSED)
-                approve_so(change, principal, patch.filing, text)
-                proposal.refresh_from_db()
+    with (
+        withheld_ahead(seen.user_id, refused),
+        _deciding(principal, proposal_id) as (write, proposal),
+        memory_under_lock(write, str(proposal.memory_id), principal) as change,
+    ):
+        if proposal.kind == Proposal.Kind.CREATE:
+            check_version(change.memory, version)
+            check_state(change.memory, State.PROPOSED)
+            approve_so(change, principal, patch.filing, text)
+            proposal.refresh_from_db()
+        else:
+            _check_fresh(change.memory, proposal, version)
+            if proposal.kind == Proposal.Kind.UPDATE:
+                denied = rewording.at_odds(write) if rewording else []
+                _apply(change, principal, proposal, patch, text)
+                _end(change, denied)
             else:
-                _check_fresh(change.memory, proposal, version)
-                if proposal.kind == Proposal.Kind.UPDATE:
-                    denied = rewording.at_odds(write) if rewording else []
-                    _apply(change, principal, proposal, patch, text)
-                    _end(change, denied)
-                else:
-                    archive(change, Why.PERSON if is_refusal else Why.AGENT, proposal=str(proposal.pk))
-                write.touch("proposals", (proposal.pk, proposal.state))
-                end(proposal, Proposal.State.APPROVED, change.now)
+                archive(change, Why.PERSON if is_refusal else Why.AGENT, proposal=str(proposal.pk))
+            write.touch("proposals", (proposal.pk, proposal.state))
+            end(proposal, Proposal.State.APPROVED, change.now)
     return proposal
 
 
@@ -132,8 +133,7 @@ def proposal_reject(principal: Principal, proposal_id: UUID, reason: str = Rejec
         ahead = dict([_words_behind(proposal_id), *words_behind([str(seen.memory_id)])])
     with plan_withholding(seen.user_id, ahead), _deciding(principal, proposal_id) as (write, proposal):
         if proposal.kind == Proposal.Kind.CREATE:
-            rows = Memory.objects.visible_to(principal)
-            with memory_under_lock(write, rows, str(proposal.memory_id)) as change:
+            with memory_under_lock(write, str(proposal.memory_id), principal) as change:
                 refuse(change, refusal)
             proposal.refresh_from_db()
         else:

@@ -11,7 +11,7 @@ from journal.actions import LedgerWrite
 from statements.actions import check_state, check_version, doubt_statement, suppression_check
 from statements.wording import Embedded
 
-from ..models import Memory, Proposal
+from ..models import Proposal
 from ..policy import beside, writing
 from ..policy.writing import State, Why
 from ..records import RELAYED, Changed, Said, Updated, WritePolicy
@@ -43,7 +43,7 @@ def record_update(
     Raises NotFound, Gated (422 ``rejected_before``, ``budget``), Conflict (409 ``version_conflict``, ``wrong_state``).
     """
     user_id = accounts_policy.must_act_for(principal)
-    with memory_under_lock(write, Memory.objects.visible_to(principal), memory_id) as change:
+    with memory_under_lock(write, memory_id, principal) as change:
         memory = change.memory
         check_version(memory, version)
         check_state(memory, State.ACTIVE)
@@ -104,7 +104,7 @@ def record_archive(
     the person. If an agent relayed it (``agent_id`` is the conversation's), a memory that they decided about waits for
     them. Raises NotFound, Conflict (409 ``version_conflict``, ``wrong_state``).
     """
-    with memory_under_lock(write, Memory.objects.visible_to(principal), memory_id) as change:
+    with memory_under_lock(write, memory_id, principal) as change:
         memory = change.memory
         check_version(memory, version)
         check_state(memory, State.ACTIVE)
@@ -138,7 +138,7 @@ def record_doubt(
     In a transaction that holds the person's ledger lock. Raises NotFound, Conflict (409 ``version_conflict``,
     ``wrong_state``).
     """
-    with memory_under_lock(write, Memory.objects.visible_to(principal), memory_id) as change:
+    with memory_under_lock(write, memory_id, principal) as change:
         memory = change.memory
         check_version(memory, version)
         check_state(memory, State.ACTIVE)

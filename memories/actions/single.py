@@ -21,6 +21,7 @@ from accounts.principals import Principal
 from journal.actions import LedgerWrite
 from journal.queue import enqueue
 from language.reading.kinds import subject_after
+from retrieval.prepared import Shaped
 from retrieval.text import prepare
 from statements.actions import (
     ChangedStatement,
@@ -90,6 +91,11 @@ class MemoryWrite(StatementWrite[Memory]):
     kind = MEMORY
 
     evicted: list[str] = field(default_factory=list)
+
+    @classmethod
+    def changeable(cls, principal: Principal) -> Shaped:
+        """Return the memories that a principal sees."""
+        return queries.visible(principal)
 
     @property
     def memory(self) -> Memory:

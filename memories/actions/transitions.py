@@ -66,7 +66,6 @@ def memory_approve(
     (409 ``version_conflict``, ``wrong_state``).
     """
     accounts_policy.must_decide(principal)
-    rows = Memory.objects.visible_to(principal)
     own_word = principal.speaks_as_person
     filing: dict[str, Any] = {}
     if category is not None:
@@ -75,9 +74,9 @@ def memory_approve(
         filing["subject"] = writing.clean_subject(subject, own_word=own_word)
     text = None
     if content is not None:
-        kind, verbatim = queries.kind_of(rows, memory_id)
-        text = Embedded.of(writing.admitted(content, kind, own_word=own_word, verbatim=verbatim))
-    with memory_write(principal, rows, memory_id, State.PROPOSED, State.ACTIVE, version=version) as change:
+        filed = queries.filed_as(principal, memory_id)
+        text = Embedded.of(writing.admitted(content, filed.kind, own_word=own_word, verbatim=filed.verbatim))
+    with memory_write(principal, memory_id, State.PROPOSED, State.ACTIVE, version=version) as change:
         approve_so(change, principal, filing, text)
     return change.memory
 
@@ -91,9 +90,9 @@ def memory_reject(
     Raises NotYoursToDecide, NotFound, Conflict (409 ``version_conflict``, ``wrong_state``).
     """
     user_id = accounts_policy.must_decide(principal)
-    rows, refusal = Memory.objects.visible_to(principal), RejectionReason(reason)
+    refusal = RejectionReason(reason)
     behind = [memory_id] if refusal == RejectionReason.DONT_KEEP else []
-    with withheld_ahead(user_id, behind), memory_write(principal, rows, memory_id, *PRESENT, version=version) as change:
+    with withheld_ahead(user_id, behind), memory_write(principal, memory_id, *PRESENT, version=version) as change:
         refuse(change, refusal)
     return change.memory
 
@@ -105,8 +104,7 @@ def memory_pin(principal: Principal, memory_id: str, pinned: bool, *, version: i
     ``version_conflict``, ``wrong_state``).
     """
     accounts_policy.must_remember(principal)
-    rows = Memory.objects.visible_to(principal)
-    with memory_write(principal, rows, memory_id, State.ACTIVE, State.PROPOSED, version=version) as change:
+    with memory_write(principal, memory_id, State.ACTIVE, State.PROPOSED, version=version) as change:
         if change.memory.pinned != pinned:
             if not (pinned or principal.decides_what_returns or queries.pinned_by(principal, [change.memory])):
                 raise NotYoursToDecide
@@ -124,9 +122,9 @@ def memory_archive(principal: Principal, memory_id: str, *, version: int | None 
     """
     user_id = accounts_policy.must_remember(principal)
     own_word = principal.speaks_as_person
-    rows, states = Memory.objects.visible_to(principal), PRESENT if own_word else (State.ACTIVE, State.PROPOSED)
+    states = PRESENT if own_word else (State.ACTIVE, State.PROPOSED)
     behind = [memory_id] if own_word else []
-    with withheld_ahead(user_id, behind), memory_write(principal, rows, memory_id, *states, version=version) as change:
+    with withheld_ahead(user_id, behind), memory_write(principal, memory_id, *states, version=version) as change:
         if proposal := propose_instead(change, principal, Proposal.Kind.ARCHIVE, {}):
             return Changed(change.memory, proposal)
         archive(change, Why.PERSON if own_word else Why.AGENT)
@@ -142,7 +140,7 @@ def memory_restore(principal: Principal, memory_id: str, *, version: int | None 
     (409 ``version_conflict``, ``wrong_state``, ``erasure_waits``, ``similar_exists``, ``field_exists``).
     """
     accounts_policy.must_remember(principal)
-    with memory_write(principal, Memory.objects.visible_to(principal), memory_id, *GONE, version=version) as change:
+    with memory_write(principal, memory_id, *GONE, version=version) as change:
         writing.must_restore(principal, change.memory)
         check_kept(change.memory)
         restore(change, principal)

@@ -275,7 +275,7 @@ MEMORY = StatementKind(
     worded=("user_id", "kind", "category", "field", "subject", "topics", "metadata", "content", "valid_from",
             "valid_to", "said_at", "embedding", "embedding_model", "search_config", "search_text", "search_length",
             "written_by"),
-    not_read=("embedding", "search", "search_text"),
+    not_read=("embedding", "search", "search_config", "search_text"),
 )  # fmt: skip
 
 

@@ -16,7 +16,6 @@ from journal.exceptions import Conflict
 from journal.models import ActorKind
 from journal.models import Change as LoggedChange
 
-from ..querysets import StatementQuerySet
 from ..verdicts import compares_unlocked
 from .single import Change, StatementWrite, statement_write
 from .suppressions import reason_to_review, unsuppress
@@ -30,34 +29,31 @@ class Moderation(Generic[Change]):
     statement. Raises NotAllowed (403) for anybody but staff, Refused (400) without a reason, NotFound (404), Conflict
     (409 ``wrong_state``).
 
-    ``with_evidence`` adds to rows what an opened text is shown with. ``hold_back`` quarantines a locked statement for a
+    ``with_evidence`` reads what an opened text is shown with. ``hold_back`` quarantines a locked statement for a
     reason, ``end_quarantine`` makes it count or wait (for the given reason), ``reject`` rejects it for a reason.
     ``must_fit`` raises Conflict (409 ``similar_exists``) if its person has the same words again.
     """
 
     of: type[Change]
-    with_evidence: Callable[[Any], StatementQuerySet[Any]]
+    with_evidence: Callable[[Any], None]
     hold_back: Callable[[Change, str], None]
     end_quarantine: Callable[[Change, str], None]
     reject: Callable[[Change, str], None]
     must_fit: Callable[[Principal, Any], None]
 
     @contextmanager
-    def write(
-        self, principal: Principal, pk: Any, reason: str, *states: str, rows: StatementQuerySet[Any] | None = None
-    ) -> Iterator[Change]:
+    def write(self, principal: Principal, pk: Any, reason: str, *states: str) -> Iterator[Change]:
         """Open the transaction of a change by staff (see ``statement_write``), and log the reason with it."""
         must_be_staff(principal)
         because = clean_reason(reason)
-        seen = self.of.kind.rows.visible_to(principal) if rows is None else rows
-        with statement_write(self.of, principal, seen, pk, *states) as change:
+        with statement_write(self.of, principal, pk, *states) as change:
             change.meta = {"reason": because}
             yield change
 
     def open(self, principal: Principal, pk: Any, reason: str) -> Any:
         """Return a statement with its evidence. The text is not logged."""
-        rows = self.with_evidence(self.of.kind.rows.visible_to(principal))
-        with self.write(principal, pk, reason, rows=rows) as change:
+        with self.write(principal, pk, reason) as change:
+            self.with_evidence(change.row)
             change.log("OPEN")
         return change.row
 

@@ -18,9 +18,10 @@ from accounts.principals import Principal
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import Conflict, must_find
 from journal.models import Erasure
+from retrieval.prepared import Shaped, read, read_objects
 
 from ..models import ERASURE_WAITS, Statement, StatementKind
-from ..querysets import Row, StatementQuerySet
+from ..querysets import Row
 
 GONE = frozenset({"archived", "rejected"})
 PRESENT = frozenset({"proposed", "active", "quarantined"})
@@ -40,6 +41,11 @@ class StatementWrite(Generic[Row]):
     row: Row
     now: datetime = field(default_factory=timezone.now)
     meta: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def changeable(cls, principal: Principal) -> Shaped:
+        """Return the statements that a principal may change."""
+        raise NotImplementedError
 
     def log(
         self, event: str, *, old_version: int | None = None, conversation_id: UUID | None = None, **meta: Any
@@ -84,22 +90,19 @@ Change = TypeVar("Change", bound=StatementWrite[Any])
 
 @contextmanager
 def statement_write(
-    of: type[Change],
-    principal: Principal,
-    rows: StatementQuerySet[Any],
-    pk: Any,
-    *states: str,
-    version: int | None = None,
+    of: type[Change], principal: Principal, pk: Any, *states: str, version: int | None = None
 ) -> Iterator[Change]:
-    """Open the transaction of a change to one of ``rows``: lock, read, yield, then save what was changed.
+    """Open the transaction of a principal's change to a statement: lock, read, yield, then save what was changed.
 
-    Raises NotFound (404) if it is not among the rows, Conflict (409 ``version_conflict`` with the current version) if
-    its version is not ``version``, Conflict (409 ``wrong_state``) if its state is not one of ``states``.
+    Raises NotFound (404) if it is not ``changeable`` by the principal, Conflict (409 ``version_conflict`` with the
+    current version) if its version is not ``version``, Conflict (409 ``wrong_state``) if its state is not one of
+    ``states``.
     """
     kind = of.kind
-    owners = [principal.user_id] if principal.user_id and len(kind.owners) == 1 else None
-    owners = must_find(owners or rows.filter(pk=pk).values_list(*kind.owners).first(), kind.name)
-    with ledger_write(principal.actor, *owners) as write, statement_under_lock(of, write, rows, pk) as change:
+    own = principal.user_id if len(kind.owners) == 1 else None
+    found = [(own,)] if own else read(of.changeable(principal).one(pk), kind.owners)
+    owners = must_find(next(iter(found), None), kind.name)
+    with ledger_write(principal.actor, *owners) as write, statement_under_lock(of, write, pk, principal) as change:
         check_version(change.row, version)
         if states:
             check_state(change.row, *states)
@@ -109,11 +112,16 @@ def statement_write(
 
 @contextmanager
 def statement_under_lock(
-    of: type[Change], write: LedgerWrite, rows: StatementQuerySet[Any], pk: Any
+    of: type[Change], write: LedgerWrite, pk: Any, principal: Principal | None = None
 ) -> Iterator[Change]:
-    """Like ``statement_write``, in a transaction that holds the ledger locks. Columns of ``not_read`` are deferred."""
-    row = must_find(rows.filter(pk=pk).defer(*of.kind.not_read).first(), of.kind.name)
-    with saving_changes(of(write, row)) as change:
+    """Like ``statement_write``, in a transaction that holds the ledger locks. Columns of ``not_read`` are deferred.
+
+    Without a principal, any statement can be changed.
+    """
+    kind = of.kind
+    rows = of.changeable(principal) if principal else Shaped(("any", kind.name), lambda: kind.rows, {})
+    row = next(iter(read_objects(kind.model, rows.one(pk), _read_columns(kind))), None)
+    with saving_changes(of(write, must_find(row, kind.name))) as change:
         yield change
 
 
@@ -132,6 +140,12 @@ def saving_changes(change: Change) -> Iterator[Change]:
     if changed:
         row.save(update_fields=set(changed))
         change.update_counts(before)
+
+
+@cache
+def _read_columns(kind: StatementKind[Any]) -> tuple[str, ...]:
+    columns = kind.model._meta.concrete_fields
+    return tuple(column.attname for column in columns if column.attname not in kind.not_read)
 
 
 @cache

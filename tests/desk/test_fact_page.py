@@ -8,7 +8,6 @@ from accounts.principals import Principal
 from accounts.queries import principal_for_person, principal_for_staff
 from accounts.scope import enter
 from facts import actions
-from facts.models import LegacyFact
 from journal.undo import undo
 from tests.factories import LegacyFactFactory, fact_waits
 
@@ -94,7 +93,7 @@ def test_who_did_it_is_named(visit, owner, agent, legacy):
     from facts.actions.single import fact_write, link
     from facts.queries import FactNeighbour
 
-    with fact_write(enter(principal_for_job(owner.pk)), LegacyFact.objects.all(), fact.pk) as change:
+    with fact_write(enter(principal_for_job(owner.pk)), fact.pk) as change:
         link(change, [(FactNeighbour(other.pk, other.content, True, 0.9), "contradicts")])
     told = history(visit(owner).get(page_of(fact)))
     assert told[0].startswith("Keepsake saw that another fact contradicts it")
