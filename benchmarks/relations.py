@@ -67,7 +67,7 @@ def measure(size: int) -> dict[str, Any]:
     ways: dict[str, Callable[[Any], object]] = {
         "all": lambda write: memories_relate(write, person.pk, ids),
         f"last_{BATCH}": lambda write: memories_relate(write, person.pk, ids[-BATCH:]),
-        "one_by_its_writer": lambda write: MemoryWrite(write, last).link(near),
+        "one_by_its_writer": lambda write: MemoryWrite(write, last).relate(near),
     }
     return {f"beside_{size}_{way}_ms_an_edge": spread_of(person, relate) for way, relate in ways.items()}
 

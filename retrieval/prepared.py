@@ -11,16 +11,17 @@ import re
 from collections.abc import Callable, Collection, Generator, Hashable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import lru_cache, update_wrapper
+from functools import cache, lru_cache, update_wrapper
 from typing import Any, Generic, ParamSpec, TypeVar, cast
 from uuid import UUID
 
 from django.conf import settings
 from django.core.exceptions import EmptyResultSet
-from django.db import connections
+from django.db import connection, connections
 from django.db.backends.utils import CursorWrapper
-from django.db.models import Count, Model, QuerySet, Value
+from django.db.models import Count, Field, Model, QuerySet, Value
 from pgvector import HalfVector
+from pgvector.django import HalfVectorField
 from pgvector.psycopg.halfvec import HalfVectorBinaryDumper
 from psycopg import Connection, RawCursor, sql
 from psycopg.abc import Buffer
@@ -46,6 +47,7 @@ PLACEHOLDER_ROW = UUID(int=3)
 """An id that no row has, as a UUID or as a text."""
 
 _PART = re.compile(r"\{(\w+)\}")
+_LENGTH = re.compile(r"\(\d+\)")
 _PERCENT = re.compile(r"%(s|%)")
 
 
@@ -239,6 +241,45 @@ def build_statement(
 
     text = _PART.sub(place, template)
     return PreparedStatement(text, tuple(numbers), lasting)
+
+
+def column_parameters(model: type[Model], names: Iterable[str], prefix: str = "") -> dict[str, str]:
+    """Return the parameters for values of columns, by column, as a template of ``build_statement`` has them."""
+    # Without a length: a cast to one would cut a text that is too long instead of refusing it.
+    types = {name: _LENGTH.sub("", str(_columns(model)[name].db_type(connection))) for name in names}
+    return {name: f"{{{prefix}{name}}}::{each}" for name, each in types.items()}
+
+
+def column_values(model: type[Model], values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Return the values of these parameters."""
+    columns = _columns(model)
+    return {
+        f"{prefix}{name}": HalfVector(value)
+        if isinstance(columns[name], HalfVectorField) and value is not None
+        else columns[name].get_db_prep_save(value, connection)
+        for name, value in values.items()
+    }
+
+
+@cache
+def _columns(model: type[Model]) -> dict[str, Field[Any, Any]]:
+    return {column.attname: column for column in model._meta.concrete_fields}
+
+
+def update_row(row: Model, names: Iterable[str]) -> None:
+    """Store these columns of a row, in one statement."""
+    values = {name: vars(row)[name] for name in sorted(names)}
+    sent = column_values(type(row), values)
+    _updating(type(row), tuple(values)).run({**sent, "key": row.pk})
+
+
+@lru_cache(maxsize=SHAPES)
+def _updating(model: type[Model], names: tuple[str, ...]) -> PreparedStatement:
+    columns = ", ".join(f"{name} = {given}" for name, given in column_parameters(model, names).items())
+    key = model._meta.pk
+    assert key is not None
+    template = f"UPDATE {model._meta.db_table} SET {columns} WHERE {key.column} = {{key}}"  # noqa: S608 - our columns
+    return build_statement(template, {}, lasting=True)
 
 
 @Stepwise

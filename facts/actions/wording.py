@@ -124,7 +124,6 @@ def fact_edit(
             if resembles or (fact.reviewed_at is None and principal.review == "before"):
                 change.leave(LegacyFact.State.PROPOSED, reason=resembles)
         rev = change.log("UPDATE", old_version=fact.version - 1)
-        change.end_version(rev)
         change.add_version(rev)
         if reworded:
             behind = FactEvidence.objects.filter(fact=fact).values_list("message_id", flat=True)

@@ -12,13 +12,12 @@ from statements.wording import Embedded
 from ..models import Memory
 from ..policy.bands import Band, Thresholds, nearest_band
 from ..records import NewMemory
-from ..surroundings import AllSurroundings, compare_ahead, read_surroundings
-from .proposing import reason_to_keep
+from ..surroundings import AllSurroundings, Surroundings, compare_ahead, read_surroundings
 
 
 @dataclass(frozen=True, slots=True)
 class Rewording:
-    """A new wording of ``memory_id``, with the surroundings that it was compared with before the lock."""
+    """A new wording of ``memory_id``, with its surroundings as read before the lock."""
 
     principal: Principal
     user_id: UUID
@@ -28,21 +27,23 @@ class Rewording:
     ahead: AllSurroundings
 
     @classmethod
-    def of(cls, principal: Principal, user_id: UUID, memory_id: str, new: NewMemory, text: Embedded) -> Rewording:
-        """Compare it with the other memories. Call it before the lock."""
-        ahead = compare_ahead(principal, user_id, [(new, text)], but=memory_id)
+    def of(
+        cls, principal: Principal, user_id: UUID, memory_id: str, new: NewMemory, text: Embedded, *, compare: bool
+    ) -> Rewording:
+        """Read its surroundings, and ``compare`` it with the other memories. Call it before the lock."""
+        look = compare_ahead if compare else read_surroundings
+        ahead = look(principal, user_id, [(new, text)], but=memory_id)
         return cls(principal, user_id, memory_id, new, text, ahead)
 
-    def reason_to_wait(self, write: LedgerWrite) -> str:
-        """Return why the person must agree to it, or ""."""
-        return reason_to_keep(self.principal, self.at_odds(write))
-
-    def at_odds(self, write: LedgerWrite) -> list[Memory]:
-        """Return the memories that it denies or replaces. What was changed since the comparison is read again."""
+    def around(self, write: LedgerWrite) -> Surroundings:
+        """Return its surroundings under the lock: read again if anything was changed since."""
         reading = self.ahead
         if reading.rev != write.ledgers[self.user_id].rev:
             reading = read_surroundings(self.principal, self.user_id, [(self.new, self.text)], but=self.memory_id)
-        (around,) = reading.around
+        return reading.around[0]
+
+    def at_odds(self, around: Surroundings) -> list[Memory]:
+        """Return the memories that it denies or replaces."""
         band, inside = nearest_band(self.text.saying, around.neighbours, Thresholds.of(self.new.field))
         if band not in {Band.RECREATE, Band.CONTRADICT}:
             return []

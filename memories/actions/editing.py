@@ -31,7 +31,7 @@ from ..policy.writing import State
 from ..querysets import MemoryVersionQuerySet
 from ..records import Changed, Updated
 from .denying import Rewording
-from .proposing import as_json, propose_instead
+from .proposing import as_json, propose_instead, reason_to_keep
 from .single import MemoryWrite, author, memory_write, relink
 
 _OF_A_VERSION = ("content", "written_by", "valid_from", "said_at", "embedding", "embedding_model")
@@ -74,13 +74,15 @@ def memory_update(
     source = queries.read_source(principal, conversation_id, message_id)
     text = Embedded.of(content, verbatim=verbatim)
     document = beside.reason_for_document(principal, content, "", verbatim)
-    rewording = None
-    if not (own_word or verbatim):
-        rewording = Rewording.of(principal, user_id, memory_id, replace(filed, content=content), text)
+    compares, new = not (own_word or verbatim), replace(filed, content=content)
+    rewording = Rewording.of(principal, user_id, memory_id, new, text, compare=compares)
     with memory_write(principal, memory_id, State.ACTIVE, State.PROPOSED, version=version) as change:
-        memory = change.memory
+        memory, around = change.memory, rewording.around(change.write)
         previous = memory.content, memory.version
-        resembles = suppression_check(change.write, user_id, text, own_word=own_word, principal=principal)
+        against = around.against
+        resembles = suppression_check(
+            change.write, user_id, text, own_word=own_word, principal=principal, against=against
+        )
         said = [*filter(None, [reason]), *beside.said_beside("", (), metadata)]
         repeats = words_check(principal, user_id, said, content) if said and not own_word else ""
         values: dict[str, Any] = {"content": content}
@@ -90,7 +92,7 @@ def memory_update(
         values |= {"verbatim": True} if verbatim else {}
         noted = beside.reason_beside(principal, {"metadata": metadata or {}}, memory.subject)
         waits = resembles or repeats or document or noted
-        reason_to_wait = waits or (rewording.reason_to_wait(change.write) if rewording else "")
+        reason_to_wait = waits or (reason_to_keep(principal, rewording.at_odds(around)) if compares else "")
         if proposal := propose_instead(
             change, principal, Proposal.Kind.UPDATE, values, source, text=text, reason=reason_to_wait
         ):
@@ -109,7 +111,7 @@ def memory_update(
             reason=reason,
         )
         settle_edit(change, own_word=own_word)
-        relink(change, principal, text)
+        change.relate(around.neighbours)
     return Updated(memory, *previous)
 
 

@@ -91,7 +91,7 @@ def proposal_approve(
     rewording = None
     if text is not None and seen.kind == Proposal.Kind.UPDATE and not patch.verbatim:
         new = replace(filed, content=text.content)
-        rewording = Rewording.of(principal, seen.user_id, str(seen.memory_id), new, text)
+        rewording = Rewording.of(principal, seen.user_id, str(seen.memory_id), new, text, compare=True)
     # An agent relayed that the person wants it put away, and now they say so themselves.
     is_refusal = seen.kind == Proposal.Kind.ARCHIVE and seen.reason == RELAYED
     refused = [str(seen.memory_id)] if is_refusal else []
@@ -108,7 +108,7 @@ def proposal_approve(
         else:
             _check_fresh(change.memory, proposal, version)
             if proposal.kind == Proposal.Kind.UPDATE:
-                denied = rewording.at_odds(write) if rewording else []
+                denied = rewording.at_odds(rewording.around(write)) if rewording else []
                 _apply(change, principal, proposal, patch, text)
                 _end(change, denied)
             else:

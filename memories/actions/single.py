@@ -6,11 +6,11 @@ memory's state before and after, so that no action can forget it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 from typing import Any
 from uuid import UUID
 
@@ -21,7 +21,7 @@ from accounts.principals import Principal
 from journal.actions import LedgerWrite
 from journal.queue import enqueue
 from language.reading.kinds import subject_after
-from retrieval.prepared import Shaped
+from retrieval.prepared import PreparedStatement, Shaped, build_statement
 from retrieval.text import prepare
 from statements.actions import (
     ChangedStatement,
@@ -55,6 +55,7 @@ from ..models import (
 from ..policy import writing
 from ..policy.bands import Neighbour
 from ..policy.writing import State, Why
+from ..querysets import statement
 from ..records import Said
 from .budget import block_evict
 
@@ -166,7 +167,6 @@ class MemoryWrite(StatementWrite[Memory]):
             memory.valid_from, memory.valid_to = since, None
         if memory.valid_from and memory.valid_to and memory.valid_to < memory.valid_from:
             memory.valid_to = None
-        self.end_version(rev, **ended)
         wording.put_on(memory)
         if is_by_person(written_by, self.write.actor.kind):
             suppress_replaced(self, content)
@@ -179,8 +179,8 @@ class MemoryWrite(StatementWrite[Memory]):
             behind = MemoryEvidence.objects.filter(version__memory=memory).values_list("message_id", flat=True)
             changed = ChangedStatement("memory", memory.pk, list(behind))
             doubt_dependents(self.write, memory.user_id, changed, rev)
-        version = self.add_version(rev, reason=reason, source_conversation_id=conversation_id)
-        _store_evidence(version.pk, said)
+        version_id = self.add_version(rev, ended=ended, reason=reason, source_conversation_id=conversation_id)
+        _store_evidence(version_id, said)
         return rev
 
     def add_evidence(self, said: Sequence[Said], conversation_id: UUID | None) -> None:
@@ -194,27 +194,18 @@ class MemoryWrite(StatementWrite[Memory]):
         if new:
             self.log("LINK", conversation_id=conversation_id, evidence=len(new))
 
-    def link(self, neighbours: Iterable[Neighbour]) -> None:
-        """Add relations to neighbours without one."""
-        nearest = list(neighbours)[: settings.MEMORY_LINKS]
-        Relation.objects.bulk_create(
-            Relation(
-                user_id=self.memory.user_id,
-                from_memory=self.memory,
-                to_memory_id=neighbour.memory_id,
-                type=Relation.Type.RELATED_TO,
-                strength=neighbour.similarity,
-                created_at=self.now,
-            )
-            for neighbour in nearest
-        )
-
-    def unlink(self) -> None:
-        """Delete the relations of the previous wording."""
-        gone = Relation.objects.of(self.memory.pk).filter(type=Relation.Type.RELATED_TO)
-        for each in gone.values_list("from_memory_id", "to_memory_id", "strength"):
-            self.write.touch("relations", each)
-        gone.delete()
+    def relate(self, neighbours: Sequence[Neighbour]) -> None:
+        """Relate it to the nearest neighbours, in place of those of the previous wording."""
+        nearest = neighbours[: settings.MEMORY_LINKS]
+        values = {
+            "memory": self.memory.pk,
+            "user": self.memory.user_id,
+            "now": self.now,
+            "related": [each.memory_id for each in nearest],
+            "strengths": [each.similarity for each in nearest],
+        }
+        for gone in _relating().run(values):
+            self.write.touch("relations", gone)
 
     def supersede(self, other_id: str) -> None:
         """Add a ``supersedes`` relation."""
@@ -283,10 +274,14 @@ def insight_leave(write: LedgerWrite, memory: Memory) -> None:
 def relink(change: MemoryWrite, principal: Principal, text: Embedded) -> None:
     """Replace the relations of a reworded memory."""
     memory = change.memory
-    change.unlink()
-    change.link(
+    change.relate(
         queries.neighbours(principal, memory.user_id, text, kind=memory.kind, subject=memory.subject, but=memory.pk)
     )
+
+
+@cache
+def _relating() -> PreparedStatement:
+    return build_statement(statement("relink"), {}, lasting=True)
 
 
 def update_block_columns(memory: Memory, now: datetime) -> None:

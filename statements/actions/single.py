@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, ClassVar, Generic, TypeVar
 from uuid import UUID
 
@@ -18,7 +18,17 @@ from accounts.principals import Principal
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import Conflict, must_find
 from journal.models import Erasure
-from retrieval.prepared import Shaped, read, read_objects
+from retrieval.prepared import (
+    SHAPES,
+    PreparedStatement,
+    Shaped,
+    build_statement,
+    column_parameters,
+    column_values,
+    read,
+    read_objects,
+    update_row,
+)
 
 from ..models import ERASURE_WAITS, Statement, StatementKind
 from ..querysets import Row
@@ -63,18 +73,19 @@ class StatementWrite(Generic[Row]):
             **meta,
         )
 
-    def end_version(self, rev: int, **more: Any) -> None:
-        """End the version before the current one at revision ``rev``; ``more`` are further columns to set."""
-        row = self.row
-        before = self.kind.versions._default_manager.filter(**{self.kind.name: row.pk}, number=row.version - 1)
-        before.update(recorded_to=self.now, recorded_to_rev=rev, **more)
+    def add_version(self, rev: int, *, ended: Mapping[str, Any] | None = None, **more: Any) -> int:
+        """Store the current wording as version ``row.version``, made at revision ``rev``, and return its id.
 
-    def add_version(self, rev: int, **more: Any) -> Any:
-        """Store the current wording as version ``row.version``, made at revision ``rev``, and return that."""
+        The version before it ends then; ``ended`` are further columns to set of that.
+        """
         row, kind, actor = self.row, self.kind, self.write.actor
         made = {"recorded_from": self.now, "recorded_from_rev": rev, "actor_kind": actor.kind, "actor_id": actor.id}
         wording = {name: getattr(row, name) for name in kind.worded}
-        return kind.versions._default_manager.create(**{kind.name: row}, number=row.version, **wording, **made, **more)
+        version = {f"{kind.name}_id": row.pk, "number": row.version, **wording, **made, **more}
+        end = {"recorded_to": self.now, "recorded_to_rev": rev, **(ended or {})}
+        values = column_values(kind.versions, version) | column_values(kind.versions, end, "end_")
+        ((pk,),) = _versioning(kind, tuple(version), tuple(end)).run(values)
+        return int(pk)
 
     def counts(self) -> Any:
         """Return what the statement currently adds to the ledgers' counts."""
@@ -138,8 +149,29 @@ def saving_changes(change: Change) -> Iterator[Change]:
         row.updated_at = change.now
         changed.append("updated_at")
     if changed:
-        row.save(update_fields=set(changed))
+        update_row(row, set(changed))
         change.update_counts(before)
+
+
+@lru_cache(maxsize=SHAPES)
+def _versioning(kind: StatementKind[Any], names: tuple[str, ...], ends: tuple[str, ...]) -> PreparedStatement:
+    versions = kind.versions
+    given, end = column_parameters(versions, names), column_parameters(versions, ends, "end_")
+    # The end of the earlier version is counted, so that it comes first: only one version has no end.
+    return build_statement(
+        f"""
+        WITH ended AS (
+            UPDATE {versions._meta.db_table} SET {", ".join(f"{name} = {value}" for name, value in end.items())}
+            WHERE {kind.name}_id = {given[f"{kind.name}_id"]} AND number = {given["number"]} - 1
+            RETURNING number
+        )
+        INSERT INTO {versions._meta.db_table} ({", ".join(names)})
+        SELECT {", ".join(given.values())} FROM (SELECT count(*) AS number FROM ended) AS before WHERE number >= 0
+        RETURNING id
+        """,  # noqa: S608 - names of our own columns
+        {},
+        lasting=True,
+    )
 
 
 @cache

@@ -26,6 +26,7 @@ from ..models import Suppression
 from ..policy import fingerprint, fingerprints, gist_fingerprints
 from ..policy.naming import as_of_user
 from ..policy.resembling import RESEMBLES, traces_of
+from ..querysets import SuppressionMatches
 from ..wording import Embedded
 from .earlier import suppress_earlier, touch_suppressions
 from .rejected import knows_rejected
@@ -152,17 +153,19 @@ def suppression_check(
     own_word: bool,
     legacy_id: UUID | None = None,
     principal: Principal | None = None,
+    against: SuppressionMatches | None = None,
 ) -> str:
     """Check a text against the suppressions. The person's own word removes those of its words.
 
     For anybody else, it raises Gated (422 ``rejected_before``) if the words are suppressed, unless the ``principal``
     must not learn of that (``knows_rejected``). Returns the reason why the text has to wait for review, because it may
-    mean something rejected or not be a statement; otherwise "".
+    mean something rejected or not be a statement; otherwise "". ``against``: what it matches, if that is known.
     """
     if own_word:
         suppression_remove(write, user_id, texts=[text.content], legacy_id=legacy_id)
         return ""
-    (against,) = Suppression.objects.matches(user_id, [text], legacy_id=legacy_id)
+    if against is None:
+        (against,) = Suppression.objects.matches(user_id, [text], legacy_id=legacy_id)
     if against.words and (principal is None or knows_rejected(principal, user_id, against.words)):
         raise rejected_before()
     return against.review_reason(text)

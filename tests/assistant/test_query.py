@@ -357,7 +357,7 @@ def test_edge_creation_takes_at_most_2_ms_an_edge(owner, settings):
         (memory,) = embedded(owner, f"The fleet, {next(numbers)}.")
         with ledger_write(Actor("person", "test"), owner.pk) as write:
             started = time.perf_counter()
-            MemoryWrite(write, memory).link(near)
+            MemoryWrite(write, memory).relate(near)
             taken = time.perf_counter() - started
         assert memory.relations_from.count() == 50
         return taken
