@@ -117,7 +117,7 @@ def _rejoined(text: str, sentences: list[str]) -> str:
 def _sentence(text: str) -> str | None:
     """Rewrite one sentence; None if it is ambiguous."""
     if own := _OWN.match(text):
-        rest = _THEIRS.sub(r"your\1", text[own.end() :])
+        rest = _clauses(_THEIRS.sub(r"your\1", text[own.end() :]))
         verbs = (word in _AS_IT_IS or _base(word) in _VERBS for word in _WORD.findall(rest)[1:])
         known = _NAMED.match(rest) or _FINITE.search(rest) or _PAST.search(rest) or any(verbs)
         of_others = _OF_THEM.sub("", _IN_ITS_CLAUSE.sub(r"\1", rest))
@@ -127,14 +127,18 @@ def _sentence(text: str) -> str | None:
         return told and f"{time[0]}y{told[1:]}"
     if not text.startswith("The user "):
         return None
-    rest = _with_own(_THEIRS.sub(r"your\1", text.removeprefix("The user ")))
-    rest = _IN_A_CLAUSE.sub(lambda found: f"{found[1]} you {_of_you(found[2])}", rest)
+    rest = _clauses(_with_own(_THEIRS.sub(r"your\1", text.removeprefix("The user "))))
     verb = next((word for word in _WORD.finditer(rest) if word[0].lower() not in _ADVERBS), None)
     if verb is None or _PRONOUNS.search(rest) or verb[0] in _NOUNS or rest[: verb.start()].strip(" " + _LETTERS):
         return None
     told = _of_you(verb[0])
     tail = _coordinated(rest[verb.end() :]) if told else None
     return None if tail is None else f"You {rest[: verb.start()]}{told}{tail}"
+
+
+def _clauses(rest: str) -> str:
+    """The text with "you" for the user as the subject of a clause: "when the user was six"."""
+    return _IN_A_CLAUSE.sub(lambda found: f"{found[1]} you {_of_you(found[2])}", rest)
 
 
 def _with_own(rest: str) -> str:

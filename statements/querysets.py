@@ -13,11 +13,13 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import models
+from django.db.models.fields.json import KT
+from django.db.models.functions import Cast
 from django.utils import timezone
 
 from accounts.scope import acting_name
 from conversations.echoes import MOST_OFFERED, Repetition, WithheldWords, rejected_causes, repeat_withheld
-from journal.models import Change
+from journal.models import Change, UndoStep
 from language.gates.passages import pieces_of
 from language.likeness import likeness
 from language.reading.refusals import forms_of
@@ -293,13 +295,24 @@ class DoubtQuerySet(models.QuerySet["Doubt"]):
     """Queries over doubts."""
 
     def open_of(self, user_id: UUID | None, object_type: str) -> DoubtQuerySet:
-        """Return the doubts about a person's facts or memories that the person has not decided about since."""
+        """Return the doubts about a person's facts or memories that the person has not decided about since.
+
+        Neither a decision that was undone nor an undo counts.
+        """
+        own = {name: models.OuterRef(name) for name in ("object_type", "object_id")}
+        undoing = UndoStep.objects.alias(undoes=Cast(KT("before__undoes"), models.BigIntegerField())).filter(
+            ledger_id=models.OuterRef("ledger_id"),
+            rev__gte=models.OuterRef("rev"),
+            undoes__lte=models.OuterRef("rev"),
+            **own,
+        )
         decided = Change.objects.filter(
+            models.Q(event__in=["APPROVE", "REJECT", "DELETE"]) | models.Q(event="UPDATE", actor_kind="person"),
+            ~models.Exists(undoing),
             ledger_id=models.OuterRef("user_id"),
-            object_type=models.OuterRef("object_type"),
-            object_id=models.OuterRef("object_id"),
             rev__gt=models.OuterRef("rev"),
-        ).filter(models.Q(event__in=["APPROVE", "REJECT", "DELETE"]) | models.Q(event="UPDATE", actor_kind="person"))
+            **own,
+        )
         return self.filter(user_id=user_id, object_type=object_type).exclude(models.Exists(decided))
 
 

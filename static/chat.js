@@ -318,6 +318,8 @@
     await follow(answer, id, from, words);
   });
   if (chat.dataset.running) {
+    // The first message of a talk was sent from another page.
+    field.focus({ preventScroll: true });
     const words = now.querySelector("[data-coming] .said-words");
     fetch(`${chat.dataset.chat}${chat.dataset.running}/`, { headers: { Accept: "text/event-stream" } })
       .then((answer) => follow(answer, chat.dataset.running, next - 1, words))

@@ -322,6 +322,10 @@ class LegacyAdmin(OwnedAdmin):
     ordering = ["-created_at", "-id"]
     fields = ["id", "name", "kept_by", "created_at"]
 
+    def title_of(self, row: Legacy) -> str:
+        """Return the title: who is memorialised."""
+        return f"Legacy {row.name}"
+
     def get_queryset(self, request: HttpRequest) -> QuerySet[Legacy]:
         """Return the legacies with their number of members."""
         return super().get_queryset(request).annotate(members_counted=Count("memberships"))

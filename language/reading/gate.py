@@ -29,8 +29,8 @@ _OF_PERCEPTION = re.compile(
 )
 _WITH = re.compile(r", the user(?: and [\w ]+)?(?=\.?$)")
 """The rest of a dislocated "we": "we're going, me and Eli"."""
-_TAKEN_OUT = re.compile(r"\[ ?[\w ]+ removed ?\]")
-"""The placeholder of a masked sensitive value."""
+_TAKEN_OUT = re.compile(r"\[ ?[\w ]+ removed\b")
+"""The placeholder of a masked sensitive value; its bracket may be lost at the end of a sentence."""
 _OPENING = re.compile(
     r"^(?:(?:one|another|a) (?:more |last |other |final )?thing|by the way|oh|also|anyway|certainly|well|right)[,:] ",
     re.I,

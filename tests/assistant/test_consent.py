@@ -243,7 +243,17 @@ def test_a_plain_yes_is_one(said):
 
 @pytest.mark.parametrize(
     "said",
-    ["no", "Yes, but not the name.", "ok, what is it for?", "yes… actually, don't", "Maybe.", "Yesterday."],
+    [
+        "no",
+        "Yes, but not the name.",
+        "ok, what is it for?",
+        "yes… actually, don't",
+        "Maybe.",
+        "Yesterday.",
+        "Ok bye",
+        "fine, good night",
+        "Ok thanks, talk later",
+    ],
 )
 def test_anything_more_is_none(said):
     assert not says_yes(said)

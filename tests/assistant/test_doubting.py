@@ -75,6 +75,17 @@ def test_the_person_s_word_settles_it(owner, doubted):
     assert waiting(owner, {"cat": doubted}) == []
 
 
+def test_it_waits_again_once_the_decision_is_undone(owner, doubted):
+    me = principal_for_person(owner.pk)
+    memories.memory_approve(me, doubted.pk)
+    assert waiting(owner, {"cat": doubted}) == []
+    rev = Change.objects.get(event="APPROVE", object_id=doubted.pk).rev
+    assert undo(me, rev, rev).objects == [("memory", doubted.pk)]
+    assert waiting(owner, {"cat": doubted}) == ["cat"]
+    memories.memory_approve(me, doubted.pk)
+    assert waiting(owner, {"cat": doubted}) == []
+
+
 def test_undo_takes_the_mark_away(owner, doubted):
     me, rev = principal_for_person(owner.pk), Change.objects.get(event="DOUBT").rev
     assert undo(me, rev, rev).objects == [("memory", doubted.pk)]

@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from language.base import LanguageModel
+from language.gates import mask_sensitive
 from language.offline.model import OfflineModel
 from tests.language.offline_talk import conversation
 
@@ -199,3 +200,10 @@ def test_whatever_is_said_the_output_keeps_its_form(said, legacy):
 @given(st.lists(st.text(max_size=200), max_size=4))
 def test_any_text_is_taken(said):
     assert extract(*said, legacy="Rosa").summary
+
+
+def test_nothing_is_left_of_a_masked_secret():
+    masked = mask_sensitive("Remember: the wifi password is hunter22")
+    assert "removed]" in masked
+    extraction = extract(masked, "I have a canary.")
+    assert [memory.content for memory in extraction.memories] == ["The user has a canary."]

@@ -9,6 +9,10 @@ from language.second_person import second_person, told_to
     ("stored", "told"),
     [
         ("The user prefers tea.", "You prefer tea."),
+        (
+            "The user's grandmother taught the user to knead bread when the user was six.",
+            "Your grandmother taught you to knead bread when you were six.",
+        ),
         ("The user's landlord is suing the user for unpaid rent.", "Your landlord is suing you for unpaid rent."),
         ("Luis lent the user forty thousand euros.", "Luis lent you forty thousand euros."),
         ("The user's dog is called Rufus.", "Your dog is called Rufus."),

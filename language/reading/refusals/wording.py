@@ -336,10 +336,18 @@ _YES_BUT = any_case(
 )
 
 
+_TAKES_LEAVE = any_case(
+    r"(?:ok|okay|fine|sure|right|thanks|thank you|\W)*\b(?:(?:good)?bye|good ?night|see (?:you|ya)|cu|ciao|tschüss"
+    r"|later|(?:talk|speak)(?: to you)? (?:later|soon|tomorrow)|(?:got|have|need) to go|gotta go|take care)\b"
+)
+"""Taking leave: an "ok" before it answers nothing."""
+
+
 def says_yes(text: str) -> bool:
     """Whether an answer is a plain yes, without a reservation or question."""
     text = _YES_IN_NO.sub("yes", text.strip().replace("’", "'"), count=1)
-    return len(text) <= LONGEST_ANSWER and _YES.match(text) is not None and _YES_BUT.search(text) is None
+    is_else = _YES_BUT.search(text) is not None or _TAKES_LEAVE.match(text) is not None
+    return len(text) <= LONGEST_ANSWER and _YES.match(text) is not None and not is_else
 
 
 def begins_with_yes(text: str) -> bool:
