@@ -14,7 +14,7 @@ from itertools import islice, takewhile
 
 from language.reading.figures import MONTHS
 from language.reading.inflection import inflect_third_person, past_of
-from language.reading.lexicon import is_kind_of, is_place, is_word
+from language.reading.lexicon import is_adjective, is_kind_of, is_place, is_word
 from language.reading.parse import Parsed, Word, parse
 from language.reading.words import KIN, KIN_PLURALS, PETS, PROPER, listed
 
@@ -251,8 +251,12 @@ class _Answer:
         low = [each.low for each in rest]
         if self.question.is_what_done:
             return self._of_occupation(said)
-        if low == ["like"]:
-            return f"{said} {verb} {self.text}" if self.root.pos == "ADJ" or self.parsed.words[0].pos == "DET" else ""
+        if low[:1] == ["like"] and rest[0].pos != "VERB":
+            plain = [each for each in self.parsed.words if each.pos != "PUNCT"]
+            fits = self.root.pos == "ADJ" or plain[0].pos == "DET" or (len(plain) == 1 and is_adjective(plain[0].low))
+            return _joined(said, f"{verb} {self.text}", rest[1:]) if fits else ""
+        if low == ["to", "you"] and self.is_nominal:  # "Who was Ann to you?" "My sister."
+            return f"{said} {verb} {self.text}"
         return self._with_object(self.text) if self.is_nominal else ""
 
     def _of_occupation(self, said: str) -> str:
@@ -298,6 +302,10 @@ class _Answer:
 
     def _adverbial(self, asks: str) -> str:
         """The answer as an adverbial that fits: of time, place, length, frequency or manner."""
+        first_part = takewhile(lambda each: each.text != ",", self.parsed.words)
+        finite = [each for each in first_part if each.tag in {"VBZ", "VBD"} and each.pos == "VERB"]
+        if any(self.parsed.child(each, *_SUBJECTS, "mark", "advmod") is None for each in finite):
+            return ""  # "In the papers stands 1929."
         parts = [each.strip() for each in self.text.split(",")]
         if asks in {"when", "how"} or (asks == "where" and self.begins_with_preposition):
             first = self._timed(parts[0]) if asks == "when" else parts[0] if self.begins_with_preposition else ""

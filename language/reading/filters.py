@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from language.reading.clauses import DOUBT, SAY, Clause, is_finite, subject_of
 from language.reading.normalise import MASK
 from language.reading.parse import Word
-from language.reading.people import Person
+from language.reading.persons import Person
 from language.reading.words import PETS, listed
 
 _HEDGES = listed(
@@ -43,7 +43,6 @@ _PASSING = re.compile(
     r"soon|tonight|today|"
     r"this (?:morning|afternoon|evening|time|week)|currently|earlier|the other day|later|meanwhile|on my way|again)\b"
 )
-_SHARED = listed("have own keep adopt live move rent buy get grow")
 _HABITUAL = re.compile(
     r"(?i)\b(?:always|usually|never|every|each|(?:once|twice|\w+ times) an? (?:day|week|fortnight|month|year)|"
     r"(?:mon|tues|wednes|thurs|fri|satur|sun)days)\b"
@@ -119,7 +118,7 @@ def unasserted_reason(clause: Clause, person: Person, *, elided: bool = False) -
 
 def _hedge(clause: Clause, person: Person, lows: set[str]) -> str:  # noqa: PLR0911
     head, auxiliaries = clause.head, clause.children("aux", "auxpass")
-    if not _HEDGES.isdisjoint(lows):
+    if not _HEDGES.isdisjoint(lows) or lows >= {"'d", "better"}:
         return "hedge"
     perfect = any(each.lemma == "have" and each.low != "'d" for each in auxiliaries)
     # "'d" is "had" in "she'd been a nurse", "would" in "she'd have been one".
@@ -171,8 +170,12 @@ def _hearsay(clause: Clause, person: Person) -> str:
         told = clause.children("ccomp", "parataxis", "dobj", "dative", "oprd", "prep", "xcomp", "advmod", "neg")
         if head.lemma in {"say", "tell", "ask", "answer", "reply", "claim", "explain", "announce", "mention"}:
             told = [each for each in told if each.dep not in {"advmod", "neg"}]
-        ordered = head.lemma in {"tell", "ask", "order"} and clause.children("xcomp")
-        if not told or ordered or (person.role == "other" and clause.children("ccomp")):
+        ordered = head.lemma in {"tell", "say", "ask", "order"} and clause.children("xcomp")
+        fronted = any(
+            each.index < head.index and each.dep in {"dobj", "oprd", "ccomp"} and not is_finite(clause.parsed, each)
+            for each in told
+        )
+        if not told or ordered or fronted or (person.role == "other" and clause.children("ccomp")):
             return "joke or hearsay"
     if any(
         each.low == "so" and each.index > head.index and head.lemma in SAY for each in clause.children("dobj", "advmod")
@@ -205,7 +208,7 @@ def is_transient(clause: Clause) -> bool:  # noqa: PLR0911, PLR0912
         for each in complements
     ):
         return True
-    if lemma in {"have", "get"} and complements:
+    if lemma in {"have", "get"} and (complements or (lemma == "have" and clause.children("prt"))):
         return True
     if (
         lemma in {"love", "like", "hate", "enjoy"}
@@ -275,11 +278,13 @@ def _is_lasting(clause: Clause, complements: Sequence[Word]) -> bool:  # noqa: P
     return False
 
 
-def says_too_little(clause: Clause, person: Person, content: Sequence[Word]) -> bool:
+def says_too_little(clause: Clause, person: Person, content: Sequence[Word]) -> bool:  # noqa: PLR0911
     """Whether too little content is left. ``content`` are the content words without the subject."""
     head = clause.head
     if head.lemma in _COMPLETE_VERBS or (head.lemma == "be" and clause.children("acomp", "attr", "xcomp")):
         return not content
+    if head.lemma in {"do", "have"} and not clause.children("dobj", "ccomp", "xcomp", "acomp", "prep", "nsubjpass"):
+        return True
     least = 1 if head.lemma in _LIGHT_VERBS else 2
     told = [each for each in content if each.index != head.index or head.lemma not in _LIGHT_VERBS]
     if any(is_masked(each) for each in content):
@@ -324,7 +329,7 @@ def holds_for_speaker(clause: Clause, *, reciprocal: bool) -> bool:
     wed = head.lemma == "get" and any(each.low in {"married", "divorced", "engaged"} for each in clause.children())
     if wed or head.lemma in {"marry", "divorce"}:
         return True
-    return not reciprocal and (head.lemma in _SHARED or head.tag in {"VBP", "VBG"})
+    return not reciprocal
 
 
 def is_imperative(clause: Clause) -> bool:

@@ -21,7 +21,8 @@ _ENDS_OPEN = re.compile(
     r"|(?<![\w'])(?-i:[a-z])[\w-]*'s$"
 )
 _MAY_END = re.compile(
-    r"(?i)\b(?:ever since|with the \w+ on|(?:would|could|did|does|do|was|were|is|are|has|had|will|can) not)$"
+    r"(?i)\b(?:ever since|(?:has|have|had) [^,]+ since|with the \w+ on"
+    r"|(?:would|could|did|does|do|was|were|is|are|has|had|will|can) not)$"
 )
 _UNCLEAR = re.compile(r"(?i)\b(?:that|this|those|these)(?=[.,;]|$)|, (?:so|and|but|then|or),")
 _OF_PERCEPTION = re.compile(
@@ -55,7 +56,7 @@ _NEGATION = re.compile(
 _NAMED_TWICE = re.compile(
     r"'s (?:[\w'-]+ )?([A-Z][\w'-]+),? \1\b|'s 's"
     r"|(?<!St )\b[\w-]+'s, |\b(\w+) \2's\b|'s's|\b([A-Z]\w+) (?:is|was) (?:called"
-    r"|named) \3\b"
+    r"|named) \3\b|\b([A-Z]\w+)'s name (?:is|was) \4\b"
 )
 
 

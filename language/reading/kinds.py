@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from language.reading.clauses import Clause
 from language.reading.lexicon import is_kind_of
 from language.reading.parse import Word
-from language.reading.people import Person
+from language.reading.persons import Person
 from language.reading.words import (
     FAMILY,
     HOBBY_NOUNS,

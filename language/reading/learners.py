@@ -63,6 +63,7 @@ def _perfect_with_for(match: re.Match[str]) -> str:
 
 
 LEARNERS = (
+    (re.compile(r"(?i)\b(?:is|was|were|has been) (?=died\b)"), lambda _: ""),
     (_YEARS_HAD, _age_with_be),
     (_SHORT_ILLNESS, lambda match: f"{match['has']} {match['ill'].upper()}"),
     (_ILLNESS, lambda match: f"{match[1].capitalize()}'s"),

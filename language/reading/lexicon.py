@@ -36,6 +36,11 @@ def is_word(word: str) -> bool:
     return any(word in sense(key).words for key, _ in senses_of(word))
 
 
+def is_adjective(word: str) -> bool:
+    """Whether a word, in lower case, can be an adjective."""
+    return any(key[0] == "a" for key, _ in senses_of(word))
+
+
 def is_place(name: str) -> bool:
     """Whether WordNet has a place of this name among its most frequent senses: "Lyon", "New York"."""
     return any(sense(key).kind == _PLACES for key in _ranked(name.lower().replace(" ", "_")))

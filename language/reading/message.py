@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 
 from .asked import RememberRequest
 from .clauses import SAY, Clause, clauses, is_verb, trimmed, unwrapped
@@ -24,8 +24,8 @@ from .kin import is_personal_predicate
 from .kinds import field_of, kind_of
 from .normalise import MASK, Normalised
 from .parse import Parsed, Word, parse
-from .people import PRONOUNS, Person, name_gender
-from .soundness import malformed_reason
+from .people import name_gender
+from .persons import PRONOUNS, Person
 from .statement_builder import ReadStatement, StatementBuilder
 from .wording import ClauseWording, Unclear
 from .words import KIN, listed
@@ -41,17 +41,6 @@ _FAVOURITE = frozenset({"favourite", "favorite", "favourites", "favorites"})
 
 class _Dropped(Exception):
     """The clause gives no statement, for this reason. An empty reason is not counted."""
-
-
-@dataclass(slots=True)
-class _Context:
-    """A statement with its clause, as context for the following clauses of the message."""
-
-    statement: ReadStatement
-    clause: Clause
-    person: Person
-    needs_parse_check: bool = False
-    """Whether it was merged from several clauses, or its subject was elided."""
 
 
 class MessageReader(StatementBuilder):
@@ -90,7 +79,6 @@ class MessageReader(StatementBuilder):
 
     def clauses(self, parsed: Parsed, first: int, last: int, *, explicit: bool = False) -> Iterator[ReadStatement]:
         """The statements of a sentence's clauses, and the kinship relations it mentions."""
-        contexts: list[_Context] = []
         previous: Word | None = None
         question = parsed.text[: parsed.words[last - 1].end].rstrip().endswith("?")
         for clause in map(unwrapped, clauses(parsed, first, last)):
@@ -103,17 +91,11 @@ class MessageReader(StatementBuilder):
             try:
                 if question:
                     raise _Dropped("question")
-                statement = self._read_clause(clause, person, elided=elided, explicit=explicit)
-                is_uncertain = elided or person is None
-                contexts.append(_Context(statement, clause, person or statement.person, is_uncertain))
+                yield self._read_clause(clause, person, elided=elided, explicit=explicit)
                 if person is self.cast.user:
                     self.cast.learn_relatives(parsed, clause.head)
             except Unclear as unclear:
-                joined = self._merge_with_last(contexts, clause, person) if previous is not None else None
-                if joined is not None:
-                    contexts[-1] = joined
-                else:
-                    self.dropped[unclear.reason] += 1
+                self.dropped[unclear.reason] += 1
             except _Dropped as dropped:
                 # The speaker of reported speech is not an antecedent for the next pronoun.
                 person = None if str(dropped) == "joke or hearsay" and person is not self.cast.legacy else person
@@ -125,17 +107,6 @@ class MessageReader(StatementBuilder):
                 self.cast.set_focus(person, self.referents.get(conjunct.index) if conjunct else None)
             self.last_person = person or self.last_person
             previous = clause.head
-        yield from self._drop_malformed(contexts)
-
-    def _drop_malformed(self, contexts: Sequence[_Context]) -> Iterator[ReadStatement]:
-        """Those that parse as one sentence. Well written statements of a whole clause are not parsed again."""
-        for context in contexts:
-            is_checked = self.normalised.casual or context.needs_parse_check
-            reason = malformed_reason(context.statement.content) if is_checked else ""
-            if reason:
-                self.dropped[reason] += 1
-            else:
-                yield context.statement
 
     def _resolve_subject(self, clause: Clause, previous: Word | None) -> tuple[Person | None, bool]:  # noqa: PLR0911
         """The referent of the clause's subject, and whether the subject is elided."""
@@ -145,7 +116,7 @@ class MessageReader(StatementBuilder):
                 both = self.cast.other_in_we(self._is_reciprocal(clause))
                 if both is not None and both not in {self.referents.get(each.index) for each in clause.words()}:
                     return both, False
-                if self.cast.legacy is None and holds_for_speaker(clause, reciprocal=self._is_reciprocal(clause)):
+                if holds_for_speaker(clause, reciprocal=self._is_reciprocal(clause)):
                     self.referents[subject.index] = self.cast.user
             return self.referents.get(subject.index), False
         is_naming = head.lemma in {"call", "name"} and not clause.children("aux")
@@ -160,7 +131,8 @@ class MessageReader(StatementBuilder):
             return None, False
         if previous is not None or self.last_person is not None:
             user = self.cast.user if self.defaults_to_user and not self.cast.mentioned_now else None
-            return self.last_person or user, True
+            person = self.last_person or user
+            return (None if person is self.cast.user and head.tag == "VBZ" else person), True
         asked = re.findall(
             r"(?i)\b(?:did|was|were|does|do|is|are|had|has|have|made|would|could) (he|she|you|they|we|it)\b", self.reply
         )
@@ -186,7 +158,7 @@ class MessageReader(StatementBuilder):
 
     def _read_clause(self, clause: Clause, person: Person | None, *, elided: bool, explicit: bool) -> ReadStatement:
         """The statement of a clause. Raises _Dropped or Unclear."""
-        if not is_verb(clause.head):
+        if not is_verb(clause.head) or any(each.tag == "WRB" for each in clause.children("advmod")):
             raise _Dropped("no statement")
         loss = self._read_loss(clause)
         if loss is not None:
@@ -216,7 +188,12 @@ class MessageReader(StatementBuilder):
         content = [
             word
             for word in trimmed(clause)
-            if (word.pos in _CONTENT or word.low in _INDEFINITES) and word.index not in named
+            if (
+                word.pos in _CONTENT
+                or word.low in _INDEFINITES
+                or (clause.head.lemma not in SAY and self.referents.get(word.index) not in {owner, None})
+            )
+            and word.index not in named
         ]
         if says_too_little(sense, owner, content):
             raise _Dropped("says too little")
@@ -302,11 +279,8 @@ class MessageReader(StatementBuilder):
 
     def _states_kinship(self, clause: Clause) -> bool:
         """Whether a predicate noun is possessed by the legacy: "my brother Tom is her son"."""
-        for each in clause.children("attr"):
-            holder = clause.parsed.child(each, "poss")
-            if holder is not None and self.referents.get(holder.index) is self.cast.legacy:
-                return True
-        return False
+        holders = [clause.parsed.child(each, "poss") for each in clause.children("attr")]
+        return any(each is not None and self.referents.get(each.index) is self.cast.legacy for each in holders)
 
     def _owner_of_subject(self, clause: Clause) -> Person | None:
         """The owner of the thing a clause is about: "her handwriting was atrocious", "green is my favourite colour"."""
@@ -340,7 +314,8 @@ class MessageReader(StatementBuilder):
 
     def _check_name(self, clause: Clause, owner: Person) -> None:
         """Handle "his name is Ben" after a new person: it is not about the legacy. Raises _Dropped."""
-        if owner.role == "other" and not owner.kin and owner.name and not self._is_name(owner.name, clause):
+        named = owner.role == "other" and not owner.kin and owner.name and owner.gender != "several"
+        if named and not self._is_name(owner.name, clause):
             raise _Dropped("nobody's")
         name = next((each for each in clause.children("attr", "acomp") if each.low not in self.cast.legacy_names), None)
         bare = (
@@ -368,31 +343,6 @@ class MessageReader(StatementBuilder):
         return self._statement(
             legacy, punctuated(f"{legacy.name} died {told}".strip()), "death", *self._span(clause.words())
         )
-
-    def _merge_with_last(self, contexts: list[_Context], clause: Clause, person: Person | None) -> _Context | None:
-        """Merge a clause with the one before, which has its subject and the antecedent of its pronoun."""
-        if not contexts or contexts[-1].person is not person or person is None:
-            return None
-        last = contexts[-1]
-        parsed = clause.parsed
-        ids = last.clause.indices | clause.indices | frozenset(range(max(last.clause.indices) + 1, min(clause.indices)))
-        if (
-            last.clause.parsed is not parsed
-            or len(ids) > 60
-            or not any(parsed.words[index].low in {"and", "but"} for index in ids)
-        ):
-            return None
-        merged = Clause(parsed, last.clause.head, frozenset(ids), last.clause.subject)
-        try:
-            reason = unasserted_reason(replace(merged, head=clause.head), person)
-            if reason:
-                return None
-            merged, sentence = self._word_clause(merged, person, last.statement.person, elided=False)
-        except (Unclear, _Dropped):
-            return None
-        start, end = self._span(merged.words())
-        statement = replace(last.statement, content=sentence, quote=self.message.content[start:end])
-        return _Context(statement, merged, person, needs_parse_check=True)
 
 
 def _capital(text: str) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 
 from language.reading.elliptic import complete_answer
 from language.reading.learners import LEARNERS
+from language.reading.lexicon import is_word
 from language.reading.notes import OWN_NOTES, expand_notes
 from language.reading.words import CASUAL_SPELLINGS, ENGLISH, KIN, PETS, PROPER, listed
 
@@ -34,7 +34,7 @@ _ASIDES = re.compile(
     r"important)|just so you know|"
     r"needless to say|thank god|thankfully|sadly|luckily|honestly|actually|obviously|believe me|for what it's worth|"
     r"if (?:that|it) matters|if (?:you|i) (?:please|like|will|may|must)|what can i say|mind you|i tell you"
-    r"|my (?:dear|friend)|at least|as i said|"
+    r"|my (?:dear|friend)|(?<=, )(?:dear|love|darling)|at least|as i said|"
     r"please|sorry|though|either)"
     r"(?=\s*(?:[,.!?;:)]|- |$))"
 )
@@ -44,7 +44,7 @@ _OPENERS = re.compile(
     r"|nah|oh|ah|aw|ha|hm+|um|uh|and|but|"
     r"or|also|plus|anyway|anyways|"
     r"honestly|basically|actually|ok|okay|exactly|right|sure|thanks|thank you|hi|hey|hello|sorry|look|listen|you see|"
-    r"you know|now|then|besides|indeed|truly|still|luckily|sadly|unfortunately|fortunately|funnily enough|"
+    r"you know|now|then|besides|indeed|truly|still(?=,)|luckily|sadly|unfortunately|fortunately|funnily enough|"
     r"of course|in fact|by the way|fun fact|funny thing|to be honest|first of all|for example|as for "
     r"me|as i said|let me see|(?:a )?(?:bit of )?(?:background|context)(?=:)"
     r"|(?:although|though)(?! [^.!?]*,)|cheers|where (?:to|do i|should i) (?:start"
@@ -96,6 +96,11 @@ _TRAILS = re.compile(
     r"|,? (?:but|and|or|so) (?:whatever|oh well|anyway|stuff|all that(?: stuff)?|so on|yeah|still"
     r"|there you go|yes|no)(?=[.!?]|$)"
 )
+# "Baskets, he said, don't answer back."
+_HE_SAID = re.compile(
+    r"(?:(?<=[.!?] )|^)(?P<what>(?!Who|What|When|Where|If|And|But|Well|So|Now|No|Yes)[A-Z]\w*(?: [\w']+){0,4}), "
+    r"(?P<who>he|she) said, (?=[a-z])"
+)
 # A contracted verb, not a possessive: "My mum's moved in".
 _KIN_HAS = re.compile(
     rf"(?i)(?<=\b)((?:my|our|his|her) (?:\w+ )?(?:{'|'.join(sorted(map(re.escape, KIN)))}))'s "
@@ -123,35 +128,6 @@ _POSSESSIVE_KIN = re.compile(
     r"(?= (?!and\b|are\b|were\b|have\b|or\b|who\b|on\b|in\b|from\b|used\b|always\b|all\b)[a-z]+)"
 )
 _THEREFORE = re.compile(r"(?i)[,;] ?(?:therefore|that's why|thus|hence),? (?=\w)")
-_ALONE = r"(?= [^.!?]*(?:[.!]|$))(?![^.!?]*\b(?:I|we|my|our|me|us|myself)\b)"
-_BORN = re.compile(rf"(?:(?<=[.!] )|^)Born\b{_ALONE}")
-_NOTED = re.compile(
-    r"(?:(?<=[.!] )|^)(?:Trained|Emigrated|Immigrated|Worked|Served|Retired|Died|Married|Studied|Graduated|Played|"
-    r"Spoke|Collected|Owned|Never owned|Loved|Liked|Hated|Raised|Grew up|Lived|Woke up)\b(?! by\b)" + _ALONE
-)
-# Notes in the past tense without a subject at the start of a message, and "Used to".
-_FIRST_NOTED = re.compile(
-    r"(?:^(?!(?:Tired|Bored|Excited|Scared|Worried|Confused|Interested|Married|Retired|Divorced|Widowed|Blessed|Pleased|Need|"
-    r"Delighted|Exhausted|Indeed|Based|Compared|Used|Called|Named|Agreed|Red|Bed|Speed|Feed|Seed)\b)"
-    r"(?:[A-Z][a-z]{2,}ed|Got|Had|Went|Ran|Taught|Sang|Wrote|Drove|Became|Lost|Won|Built|Spent|Grew|Came"
-    r"|Never (?!mind\b|again\b|heard\b)[a-z]+)|(?:(?<=[.!?] )|^)Used to)\b"
-    r"(?! (?:by|it|that|this|on|you)\b)" + _ALONE
-)
-# Elided in notes on oneself: "I'm" before a state, "I" before a verb that is not used in orders.
-_NOTED_STATE = re.compile(
-    r"(?:(?<=[.!] )|^)(?:(?:Highly |Very |Severely |Slightly |Mildly )?(?:Allergic|Intolerant) (?=to\b|of\b)|"
-    r"(?:(?:Lactose|Gluten|Fructose)[ -]intolerant|Vegetarian|Vegan|Pescatarian|Coeliac|Celiac|Diabetic|Asthmatic|"
-    r"Dyslexic|Colou?r[ -]?blind|Deaf|Left-handed|Married|Divorced|Widowed|Retired|Single|Pregnant)"
-    r"(?=[.;!]|$| (?:since|for|and|with|but)\b))"
-)
-_NOTED_VERB = re.compile(
-    r"(?:(?<=[.!] )|^)(?:(?:Can't|Cannot|Can not) (?:eat|drink|stand|tolerate|digest|have|drive|swim)|"
-    r"(?:Don't|Do not|Never) (?:eat|drink|like|drive|smoke)|Love|Hate|Prefer|Dislike|Live(?= in\b| near\b| with\b)|"
-    r"Work(?= as\b| at\b| for\b| nights\b| from\b))"
-    r"(?![^.!?]*, (?:work|live|have|speak|got|am)\b)"
-    r"(?! *(?:from|it|that|this|these|those|them|you|your|me|us|him|her|the|how|when|what|to hear)\b)(?=[ .])"
-)
-_OF_ONESELF = re.compile(r"\bI\b|^My name\b")
 _SAID = re.compile(r"(?i)\blike (?=\d|(?:one|two|three|four|five|ten|half|a) )(?=\S+ )")
 _ITS = re.compile(
     r"(?<![\w'])its(?= (?:a|an|the|my|his|her|not|so|just|been|on|in|like|because|fine|ok|really|about)\b)", re.I
@@ -295,6 +271,7 @@ def normalise(
     mended.replace(_HAS, lambda match: f"{match[1]} has ")
     mended.replace(_HAD, lambda match: f"{match[1]} had ")
     mended.replace(_TRAILS, "")
+    mended.replace(_HE_SAID, lambda match: f"{match['who'].capitalize()} said that {_small(match['what'])} ")
     mended.replace(_IS_CALLED, lambda match: f"{match['what']} {match['verb']} ")
     mended.replace(_DISLOCATION, lambda match: match[1])
     mended.replace(_COMMA, _split_splice)
@@ -321,14 +298,6 @@ def normalise(
     mended.edit(list(expand_notes(mended.text, about or ("I" if own else ""), about)))
     # Without a full stop, the parser takes the last noun for a verb.
     mended.replace(re.compile(r"(?<=\w)\Z"), ".")
-    if about or own:
-        mended.replace(_FIRST_NOTED, lambda match: f"{about or 'I'} {match.group().lower()}")
-    if about:
-        mended.replace(_BORN, f"{about} was born")
-        mended.replace(_NOTED, lambda match: f"{about} {match.group().lower()}")
-    elif own:
-        for pattern, subject in ((_NOTED_STATE, "I'm"), (_NOTED_VERB, "I")):
-            mended.replace(pattern, partial(_with_subject, subject))
     return mended
 
 
@@ -346,12 +315,9 @@ def _split_splice(match: re.Match[str]) -> str:
     )
 
 
-def _with_subject(subject: str, note: re.Match[str]) -> str:
-    before = [each for each in re.split(r"(?<=[.!?]) ", note.string[: note.start()]) if each]
-    known = (_OF_ONESELF, _NOTED_STATE, _NOTED_VERB)
-    if not all(any(pattern.search(each) for pattern in known) for each in before):
-        return note.group()
-    return f"{subject} {note.group()[0].lower()}{note.group()[1:]}"
+def _small(text: str) -> str:
+    first = text.split(" ", maxsplit=1)[0].lower()
+    return f"{text[0].lower()}{text[1:]}" if first in ENGLISH or is_word(first.removesuffix("s")) else text
 
 
 def _strongest(marks: str) -> str:

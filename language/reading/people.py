@@ -6,8 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeGuard
+from typing import TypeGuard
 
+from language.reading.fragments import kin_asked_about
 from language.reading.kin import (
     ONE_EACH,
     can_name,
@@ -23,36 +24,13 @@ from language.reading.kin import (
 )
 from language.reading.normalise import MASK
 from language.reading.parse import Parsed, Word
+from language.reading.persons import PRONOUNS, Person
 from language.reading.words import KIN, KIN_GENDER, KIN_PLURALS, NAMING_KIN, NOT_NAMES, TITLES, listed
 
-Role = Literal["legacy", "user", "other"]
-
-PRONOUNS = dict.fromkeys(("he", "him", "his", "himself"), "m") | dict.fromkeys(("she", "her", "hers", "herself"), "f")
 _NO_PERSON = listed("""GPE LOC ORG DATE TIME NORP FAC PRODUCT EVENT WORK_OF_ART LANGUAGE LAW CARDINAL MONEY QUANTITY""")
 _THEY = frozenset({"they", "them", "their"})
 _SUBJECTS = frozenset({"nsubj", "nsubjpass"})
 _OF_PLACES = frozenset({"at", "in", "through", "across", "along"})  # An unknown name after one is no person's.
-
-
-@dataclass(eq=False, slots=True)
-class Person:
-    """A person or pet. ``kin`` is the kinship term used for them, ``owner`` the person it relates them to."""
-
-    role: Role
-    name: str = ""
-    gender: str = ""
-    kin: str = ""
-    owner: Person | None = None
-    is_introduced: bool = False
-
-    def fits(self, gender: str) -> bool:
-        """Whether a pronoun of this gender can refer to them."""
-        return self.role != "user" and self.gender in {"", gender}
-
-    @property
-    def group(self) -> str:
-        """The kinship group of the term: ``mother`` for "mum"."""
-        return KIN.get(self.kin, self.kin)
 
 
 @dataclass
@@ -74,6 +52,8 @@ class Cast:
     """Names by which the user introduced themself, in lower case: "I'm Bea"."""
     plural_antecedent: Person | None = None
     """The antecedent of "they": "my parents", until another plural is mentioned."""
+    has_plural: bool = False
+    """Whether this message has mentioned a plural so far."""
 
     @classmethod
     def of(cls, legacy_name: str | None, user_name: str, texts: Sequence[str]) -> Cast:
@@ -106,7 +86,14 @@ class Cast:
             for person in self.mentioned_before
             if person.role == "other" and person.name.lower() in low and person.name
         ]
-        self.is_ambiguous, self.plural_antecedent = False, None
+        self.is_ambiguous, self.plural_antecedent, self.has_plural = False, None, False
+        kin = kin_asked_about(reply)
+        legacy = self.legacy
+        differs = legacy is None or (legacy.group or KIN[kin]) != KIN[kin] if kin else False
+        if differs:
+            self.focus = self.find_or_add(kin=kin, owner=self.user)
+            self._mention(self.focus)
+            return
         if self.legacy is None:
             self.focus = (
                 previous
@@ -149,7 +136,10 @@ class Cast:
                 referents[word.index] = self.user
             elif word.low in _THEY and self.plural_antecedent is not None:
                 referents[word.index] = self.plural_antecedent
+            elif word.low == "they" and word.dep in _SUBJECTS and (couple := self._couple()) is not None:
+                referents[word.index] = self.plural_antecedent = couple
             elif word.tag in {"NNS", "NNPS"}:
+                self.has_plural = True
                 self.plural_antecedent = self._plural_antecedent(parsed, word)
             elif word.low in PRONOUNS and word.pos in {"PRON", "DET", "ADJ"}:
                 referents[word.index] = self._antecedent(parsed, word, referents, subject)
@@ -167,6 +157,16 @@ class Cast:
     def _mention(self, person: Person) -> None:
         """Make a person the latest of those mentioned in this message."""
         self.mentioned_now = [*(each for each in self.mentioned_now if each is not person), person]
+
+    def _couple(self) -> Person | None:
+        """The legacy and the only other person spoken of, as the antecedent of "they" without another plural."""
+        spoken = {id(each): each for each in (*self.mentioned_before, *self.mentioned_now) if each.gender != "several"}
+        others = [each for each in spoken.values() if each.role == "other" and each.name]
+        if self.legacy is None or self.has_plural or len(others) != 1 or id(self.legacy) not in spoken:
+            return None
+        for each in (self.legacy, *others):
+            self._mention(each)
+        return Person("other", f"{self.legacy.name} and {others[0].name}", "several", owner=self.legacy)
 
     def _plural_antecedent(self, parsed: Parsed, word: Word) -> Person | None:
         """The antecedent for "they" that a plural sets: "my parents"; None for any other plural."""
@@ -290,8 +290,17 @@ class Cast:
 
         legacy, last = self.legacy, self.focus
         if fits(subject):
-            rival = possessive and legacy is not None and subject is not legacy and legacy.fits(gender)
-            return None if rival and subject.owner is not legacy else subject
+            rival = legacy is not None and subject is not legacy and legacy.fits(gender)
+            return None if rival and possessive == (subject.owner is not legacy) else subject
+        if (
+            fits(last)
+            and last.owner is legacy is not None
+            and fits(legacy)
+            and is_subject
+            and last.kin
+            and not last.name
+        ):
+            return None  # "Her mother was ill, so she worked."
         if fits(last) and (last in self.mentioned_now or not self.mentioned_now):
             rival = any(person.fits(gender) and person is not last for person in self.mentioned_before)
             unclear = self.is_ambiguous and not self.mentioned_now and rival

@@ -12,7 +12,8 @@ from language.reading.clauses import Clause
 from language.reading.gate import rejection_reason
 from language.reading.normalise import Normalised
 from language.reading.parse import Word
-from language.reading.people import PRONOUNS, Cast, Person
+from language.reading.people import Cast
+from language.reading.persons import PRONOUNS, Person
 
 
 @dataclass(frozen=True, slots=True)

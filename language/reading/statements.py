@@ -15,26 +15,26 @@ from language.base import ExtractionRequest, Utterance
 from language.reading.asked import find_asked
 from language.reading.filters import doubts_previous, is_prompt_injection
 from language.reading.foreign import is_foreign
+from language.reading.fragments import subject_asked_about, supply_subjects
 from language.reading.message import MessageReader
 from language.reading.normalise import is_casual, normalise
 from language.reading.parse import parse
 from language.reading.people import Cast
+from language.reading.persons import Person
 from language.reading.refusals import Refusal, Turn, find_refusal, may_refuse
 from language.reading.sentences import own_words
 from language.reading.statement_builder import ReadStatement
-from language.reading.words import ENGLISH, KIN
+from language.reading.words import ENGLISH
 
 _NAME = re.compile(r"(?<![.!?] )(?<!^)\b[A-Z][a-zà-ÿ]{2,}\b")
-_ASKED_OF_YOU = re.compile(r"(?i)\b(?:you|your)\b[^.!?]*\?")
-_ASKED_OF_OTHERS = re.compile(
-    rf"(?i)\b(?:(?:he|she|they|his|him|their|them)|(?:your|the) (?:\w+ )?(?:{'|'.join(sorted(KIN))}))\b[^.!?]*\?"
-)
 _NEVER_MIND = re.compile(
     r"(?i)^(?:\W|please|oh|actually|ok|okay|well|and|so|no|just|sorry|wait|lol|haha)*"
     r"(?:never ?mind|stop remembering (?:that|this|it)|scratch that|(?:i'?m |i was |i am )?(?:just |"
     r"only )?(?:kidding|joking))\b"
 )
 _MOST_RETRACTION_WORDS = 8
+_MOST_ROUNDS = 3
+"""In which fragments get their subjects: an age before one hides it."""
 
 
 @dataclass(slots=True)
@@ -73,6 +73,7 @@ class _BatchReader:
         self.names = names | self.cast.legacy_names | {request.user_name.strip().lower()}
         self.dropped: Counter[str] = Counter()
         self.reply = ""
+        self.topic = "I" if self.cast.legacy is None else ""
         self.refusals = _find_refusals(request.messages)
         self.refused: dict[int, list[str]] = {}
         for place, passage in (each for refusal in self.refusals.values() for each in refusal.passages):
@@ -120,11 +121,19 @@ class _BatchReader:
         if any(_NEVER_MIND.search(part.replace("’", "'").strip()) for part in re.split(r"(?<=[.!?])\s+|\n", text)):
             self.dropped["taken back"] += 1
             return None if len(text.split()) <= _MOST_RETRACTION_WORDS else []
-        about = "" if _ASKED_OF_YOU.search(self.reply) else self.cast.elided_subject(text)
-        own = self.cast.legacy is None and not _ASKED_OF_OTHERS.search(self.reply)
+        asked = subject_asked_about(self.reply)
+        topic = asked if asked is not None else self.topic or self.cast.elided_subject(text)
+        own = topic == "I"
+        about = topic if topic in {"He", "She"} else ""
         casual = self.casual or is_casual([text.strip()])
         normalised = normalise(text, self.names, casual=casual, about=about, own=own, reply=self.reply)
         parsed = parse(normalised.text)
+        for _ in range(_MOST_ROUNDS):
+            edits = list(supply_subjects(parsed, topic, self.reply)) if parsed is not None else []
+            if not edits:
+                break
+            normalised.edit(edits)
+            parsed = parse(normalised.text)
         if parsed is None:
             self.dropped["not parsed"] += 1
             return []
@@ -136,12 +145,20 @@ class _BatchReader:
             if doubts_previous(sentence) and done:
                 self.dropped["hedge"] += len(done[-1])
                 done[-1] = []
-            asked = find_asked(sentence)
-            if asked is not None and asked.form == "before":
+            order = find_asked(sentence)
+            if order is not None and order.form == "before":
                 done[-1:] = [[replace(one, is_explicit=True) for one in each] for each in done[-1:]]
                 continue
-            done.append(list(reader.sentence(parsed, first, last, asked)))
+            done.append(list(reader.sentence(parsed, first, last, order)))
+        self.topic = _topic(reader.last_person) or topic
         return _without_repeated_names([one for each in done for one in each])
+
+
+def _topic(person: Person | None) -> str:
+    """The subject that the next message's fragments share: "I", "He" or "She"; empty without one."""
+    if person is None or person.role == "user":
+        return "I" if person is not None else ""
+    return {"m": "He", "f": "She"}.get(person.gender, "")
 
 
 def _find_refusals(messages: Sequence[Utterance]) -> dict[int, Refusal]:

@@ -12,7 +12,7 @@ from .clauses import clauses
 from .kinds import FAMILY_WORDS, kind_of
 from .lexicon import relation
 from .parse import parse
-from .people import Person
+from .persons import Person
 from .words import HOBBY_VERBS, KIN_PLURALS, PETS, listed
 
 TOPICS = {

@@ -6,11 +6,14 @@ import re
 from collections.abc import Mapping
 
 from language.reading.clauses import SAY, Clause, governor, subject_index, subject_of, trimmed
+from language.reading.figures import MONTHS
+from language.reading.fragments import PASSIVE_VERBS
 from language.reading.inflection import inflect_third_person
 from language.reading.kin import before_name
 from language.reading.normalise import MASK, Normalised
 from language.reading.parse import Word
-from language.reading.people import PRONOUNS, Cast, Person
+from language.reading.people import Cast
+from language.reading.persons import PRONOUNS, Person
 from language.reading.words import KIN, listed
 
 _DEMONSTRATIVES = listed("it its this that these those them they their theirs there here ones")
@@ -20,9 +23,6 @@ _SPLIT_CONTRACTIONS = {"n't": "not", "ca": "can", "wo": "will"}
 _THIRD = {"am": "is", "are": "is", "have": "has", "do": "does", "'m": "is", "'re": "is", "'ve": "has"}
 _SAME_PAST = listed("quit put cut hit hurt set let read cost shut spread bet split beat")
 _PAST_TIME = re.compile(r"(?i)\b(?:ago|last|yesterday|back in|in \d{4}|when i)\b")
-_PASSIVE_VERBS = listed(
-    "bury call name marry diagnose adopt educate train base divorce widow raise promote section fire"
-)
 _NAMED = frozenset({"PERSON", "GPE", "LOC", "ORG", "FAC", "NORP"})
 
 
@@ -316,9 +316,13 @@ class ClauseWording:
             verb = clause.parsed.head(word)
             perfect = any(each.lemma == "have" and each is not word for each in clause.parsed.children(verb))
             return "had" if verb.tag == "VBN" and not perfect else "would"
+        if word.index == clause.head.index and low in {"am", "'m", "is"} and _turns_age(clause):
+            return "will be"
         subject = subject_of(clause.parsed, word)
         first_person = subject is not None and subject.low in {"i", "we"} and not _is_coordinated(clause, subject)
         first_person = first_person or (self.elided is not None and word.tag == "VBP" and subject is None)
+        if first_person and low == "were" and self.referents.get(subject_index(clause)) is self.cast.user:
+            return "was"
         if first_person and low in _SAME_PAST and _PAST_TIME.search(self.normalised.text):
             return word.text
         bare = (
@@ -357,7 +361,14 @@ class ClauseWording:
 
 def _is_active_participle(head: Word) -> bool:
     """Whether a participle without a subject is active ("failed twice") rather than passive."""
-    return head.tag == "VBN" and head.low.endswith("ed") and head.lemma not in _PASSIVE_VERBS
+    return head.tag == "VBN" and head.low.endswith("ed") and head.lemma not in PASSIVE_VERBS
+
+
+def _turns_age(clause: Clause) -> bool:
+    """Whether an age is that of a birthday to come: "I'm ninety in May"."""
+    times = [clause.parsed.child(each, "pobj") for each in clause.children("prep") if each.low in {"in", "on"}]
+    dated = any(each is not None and (each.entity == "DATE" or each.low in MONTHS) for each in times)
+    return dated and any(each.pos == "NUM" for each in clause.children("attr"))
 
 
 def _is_coargument(clause: Clause, word: Word) -> bool:
