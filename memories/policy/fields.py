@@ -18,6 +18,7 @@ from language.shown import as_shown
 from language.third_person import SHORT_CHARACTERS, about_the_user
 
 from ..models import Memory
+from .asserted import as_stated, is_doubtful, without_what_was
 
 Field = Memory.Field
 
@@ -89,7 +90,10 @@ _SAID: Mapping[str, tuple[str, ...]] = {
         r"{clause}{user}, whose (?:preferred )?name is {name}",
         r"{subject}{wants} (?:\w+ ){{0,3}}to (?:call|address) (?:them|him|her|me)(?: as)? {name}",
         r"\bshould (?:always )?(?:call|address) (?:the user|me)(?: as)? {name}",
-        r"\b(?:friends|everyone|everybody|people|colleagues|family) calls? (?:the user|me) {name}",
+        r"\b(?:friends|everyone|everybody|people|colleagues|family|parents) (?:(?:all|only|just) )?(?:(?:calls?|names?)"
+        r" (?:the user|me)|know (?:the user|me) (?:\w+ )?(?:as|by)) {name}",
+        r"^{users} (?:friends|colleagues|family|parents|relatives) (?:(?:all|only|just) )?(?:(?:calls?|names?)"
+        r" (?:them|her|him)|knows? (?:them|her|him) (?:\w+ )?(?:as|by)) {name}",
         r"{clause}{user} is (?:known|usually known) (?:as|by the name) {name}",
         r"\b(?:preferred |chosen |first )?(?:nick)?name of {of_user}(?: is\b|{colon})",
         r"{subject}(?:{wants} )?(?:to be|being|be) (?:called|addressed as|named|known as"
@@ -180,7 +184,7 @@ _SAID: Mapping[str, tuple[str, ...]] = {
         r"|speak|chat"
         r"|communicate|converse|write|reply|respond)|communicating|speaking|talking|chatting|conversing)"
         r"\b[^.;]{{0,30}}? (?:in |only )?{language}",
-        r"{subject}prefers? {language}(?: (?:over|to|as|rather|instead)\b|[.!,]?$)",
+        r"{subject}prefers? {language}(?: (?:over|to|as|rather|instead)\b|(?: (?:in|for) (?:all )?{talk})?[.!,]?$)",
         r"^(?:please |always |from now on,? )*(?:answer|reply|respond|write|speak|talk|chat|communicate)"
         r"(?: (?:to|with))?(?: (?:the user|me|them))?(?: only| always)? (?:in )?{language}",
         r"\b(?:answers?|replies|responses|explanations|conversations?|communication|messages)(?: (?:to|with"
@@ -254,7 +258,7 @@ _SAID: Mapping[str, tuple[str, ...]] = {
     ),
 }
 _HINTS: Mapping[str, str] = {
-    Field.PREFERRED_NAME: r"name|call|address|go(?:es)? by|introduc|answers to|responds to|{name} over ",
+    Field.PREFERRED_NAME: r"name|call|address|know|go(?:es)? by|introduc|answers to|responds to|{name} over ",
     Field.PRONOUNS: r"pronoun|/|\band\b|refer",
     Field.CITY: r"liv|resid|based|settled|located|moved|migrat|city|town|home|location|address|flat|house|apart"
     r"|{habits}|bed|door|mailbox|letterbox|walls",
@@ -301,13 +305,6 @@ _SUBJECT = compiled(
 _USER_FIRST = compiled([r"^{user} "])
 _SECOND_VERB = regex.compile(r"(?:,|,? and|,? but) (?=\p{Ll})")
 _SOMEBODY_ELSE = regex.compile(r"\b(?:who|whose|whom|which|that|where)\b", regex.IGNORECASE)
-# Marks of retraction, past and doubt.
-_NOT_SO = regex.compile(
-    r"\?|^(?:if|when|whether|suppose)\b|\b(?:until|no longer|used to|formerly|previously|as a (?:child|kid|boy|girl"
-    r"|teenager)"
-    r"|(?:and|but) (?:later |then )?left|(?:not|n['’]t) any ?more|back then|joked|jokingly|pretends?)\b",
-    regex.IGNORECASE,
-)
 SENTENCES = regex.compile(r"(?<=[.!;])(?<!\b(?:Dr|Mr|Ms|Mrs|St|Prof)\.)\s+|\n+")
 _THE_USER = regex.compile(
     r"|(?:(?:the|this|our|my) )?(?:user|person|account (?:holder|owner)|me|myself|self|I|profile|identity"
@@ -346,13 +343,16 @@ def field_of(content: str, subject: str = "", name: str = "", meaning: Meaning |
         if subject or _PREFERRED.match(content):
             owned = _OWNED.sub("The user's ", content, 1)
             return field_of(content if owned == content else owned, "", name, meaning)
-    for sentence in SENTENCES.split(content):
-        if _NOT_SO.search(sentence) is None:
+    for sentence in map(as_stated, SENTENCES.split(content)):
+        if not is_doubtful(sentence):
             starts = _starts(sentence)
             for field, reader in _READERS.items():
                 if reader.finds(sentence, starts):
                     return field
-    return "" if meaning is None or _NOT_SO.search(content) else field_by(meaning)
+    by_meaning = "" if meaning is None else field_by(meaning)
+    if is_doubtful(content):
+        return "" if by_meaning in {Field.TONE, Field.GOAL} or is_doubtful(without_what_was(content)) else by_meaning
+    return by_meaning
 
 
 def may_set_field(document: str, name: str = "") -> bool:

@@ -72,11 +72,15 @@ def said_field(principal: Principal, content: str, kind: str, subject: str, mean
     """Return the personal field that a content sets, or ''.
 
     ``meaning`` (``Embedded.statement``) detects it where no rule matches. Checked for semantic memories and for agents'
-    episodes; episodes written by Keepsake only report what was said.
+    episodes, for these a tone or goal by rules only; episodes written by Keepsake only report what was said.
     """
     if kind == Kind.SEMANTIC:
         return field_of(content, subject, principal.name, meaning)
-    return field_of(content, subject, principal.name) if kind == Kind.EPISODIC and principal.agent_id else ""
+    if kind != Kind.EPISODIC or not principal.agent_id:
+        return ""
+    by_rule = field_of(content, subject, principal.name)
+    said = by_rule or field_of(content, subject, principal.name, meaning)
+    return by_rule if said in {Memory.Field.TONE, Memory.Field.GOAL} else said
 
 
 def is_used(state: str, reviewed_at: datetime | None, review: str) -> bool:
