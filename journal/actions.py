@@ -21,7 +21,7 @@ from django.utils import timezone
 from language.base import Usage
 
 from .cache import changes_key, valkey
-from .exceptions import Gated, IdempotentReplay, NotFound
+from .exceptions import Gated, Gone, IdempotentReplay, NotFound
 from .ledgers import COUNTS, lock_ledgers
 from .models import (
     Change,
@@ -38,6 +38,7 @@ from .operation_actions import OPERATIONS, operation, operations_of
 from .records import Actor, IdempotencyClaim
 from .steps import PendingUndoStep, report_revisions, store_changes
 
+_ERASED = "erased"
 _holds_ledgers: ContextVar[bool] = ContextVar("holds_ledgers", default=False)
 
 
@@ -236,7 +237,10 @@ RETURNING id
 
 
 def _claim_idempotency_key(claim: IdempotencyClaim) -> IdempotencyRecord:
-    """Claim the key, waiting for a request that holds it right now. Raises IdempotentReplay and Gated (422)."""
+    """Claim the key, waiting for a request that holds it right now.
+
+    Raises IdempotentReplay, Gated (422), and Gone (410) if what the request made was erased.
+    """
     values: dict[str, str | int] = {
         "owner": claim.owner,
         "key": claim.key,
@@ -253,7 +257,20 @@ def _claim_idempotency_key(claim: IdempotencyClaim) -> IdempotencyRecord:
         raise Gated(
             "This Idempotency-Key was used with another request in the last 24 hours.", code="idempotency_mismatch"
         )
+    if record.object_type == _ERASED:
+        raise Gone
     raise IdempotentReplay(record)
+
+
+def forget_results(user_id: uuid.UUID, ids: Sequence[object]) -> None:
+    """Remove the results of a person's requests with an Idempotency-Key that name erased objects.
+
+    Their keys stay taken: a late repetition brings nothing back.
+    """
+    named = [str(each) for each in ids]
+    if named:
+        rows = IdempotencyRecord.objects.filter(owner__endswith=f":{user_id}", object_ids__has_any_keys=named)
+        rows.update(object_type=_ERASED, object_ids=[])
 
 
 def delete_undo_steps(object_type: str, ids: Sequence[object]) -> None:

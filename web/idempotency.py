@@ -17,6 +17,7 @@ from journal.records import IdempotencyClaim
 
 HEADER = "HTTP_IDEMPOTENCY_KEY"
 _SALT = "keepsake.request-hash"
+_KEY_SALT = "keepsake.idempotency-key"
 
 
 class IdempotentCaller(Protocol):
@@ -62,8 +63,9 @@ class IdempotentView(APIView, Generic[P]):
         key = request.META[HEADER]
         if not 1 <= len(key) <= 255 or not key.isprintable():
             raise Refused("An Idempotency-Key has 1 to 255 printable characters.", code="bad_idempotency_key")
-        # Keyed, so that readers of the table can't test guesses of the body.
+        # Keyed, so that readers of the table can't test guesses of the body; a client's key may hold words of it.
         sent_hash = salted_hmac(_SALT, self._told.hexdigest(), algorithm="sha256").hexdigest()
+        key = salted_hmac(_KEY_SALT, key, algorithm="sha256").hexdigest()
         return principal.with_idempotency(IdempotencyClaim(principal.caller_key, key, sent_hash))
 
     def replay(self, request: Request, record: IdempotencyRecord) -> Response:

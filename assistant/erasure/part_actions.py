@@ -26,9 +26,10 @@ from conversations.actions import (
     words_withhold,
 )
 from conversations.models import Conversation, ConversationChunk, ConversationImport, Message, Withheld
+from conversations.passages import MARK
 from conversations.querysets import WithheldQuerySet
 from facts.models import FACT, FactEvidence, LegacyFact
-from journal.actions import LedgerWrite, delete_undo_steps, ledger_write
+from journal.actions import LedgerWrite, delete_undo_steps, forget_results, ledger_write
 from journal.holdings import ERASED_TEXT, holding_of
 from journal.leases import Lease, revoke_leases
 from journal.models import Change, Erased, Erasure
@@ -231,10 +232,13 @@ class _Erasing:
         for pk in single:
             # Includes the assistant's echoes, titles and quotations; summaries are rewritten.
             words_withhold(self.write, self.user_id, _cause_of(pk), [(pk, "")])
+        Message.objects.filter(pk__in=single).update(speaker="")
         for rows in _withheld_of(self.user_id, self.extent, single):
             ids = {pk for pk in rows.restorable().values_list("message_id", flat=True) if pk}
             self.removed["withheld"] += words_erase(rows)
             forget_erased_redactions(self.user_id, ids)
+            # Of what only repeated it, the names of those of whom nothing is left.
+            Message.objects.filter(pk__in=ids, content=MARK).update(speaker="")
         erased_words_suppress(self.write, self.user_id, self.stated)
         for evidence in (MemoryEvidence, FactEvidence, ProposalEvidence, PlaceMention):
             self._delete(evidence._base_manager.filter(message__in=self.extent.messages))
@@ -320,6 +324,7 @@ class _Erasing:
         named = [str(each) for each in ids]
         if named:
             delete_undo_steps(object_type, named)
+            forget_results(self.user_id, named)
             Change.objects.filter(object_type=object_type, object_id__in=named).update(meta={})
             LogEntry.objects.filter(object_id__in=named).delete()
             Doubt.objects.filter(user_id=self.user_id, object_type=object_type, object_id__in=named).delete()

@@ -13,7 +13,7 @@ from conversations.models import Conversation, ConversationImport, Message, With
 from conversations.passages import MARK
 from facts.models import LegacyFact
 from journal.holdings import can_hold_text, holdings
-from journal.models import Change, Erased, Erasure, UndoStep
+from journal.models import Change, Erased, Erasure, IdempotencyRecord, UndoStep
 from memories.models import Memory, Place
 from statements.models import Suppression
 
@@ -41,7 +41,7 @@ def left_of(erasure: Erasure) -> Iterator[str]:
         ids = [object_id for of, object_id in erased if of == kind]
         yield from _count(f"{kind} that is there", model._base_manager.filter(pk__in=ids).count())
     messages = [object_id for of, object_id in erased if of == "message"]
-    words = Message.objects.filter(pk__in=messages).exclude(content=MARK)
+    words = Message.objects.filter(pk__in=messages).exclude(content=MARK, speaker="")
     yield from _count("message that says something", words.count())
     kept = Withheld.objects.filter(Q(message__in=messages) | Q(cause_id__in=[each for _, each in erased]))
     yield from _count("passage that is kept apart", kept.restorable().count())
@@ -54,6 +54,8 @@ def left_of(erasure: Erasure) -> Iterator[str]:
     ids = [object_id for _, object_id in erased]
     noted = Change.objects.filter(ledger_id=erasure.user_id, object_id__in=ids).exclude(meta={})
     yield from _count("reason in the log", noted.exclude(event="ERASE").count())
+    results = IdempotencyRecord.objects.filter(object_ids__has_any_keys=ids or [""])
+    yield from _count("result of a request", results.count())
     yield from _count("step back", UndoStep.objects.filter(object_id__in=ids).count())
     more = Q(embedding__isnull=False) | ~Q(traces="")
     yield from _count(
