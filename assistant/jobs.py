@@ -17,7 +17,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounts.authentication import principal_of
-from accounts.policy import must_decide
+from accounts.policy import must_decide, sees_everything
 from accounts.principals import Principal
 from conversations.models import Conversation, ConversationImport
 from journal.counting import count_operations
@@ -27,6 +27,7 @@ from memories.models import MemoryPlan
 from memories.plans import JOB as OPTIMIZE_JOB
 from web.json import validated
 
+from .erasure.actions import JOB as ERASE_JOB
 from .imports.actions import JOB as IMPORT_JOB
 from .imports.actions import UNDO_JOB
 from .learn.actions import JOB as EXTRACT_JOB
@@ -58,9 +59,13 @@ def latest_job(principal: Principal, kind: str, subject_id: str) -> JobRun | Non
 
 
 def _sees(principal: Principal, job: JobRun) -> bool:
-    """Whether a job is visible. Kinds that are not listed concern the whole person, so only who decides sees them."""
+    """Whether a job is visible.
+
+    Kinds that are not listed concern the whole person, so only who decides and sees everything sees them; of erasures,
+    which may be of one thing, who decides.
+    """
     if job.kind not in _WORKS_ON:
-        return principal.may_decide
+        return principal.may_decide and (job.kind == ERASE_JOB or sees_everything(principal))
     return _WORKS_ON[job.kind](principal).filter(pk=job.subject_id).exists()
 
 

@@ -11,13 +11,14 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+import regex as re
 from django.conf import settings
 from django.db.models import Count, Exists, Min, OuterRef, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from journal.actions import LedgerWrite, ledger_write
-from journal.exceptions import Conflict, NotAllowed, NotYoursToDecide, TooMany, must_find
+from journal.exceptions import Conflict, Gated, NotAllowed, NotYoursToDecide, TooMany, must_find
 from journal.models import Change
 
 from .. import policy
@@ -25,6 +26,9 @@ from ..models import Invitation, InvitationBlock, Legacy, LegacyEnding, Member, 
 from ..principals import Principal
 
 _DAY = timedelta(days=1)
+
+
+_MORE_THAN_A_NAME = re.compile(r"[,;:!?()\[\]—–|]|\.\s+\p{Ll}|(?:^|\s)\p{Ll}{4,}(?=\s|$).*\s\p{Ll}{4,}(?=\s|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +48,7 @@ def legacy_create(principal: Principal, name: str, members: Sequence[str] = ()) 
     """
     user_id = policy.must_write(principal)
     name = policy.clean_shown_name(name)
-    policy.check_name_not_rejected(principal, name)
+    _check_not_rejected(principal, name)
     policy.check_member_count(members)
     if members:
         policy.must_decide_for_all(principal)
@@ -68,7 +72,7 @@ def legacy_rename(principal: Principal, legacy_id: UUID, name: str) -> Legacy:
     """
     must_change(principal)
     name = policy.clean_shown_name(name)
-    policy.check_name_not_rejected(principal, name)
+    _check_not_rejected(principal, name)
     must_own(principal, legacy_id)  # Also before locking, so that a stranger can't lock the ledger.
     with ledger_write(principal.actor, legacy_id) as write:
         must_own(principal, legacy_id)
@@ -78,6 +82,18 @@ def legacy_rename(principal: Principal, legacy_id: UUID, name: str) -> Legacy:
             legacy.save(update_fields=["name"])
             write.change(legacy_id, "UPDATE", "legacy", legacy_id)
     return legacy
+
+
+def _check_not_rejected(principal: Principal, name: str) -> None:
+    """Raise Gated (422 ``rejected_before``) if the name repeats what the person rejected, unless they chose it.
+
+    To an agent that does not see everything this would tell what it must not know: its names are just names, without a
+    description, and refused (``gate``) otherwise.
+    """
+    if principal.speaks_as_person or policy.sees_everything(principal):
+        policy.check_name_not_rejected(principal, name)
+    elif _MORE_THAN_A_NAME.search(name):
+        raise Gated(_("An agent that does not see everything gives a legacy a name only, without a description."))
 
 
 def legacy_close(write: LedgerWrite, principal: Principal, legacy_id: UUID, now: datetime) -> list[Member]:
