@@ -283,7 +283,8 @@ class ReplyRequest:
 
     For the offline model: ``question``, the person's message; ``found`` statements; ``heard``, the interpretation of
     the message; ``unknown`` fields and categories; ``is_first`` reply of the conversation; ``closed``: why nothing is
-    recalled or stored, or ''; ``language`` of its fixed sentences.
+    recalled or stored, or ''; ``language`` of its fixed sentences; ``remembered``: how many memories there are, if the
+    question is about the person in general.
     """
 
     system: Sequence[Mapping[str, object]]
@@ -299,6 +300,7 @@ class ReplyRequest:
     is_first: bool = False
     closed: Literal["private", "off", ""] = ""
     language: str = "en"
+    remembered: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,12 +24,15 @@ from language.reading.revising import may_correct
 from language.reading.topics import SEARCHED, topic_of
 from language.second_person import told_to
 from memories.models import Memory, MemoryEvidence
+from statements.policy.urgency import urgency
 
 from ..recall.query import Question, Result, memory_query
 from .actions import Begun
 from .hearing import as_told, asked_about, find_said_at, heard_in, heard_refusal, nearness, said_here
 
 _MOST = 12
+_MOST_LOOKED_AT = 100
+"""How many memories are ranked for a question that names no topic."""
 _BUDGET_TOKENS = 1_500
 _NEAR, _LEAD = 0.8, 0.015
 """The cosine from which a statement without a word of the question is near to it, and its least lead over the next.
@@ -57,7 +60,10 @@ def _read_for(principal: Principal, begun: Begun, request: ReplyRequest) -> Repl
     near = {str(result.id) for result in found if result.source == "memories"}
     heard = heard_in(principal, begun, held, near)
     told = _sources(principal, begun, found)
-    return replace(request, found=tuple(dict.fromkeys(told)), heard=heard, unknown=_unknown(principal))
+    total = Memory.objects.visible_to(principal).in_use(principal).count() if asks_of_me(begun.question) else 0
+    return replace(
+        request, found=tuple(dict.fromkeys(told)), heard=heard, unknown=_unknown(principal), remembered=total
+    )
 
 
 def _results(principal: Principal, begun: Begun, query: str) -> Sequence[Result]:
@@ -146,13 +152,16 @@ def _put_right_since(principal: Principal, found: Sequence[Result]) -> dict[_Pla
 
 
 def _most_important(principal: Principal, day: Callable[[datetime], str]) -> list[Source]:
-    """Return memories, most important first, for a question that names no topic."""
+    """Return memories for a question that names no topic: fields, health and close people first, then by importance."""
     rows = (
         Memory.objects.visible_to(principal).in_use(principal).order_by("-pinned", "-importance", "-created_at", "pk")
     )
+    columns = ("pinned", "field", "content", "importance", "created_at")
+    found = list(rows.values_list(*columns)[:_MOST_LOOKED_AT])
+    found.sort(key=lambda row: (not row[0], not row[1], urgency(row[2], row[3])))
     return [
         Source(as_told(content), _("remembered on %(day)s") % {"day": day(at)}, stored=content, at=at)
-        for content, at in rows.values_list("content", "created_at")[:_MOST]
+        for *_rank, content, _importance, at in found[:_MOST]
     ]
 
 

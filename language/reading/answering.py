@@ -51,7 +51,7 @@ _NOT_ALONE = listed("favourite favorite best new old own call called name names 
 _DERIVED_FROM = dict.fromkeys(("husband", "wife", "spouse"), "marry")
 _SAME_KIN = listed("mother father grandmother grandfather sister brother aunt uncle husband child")
 """Kin whose words in ``KIN`` are synonyms."""
-_OF_YOU = regex.compile(r"\b[Yy]ou\b|“(?:I|My)\b")
+_OF_YOU = regex.compile(r"\b[Yy]ou\b|“[^”]*\b(?:I|[Mm]y)\b")
 
 
 def with_name(question: str, name: str) -> str:

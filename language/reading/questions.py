@@ -12,12 +12,12 @@ from .words import listed
 _WORD = regex.compile(r"[\p{L}\p{N}]+")
 _ASKS = regex.compile(
     r"\?\s*$|^\W*(?:(?:hi|hello|hey|and|so|well|ok|okay)\b\W+)?(?:"
-    r"(?:who|whom|whose)(?:['’]s)?\b|(?:what|when|where|why|how)['’]s\b|(?:what|how) about\b|"
+    r"(?:who|whom|whose)(?:['’]?s)?\b|(?:what|when|where|why|how)['’]?s\b|(?:what|how) about\b|"
     r"(?:when|where|why)\s+(?:is|are|am|was|were|do|does|did|has|have|had|can|could|will|would|should)\b|"
     r"(?:what|which|how)(?:\s+(?!(?:i|you|we|he|she|it|they|my|our|the|an?)\b)\w+){0,2}?"
     r"\s+(?:is|are|am|was|were|do|does|did|has|have|had|can|could|will|would|should)\b|"
     r"(?:is|are|am|was|were|does|did|has)\s+(?:i|you|we|he|she|it|they|my|our|there)\b|"
-    r"(?:do|have|can|could|would|will)\s+(?:i|you|we|they)\b|(?:please\s+)?(?:tell me|remind me)\b|any idea\b|"
+    r"(?:do|have|can|could|would|will)\s+(?:i|you|u|we|they)\b|(?:please\s+)?(?:tell me|remind me)\b|any idea\b|"
     r"i(?:['’]m| am)? wonder(?:ing)?\b|(?:wer|wen|wem|was|wann|wo|welche[rsnm]?|warum|wie|weißt du)\b)",
     regex.IGNORECASE,
 )
@@ -89,7 +89,7 @@ _QUESTION_WORDS = listed(
     "remember remembered remind said say shall she should so some something tell that the their them there these "
     "they thing things this those to told us was we were what when where which who whom whose why will with would "
     "you your "
-    "d ll m re s t ve idea if please whether wonder wondering "
+    "d ll m re s t ve u hows whats whens wheres whos whys idea if please whether wonder wondering "
     "dich mich kennst "
     "bin das dem den der die dir du ein eine er erzählt gesagt hast hat ich ist mein meine mir sie sind und von wann "
     "warum weisst wem wen wer wie wo über"

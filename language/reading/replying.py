@@ -11,6 +11,7 @@ from functools import lru_cache
 
 import regex
 from django.conf import settings
+from django.conf.locale import LANG_INFO
 from django.utils import translation
 from django.utils.translation import get_language, gettext_noop
 from django.utils.translation import gettext as _
@@ -46,6 +47,7 @@ NOTHING_TO_FORGET = gettext_noop(
 WHICH_ONE = gettext_noop("I have more than one answer to this. Which one holds? You can tell me to forget the other.")
 FOUND = gettext_noop("This is what I remember:")
 NEAREST = gettext_noop("I remember nothing that answers this. The nearest is:")
+MORE = gettext_noop("That is not all: the rest is under Memories, or ask me about something of it.")
 _OPENINGS: Mapping[Fit, str] = {"answers": FOUND, "nearest": NEAREST, "others": NOTHING_OF_YOURS}
 _MOST_WORDS_OF_NOTHING = 3
 QUESTIONS = {
@@ -71,6 +73,7 @@ STOCK = (
     TALKED,
     NOT_ENGLISH,
     WHICH_ONE,
+    MORE,
     *QUESTIONS.values(),
 )
 
@@ -98,6 +101,8 @@ _OF_A_PLACE = regex.compile(
     r"visit\w*|left|leave|leaving) (?-i:\p{Lu}[\p{L}.]*['’]?s? )*$|\bSt\.? $",
     regex.IGNORECASE,
 )
+_LANGUAGES = {info["name"].casefold() for info in LANG_INFO.values() if "name" in info}
+"""The languages that Django knows, which are nobody's names."""
 _SENTENCE_ENDS = regex.compile(r"[.!?;]\s")
 _TELL_WHO = listed("called named name names nicknamed aka friend neighbour neighbor colleague boss")
 
@@ -218,7 +223,7 @@ def _question_about_name(request: ReplyRequest) -> str:
         if not (_OF_A_PLACE.search(said, endpos=name.start()) or _is_introduced(said, name.start()))
     )
     plain = (name for name in names if name.lower() not in ENGLISH and not TIME.fullmatch(name))
-    new = next((name for name in plain if name.casefold() not in known), "")
+    new = next((name for name in plain if name.casefold() not in known | _LANGUAGES), "")
     return _("Who is %(name)s?") % {"name": new} if new else ""
 
 
@@ -237,7 +242,8 @@ def _found(request: ReplyRequest) -> list[str]:
     if not fitting:
         return [_(NOTHING_FOUND)]
     holding, several = up_to_date(fitting, request.question)
-    return [*_listed(_OPENINGS[fit], holding), *([f"\n\n{_(WHICH_ONE)}"] if several else [])]
+    after = [*([_(WHICH_ONE)] if several else []), *([_(MORE)] if request.remembered > len(holding) else [])]
+    return [*_listed(_OPENINGS[fit], holding), *(f"\n\n{each}" for each in after)]
 
 
 def _listed(opening: str, sources: Sequence[Source]) -> list[str]:

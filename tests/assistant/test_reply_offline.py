@@ -16,6 +16,7 @@ from language.reading.questions import is_question
 from language.reading.replying import (
     FOUND,
     ITSELF,
+    MORE,
     NEAREST,
     NO_MODEL,
     NOT_ENGLISH,
@@ -286,6 +287,14 @@ class TestWhatItAnswers:
         assert ("viola" in told, "cello" in told) == (True, False)
         assert "cello" in answer("What does Piet play?", theirs)
 
+    def test_what_they_said_themselves_is_of_no_others(self):
+        said = Source("“Remember that I park on level 3.”", "you said so", quoted=True)
+        assert answer("Where do I park?", said) == f"{FOUND}\n- {said.text} (you said so)"
+
+    def test_a_language_is_nobody(self):
+        assert "Who is" not in answer("I think I would like to learn Italian someday.")
+        assert "Who is Zoltan?" in answer("I think I would like to visit Zoltan someday.")
+
     def test_what_it_knows_of_the_person_themselves(self):
         of_rosa = Source(PATIENT, "shared fact", of_legacy=True)
         assert answer("What do you know about me?", of_rosa, ALEC, TEA).count("\n- ") == 2
@@ -321,6 +330,10 @@ class TestWhatItAnswers:
         "text",
         [
             "who's Mira",
+            "whos Mira",
+            "wheres my umbrella",
+            "whats my wifes name",
+            "do u know my birthday",
             "tell me about Mira",
             "what do you know about my dog",
             "when did I move to Lisbon",
@@ -464,6 +477,18 @@ class TestOverHTTP:
         assert "You collect stamps." in told
         assert "- “I like to be called Jo.” (remembered" in told, "the assistant does not say it of itself"
         assert "You know about me" not in told
+
+    def test_of_much_it_tells_first_who_they_are_and_that_there_is_more(self, api, owner, talk):
+        for number in range(12):
+            factories.MemoryFactory(user=owner, content=f"The user keeps umbrella {number} at work.", importance=3)
+        factories.MemoryFactory(user=owner, content="The user is allergic to peanuts.")
+        factories.MemoryFactory(user=owner, content="The user likes to be called Jo.", field="preferred_name")
+        told = text_of(say(api(owner), talk(owner), "What do you know about me?")).split("\n- ")
+        assert [each.partition(" (")[0] for each in told[1:3]] == [
+            "You like to be called Jo.",
+            "You are allergic to peanuts.",
+        ]
+        assert told[-1].endswith(MORE)
 
     @pytest.mark.parametrize("how", ["has_memory", "private"])
     def test_it_tells_nothing_with_memory_off(self, api, owner, talk, how):
