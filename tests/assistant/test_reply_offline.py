@@ -293,7 +293,7 @@ class TestWhatItAnswers:
 
     def test_a_language_is_nobody(self):
         assert "Who is" not in answer("I think I would like to learn Italian someday.")
-        assert "Who is Zoltan?" in answer("I think I would like to visit Zoltan someday.")
+        assert "Who is Zoltan?" in answer("I think I would like to marry Zoltan someday.")
 
     def test_what_it_knows_of_the_person_themselves(self):
         of_rosa = Source(PATIENT, "shared fact", of_legacy=True)
