@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 from uuid import UUID
 
 from accounts.scope import acting_name
 from language.reading.gist import Gists
+from language.shown import letters_of
 from retrieval.text import list_words
 
 from ..echoes import RejectedText
@@ -19,6 +21,8 @@ from .withheld_rows import Cause
 
 _MOST_COMPARED = 200
 _FEWEST_WORDS = 3
+_MOST_LINES = 4
+_ENDS = re.compile(r"[.!?;:…。！？]\W*$")
 
 
 class Found(NamedTuple):
@@ -47,11 +51,12 @@ def sentences_refused(
 ) -> tuple[list[Found], list[Found]]:
     """Return the sentences that say again what was withheld or rejected, and those that say what was erased.
 
-    A sentence repeats a withheld one of at least three words if it has all of these, in their order. It also repeats
-    what was refused if a sentence or clause of both has the same content words. Compared are the latest 200 of the
+    A sentence repeats a withheld one of at least three words if it has all of these, in their order, or all letters,
+    however they are cut or replaced by figures; it may go on over line breaks. It also repeats what was refused if a
+    sentence or clause of both has the same content words. Compared are the latest 200 of the
     ``known`` passages that can still be restored, without questions, which say nothing.
     """
-    sentences = [(row.pk, *each) for row in messages for each in _sentences(row.content)]
+    sentences = [(row.pk, *each) for row in messages for each in _over_lines(row.content)]
     said_now = Gists([said for *_, said in sentences], acting_name())
     causes: dict[str, set[Cause]] = defaultdict(set)
     refused: list[tuple[str, Cause]] = []
@@ -59,15 +64,19 @@ def sentences_refused(
     for text, *cause in rows.values_list("text", "cause_type", "cause_id")[:_MOST_COMPARED]:
         for _span, said in _sentences(text):
             if not asks(said):
-                causes[_flat(said)].add(Cause(*cause))
+                causes[said].add(Cause(*cause))
                 refused.append((said, Cause(*cause)))
-    told = {words: because for words, because in causes.items() if words.count(" ") > _FEWEST_WORDS}
+    told = [
+        (_flat(said), letters_of(said), because)
+        for said, because in causes.items()
+        if _flat(said).count(" ") > _FEWEST_WORDS
+    ]
     found = [
         (number, cause)
         for number, (*_, said) in enumerate(sentences if told else ())
-        for words in [_flat(said)]
-        for withheld, because in told.items()
-        if withheld in words
+        for words, letters in [(_flat(said), letters_of(said))]
+        for withheld, spelled, because in told
+        if withheld in words or spelled in letters
         for cause in because
     ]
     erased: list[tuple[int, Cause]] = []
@@ -78,12 +87,37 @@ def sentences_refused(
             erased += ((number, Cause(Withheld.Cause.MESSAGE, message_id)) for number in said_now.places[gist])
     found += ((number, cause) for said, cause in refused for number in said_now.said_by(said))
     again, of_erased = ([Found(*sentences[number][:2], cause) for number, cause in each] for each in (found, erased))
-    return again, of_erased
+    return _shortest(again), _shortest(of_erased)
 
 
 def _sentences(text: str) -> Iterator[tuple[Span, str]]:
     original = Original(text)
     return ((span, original.words(span)) for span in original.sentences())
+
+
+def _shortest(found: Sequence[Found]) -> list[Found]:
+    """Leave out what goes on over lines of which fewer say it."""
+    spans: dict[UUID, set[Span]] = defaultdict(set)
+    for each in found:
+        spans[each.message_id].add(each.span)
+
+    def holds_another(span: Span, others: set[Span]) -> bool:
+        return any(span.start <= each.start and each.end <= span.end for each in others - {span})
+
+    return [each for each in found if not holds_another(each.span, spans[each.message_id])]
+
+
+def _over_lines(text: str) -> Iterator[tuple[Span, str]]:
+    """Yield the sentences of a text, and those of several lines that no mark ends: it may be one sentence."""
+    original = Original(text)
+    running: list[Span] = []
+    for span in original.sentences():
+        yield span, original.words(span)
+        goes_on = running and not _ENDS.search(text[running[-1].start : span.start])
+        running = [*(running if goes_on else ())[1 - _MOST_LINES :], span]
+        for each in running[:-1]:
+            joined = Span(each.start, span.end)
+            yield joined, original.words(joined)
 
 
 def _flat(sentence: str) -> str:

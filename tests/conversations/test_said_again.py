@@ -49,6 +49,21 @@ def test_an_agent_that_posts_withheld_words_again_brings_nothing_back(api, agent
     assert shown[1] == "I play the piano at home."
 
 
+@pytest.mark.parametrize(
+    ("content", "shown"),
+    [
+        ("I play the\ncello in an\norchestra.", MARK),
+        ("It rains\nI play the\ncello in an orchestra\nbut not today", f"It rains\n{MARK}\nbut not today"),
+        ("1 p1ay the ce11o in an 0rchestra.", MARK),
+        ("I play the c-e-l-l-o in an orchestra.", MARK),
+        ("- eggs\n- milk\n- the orchestra", "- eggs\n- milk\n- the orchestra"),
+    ],
+)
+def test_line_breaks_and_figures_for_letters_hide_it_from_nobody(api, agent, withheld, elsewhere, content, shown):
+    """Reproduction: with a line break in it the sentence was stored whole, and recalled."""
+    assert post(api(agent), elsewhere, ("user", content)) == [shown]
+
+
 def test_also_in_the_same_conversation_and_as_a_message_of_other_sentences(api, owner, agent, withheld):
     Conversation.objects.filter(pk=withheld.pk).update(agent=agent)
     (shown,) = post(api(agent), withheld, ("user", f"Hello. {CELLO} Bye now."))
