@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 
 from journal.exceptions import Gated, Refused
 from language.gates import find_instructions, first_sensitive
-from language.gates.names_as_orders import order_as_name
+from language.gates.judging import order_as_name
 
 from ..principals import Principal
 

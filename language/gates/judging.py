@@ -1,6 +1,6 @@
 """Classifiers of statements for the gates: small networks over the bundled embedder's output, for what no rule detects.
 
-They take some microseconds. ``benchmarks.gates.train`` trains them.
+They take some microseconds; what is not embedded yet takes milliseconds more. ``benchmarks.gates.train`` trains them.
 """
 
 from __future__ import annotations
@@ -10,8 +10,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import regex
+import structlog
 
-from language.base import Vectors
+from language.backends import get_embedder
+from language.base import EmbedderUnavailable, Vectors
+from language.embedders.e5.embedder import BundledEmbedder
+from language.shown import as_shown
+
+from .rules import COMMAND
+
+log = structlog.get_logger(__name__)
 
 WEIGHTS = Path(__file__).with_name("judging.npz")
 KINDS = ("", "order", "secret")
@@ -24,6 +33,10 @@ _LEAST_IN_A_NAME = 2.0
 _LEAST_OF_A_FIELD = 2.0
 _LEAST_UNDER_A_LABEL = -3.0
 """Of what stands under the field's label. Of ordinary statements about a person 3 in 100 reach it."""
+
+
+_SIGNS = regex.compile(r"[\p{S}\p{M}\u200c\u200d]*\p{So}[\p{S}\p{M}\u200c\u200d]*")
+_PARTS = regex.compile(r"[.,;:!?()\[\]\"“”—–|]+\s+|\s+(?=[(\[—–|])|\s+-\s+|[\n\r]+")
 
 
 class Meaning(NamedTuple):
@@ -59,10 +72,24 @@ def kind_of(meaning: Meaning, *, in_document: bool = False) -> str:
     return KINDS[number] if judged[number] - judged[0] >= least else ""
 
 
-def order_in(name: Meaning) -> bool:
-    """Whether a name, or a part of one, reads like an order to a model."""
-    judged = _judged("kind", name)
-    return bool(judged[KINDS.index("order")] - judged[0] >= _LEAST_IN_A_NAME)
+def order_as_name(name: str) -> str:
+    """Return why a name is refused ("tells a model to …"), judged by meaning as a whole and in parts; or ''.
+
+    Only the bundled embedder's vectors can be judged. Not in a transaction.
+    """
+    embedder = get_embedder()
+    shown = " ".join(_SIGNS.sub(" ", as_shown(name)).split())
+    texts = [*dict.fromkeys([shown, *(part.strip(" ()[]") for part in _PARTS.split(shown) if " " in part.strip())])]
+    if not isinstance(embedder, BundledEmbedder) or " " not in shown:
+        return ""
+    try:
+        read = embedder.read_passages(texts)
+    except EmbedderUnavailable as error:
+        log.warning("name_not_judged", error=type(error).__name__)
+        return ""
+    judged = (_judged("kind", Meaning(*each)) for each in zip(*read, strict=True))
+    number = KINDS.index("order")
+    return COMMAND if any(each[number] - each[0] >= _LEAST_IN_A_NAME for each in judged) else ""
 
 
 def field_by(meaning: Meaning) -> str:

@@ -14,7 +14,7 @@ from language.shown import as_shown
 
 from ..models import Memory
 from .fields import MAY_SET_A_FIELD, PRONOUNS_ALONE, SENTENCES, compiled, field_of, may_set_field
-from .labels import gives_field_by_itself, gives_what_it_is_filed_under
+from .labels import gives_field_by_itself, gives_what_it_is_filed_under, is_home
 from .writing import metadata_entries
 
 MOST_WORDS_JOINED = 5
@@ -90,6 +90,8 @@ def reason_for_notes(principal: Principal, texts: Iterable[str], subject: str = 
 
 def reason_for_place(principal: Principal, name: str, notes: str) -> str:
     """The same for a place, which prompts show as "name: notes"."""
+    if not principal.speaks_as_person and is_home(name, notes):
+        return MAY_SET_A_FIELD
     return reason_for_notes(principal, [name, notes, f"{name}: {notes}"])
 
 

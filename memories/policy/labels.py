@@ -103,6 +103,17 @@ def gives_field_by_itself(texts: Sequence[str]) -> bool:
     )
 
 
+def is_home(name: str, notes: str) -> bool:
+    """Whether a place's notes call it the user's home, or its name does clearly, and the other one says where it is.
+
+    A place called "Home" with an address is an ordinary one.
+    """
+    noted, named = label_of(notes), label_of(name)
+    where = [name] if noted is not None and noted[0] == Field.CITY else []
+    where += [notes] if named == (Field.CITY, True) else []
+    return any(_VALUES[Field.CITY].search(as_shown(each)) for each in where)
+
+
 def _parts(text: str) -> list[str]:
     parts = _APART.split(as_shown(text))
     return [part.strip(_AROUND) for part in parts] if len(parts) > 1 else []

@@ -84,7 +84,14 @@ def test_whom_the_statement_is_about_counts_for_its_topics(agent, owner):
 
 
 @pytest.mark.parametrize(
-    ("name", "notes"), [("My home in Porto", ""), ("Café", "Goes by Bobby here."), ("Home", "Porto, Portugal")]
+    ("name", "notes"),
+    [
+        ("My home in Porto", ""),
+        ("Café", "Goes by Bobby here."),
+        ("Home", "Porto, Portugal"),
+        ("Where the user sleeps", "Rua do Sol 12, Faro"),
+        ("Faro flat", "The user's home."),
+    ],
 )
 def test_names_and_notes_of_places_wait(api, agent, name, notes):
     answer = api(agent).post("/api/v1/places/", {"place_id": "p", "name": name, "notes": notes}, format="json")
