@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import cache
 from typing import Any
 
 from django.conf import settings
@@ -19,6 +20,7 @@ from django.db.models import F, Sum
 from django.utils import timezone
 
 from language.base import Usage
+from retrieval.prepared import PreparedStatement, build_statement, update_row
 
 from .cache import changes_key, valkey
 from .exceptions import Gated, Gone, IdempotentReplay, NotFound
@@ -190,7 +192,7 @@ def ledger_write(actor: Actor, *owner_ids: uuid.UUID) -> Iterator[LedgerWrite]:
             transaction.on_commit(lambda: valkey().publish(keys, {OPERATIONS: operations}), robust=True)
         if write.record is not None:
             write.record.rev = max((ledger.rev for ledger in ledgers.values()), default=None)
-            write.record.save(update_fields=["object_type", "object_ids", "status_code", "rev"])
+            update_row(write.record, ["object_type", "object_ids", "status_code", "rev"])
 
 
 @contextmanager
@@ -228,10 +230,10 @@ def write_part(write: LedgerWrite) -> Iterator[None]:
 
 _CLAIM = """
 INSERT INTO journal_idempotencyrecord AS r (owner, key, request_hash, object_type, object_ids, created_at)
-VALUES (%(owner)s, %(key)s, %(hash)s, '', '[]', now())
+VALUES ({owner}, {key}, {hash}, '', '[]', now())
 ON CONFLICT (owner, key) DO UPDATE SET request_hash = excluded.request_hash, object_type = '', object_ids = '[]',
     status_code = NULL, rev = NULL, created_at = now()
-WHERE r.created_at < now() - make_interval(hours => %(hours)s)
+WHERE r.created_at < now() - make_interval(hours => {hours}::int)
 RETURNING id
 """
 
@@ -247,11 +249,8 @@ def _claim_idempotency_key(claim: IdempotencyClaim) -> IdempotencyRecord:
         "hash": claim.request_hash,
         "hours": settings.IDEMPOTENCY_HOURS,
     }
-    with connection.cursor() as cursor:
-        cursor.execute(_CLAIM, values)
-        row = cursor.fetchone()
-    if row is not None:
-        return IdempotencyRecord.objects.get(pk=row[0])
+    for (pk,) in _claiming().run(values):
+        return IdempotencyRecord(pk=pk)
     record = IdempotencyRecord.objects.get(owner=claim.owner, key=claim.key)
     if record.request_hash != claim.request_hash:
         raise Gated(
@@ -260,6 +259,11 @@ def _claim_idempotency_key(claim: IdempotencyClaim) -> IdempotencyRecord:
     if record.object_type == _ERASED:
         raise Gone
     raise IdempotentReplay(record)
+
+
+@cache
+def _claiming() -> PreparedStatement:
+    return build_statement(_CLAIM, {}, lasting=True)
 
 
 def forget_results(user_id: uuid.UUID, ids: Sequence[object]) -> None:

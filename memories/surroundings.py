@@ -15,7 +15,7 @@ from django.db import DEFAULT_DB_ALIAS
 from numpy.typing import NDArray
 
 from accounts.principals import PLACEHOLDER_AGENT, PLACEHOLDER_USER, Principal
-from language.reading.compare import Saying, parse_pairs
+from language.reading.compare import Saying, parse_pairs, stored_saying
 from retrieval.prepared import SHAPES, PreparedStatement, VectorArray, build_statement
 from retrieval.vectors import normalise_as_stored
 from statements.models import Suppression
@@ -125,11 +125,10 @@ def compare_ahead(
     Each statement is also compared with those before it, which will be stored first. ``but`` is a memory to exclude.
     Parsing takes milliseconds a statement.
     """
-    known: dict[str, Saying] = {}
     reading = read_surroundings(principal, user_id, statements, but=but)
     pairs = list(_pairs_among(statements))
     pairs += [
-        (text.saying, known.setdefault(neighbour.content, Saying(neighbour.content)))
+        (text.saying, stored_saying(neighbour.content))
         for (new, text), around in zip(statements, reading.around, strict=True)
         for neighbour in around.neighbours
         if neighbour.is_comparable(Thresholds.of(new.field))

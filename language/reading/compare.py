@@ -13,13 +13,14 @@ from dataclasses import replace
 from functools import cached_property
 
 from language.base import Comparison
+from language.brief_caches import cached_briefly
 
 from .claims import Argument, Claim, claims_of
 from .content import Content
 from .cues import ChangeCues
 from .kinds import is_health
 from .pairs import ClaimPair
-from .parse import Parsed, parse, parse_each
+from .parse import MOST_KEPT, Parsed, parse, parse_each
 from .stems import LIGHT, stem_of, words_of
 from .words import listed
 
@@ -48,7 +49,7 @@ class Saying:
     """A third person statement under comparison. It is parsed at most once, on demand.
 
     ``said`` is its source message, with cues for negation ("not Rex") and correction. Comparisons are cached, so what
-    was compared before a lock is taken costs nothing under it. An instance lives for one write.
+    was compared before a lock is taken costs nothing under it.
     """
 
     def __init__(self, content: str, said: str = "") -> None:
@@ -57,7 +58,7 @@ class Saying:
 
     def to(self, existing: str | Saying) -> Comparison:
         """Compare with an existing statement, see ``compare``."""
-        other = existing if isinstance(existing, Saying) else Saying(existing)
+        other = existing if isinstance(existing, Saying) else stored_saying(existing)
         if other.content not in self._verdicts:
             self._verdicts[other.content] = _compared(other, self)
         return self._verdicts[other.content]
@@ -121,6 +122,12 @@ class Saying:
                 _STATE_PREFIXES.isdisjoint(other.prefixes) or _CHANGE_PREFIXES.isdisjoint(self.prefixes)
             )
         return bool(self.content.strip()) and self.content == other.content
+
+
+@cached_briefly(maxsize=MOST_KEPT)
+def stored_saying(content: str) -> Saying:
+    """Return an existing statement, kept briefly with its parse: one after another is compared with the same ones."""
+    return Saying(content)
 
 
 def parse_pairs(pairs: Iterable[tuple[Saying, Saying]]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 
 from .claims import Thing, is_dated
 from .stems import LIGHT, words_of
@@ -41,7 +42,7 @@ class ChangeCues:
     """The cues: which words are negated, and whether the statement is news, a correction or an addition."""
 
     def __init__(self, existing: str, new: str, said: str) -> None:
-        self.only_figures_differ = _differ_in_figures(existing, new)
+        self._texts = existing, new
         self.is_perfect_negated = bool(_NEVER_YET.search(existing))
         value = {word for word in words_of(new) if word not in LIGHT}
         about = [each for each in _SENTENCE.findall(said) if not value.isdisjoint(words_of(each))]
@@ -55,6 +56,11 @@ class ChangeCues:
         self.negated |= {word for match in _OUT.finditer(said) for word in words_of(match[1] or match[2])}
         self.negated |= {word.removesuffix("s") for word in self.negated if len(word) > 3}
         self.negated |= {re.sub(r"(?:st|nd|rd|th)$", "", word) for word in self.negated if word[:1].isdigit()}
+
+    @cached_property
+    def only_figures_differ(self) -> bool:
+        """Whether the statements differ only in figures that are not dates."""
+        return _differ_in_figures(*self._texts)
 
 
 def _differ_in_figures(one: str, other: str) -> bool:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
+from functools import cache
 from typing import Any
 from uuid import UUID
 
 import structlog
 from django.conf import settings
-from django.db import connection, transaction
-from django.db.models import Sum
+from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from accounts.principals import PLACEHOLDER_USER
 from journal.actions import LedgerWrite
 from journal.exceptions import Gated
+from retrieval.prepared import PreparedStatement, build_statement
 from statements.actions.single import archived_until
 
 from ..models import Memory
@@ -36,7 +38,7 @@ def block_evict(write: LedgerWrite, user_id: UUID, *, keep: Sequence[str] = ()) 
         return []
     now = timezone.now()
     values: dict[str, Any] = {
-        "user": str(user_id),
+        "user": user_id,
         "keep": list(keep),
         "excess": excess,
         "now": now,
@@ -44,9 +46,7 @@ def block_evict(write: LedgerWrite, user_id: UUID, *, keep: Sequence[str] = ()) 
         "important": settings.IMPORTANT,
         "purge_later": now + timedelta(days=settings.EVICTED_IMPORTANT_DAYS),
     }
-    with connection.cursor() as cursor:
-        cursor.execute(statement("evict"), values)
-        evicted: list[tuple[str, int, int, int]] = cursor.fetchall()
+    evicted: list[tuple[str, int, int, int]] = _evicting().run(values)
     freed = sum(tokens for _pk, _version, tokens, _length in evicted)
     if freed < excess:
         raise over_budget(settings.MEMORY_BLOCK_TOKENS + excess - freed)
@@ -75,5 +75,18 @@ def over_budget(needed: int) -> Gated:
 
 def evictable_tokens(user_id: UUID) -> int:
     """Return the number of tokens in the block that could be evicted."""
-    unpinned = Memory.objects.filter(user_id=user_id, in_block=True, pinned=False).active()
-    return unpinned.aggregate(tokens=Sum("tokens", default=0))["tokens"]
+    ((tokens,),) = _evictable().run({PLACEHOLDER_USER: user_id})
+    return int(tokens)
+
+
+@cache
+def _evicting() -> PreparedStatement:
+    return build_statement(statement("evict"), {}, lasting=True)
+
+
+@cache
+def _evictable() -> PreparedStatement:
+    unpinned = Memory.objects.filter(user_id=PLACEHOLDER_USER, in_block=True, pinned=False).active()
+    template = "SELECT coalesce(sum(tokens), 0) FROM ({unpinned}) AS unpinned"
+    rows = {"unpinned": unpinned.values_list("tokens")}
+    return build_statement(template, rows, placeholders={PLACEHOLDER_USER}, lasting=True)

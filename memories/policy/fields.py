@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import regex
 from django.utils.translation import gettext_noop
 
+from language.brief_caches import cached_briefly
 from language.gates.judging import Meaning, field_by
 from language.gates.passages import labelled
 from language.shown import as_shown
@@ -331,6 +332,21 @@ def field_of(content: str, subject: str = "", name: str = "", meaning: Meaning |
     If ``subject`` is not the user, the statement must name them: "Lives in Porto." may be about anybody. ``name`` is
     the person's, with which a statement may begin. Without a matching rule the ``meaning`` is classified, if given.
     """
+    field, judged = _said(content, subject, name)
+    if field or meaning is None or not judged:
+        return field
+    by_meaning = field_by(meaning)
+    if is_doubtful(judged):
+        return "" if by_meaning in {Field.TONE, Field.GOAL} or is_doubtful(without_what_was(judged)) else by_meaning
+    return by_meaning
+
+
+@cached_briefly(maxsize=256)
+def _said(content: str, subject: str, name: str) -> tuple[str, str]:
+    """Return the field by the rules, or '', and the statement as one of the user, or '' if it is not of them.
+
+    A write asks several times of one statement.
+    """
     content, subject = as_shown(content), as_shown(subject)
     for own in filter(None, (name, name.partition(" ")[0])):
         if content.startswith(own) and content[len(own) :][:1] in {" ", "'", "’"}:
@@ -339,20 +355,16 @@ def field_of(content: str, subject: str = "", name: str = "", meaning: Meaning |
     is_the_user = _THE_USER.fullmatch(subject) or subject.lower() in named
     if _OF_THE_USER.search(content) is None:
         if not is_the_user:
-            return ""
+            return "", ""
         if subject or _PREFERRED.match(content):
-            owned = _OWNED.sub("The user's ", content, 1)
-            return field_of(content if owned == content else owned, "", name, meaning)
+            return _said(_OWNED.sub("The user's ", content, 1), "", name)
     for sentence in map(as_stated, SENTENCES.split(content)):
         if not is_doubtful(sentence):
             starts = _starts(sentence)
             for field, reader in _READERS.items():
                 if reader.finds(sentence, starts):
-                    return field
-    by_meaning = "" if meaning is None else field_by(meaning)
-    if is_doubtful(content):
-        return "" if by_meaning in {Field.TONE, Field.GOAL} or is_doubtful(without_what_was(content)) else by_meaning
-    return by_meaning
+                    return field, content
+    return "", content
 
 
 def may_set_field(document: str, name: str = "") -> bool:

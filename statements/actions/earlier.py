@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cache
 from itertools import groupby, pairwise
 from typing import Any
 from uuid import UUID
@@ -17,12 +18,21 @@ from django.db.models.functions import Cast
 
 from accounts.scope import acting_name
 from journal.models import ActorKind
+from retrieval.prepared import PreparedStatement, build_statement
 
 from ..models import Statement, StatementKind, Suppression
 from ..policy import fingerprint
 from ..policy.naming import as_of_user
 from ..querysets import Row, StatementQuerySet
 from .single import StatementWrite
+
+_ADD = """
+INSERT INTO memories_tombstone (user_id, legacy_id, fingerprint, object_id, embedding_model, traces, created_at)
+SELECT {user}::uuid, wanted.legacy_id, wanted.fingerprint, wanted.object_id, '', '', now()
+FROM unnest({legacies}::uuid[], {fingerprints}::text[], {objects}::text[]) AS wanted (legacy_id, fingerprint, object_id)
+ON CONFLICT (user_id, legacy_id, fingerprint) DO NOTHING
+RETURNING object_id, fingerprint
+"""
 
 _Held = tuple[UUID | None, str]
 """A legacy, or None for memories, and a fingerprint."""
@@ -83,16 +93,21 @@ def _add(wanted: Mapping[_Held, Statement]) -> Mapping[str, Sequence[tuple[str, 
     if not wanted:
         return {}
     (user_id,) = {row.user_id for row in wanted.values()}
-    known = Suppression.objects.filter(user_id=user_id, fingerprint__in=[words for _, words in wanted])
-    standing = set(known.values_list("legacy_id", "fingerprint"))
+    values = {
+        "user": user_id,
+        "legacies": [legacy_id for legacy_id, _ in wanted],
+        "fingerprints": [words for _, words in wanted],
+        "objects": [str(row.pk) for row in wanted.values()],
+    }
     added: dict[str, list[tuple[str, None]]] = defaultdict(list)
-    new = []
-    for (legacy_id, words), row in wanted.items():
-        if (legacy_id, words) not in standing:
-            added[str(row.pk)].append((words, None))
-            new.append(Suppression(user_id=user_id, legacy_id=legacy_id, fingerprint=words, object_id=str(row.pk)))
-    Suppression.objects.bulk_create(new)
+    for object_id, words in _adding().run(values):
+        added[object_id].append((words, None))
     return added
+
+
+@cache
+def _adding() -> PreparedStatement:
+    return build_statement(_ADD, {}, lasting=True)
 
 
 def drop_replaced(rows: StatementQuerySet[Any], ids: Collection[Any]) -> None:

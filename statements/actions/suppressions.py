@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 from uuid import UUID
 
 from django.db import connection, models
-from django.db.models import CharField, Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models import CharField, Exists, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Cast
 
 from accounts.policy import rejected_before
@@ -20,6 +21,7 @@ from accounts.principals import Principal
 from accounts.scope import acting_name
 from journal.actions import LedgerWrite
 from language.reading.gist import gists
+from retrieval.prepared import PreparedStatement, build_statement, column_parameters, column_values
 from retrieval.vectors import stale
 
 from ..models import Suppression
@@ -31,6 +33,8 @@ from ..wording import Embedded
 from .earlier import suppress_earlier, touch_suppressions
 from .rejected import knows_rejected
 from .single import StatementWrite
+
+_ONCE = ("user_id", "legacy_id", "fingerprint")
 
 EarlierSuppressions = list[tuple[str, str | None]]
 
@@ -50,6 +54,12 @@ DELETE FROM {suppressions} AS known USING {rows} AS stated
 WHERE stated.id = ANY (%(ids)s) AND known.user_id = stated.user_id AND known.legacy_id {is_scope}
     AND (known.fingerprint = stated.fingerprint OR known.object_id = stated.id::text)
 RETURNING stated.id::text, known.fingerprint, known.object_id
+"""
+_REMOVE_SAID = """
+DELETE FROM memories_tombstone
+WHERE user_id = {user}::uuid AND legacy_id IS NOT DISTINCT FROM {legacy}::uuid
+    AND (fingerprint = ANY ({fingerprints}::text[]) OR object_id = {object}::text)
+RETURNING fingerprint, object_id
 """
 _STOOD = """
 SELECT DISTINCT ON ({scope}, stood.fingerprint) stood.id::text AS id, {scope} AS legacy_id, stood.fingerprint,
@@ -91,28 +101,39 @@ def suppression_add(
     *,
     legacy_id: UUID | None = None,
     is_stored: bool = True,
-) -> Suppression:
+) -> None:
     """Add a suppression of a text, in the transaction that removes the object. Only the person can bring it back.
 
     It replaces an earlier one for the same words. The text is not stored; unless ``is_stored``, in a row of the object
     that a purge deletes later, its traces are kept from now on.
     """
     _must_hold(write, user_id)
-    known, words = Suppression.objects.of(user_id, legacy_id), fingerprint(user_id, text.content)
-    stood = known.filter(fingerprint=words).values_list("object_id", flat=True).first()
-    write.touch("suppressions", (words, stood))  # What undo restores.
-    suppression, _made = known.update_or_create(
-        fingerprint=words,
-        defaults={
-            "user_id": user_id,
-            "legacy_id": legacy_id,
-            "object_id": str(object_id),
-            "embedding": text.vector,
-            "embedding_model": text.embedding_model,
-            "traces": "" if is_stored else traces_of(user_id, text.saying.features),
-        },
+    columns = {
+        "user_id": user_id,
+        "legacy_id": legacy_id,
+        "fingerprint": fingerprint(user_id, text.content),
+        "object_id": str(object_id),
+        "embedding": text.vector,
+        "embedding_model": text.embedding_model,
+        "traces": "" if is_stored else traces_of(user_id, text.saying.features),
+    }
+    for stood in _adding(tuple(columns)).run(column_values(Suppression, columns)):
+        write.touch("suppressions", stood)  # What undo restores.
+
+
+@cache
+def _adding(names: tuple[str, ...]) -> PreparedStatement:
+    given = ", ".join(column_parameters(Suppression, names).values())
+    replaced = ", ".join(f"{name} = excluded.{name}" for name in names if name not in _ONCE)
+    return build_statement(
+        f"""
+        INSERT INTO memories_tombstone AS known ({", ".join(names)}, created_at) VALUES ({given}, now())
+        ON CONFLICT ({", ".join(_ONCE)}) DO UPDATE SET {replaced}
+        RETURNING new.fingerprint, old.object_id
+        """,  # noqa: S608 - names of our own columns
+        {},
+        lasting=True,
     )
-    return suppression
 
 
 def suppression_remove(
@@ -133,16 +154,16 @@ def suppression_remove(
     stated = {gist for text in texts for gist in gists(text, acting_name())}
     words = [value for text in said for value in fingerprints(user_id, text)]
     content = [value for gist in stated for value in gist_fingerprints(user_id, gist)]
-    wanted = Q(fingerprint__in=[*words, *content])
-    if object_id:
-        wanted |= Q(object_id=str(object_id))
-    known = Suppression.objects.of(user_id, legacy_id).filter(wanted)
-    found = list(known.values_list("pk", "fingerprint", "object_id"))
-    for _pk, known_words, suppressed in found:
-        write.touch("suppressions", (known_words, suppressed))
-    if found:
-        Suppression.objects.filter(pk__in=[pk for pk, _words, _suppressed in found]).delete()
+    values = {"user": user_id, "legacy": legacy_id, "fingerprints": [*words, *content], "object": str(object_id)}
+    found = _removing().run(values)
+    for gone in found:
+        write.touch("suppressions", gone)
     return len(found)
+
+
+@cache
+def _removing() -> PreparedStatement:
+    return build_statement(_REMOVE_SAID, {}, lasting=True)
 
 
 def suppression_check(
