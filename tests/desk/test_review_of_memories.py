@@ -614,7 +614,7 @@ def test_what_makes_no_sense(visit, owner, create, update):
 # --- Cost ---------------------------------------------------------------------------------------------------------
 
 QUERIES = {"create": 17, "update": 16, "place": 11, "unreviewed": 17}
-DECISIONS = {"create": 35, "update": 46, "place": 34, "unreviewed": 29}
+DECISIONS = {"create": 35, "update": 45, "place": 34, "unreviewed": 29}
 
 
 @pytest.mark.parametrize("much", [1, 5])
