@@ -106,7 +106,8 @@ def _first_round(request: ToolRequest) -> list[_PlannedCall]:
             wishes.append(wish)
     reworded = list(_outdated_by_meaning(request, reading, wishes))
     wishes = [wish for wish in wishes if not any(_says_no_more(wish, other) for other in reworded)] + reworded
-    return sorted(wishes, key=lambda wish: (wish.index, wish.at))
+    # An addition after what it is said against, which would be in its way.
+    return sorted(wishes, key=lambda wish: (wish.index, wish.at, wish.name == ADD))
 
 
 def _apply_corrections(

@@ -10,7 +10,9 @@ from accounts.actions import preferences_set
 from accounts.queries import principal_for_person
 from assistant.models import Reply
 from conversations.actions import messages_index
+from language.backends import embedder_replaced
 from language.base import Heard, ReplyRequest, Source
+from language.embedders.e5.embedder import BundledEmbedder
 from language.reading.answering import MOST_TOLD, MOST_TOLD_OF_ALL
 from language.reading.questions import is_question
 from language.reading.replying import (
@@ -477,6 +479,13 @@ class TestOverHTTP:
         assert "You collect stamps." in told
         assert "- “I like to be called Jo.” (remembered" in told, "the assistant does not say it of itself"
         assert "You know about me" not in told
+
+    def test_what_puts_a_memory_in_doubt_is_noted_beside_the_question(self, api, owner, talk):
+        factories.MemoryFactory(user=owner, content="Emil is seven and Frieda is four.", category="person")
+        with embedder_replaced(BundledEmbedder()):
+            told = text_of(say(api(owner), talk(owner), "Emil turned eight yesterday."))
+        assert "Does this still hold? It waits for your answer: Emil is seven and Frieda is four." in told
+        assert "I will remember that Emil turned eight" in told
 
     def test_of_much_it_tells_first_who_they_are_and_that_there_is_more(self, api, owner, talk):
         for number in range(12):
