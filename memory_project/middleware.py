@@ -11,6 +11,7 @@ from itertools import chain
 import structlog
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
 from django.utils.cache import has_vary_header, patch_cache_control
 from django_structlog.middlewares import RequestMiddleware
@@ -81,7 +82,7 @@ class StorableTexts(BeforeViews):
 class CompressedPages(GZipMiddleware):
     """Compress pages. Answers of the API keep their strong ETags, and streams arrive event by event."""
 
-    def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:  # type: ignore[override]
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         """Compress the response if it is a page."""
         is_page = not response.streaming and response.get("Content-Type", "").startswith("text/html")
         return super().process_response(request, response) if is_page else response
