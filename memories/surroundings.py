@@ -38,6 +38,7 @@ from .records import NewMemory
 _COLUMNS = [
     column for column in Memory._meta.concrete_fields if column.name not in {"embedding", "search", "search_text"}
 ]
+_NAMES = frozenset(column.attname for column in _COLUMNS)
 _NOTHING = "SELECT NULL::text WHERE false"
 
 
@@ -90,7 +91,7 @@ def read_surroundings(
         if role == "suppressed":
             here.against.add(user_id, text, SuppressedRow(suppression, similarity, rejected, traces, stood))
             continue
-        memory = Memory.from_db(DEFAULT_DB_ALIAS, [column.attname for column in _COLUMNS], row)
+        memory = Memory.from_db(DEFAULT_DB_ALIAS, _NAMES, row)
         here.memories[memory.pk] = memory
         if not seen:
             here.hidden.add(memory.pk)

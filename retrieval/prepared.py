@@ -306,7 +306,8 @@ def read_objects(
     ``columns`` must be in the order of the model's fields.
     """
     columns = columns or tuple(field.attname for field in model._meta.concrete_fields)
-    return [model.from_db("default", columns, row) for row in (yield from read.steps(rows, columns, part))]
+    names = frozenset(columns)  # Django looks every column of the model up in it.
+    return [model.from_db("default", names, row) for row in (yield from read.steps(rows, columns, part))]
 
 
 @Stepwise

@@ -22,7 +22,6 @@ from language.gates.passages import is_json, passages
 from language.reading.compare import Saying
 from language.shown import as_shown
 from language.third_person import SHORT_CHARACTERS, about_the_user
-from language.tokens import count_tokens
 from retrieval.text import PreparedText, prepare
 
 from .policy import fingerprint
@@ -43,7 +42,6 @@ class WordedRow(Protocol):
 
     content: str
     fingerprint: str
-    tokens: int
     search_text: str
     search_config: str
     search_length: int
@@ -53,12 +51,11 @@ class WordedRow(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """A text in its stored form, with its fingerprint, search columns, vector and length in tokens."""
+    """A text in its stored form, with its fingerprint, search columns and vector."""
 
     content: str
     fingerprint: str
     prepared: PreparedText
-    tokens: int
     embedding: list[float] | None
     embedding_model: str
 
@@ -75,13 +72,12 @@ class Wording:
     ) -> Wording:
         """Derive everything from a content in its stored form. ``vector`` is None if the embedder is unavailable.
 
-        Searches find the words of ``heading`` too. ``tokens`` counts the content alone.
+        Searches find the words of ``heading`` too.
         """
         return cls(
             content=content,
             fingerprint=fingerprint(user_id, content),
             prepared=prepare(content, principal.language, heading=heading),
-            tokens=count_tokens(content),
             embedding=None if vector is None else vector.tolist(),
             embedding_model="" if vector is None else embedding_model,
         )
@@ -90,7 +86,6 @@ class Wording:
         """Set the columns of a row."""
         row.content = self.content
         row.fingerprint = self.fingerprint
-        row.tokens = self.tokens
         self.prepared.put_on(row)
         row.embedding = self.embedding
         row.embedding_model = self.embedding_model

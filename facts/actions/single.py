@@ -17,6 +17,7 @@ from django.db.models import Q
 from accounts.principals import Principal, shape_for
 from journal.actions import LedgerWrite
 from journal.queue import enqueue
+from language.tokens import count_tokens
 from retrieval.prepared import Shaped
 from statements.actions import (
     GONE,
@@ -163,6 +164,7 @@ def insert(
     """
     change = FactWrite(write, fact)
     wording.put_on(fact)
+    fact.tokens = count_tokens(fact.content)
     fact.extracted_at = fact.updated_at = change.now
     fact.index_not_before = None
     if held_back:

@@ -13,6 +13,7 @@ from accounts.principals import Principal
 from journal.actions import ledger_write
 from journal.exceptions import Conflict, NotFound
 from journal.models import ActorKind, Change
+from language.tokens import count_tokens
 from memories.actions import author
 from statements.actions import ChangedStatement, doubt_dependents, suppress_replaced, suppression_check
 from statements.policy import Admitted, admit, reason_to_hold_back
@@ -148,6 +149,7 @@ def _reword(change: FactWrite, principal: Principal, text: Embedded, held_back: 
         fact.state_reason = resembles
     content = fact.content
     text.worded(principal, fact.user_id).put_on(fact)
+    fact.tokens = count_tokens(fact.content)
     suppress_replaced(change, content)
     fact.written_by = _written_before(fact, text.content) or author(principal)
     change.compare_later()
