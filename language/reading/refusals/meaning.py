@@ -207,6 +207,8 @@ class _RefusalResolver:
             return False
         if asks_to_keep(question) and asks_last(question) and changes_topic(after_opening_no(said), question):
             return True
+        if self._is_announced and question.rstrip().endswith("?"):
+            return False  # "Noted. Anything else?" "No, that's all."
         plainly = is_clear_no(said) or says_no(said) or (says_no(said, goes_on=True) and asks_last(question))
         least = LEAST_OF_PLAIN_WORDS if plainly else LEAST_THAT_DECLINES
         if self._margin is not None and (self._margin < least or not self._is_announced):

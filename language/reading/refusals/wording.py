@@ -260,8 +260,10 @@ _OBJECTS = any_case(
 _ORDERS_KEEPING = any_case(
     r"(?:^|[.,;:!?–—]\s*|\s-+\s*|\b(?:so|but|and|then|just|please|pls|do)\s+)(?:(?:do|just|please|pls) )?"
     r"(?:note|keep|save|store|record|remember|write|put|jot|hold on to) (?:it|that|this|them)(?: all)?"
-    r"(?: (?:down|noted|in mind))?(?: (?:please|pls|then|for me|by all means))?\s*(?=[.,;!?]|$)"
+    r"(?: (?:down|in|noted|in mind))?(?: (?:please|pls|then|for me|by all means))?\s*(?=[.,;!?]|$)"
     r"|\byou (?:may|can)(?: keep (?:it|that|this|them))?\s*(?=[.!]|$)"
+    r"|(?<!not )(?<!n't )\blet (?:it|that|this|them) (?:stand|stay)\s*(?=[.,;!?]|$)"
+    r"|\b(?:it|that|this|one)(?:'s| is) to stay\b"
     r"|\bgood to have (?:it|that|this) noted\b|\bso yes\b|\byes,? please\b|\bby all means\b"
 )
 _PIECES = any_case(r"\s*(?:[,.;!?…–—:]+|\s-+\s)\s*")
@@ -327,7 +329,7 @@ _YES = any_case(
 )
 _YES_IN_NO = any_case(
     r"^\W*(?:(?:if you|i) (?:wouldn't|don't) mind|why not|nothing would (?:please|delight) \w+ more"
-    r"|i? ?can(?:'t|not) (?:see|think(?: of)?) (?:any reason )?why (?:not|you shouldn't))(?=[.!?]|$)\??"
+    r"|i? ?(?:can(?:'t|not)|don'?t) (?:see|think(?: of)?) (?:any reason )?why (?:not|you shouldn't))(?=[.!?]|$)\??"
     r"|^\W*you'd better\b(?! not)"
 )
 """A yes that has the words of a no."""
