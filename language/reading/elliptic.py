@@ -15,6 +15,7 @@ from itertools import islice, takewhile
 from language.reading.figures import MONTHS
 from language.reading.inflection import inflect_third_person, past_of
 from language.reading.lexicon import is_adjective, is_kind_of, is_place, is_word
+from language.reading.notes import lists_things
 from language.reading.parse import Parsed, Word, parse
 from language.reading.words import KIN, KIN_PLURALS, PETS, PROPER, listed
 
@@ -29,6 +30,10 @@ _TAIL = re.compile(
     r"at the time|in those days|at some point|at all|any ?more|(?-i:, [A-Z]\w+)))+(?=\?)"
 )
 _TOPIC = re.compile(r"(?P<topic>(?:[Yy]our |[Hh]is |[Hh]er )?\w+), (?=(?:what|when|where|who|how|did|does|is|was)\b)")
+_VERBLESS = re.compile(
+    r"(?i)^(?:(?:and|any|what about|how about) )?(?:your |his |her )?(?P<what>\w+(?: (?:or|and) \w+)?)"
+    r"(?: outside of \w+| about you| in the family)?\?$"
+)
 _YOU_TWO = re.compile(r"(?i)\byou (?:two|both|all)\b")
 _SENTENCE = re.compile(r"[^.!?\s][^.!?\n]*(?=[.!?\n]|$)")
 _MOST_OF_A_LEAD = 3
@@ -70,31 +75,40 @@ _NOMINAL = frozenset({"NOUN", "PROPN", "NUM"})
 _SUBJECTS = frozenset({"nsubj", "nsubjpass"})
 
 
-def complete_answer(reply: str, text: str, said: str) -> Iterator[tuple[int, int, str]]:
+def complete_answer(reply: str, text: str, said: str, about: str) -> Iterator[tuple[int, int, str]]:
     """Yield the edit (start, end, new text) that completes the first sentence of ``text``, if it is elliptic.
 
-    ``reply`` is the assistant's message before it, and ``said`` the text as the user wrote it.
+    ``reply`` is the assistant's message before it, ``said`` the text as the user wrote it, and ``about`` whom a
+    question without a subject means: "I", "He", "She", or empty.
     """
     questions = _QUESTION.findall(reply)
     if not questions or _DENIED.search(said):
         return
     for sentence in islice(_SENTENCE.finditer(text), 2):
         words = len(sentence[0].split())
-        whole = (
-            _completed(questions[-1], sentence[0]) if words <= MOST_WORDS and not _HEDGED.search(sentence[0]) else ""
-        )
+        is_short = words <= MOST_WORDS and not _HEDGED.search(sentence[0])
+        whole = _completed(questions[-1], sentence[0], about) if is_short else ""
         if whole:
             yield sentence.start(), sentence.end(), whole
         if whole or words > _MOST_OF_A_LEAD:
             return
 
 
-def _completed(question: str, answer: str) -> str:
+def _completed(question: str, answer: str, about: str) -> str:
     given = parse(f"{answer}.")
     root = given.root if given is not None else None
     if given is None or root is None or _is_clause(given, root):
         return ""
     alone = _TAIL.sub("", _LEAD.sub("", question))
+    verbless = _VERBLESS.match(alone) if about else None
+    if verbless is not None:
+        what = verbless["what"].lower()
+        first = re.split(r"(?i), (?=(?:i|he|she|it|we)\b)", answer)[0]
+        if lists_things(what) and root.pos in _NOMINAL:
+            return f"{what.capitalize()}: {first}"
+        counts = given.words[0].pos in {"NUM", "DET"} or root.low in KIN.keys() | PETS
+        if counts and what.split()[0] in KIN.keys() | KIN_PLURALS | PETS | {"pets", "animals"}:
+            alone = f"Do you have {what}?" if about == "I" else f"Did {about.lower()} have {what}?"
     topic = _TOPIC.match(alone)
     alone = re.sub(r"\b(?:he|she|they)\b", topic["topic"], alone[topic.end() :], count=1) if topic else alone
     asked = _Question.of(_YOU_TWO.sub("you", alone))

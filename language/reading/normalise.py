@@ -294,7 +294,7 @@ def normalise(
     mended.replace(re.compile(r"\s+(?=[,.!?;])|[,;\s]+(?=[.!?]|$)|^[\s,;.!-]+"), "")
     mended.replace(re.compile(r"\s{2,}"), " ")
     mended.replace(re.compile(r"(?:(?<=[.!?] )|^)[a-z]"), lambda match: match.group().upper())
-    mended.edit(complete_answer(reply, mended.text, text))
+    mended.edit(complete_answer(reply, mended.text, text, about or ("I" if own else "")))
     mended.edit(list(expand_notes(mended.text, about or ("I" if own else ""), about)))
     # Without a full stop, the parser takes the last noun for a verb.
     mended.replace(re.compile(r"(?<=\w)\Z"), ".")

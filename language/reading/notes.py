@@ -92,6 +92,11 @@ def is_label(text: str) -> bool:
     )
 
 
+def lists_things(label: str) -> bool:
+    """Whether a label's items are what somebody likes, speaks or the like: "Hobbies"."""
+    return any(_LABEL_PATTERNS[verb].match(label) for verb in _LIST_VERBS)
+
+
 def expand_notes(text: str, subject: str, legacy: str) -> Iterator[tuple[int, int, str]]:
     """Replacements (start, end, text) that expand notes. ``subject`` is I, He or She, or empty if unknown."""
     for match in _LABEL.finditer(text):

@@ -28,6 +28,7 @@ from language.reading.persons import PRONOUNS, Person
 from language.reading.words import KIN, KIN_GENDER, KIN_PLURALS, NAMING_KIN, NOT_NAMES, TITLES, listed
 
 _NO_PERSON = listed("""GPE LOC ORG DATE TIME NORP FAC PRODUCT EVENT WORK_OF_ART LANGUAGE LAW CARDINAL MONEY QUANTITY""")
+_ASKED_CHILDREN = re.compile(r"(?i)\b(?:children|kids)\b[^.!?]*\?$")
 _THEY = frozenset({"they", "them", "their"})
 _SUBJECTS = frozenset({"nsubj", "nsubjpass"})
 _OF_PLACES = frozenset({"at", "in", "through", "across", "along"})  # An unknown name after one is no person's.
@@ -52,6 +53,8 @@ class Cast:
     """Names by which the user introduced themself, in lower case: "I'm Bea"."""
     plural_antecedent: Person | None = None
     """The antecedent of "they": "my parents", until another plural is mentioned."""
+    parent_asked_about: Person | None = None
+    """Whose children the assistant asked about: names in the answer are theirs."""
     has_plural: bool = False
     """Whether this message has mentioned a plural so far."""
 
@@ -77,8 +80,10 @@ class Cast:
             legacy.gender = counts.most_common(1)[0][0] if counts else ""
         return cls(legacy, user, names | nicknames(names, everything), focus=legacy)
 
-    def next_message(self, reply: str) -> None:
-        """Move on to the user's next message; ``reply`` is the assistant's message before it."""
+    def next_message(self, reply: str, about: str) -> None:
+        """Move on to the user's next message after the assistant's ``reply``; ``about``: whom it asks about."""
+        parent = self.user if about == "I" else self.legacy if about in {"He", "She"} else None
+        self.parent_asked_about = parent if _ASKED_CHILDREN.search(reply) else None
         previous, self.mentioned_before, self.mentioned_now = self.focus, self.mentioned_now, []
         low = set(re.findall(r"[\w'-]+", reply.lower()))
         named = [
@@ -88,9 +93,7 @@ class Cast:
         ]
         self.is_ambiguous, self.plural_antecedent, self.has_plural = False, None, False
         kin = kin_asked_about(reply)
-        legacy = self.legacy
-        differs = legacy is None or (legacy.group or KIN[kin]) != KIN[kin] if kin else False
-        if differs:
+        if kin and (self.legacy is None or (self.legacy.group or KIN[kin]) != KIN[kin]):
             self.focus = self.find_or_add(kin=kin, owner=self.user)
             self._mention(self.focus)
             return
@@ -220,7 +223,9 @@ class Cast:
         if located or (inside and parsed.head(word).pos != "PROPN"):
             return None
         if word.entity == "PERSON" or word.dep in _SUBJECTS or name_gender(word.text):
-            return self.find_or_add(name=whole_name(parsed, word))
+            alone = word.dep in _SUBJECTS and not parsed.children(word)
+            parent = self.parent_asked_about if alone else None
+            return self.find_or_add(name=whole_name(parsed, word), kin="child" if parent else "", owner=parent)
         return None
 
     def _resolve_kin(self, parsed: Parsed, word: Word, referents: dict[int, Person | None]) -> Person | None:

@@ -86,8 +86,10 @@ class _BatchReader:
                 self.reply = message.content
             if message.role != "user":
                 continue
-            self.cast.next_message(self.reply)
-            said = self._message(message)
+            asked = subject_asked_about(self.reply)
+            about = asked if asked is not None else self.topic
+            self.cast.next_message(self.reply, about)
+            said = self._message(message, about)
             if said is None:
                 self.dropped["taken back"] += len(batches[-1]) if batches else 0
                 batches[-1:] = [[]]
@@ -109,7 +111,7 @@ class _BatchReader:
 
     # --- a message ----------------------------------------------------------------------------------------------
 
-    def _message(self, message: Utterance) -> list[ReadStatement] | None:
+    def _message(self, message: Utterance, about: str) -> list[ReadStatement] | None:
         """The statements of a message; None if it only retracts the message before."""
         if is_prompt_injection(message.content):
             self.dropped["order"] += 1
@@ -121,12 +123,11 @@ class _BatchReader:
         if any(_NEVER_MIND.search(part.replace("’", "'").strip()) for part in re.split(r"(?<=[.!?])\s+|\n", text)):
             self.dropped["taken back"] += 1
             return None if len(text.split()) <= _MOST_RETRACTION_WORDS else []
-        asked = subject_asked_about(self.reply)
-        topic = asked if asked is not None else self.topic or self.cast.elided_subject(text)
+        topic = about or (self.cast.elided_subject(text) if subject_asked_about(self.reply) is None else "")
         own = topic == "I"
-        about = topic if topic in {"He", "She"} else ""
+        noted = topic if topic in {"He", "She"} else ""
         casual = self.casual or is_casual([text.strip()])
-        normalised = normalise(text, self.names, casual=casual, about=about, own=own, reply=self.reply)
+        normalised = normalise(text, self.names, casual=casual, about=noted, own=own, reply=self.reply)
         parsed = parse(normalised.text)
         for _ in range(_MOST_ROUNDS):
             edits = list(supply_subjects(parsed, topic, self.reply)) if parsed is not None else []

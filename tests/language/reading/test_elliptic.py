@@ -13,7 +13,7 @@ AT = datetime(2026, 11, 20, 18, tzinfo=UTC)
 
 def completed(question, answer):
     text = answer
-    for start, end, whole in complete_answer(question, answer, answer):
+    for start, end, whole in complete_answer(question, answer, answer, "I"):
         text = f"{answer[:start]}{whole}{answer[end:]}"
     return text
 
@@ -43,6 +43,8 @@ def completed(question, answer):
         ("Who is Nils?", "My neighbour.", "Nils is my neighbour."),
         ("Who did you sail with?", "My cousin.", "I sailed with my cousin."),
         ("What are you allergic to?", "Wasps.", "I am allergic to wasps."),
+        ("Any hobbies outside of work?", "Sea swimming.", "Hobbies: Sea swimming."),
+        ("And children?", "Two, by my first marriage.", "I have two children, by my first marriage."),
         ("What would you like to learn?", "Portuguese.", "I would like to learn Portuguese."),
         ("What does he do?", "A baker.", "He is a baker."),
         ("And Nils, what does he do?", "teaches chess at a school.", "Nils teaches chess at a school."),
