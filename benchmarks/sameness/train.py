@@ -33,7 +33,7 @@ OF_OTHERS = 0.15
 APART_ANYHOW = 0.4
 """The weight of a pair with an exact difference, which the rules keep apart whatever the classifier says."""
 SAME, SAME_ENTAILED = 0.7, 0.6
-ASK = {"meant": (0.02, 0.1), "worded": (0.05, 0.05)}
+ASK = {"meant": (0.02, 0.3), "worded": (0.05, 0.05)}
 """From which probability on a model is asked: of any two, and of two that share most words."""
 MEANT = ("likeness", "cosine")
 TEXTS, WRITTEN, *LATER = (
