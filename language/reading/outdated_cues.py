@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -84,7 +84,7 @@ class Cues:
 
 def cues_of(passage: str, memory: str) -> Cues | None:
     """Return the cues of a passage for a memory; None if one can't be parsed, or if it tells of somebody or something
-    else beside it: each names its own person, or "plays the cello", of one who plays the trumpet.
+    else: each names its own person, or no word of the memory but its verb is said, and no value is set against its own.
     """
     parsed, known = parse(passage, names=False), parse(memory, names=False)
     if parsed is None or known is None:
@@ -115,9 +115,12 @@ def cues_of(passage: str, memory: str) -> Cues | None:
     is_of_another = around is not None and _is_of_another(parsed, around, whose, value)
     is_open = _OPEN.search(_ASIDE.sub("", passage)) is not None
     contrasts = wording is not None and wording.contrasts
-    is_unspoken = wording is None and not (is_ended or _NOWADAYS.search(passage)) and not _mentions(known, said)
-    if is_unspoken and _does_the_same(parsed, known):
-        return None
+    is_news = is_ended or _NOWADAYS.search(passage) is not None
+    if not (
+        contrasts or _mentions(known, said) or (_says_verb(parsed, known) and (is_news or not _more_than_verb(known)))
+    ):
+        return None  # Of all memories of a person, some one always looks likely beside any message.
+    is_unspoken = wording is None and not is_news and not _mentions(known, said, but=KIN)
     told_of = is_others, said & value, said & whose, _affirms(passage, memory)
     cues = _NOWADAYS.search(passage), is_ended, wording, contrasts, is_of_another, is_open, *told_of
     values = np.array([bool(each) for each in cues], dtype=np.float32)
@@ -178,18 +181,19 @@ def _repeats(parsed: Parsed, known: Parsed) -> bool:
     return False
 
 
-def _mentions(known: Parsed, said: set[str]) -> bool:
-    """Whether a passage has a word of a memory, beside its verb and who is whose kin."""
-    verb_and_kin = {_beginning(word) for word in known.words if word.index == _root(known).index or word.low in KIN}
-    return not (content_prefixes(known.text) - verb_and_kin - {"user"}).isdisjoint(said)
+def _mentions(known: Parsed, said: set[str], but: Collection[str] = ()) -> bool:
+    """Whether a passage has a word of a memory, beside its verb and the words ``but``."""
+    left_out = {_beginning(word) for word in known.words if word.low in but}
+    return not (_more_than_verb(known) - left_out).isdisjoint(said)
 
 
-def _does_the_same(parsed: Parsed, known: Parsed) -> bool:
-    """Whether a passage affirms the verb of a memory."""
-    if any(word.low in _DENIES for word in (*parsed.words, *known.words)):
-        return False
-    verb = stem_of(_root(known))
-    return verb not in LIGHT and any(word.pos == "VERB" and stem_of(word) == verb for word in parsed.words)
+def _more_than_verb(known: Parsed) -> set[str]:
+    """Return the beginnings of the words of a memory beside its verb."""
+    return content_prefixes(known.text) - {_beginning(_root(known)), "user"}
+
+
+def _says_verb(parsed: Parsed, known: Parsed) -> bool:
+    return stem_of(_root(known)) in {stem_of(word) for word in parsed.words}
 
 
 def _is_other_half(parsed: Parsed, known: Parsed) -> bool:

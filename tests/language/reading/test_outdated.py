@@ -102,14 +102,12 @@ def test_what_other_sentences_leave_open_is_not_the_change(said, is_doubtful):
     ("The user's dog Otto is six years old.", "Otto turned seven.", "The user's dog Otto is seven years old."),
     ("The user's aunt died in 1985.", "It was 1987 she died.", "The user's aunt died in 1987."),
     # What was told of the past was wrong, if nothing has ended since, and so was a name.
-    ("The user's uncle was a pilot.", "He never flew a plane.", "The user's uncle was not a pilot."),
-    ("The user's uncle flew a plane.", "It was a glider he had.", "The user's uncle did not fly a plane."),
     ("The user moved to Hull.", "We've moved to Leeds now.", None),
     ("The user's tutor is called Ann.", "My tutor's name is Jo.", "The user's tutor is not called Ann."),
     ("The user's cat is named Momo.", "Momo died.", None),
     # A denial is left out.
     ("The user does not drink.", "I drink a beer now and then.", "The user drinks."),
-    ("The user can't swim.", "Swam my first length!", "The user can swim."),
+    ("The user can't swim.", "I can swim a length now!", "The user can swim."),
     ("The user speaks no Dutch.", "I passed my exam in Dutch.", "The user speaks Dutch."),
     ("The user has no car.", "Got a car at last.", None),
     ("The user has a cold and stays in bed.", "The cold is gone.", None),
