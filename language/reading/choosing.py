@@ -66,7 +66,7 @@ def choose(request: ToolRequest) -> tuple[ToolCall, ...]:
 
 
 def _first_round(request: ToolRequest) -> list[_PlannedCall]:
-    """The calls of the first round, in the order of their sources."""
+    """The calls of the first round, in the order of their sources; an addition last, or an old memory is in its way."""
     batch = ExtractionRequest(request.messages, request.user_name, request.legacy_name, (), request.memory_categories)
     contents = {message.index: message.content for message in request.messages}
     reading = read(batch)
@@ -106,7 +106,6 @@ def _first_round(request: ToolRequest) -> list[_PlannedCall]:
             wishes.append(wish)
     reworded = list(_outdated_by_meaning(request, reading, wishes))
     wishes = [wish for wish in wishes if not any(_says_no_more(wish, other) for other in reworded)] + reworded
-    # An addition after what it is said against, which would be in its way.
     return sorted(wishes, key=lambda wish: (wish.index, wish.at, wish.name == ADD))
 
 
