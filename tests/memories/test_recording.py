@@ -10,6 +10,7 @@ from accounts.queries import principal_for_job
 from accounts.scope import enter
 from journal.actions import ledger_write
 from journal.exceptions import Gated
+from language.brief_caches import empty_caches
 from language.reading import compare
 from memories import actions
 from memories.actions import adding, admit_new, prepare_new, record_new
@@ -206,6 +207,7 @@ def test_each_statement_is_parsed_once_and_before_the_lock(me, add, monkeypatch)
     known = ["The user works in Lisbon.", "The user works in Faro.", "The user works in Braga on Fridays."]
     for content in known:
         add(me, content)
+    empty_caches()
     parsed, at_the_lock = [], []
     parse, parse_each, record = compare.parse, compare.parse_each, adding.candidates_record
     monkeypatch.setattr(compare, "parse", lambda text, **how: (parsed.append(text), parse(text, **how))[1])

@@ -237,7 +237,7 @@ def test_crud_users_are_isolated(api, program, manage, owner, stranger, other_ag
     ("operation", "arguments", "fails"),
     [
         ("add_fact", {"content": "The user works with Alex."}, "memories.actions.candidates.memories_insert"),
-        ("deactivate_fact", {}, "memories.models.Memory.save"),
+        ("deactivate_fact", {}, "memories.actions.single.MemoryWrite.update_counts"),
         ("add_poi", {"place_id": "home", "place_name": "Home"}, "memories.models.PlaceVersion.save"),
     ],
 )
