@@ -29,7 +29,7 @@ FIELDS = ("", "preferred_name", "pronouns", "city", "language", "tone", "goal")
 _LEAST = {"order": 1.0, "secret": 1.0}
 _LEAST_IN_A_DOCUMENT = 7.0
 """Higher threshold for orders in documents: the networks are trained on statements, not on notes ("Add tests")."""
-_LEAST_IN_A_NAME = 2.0
+_LEAST_IN_A_NAME, _FEWEST_OF_AN_ORDER = 2.0, 3
 _LEAST_OF_A_FIELD = 2.0
 _LEAST_UNDER_A_LABEL = -3.0
 """Of what stands under the field's label. Of ordinary statements about a person 3 in 100 reach it."""
@@ -80,7 +80,8 @@ def order_as_name(name: str) -> str:
     embedder = get_embedder()
     shown = " ".join(_SIGNS.sub(" ", as_shown(name)).split())
     texts = [*dict.fromkeys([shown, *(part.strip(" ()[]") for part in _PARTS.split(shown) if " " in part.strip())])]
-    if not isinstance(embedder, BundledEmbedder) or " " not in shown:
+    # Two words are a name: "Keepsake Admin" and "Agent Smith" sound like orders to a network for statements.
+    if not isinstance(embedder, BundledEmbedder) or len(shown.split()) < _FEWEST_OF_AN_ORDER:
         return ""
     try:
         read = embedder.read_passages(texts)
