@@ -3,6 +3,7 @@
 import pytest
 
 from accounts.policy import clean_display_name, clean_shown_name
+from assistant.demo.content import read_content
 from journal.exceptions import Gated
 from language.backends import embedder_replaced
 from language.embedders.e5.embedder import BundledEmbedder
@@ -32,6 +33,9 @@ NAMES = [
     "Our first teacher, Mr Lee",
     "Anne-Marie O'Neill-Smythe",
     "Say Lee",
+    # Short names sound like orders to a network for statements.
+    "Agent Smith",
+    "Speech Bot",
 ]
 
 
@@ -48,7 +52,10 @@ def test_a_name_that_goes_on_with_an_order_is_refused(name, clean):
         clean(name)
 
 
-@pytest.mark.parametrize("name", NAMES)
+DEMO = read_content()
+
+
+@pytest.mark.parametrize("name", [*NAMES, *(each.display_name for each in (*DEMO.people, DEMO.staff)), DEMO.legacy])
 def test_a_name_with_what_somebody_was_is_taken(name):
     assert clean_shown_name(name) == name
 
