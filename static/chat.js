@@ -318,13 +318,15 @@
     await follow(answer, id, from, words);
   });
   if (chat.dataset.running) {
-    // The first message of a talk was sent from another page.
-    field.focus({ preventScroll: true });
     const words = now.querySelector("[data-coming] .said-words");
     fetch(`${chat.dataset.chat}${chat.dataset.running}/`, { headers: { Accept: "text/event-stream" } })
       .then((answer) => follow(answer, chat.dataset.running, next - 1, words))
       .catch(() => tell(inWords("The answer could not be followed. Reload the page to see what came of it.")));
   }
   if ("reads" in chat.dataset) show(Math.max(1, next - 2)).catch(() => {});
-  if (location.hash === "#end" || chat.dataset.running) scrollTo(0, document.documentElement.scrollHeight);
+  if (location.hash === "#end" || chat.dataset.running) {
+    scrollTo(0, document.documentElement.scrollHeight);
+    // The first message of a talk was sent from another page.
+    field.focus({ preventScroll: true });
+  }
 })();
