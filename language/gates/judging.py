@@ -79,10 +79,10 @@ def order_as_name(name: str) -> str:
     """
     embedder = get_embedder()
     shown = " ".join(_SIGNS.sub(" ", as_shown(name)).split())
-    texts = [*dict.fromkeys([shown, *(part.strip(" ()[]") for part in _PARTS.split(shown) if " " in part.strip())])]
     # Two words are a name: "Keepsake Admin" and "Agent Smith" sound like orders to a network for statements.
     if not isinstance(embedder, BundledEmbedder) or len(shown.split()) < _FEWEST_OF_AN_ORDER:
         return ""
+    texts = [*dict.fromkeys([shown, *(part.strip(" ()[]") for part in _PARTS.split(shown) if " " in part.strip())])]
     try:
         read = embedder.read_passages(texts)
     except EmbedderUnavailable as error:

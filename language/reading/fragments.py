@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from language.reading.clauses import SUBJECTS
 from language.reading.learners import article
 from language.reading.lexicon import is_kind_of, is_word
 from language.reading.parse import Parsed, Word
 from language.reading.words import KIN, NOT_NAMES, listed
 
-_SUBJECTS = frozenset({"nsubj", "nsubjpass", "expl", "csubj"})
 _ASKED_OF = re.compile(
     r"(?i)\b(?:did|was|were|does|do|is|are|am|has|had|have|can|could|would|will|'s|'re) "
     r"(?P<who>he|she|you(?! (?:say|mean|know)\b)|it|that|this|they|the|your \w+)\b"
@@ -68,11 +68,11 @@ def supply_subjects(parsed: Parsed, about: str | None, reply: str) -> Iterator[t
         if not plain or parsed.text[words[-1].start : words[-1].end + 1].rstrip().endswith("?"):
             continue
         root = next((each for each in words if each.head == each.index), words[0])
-        said = next((each for each in parsed.children(root) if each.dep in _SUBJECTS), None)
+        said = next((each for each in parsed.children(root) if each.dep in SUBJECTS), None)
         lead = next((at for at, each in enumerate(plain) if each.low not in _MARKERS), 0)
         first = plain[lead]
         # "Died Aug 14": the parser takes the month for the subject.
-        own = [each for each in parsed.children(first) if each.dep in _SUBJECTS and first.pos != "VERB"]
+        own = [each for each in parsed.children(first) if each.dep in SUBJECTS and first.pos != "VERB"]
         age = _AGE.match(parsed.text, words[0].start) if words[0].pos == "NUM" else None
         if age is not None and subject == "I" and not _OF_NUMBERS.search(reply):
             yield age.start(), age.end(), f"I am {age['age']}."
