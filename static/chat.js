@@ -324,9 +324,12 @@
       .catch(() => tell(inWords("The answer could not be followed. Reload the page to see what came of it.")));
   }
   if ("reads" in chat.dataset) show(Math.max(1, next - 2)).catch(() => {});
+  // The jump to the end takes the focus there, also after this has run.
+  const end = document.getElementById("end");
+  const intoField = () => field.focus({ preventScroll: true });
+  end.addEventListener("focus", intoField);
   if (location.hash === "#end" || chat.dataset.running) {
     scrollTo(0, document.documentElement.scrollHeight);
-    // The first message of a talk was sent from another page.
-    field.focus({ preventScroll: true });
+    intoField();
   }
 })();
