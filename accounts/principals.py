@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 from uuid import UUID
@@ -12,6 +12,8 @@ from django.db.models import QuerySet
 
 from journal.records import Actor, IdempotencyClaim
 from retrieval.prepared import Shaped, read
+
+from . import categories
 
 Q = TypeVar("Q", bound=QuerySet[Any])
 
@@ -173,3 +175,25 @@ def rare(principal: Principal, name: Hashable, build: Callable[[Principal], Q]) 
     """Return ``build(principal)``, or None if it has no rows, as mostly: a query compiled once finds that out."""
     found = read(shape_for(principal, ("rare", name), build), ("pk",), slice(0, 1))
     return build(principal) if found else None
+
+
+def what_agent_sees(
+    role: str, granted_categories: Collection[str] | None, granted_sources: Collection[str] | None
+) -> tuple[frozenset[str], frozenset[str]]:
+    """Combine role and grant into the categories and sources that an agent may read.
+
+    Without a role, it is every category but procedural, and every source. A role allows the categories of its
+    allowlist, and no sources unless the grant gives them. The grant narrows the categories further.
+    """
+    allowed = categories.load().of_role(role)
+    if granted_categories is not None:
+        allowed = allowed & frozenset(granted_categories)
+    return allowed, frozenset((() if role else SOURCES) if granted_sources is None else granted_sources)
+
+
+def sees_everything(principal: Principal) -> bool:
+    """Whether a principal is no agent that its role or its grant narrows."""
+    if principal.kind != "agent":
+        return True
+    every, sources = what_agent_sees("", None, None)
+    return principal.sources >= sources and (principal.categories is None or principal.categories >= every)

@@ -20,7 +20,7 @@ from django.utils.translation import gettext as _
 from journal.exceptions import NotAllowed, NotFound, NotYoursToDecide, Refused
 
 from .. import categories
-from ..principals import SCOPES, SOURCES, Principal
+from ..principals import SCOPES, SOURCES, Principal, sees_everything, what_agent_sees
 from .names import (
     LOCAL_ISSUER,
     LONGEST_NAME,
@@ -63,6 +63,8 @@ __all__ = [
     "parked_name",
     "register_rejected_check",
     "rejected_before",
+    "sees_everything",
+    "what_agent_sees",
 ]
 
 TELEGRAM_ISSUER = "telegram"
@@ -273,14 +275,6 @@ def must_decide_for_all(principal: Principal) -> UUID:
     return user_id
 
 
-def sees_everything(principal: Principal) -> bool:
-    """Whether a principal is no agent that its role or its grant narrows."""
-    if principal.kind != "agent":
-        return True
-    every, sources = what_agent_sees("", None, None)
-    return principal.sources >= sources and (principal.categories is None or principal.categories >= every)
-
-
 def must_not_widen_own(principal: Principal, agent: Agent, grant: Grant, wanted: Mapping[str, Any]) -> None:
     """Raise NotYoursToDecide (403) if an agent would widen its own grant.
 
@@ -345,20 +339,6 @@ def must_remember(principal: Principal) -> UUID:
 def may_see_sources(principal: Principal) -> bool:
     """Whether the principal may see the quotes and conversations that facts and memories were learned from."""
     return principal.kind != "agent" or "turns" in principal.sources
-
-
-def what_agent_sees(
-    role: str, granted_categories: Collection[str] | None, granted_sources: Collection[str] | None
-) -> tuple[frozenset[str], frozenset[str]]:
-    """Combine role and grant into the categories and sources that an agent may read.
-
-    Without a role, it is every category but procedural, and every source. A role allows the categories of its
-    allowlist, and no sources unless the grant gives them. The grant narrows the categories further.
-    """
-    allowed = categories.load().of_role(role)
-    if granted_categories is not None:
-        allowed = allowed & frozenset(granted_categories)
-    return allowed, frozenset((() if role else SOURCES) if granted_sources is None else granted_sources)
 
 
 def narrowed(principal: Principal, role: str) -> Principal:

@@ -20,7 +20,7 @@ from journal.exceptions import Gated, Refused
 from language.gates import find_instructions, first_sensitive
 from language.gates.judging import order_as_name
 
-from ..principals import Principal
+from ..principals import Principal, sees_everything
 
 LOCAL_ISSUER = "local"
 _INVISIBLE = re.compile(r"[\p{Default_Ignorable_Code_Point}\p{C}\p{Zl}\p{Zp}\u2800]")
@@ -195,12 +195,18 @@ def rejected_before() -> Gated:
 
 
 def check_name_not_rejected(principal: Principal, *texts: str) -> None:
-    """Raise Gated (422 ``rejected_before``) if a name repeats what the person rejected, unless they chose it."""
-    user_id = principal.user_id
-    if user_id is None or principal.speaks_as_person:
+    """Raise Gated (422 ``rejected_before``) if a name repeats what the person rejected, unless they chose it.
+
+    An agent that does not see everything would learn by it what it must not know, so its names are not compared.
+    """
+    if principal.user_id is None or principal.speaks_as_person or not sees_everything(principal):
         return
-    if any(check(user_id, texts) for check in _rejected_checks):
+    if _repeat_rejected(principal.user_id, texts):
         raise rejected_before()
+
+
+def _repeat_rejected(user_id: UUID, texts: Sequence[str]) -> bool:
+    return any(check(user_id, texts) for check in _rejected_checks)
 
 
 _WORDS = re.compile(r"(?<![^\W_])[^\W\d_]{2,}(?![^\W_])")
@@ -221,11 +227,22 @@ def check_labels(principal: Principal, *labels: str) -> None:
     """Check a client's own ids and names of things: runs, threads, channels, speakers. Empty ones pass.
 
     Raises Gated (422) for sensitive data, and for more than two words, of one or all of them, that repeat what
-    the person rejected (``rejected_before``), unless they wrote them.
+    the person rejected (``check_name_not_rejected``).
     """
     for label in labels:
         if label and not (label.isdecimal() and len(label) >= _NUMBERED):
             check_sensitive(label)
-    said = [form for label in [*labels, " ".join(labels)] for form in (label, spelled_out(label))]
-    if told := [form for form in dict.fromkeys(said) if len(_WORDS.findall(form)) > 2]:
+    if told := told_by_labels(*labels):
         check_name_not_rejected(principal, *told)
+
+
+def labels_repeat_rejected(user_id: UUID, *labels: str) -> bool:
+    """Whether labels of more than two words repeat what the person rejected."""
+    told = told_by_labels(*labels)
+    return bool(told) and _repeat_rejected(user_id, told)
+
+
+def told_by_labels(*labels: str) -> list[str]:
+    """Return what labels of more than two words may say, one or all of them, as they are and with their words apart."""
+    said = [form for label in [*labels, " ".join(labels)] for form in (label, spelled_out(label))]
+    return [form for form in dict.fromkeys(said) if len(_WORDS.findall(form)) > 2]

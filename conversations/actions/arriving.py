@@ -1,4 +1,4 @@
-"""Find what a person refused in messages that an agent posts: the same sentence, or the same content words."""
+"""Withhold what a person refused in messages that arrive: the same sentence, or the same content words."""
 
 from __future__ import annotations
 
@@ -9,15 +9,18 @@ from typing import NamedTuple
 from uuid import UUID
 
 from accounts.scope import acting_name
+from journal.actions import LedgerWrite
 from language.reading.gist import Gists
 from language.shown import letters_of
 from retrieval.text import list_words
 
+from .. import policy
 from ..echoes import RejectedText
 from ..models import Message, Withheld
 from ..passages import Original, Span, asks
-from ..querysets import WithheldQuerySet
-from .withheld_rows import Cause
+from ..querysets import ConversationQuerySet, WithheldQuerySet
+from .withheld_rows import Cause, is_erased, one_per_erased, words_erase
+from .withheld_texts import RedactedTexts
 
 _MOST_COMPARED = 200
 _FEWEST_WORDS = 3
@@ -44,6 +47,54 @@ def register_refused_search(search: RefusedSearch) -> None:
     that are still stored, and of the gists whose texts are gone, the ids of their messages or statements.
     """
     _refused_searches.append(search)
+
+
+def withhold_repeated(
+    write: LedgerWrite,
+    user_id: UUID,
+    messages: Sequence[Message],
+    *,
+    by_sentence: bool = False,
+    own: ConversationQuerySet | None = None,
+) -> bool:
+    """Withhold again, in new messages, the passages that are withheld in identical messages, deleted ones too.
+
+    ``by_sentence``: also the sentences that say again what is withheld in any other message, or was rejected or erased
+    (``sentences_refused``), with the same causes. Returns whether anything was withheld.
+    ``own``: messages that repeat only what is withheld outside these conversations stay, off the record.
+    Words that an erasure took keep no text, and one row for each passage.
+    """
+    by_digest: dict[str, list[UUID]] = defaultdict(list)
+    known = Withheld.objects.filter(user_id=user_id).passages()
+    for message in messages:
+        for digest in policy.digests(user_id, message.content):
+            by_digest[digest].append(message.pk)
+    found: list[Found] = []
+    gone: set[tuple[UUID, Cause]] = set()
+    for row in one_per_erased(known.filter(digest__in=by_digest)):
+        cause = Cause(row.cause_type, row.cause_id)
+        found += (Found(pk, Span(row.start, row.end), cause) for pk in by_digest[row.digest])
+        gone |= {(pk, cause) for pk in by_digest[row.digest] if is_erased(row)}
+    if by_sentence:
+        again, of_erased = sentences_refused(user_id, known, messages)
+        found += [*again, *of_erased]
+        gone |= {(each.message_id, each.cause) for each in of_erased}
+    if own is not None:
+        found = _keep_off_record(user_id, found, own)
+        gone &= {(each.message_id, each.cause) for each in found}
+    if not found:
+        return False
+    texts = RedactedTexts.load(user_id, {each.message_id for each in found})
+    wanted = texts.redactions
+    for each in found:
+        wanted[each.message_id] |= texts.redactions_for(
+            each.message_id, [each.span], each.cause, wanted[each.message_id]
+        )
+    with write.nested_change():
+        texts.apply(write, wanted)
+    for pk, cause in gone:
+        words_erase(Withheld.objects.filter(message=pk).because_of(cause.type, [cause.id]))
+    return True
 
 
 def sentences_refused(
@@ -88,6 +139,20 @@ def sentences_refused(
     found += ((number, cause) for said, cause in refused for number in said_now.said_by(said))
     again, of_erased = ([Found(*sentences[number][:2], cause) for number, cause in each] for each in (found, erased))
     return _shortest(again), _shortest(of_erased)
+
+
+def _keep_off_record(user_id: UUID, found: Collection[Found], own: ConversationQuerySet) -> list[Found]:
+    """Set the messages off the record that repeat what is withheld outside its writer's ``own`` conversations.
+
+    Returns the others: their writer knows that the words are withheld.
+    """
+    ids = {each.cause.id for each in found}
+    known = Withheld.objects.filter(user_id=user_id, conversation__in=own.values("pk"), cause_id__in=ids)
+    causes = {Cause(*cause) for cause in known.values_list("cause_type", "cause_id")} if ids else set()
+    hidden = {each.message_id for each in found if each.cause not in causes}
+    if hidden:
+        Message.objects.filter(pk__in=hidden).update(memory_off=True)
+    return [each for each in found if each.cause in causes]
 
 
 def _sentences(text: str) -> Iterator[tuple[Span, str]]:

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 
 from accounts.models import Legacy
 from accounts.policy import must_write, sees_everything
-from accounts.policy.names import check_labels
+from accounts.policy.names import check_labels, labels_repeat_rejected
 from accounts.principals import Principal
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import Conflict, Gated, NotFound, Refused
@@ -30,8 +30,9 @@ from retrieval.text import prepare
 from .. import policy
 from ..echoes import repeats_withheld
 from ..models import Conversation, ConversationChunk, Message, Withheld
+from .arriving import withhold_repeated
 from .refusals import LIVE_WINDOW, find_refusals, plan_refusals, refusals_apply
-from .withholding import withhold_in_replies, withhold_repeated
+from .withholding import withhold_in_replies
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +70,8 @@ def conversation_create(
 ) -> Conversation:
     """Create a conversation, about a legacy if one is given. ``brought_by_id`` is the import that creates it.
 
-    A title that needs the person's consent is omitted, and so is one that repeats withheld words, from an agent that
-    does not see everything.
+    A title that needs the person's consent is omitted. One that repeats withheld words is refused, but not to an agent
+    that does not see everything: that would tell it of them. No prompt has titles.
 
     If the ``external_id`` (unique per person, agent and channel) exists, its conversation is returned, so that an
     import can be repeated. Raises NotFound when the person is no member of the legacy, Conflict (409,
@@ -82,10 +83,8 @@ def conversation_create(
     policy.check_title(title, own_word=principal.speaks_as_person)
     title = policy.consented_title(principal, title)
     check_labels(principal, channel, external_id)
-    if not principal.speaks_as_person and repeats_withheld(user_id, [title]):
-        if sees_everything(principal):
-            raise Gated(_("The title says what the person had taken out of the record."), code="rejected_before")
-        title = ""  # A refusal would tell that there is such a passage.
+    if not principal.speaks_as_person and sees_everything(principal) and repeats_withheld(user_id, [title]):
+        raise Gated(_("The title says what the person had taken out of the record."), code="rejected_before")
     with ledger_write(principal.actor, user_id) as write:
         if legacy_id and not Legacy.objects.visible_to(principal).filter(pk=legacy_id).exists():
             raise NotFound("There is no such legacy.")
@@ -128,7 +127,8 @@ def messages_append(
 
     Appending reopens a finished conversation; the first message pins it to the present unless a turn already has.
     Refusals in the messages are applied at once, also to the returned rows. In messages by an agent, sentences that the
-    person withheld elsewhere are withheld, too.
+    person withheld elsewhere are withheld, too; to an agent that does not see everything this would tell that there are
+    such words, so its message stays, off the record, and so does one whose speaker repeats what was rejected.
 
     ``after``: the number of messages that the conversation must still have.
     ``follow_up``: enqueue indexing, summarising and extraction on commit; False when the caller does so.
@@ -153,6 +153,9 @@ def messages_append(
     heard = find_refusals(principal, conversation_id, new, brought=brought)
     # A refusal may reject facts of a legacy, so the legacy's ledger is locked too.
     legacies = {each.legacy_id for each in heard if each.legacy_id is not None}
+    relayed = not brought and not principal.speaks_as_person
+    narrowed = relayed and not sees_everything(principal)
+    off_record = narrowed and labels_repeat_rejected(user_id, *dict.fromkeys(message.speaker for message in messages))
     together = nullcontext() if then is None else transaction.atomic()
     with plan_refusals(user_id, heard, new), together:
         with ledger_write(principal.actor, user_id, *legacies) as write:
@@ -170,7 +173,7 @@ def messages_append(
             _schedule_unread(conversation, now, wanted=corrects and extracts_each)
             voice = policy.voice(principal, conversation, in_turn=in_turn) if by_itself else ""
             for index, row in enumerate(new, start=conversation.message_count):
-                _set_place(row, conversation, index, memory_off=principal.is_off_record)
+                _set_place(row, conversation, index, memory_off=principal.is_off_record or off_record)
                 is_now = row.role == Message.Role.USER and abs(now - row.at) < LIVE_WINDOW
                 row.voice = voice if is_now else ""
                 row.reading_due = (read_from or now) if extracts_each and row.role == Message.Role.USER else None
@@ -178,8 +181,8 @@ def messages_append(
             _update_conversation(conversation, new, now, brought_by_id, rev=write.ledgers[user_id].rev)
             write.count(user_id, turns=len(new), turn_terms=sum(row.search_length for row in new))
             write.result("message", *(row.pk for row in new), status_code=201)
-            relayed = not brought and not principal.speaks_as_person
-            repeats = (brought or relayed) and withhold_repeated(write, user_id, new, by_sentence=relayed)
+            own = Conversation.objects.filter(user_id=user_id, agent=principal.agent_id) if narrowed else None
+            repeats = (brought or relayed) and withhold_repeated(write, user_id, new, by_sentence=relayed, own=own)
             if replies := [row.pk for row in new if row.role == Message.Role.ASSISTANT]:
                 withhold_in_replies(write, conversation, replies)
             if heard:

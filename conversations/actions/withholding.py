@@ -29,12 +29,10 @@ from journal.exceptions import NotFound, Refused
 from journal.models import UndoStep
 from journal.steps import UndoTarget
 
-from .. import policy
 from ..echoes import WithheldWords
 from ..models import Conversation, Message, Withheld
-from ..passages import Original, Span
-from .arriving import Found, sentences_refused
-from .withheld_rows import Cause, Redaction, RewritePlan, is_erased, one_per_erased, words_erase
+from ..passages import Original
+from .withheld_rows import Cause, Redaction, RewritePlan
 from .withheld_texts import RedactedTexts, message_of, redaction_of
 
 MOST_PASSAGES = 20
@@ -193,45 +191,6 @@ def withhold_in_replies(write: LedgerWrite, conversation: Conversation, ids: Col
         for pk, spans in texts.matching_sentences(ids, each_of.is_echoed_by, each_of).items():
             wanted[pk] |= texts.redactions_for(pk, spans, cause, wanted[pk])
     texts.apply(write, wanted)
-
-
-def withhold_repeated(
-    write: LedgerWrite, user_id: UUID, messages: Sequence[Message], *, by_sentence: bool = False
-) -> bool:
-    """Withhold again, in new messages, the passages that are withheld in identical messages, deleted ones too.
-
-    ``by_sentence``: also the sentences that say again what is withheld in any other message, or was rejected or erased
-    (``sentences_refused``), with the same causes. Returns whether anything was withheld.
-    Words that an erasure took keep no text, and one row for each passage.
-    """
-    by_digest: dict[str, list[UUID]] = defaultdict(list)
-    known = Withheld.objects.filter(user_id=user_id).passages()
-    for message in messages:
-        for digest in policy.digests(user_id, message.content):
-            by_digest[digest].append(message.pk)
-    found: list[Found] = []
-    gone: set[tuple[UUID, Cause]] = set()
-    for row in one_per_erased(known.filter(digest__in=by_digest)):
-        cause = Cause(row.cause_type, row.cause_id)
-        found += (Found(pk, Span(row.start, row.end), cause) for pk in by_digest[row.digest])
-        gone |= {(pk, cause) for pk in by_digest[row.digest] if is_erased(row)}
-    if by_sentence:
-        again, of_erased = sentences_refused(user_id, known, messages)
-        found += [*again, *of_erased]
-        gone |= {(each.message_id, each.cause) for each in of_erased}
-    if not found:
-        return False
-    texts = RedactedTexts.load(user_id, {each.message_id for each in found})
-    wanted = texts.redactions
-    for each in found:
-        wanted[each.message_id] |= texts.redactions_for(
-            each.message_id, [each.span], each.cause, wanted[each.message_id]
-        )
-    with write.nested_change():
-        texts.apply(write, wanted)
-    for pk, cause in gone:
-        words_erase(Withheld.objects.filter(message=pk).because_of(cause.type, [cause.id]))
-    return True
 
 
 def words_restore(write: LedgerWrite, user_id: UUID, cause_type: str, ids: Iterable[object]) -> None:

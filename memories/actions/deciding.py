@@ -11,6 +11,7 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 
 from accounts.policy import rejected_before
+from accounts.policy.names import told_by_labels
 from journal.exceptions import Conflict
 from statements.actions import completes_rejected, knows_rejected, suppression_remove, words_check
 
@@ -156,7 +157,9 @@ class CandidateDecision:
     def check_suppressions(self) -> None:
         """Lift suppressions of the same words if the person says it; raise Gated for others who may know of them."""
         if not self.by_word:
-            said = beside.said_beside(self.new.subject, self.new.topics, self.new.metadata)
+            new = self.new
+            said = beside.said_beside(new.subject, new.topics, new.metadata)
+            said += told_by_labels(new.external_id, new.run_id, new.actor_id, new.role)
             principal, user_id = self.recording.principal, self.recording.user_id
             if words_check(principal, user_id, said) or completes_rejected(user_id, self.new.content, said):
                 self.around.against.near = True

@@ -30,7 +30,7 @@ from ..policy import writing
 from ..policy.beside import reason_for_place
 from ..querysets import PLACES_CATEGORY, PlaceQuerySet
 from ..records import PlaceAdded, PlaceChanged
-from .placing import check_not_suppressed, mention, store_place, suppress_place, take_away, unsuppress_place
+from .placing import mention, place_check, store_place, suppress_place, take_away, unsuppress_place
 from .proposing import end, propose_place, quoted
 from .single import author
 
@@ -71,9 +71,8 @@ def place_add(
             return PlaceAdded(place, created=False)
         if own_word:
             unsuppress_place(write, user_id, values)
-        else:
-            check_not_suppressed(user_id, values)
-        reason = reason_for_place(principal, name, values["notes"])
+        repeats = "" if own_word else place_check(principal, user_id, values)
+        reason = reason_for_place(principal, name, values["notes"]) or repeats
         if reason or writing.waits(principal, ""):
             if place is not None and present:
                 mention(write, place, source.said)
@@ -120,9 +119,8 @@ def place_edit(
         if (row.name, row.notes) == (values["name"], values["notes"]):
             write.result("place", row.pk)
             return PlaceChanged(row)
-        if not own_word:
-            check_not_suppressed(user_id, values)
-        reason = reason_for_place(principal, values["name"], values["notes"])
+        repeats = "" if own_word else place_check(principal, user_id, values)
+        reason = reason_for_place(principal, values["name"], values["notes"]) or repeats
         if reason or writing.waits(principal, ""):
             proposal = propose_place(write, principal, user_id, values, written_by=written_by, reason=reason)
             write.result("proposal", proposal.pk, status_code=202)

@@ -9,12 +9,15 @@ from uuid import UUID
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from accounts.policy import sees_everything
 from accounts.policy.names import spelled_out
+from accounts.principals import Principal
 from journal.actions import LedgerWrite
 from journal.exceptions import Gated
 from statements.actions import repeats_rejected, suppression_add, suppression_remove
 from statements.actions.single import archived_until
 from statements.models import Suppression
+from statements.policy.resembling import RESEMBLES
 from statements.wording import Embedded
 
 from ..lines import line_tokens, place_line
@@ -30,15 +33,19 @@ def _marks(values: Mapping[str, Any]) -> list[Embedded]:
     return [Embedded(text, None, "") for text in texts]
 
 
-def check_not_suppressed(user_id: UUID, values: Mapping[str, Any]) -> None:
+def place_check(principal: Principal, user_id: UUID, values: Mapping[str, Any]) -> str:
     """Raise Gated (422 ``rejected_before``) if the place is suppressed, or its id, name or notes say what was rejected.
 
-    A place that the person removed stays suppressed under any id.
+    A place that the person removed stays suppressed under any id. To a principal that does not see everything, it
+    returns the reason to wait instead; otherwise "".
     """
     matches = Suppression.objects.matches(user_id, _marks(values), near=False)
     labels = [label for label in (spelled_out(values["place_id"]),) if len(label.split()) > 2]
     if any(matches) or repeats_rejected(user_id, [values.get("name", ""), values.get("notes", ""), *labels]):
+        if not sees_everything(principal):
+            return RESEMBLES
         raise Gated(_("The person removed or refused this place. Only they can bring it back."), code="rejected_before")
+    return ""
 
 
 def suppress_place(write: LedgerWrite, user_id: UUID, values: Mapping[str, Any], *, object_id: UUID) -> None:
