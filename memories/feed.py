@@ -106,7 +106,7 @@ def _visible(principal: Principal) -> ChangeQuerySet:
             told |= Q(object_type="place")
     talks = Conversation.objects.visible_to(principal).values("pk")
     taken = [Change.Event.WITHHOLD, Change.Event.GIVE_BACK]
-    told |= Q(object_type="message", event__in=taken, conversation_id__in=talks)
+    told |= Q(object_type__in=["message", "conversation"], event__in=taken, conversation_id__in=talks)
     if "facts" in principal.sources:
         told |= Q(object_type="fact")
     return changes.filter(told)

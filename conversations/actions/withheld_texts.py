@@ -318,6 +318,8 @@ class RedactedTexts:
         where = self.messages[message_id].conversation_id
         index = self.messages[message_id].index
         write.change(self.user_id, event, "message", message_id, conversation_id=where, index=index)
+        if any(each.object_type == "title" for each in before ^ after):
+            write.change(self.user_id, event, "conversation", where, conversation_id=where)
         earlier = {"withheld": [list(each) for each in sorted(before)]}
         write.keep_undo_step(self.user_id, "message", message_id, earlier)
 

@@ -366,6 +366,22 @@ def test_clients_that_keep_a_copy_are_told(owner, agent, api, who):
     assert "cello" not in json.dumps(told)
 
 
+def test_they_are_told_of_a_title_and_when_it_is_restored(owner, agent, api):
+    """Only its first message was named, which may say nothing of it."""
+    conversation = say(owner, "Good morning.", agent=agent, title="My cello")
+    first = Ledger.objects.get(pk=owner.pk).rev
+
+    def told(after):
+        rows = api(agent).get(f"/api/v1/changes/?after={after}").json()["results"]
+        return [(row["event"], row["object"]) for row in rows if row["object_type"] == "conversation"]
+
+    passages_withhold(me(owner), [PassagePlace(conversation.pk, None, "")])
+    assert told(first) == [("WITHHOLD", str(conversation.pk))]
+    second = Ledger.objects.get(pk=owner.pk).rev
+    withheld_restore(me(owner), Withheld.objects.get().pk)
+    assert told(second) == [("GIVE_BACK", str(conversation.pk))]
+
+
 def test_a_summary_is_hidden_at_once_and_written_anew_from_what_is_left(owner):
     conversation = say(owner, SAID, ECHO)
     chunk = summed_up(owner, conversation, "They spoke of the cello.")
