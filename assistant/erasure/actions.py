@@ -94,7 +94,7 @@ def _choose(found: Collection[Repetition], keys: Collection[str]) -> list[Repeti
 
 
 def erasure_withdraw(principal: Principal, receipt: UUID) -> Erasure:
-    """Cancel a waiting erasure, and show again what it hid.
+    """Cancel a waiting erasure, and show again what it hid. Repeated, it only does what an interrupted call left.
 
     Raises NotYoursToDecide, NotFound, Conflict (409 ``erasure_begun``, ``wrong_state``).
     """
@@ -105,7 +105,7 @@ def erasure_withdraw(principal: Principal, receipt: UUID) -> Erasure:
         erasure = must_find(Erasure.objects.select_for_update().filter(pk=receipt, user_id=user_id).first(), "erasure")
         if erasure.state in {State.ERASING, State.DONE}:
             raise Conflict(_("This erasure has begun. It can't be taken back."), code="erasure_begun")
-        if erasure.state != State.WAITING:
+        if erasure.state == State.WITHDRAWN and not erasure.hidden:
             raise Conflict(_("This erasure was taken back already."), code="wrong_state", state=erasure.state)
         erasure.state = State.WITHDRAWN
         erasure.save(update_fields=["state"])
@@ -125,6 +125,7 @@ def _show_again(erasure: Erasure) -> None:
         for other in Erasure.objects.filter(pk__in=[pk for pk, spans in hidden.items() if spans]):
             other.hidden += hidden[other.pk]
             other.save(update_fields=["hidden"])
+        Erasure.objects.filter(pk=erasure.pk).update(hidden=[])
 
 
 def run_erasure(job_id: UUID) -> None:

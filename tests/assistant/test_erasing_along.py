@@ -4,6 +4,7 @@ import pytest
 from django.utils import timezone
 
 from accounts.queries import principal_for_agent, principal_for_person
+from assistant.erasure import actions as erasing
 from assistant.erasure import hiding
 from assistant.erasure.actions import erasure_request, erasure_withdraw, run_erasure
 from assistant.erasure.verifying import left_of
@@ -271,6 +272,22 @@ def test_agents_do_not_find_a_conversation_that_waits_however_long_it_is(api, ow
     assert str(talk.pk) not in str(clients[0].get("/api/v1/conversations/").content)
     erasure_withdraw(principal_for_person(owner.pk), erasure.pk)
     assert told() == [True] * 6
+
+
+def test_taking_back_again_does_what_an_interrupted_call_left(api, owner, monkeypatch):
+    """It stayed hidden for good: the second call only said that the erasure was taken back."""
+    memory = MemoryFactory(user=owner, content="The user plays the harp.")
+    erasure, _job = erasure_request(principal_for_person(owner.pk), "memory", memory.pk, grace_hours=24)
+    address = f"/api/v1/erase/{erasure.pk}/"
+    with monkeypatch.context() as killed:
+        killed.setattr(erasing, "_show_again", lambda erasure: 1 / 0)
+        assert api(owner).delete(address).status_code == 500
+    assert Memory.objects.get(pk=memory.pk).state == "archived"
+    assert [api(owner).delete(address).status_code for _ in range(2)] == [200, 409]
+    assert Memory.objects.get(pk=memory.pk).state == "active"
+    rev = Ledger.objects.get(pk=owner.pk).rev
+    erasing._show_again(erasure)  # As another call would that read it before.
+    assert (Memory.objects.get(pk=memory.pk).state, Ledger.objects.get(pk=owner.pk).rev) == ("active", rev)
 
 
 def test_taking_back_gives_back_nothing_that_was_withheld_before(api, owner, said):
