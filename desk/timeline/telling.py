@@ -63,6 +63,7 @@ _OF_KIND = {
     ("conversation", "DELETE"): gettext_lazy("deleted a conversation"),
     ("message", "WITHHOLD"): gettext_lazy("withheld words of a message"),
     ("message", "GIVE_BACK"): gettext_lazy("gave withheld words of a message back"),
+    ("message", "PURGE"): gettext_lazy("deleted withheld words of a message for good"),
     ("conversation", "WITHHOLD"): gettext_lazy("withheld the title of a conversation"),
     ("conversation", "GIVE_BACK"): gettext_lazy("gave the title of a conversation back"),
     ("chunk", "UPDATE"): gettext_lazy("wrote a summary anew"),

@@ -97,8 +97,15 @@ def erased_words_suppress(write: LedgerWrite, user_id: UUID, found: Mapping[str,
 
 
 def suppress_due(user_id: UUID, rows: QuerySet[Withheld]) -> None:
-    """Suppress a person's withheld words whose retention ends: only their fingerprints stay."""
+    """Suppress a person's withheld words whose retention ends: only their fingerprints stay.
+
+    The change that it logs makes a write compare again what it read before.
+    """
     found = fingerprints_of_erased(user_id, ErasedText.of_withheld(rows))
-    if found:
-        with working_for(user_id, "withheld") as principal, ledger_write(principal.actor, user_id) as write:
-            erased_words_suppress(write, user_id, found)
+    if not found:
+        return
+    messages = Message.objects.filter(pk__in=set(found.values())).values_list("pk", "conversation_id")
+    with working_for(user_id, "withheld") as principal, ledger_write(principal.actor, user_id) as write:
+        erased_words_suppress(write, user_id, found)
+        for pk, conversation_id in messages.order_by("conversation_id", "index"):
+            write.change(user_id, "PURGE", "message", pk, conversation_id=conversation_id)

@@ -2,14 +2,16 @@
 
 import pytest
 
+from assistant.learn.actions import message_decline
 from conversations.actions import withheld_erase
 from conversations.models import Withheld
-from memories import actions
+from journal.models import Change
+from memories import actions, surroundings
 from memories.records import NewMemory
 from statements.models import Suppression
 from tests import factories
 from tests.assistant.test_erasure import erase, holding
-from tests.memories.rest import URL, add, refusal
+from tests.memories.rest import URL, add, refusal, url
 
 pytestmark = pytest.mark.django_db
 
@@ -49,6 +51,29 @@ def test_words_whose_retention_has_ended_are_refused(api, owner, agent, message,
     assert withheld_erase() == Withheld.objects.count()
     assert is_refused(api(agent), STATED[0])
     assert withheld_erase() == 0
+    told = Change.objects.filter(event="PURGE", object_type="message").values_list("object_id", flat=True)
+    assert set(told) == {str(message.pk)}
+
+
+@pytest.mark.parametrize("edited", [False, True])
+def test_they_are_refused_to_a_write_that_was_compared_meanwhile(api, owner, agent, message, me, monkeypatch, edited):
+    """It had read the suppressions before they were added, and then the words were gone."""
+    message_decline(me, message.conversation_id, message.index)
+    kept = add(api(agent), "The user plays the piano.", "context")
+    Withheld.objects.update(erase_at=factories.timezone.now())
+    finish, erased = surroundings.finish_matches, []
+
+    def finish_late(*args, **kwargs):
+        if not erased:
+            erased.append(withheld_erase())
+        finish(*args, **kwargs)
+
+    monkeypatch.setattr(surroundings, "finish_matches", finish_late)
+    if edited:
+        assert refusal(api(agent).put(url(kept), {"content": STATED[0]}))[1] == "rejected_before"
+    else:
+        assert is_refused(api(agent), STATED[0])
+    assert erased == [Withheld.objects.count()]
 
 
 def test_what_the_assistant_said_leaves_nothing(api, owner, agent, message):
