@@ -33,8 +33,8 @@ OF_OTHERS = 0.15
 APART_ANYHOW = 0.4
 """The weight of a pair with an exact difference, which the rules keep apart whatever the classifier says."""
 SAME, SAME_ENTAILED = 0.7, 0.6
-ASK = {"meant": (0.02, 0.3), "worded": (0.05, 0.05)}
-"""From which probability on a model is asked: of any two, and of two that share most words."""
+ASK = {"meant": 0.02, "worded": 0.05}
+"""From which probability on a model is asked."""
 MEANT = ("likeness", "cosine")
 TEXTS, WRITTEN, *LATER = (
     Path(__file__).with_name(f"{name}.tsv") for name in ("pairs", "written", "fifth", "sixth", "later", "latest")
@@ -160,11 +160,11 @@ def main() -> None:
     made: dict[str, Any] = {}
     for kind, ask in ASK.items():
         names = [name for name in told[0].pair.features if kind == "meant" or not name.startswith((*MEANT, "trait"))]
-        made |= _learned(kind, [case.pair.features for case in told], told, names, SAME, *ask)
+        made |= _learned(kind, [case.pair.features for case in told], told, names, SAME, ask)
     np.savez_compressed(WEIGHTS, **made)
     left = [case for case in every if not case.pair.differs and case.pair.probability >= LEAST_PROBABILITY]
     rows = [case.pair.features | entailed(case.pair.first.text, case.pair.second.text) for case in left]
-    made |= _learned("entailed", rows, left, list(rows[0]), SAME_ENTAILED, 1, 1, decay=DECAY_ENTAILED)
+    made |= _learned("entailed", rows, left, list(rows[0]), SAME_ENTAILED, 1, decay=DECAY_ENTAILED)
     np.savez_compressed(WEIGHTS, **made)
 
 

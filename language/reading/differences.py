@@ -1,9 +1,10 @@
 """Rules that keep two similar statements apart, since a wrong merge loses one of them.
 
 ``differ`` overrules everybody, a model too. Of any two it compares figures, days, names and units; of two that share
-most of their words also people, polarity, tense, modality, antonyms, substituted words and swapped roles. Of free
-paraphrases those rules are wrong too often: there they count only without a model, as ``may_differ`` does, and few of
-them, ``stay_doubtful``, with the entailment network. ``doubts`` are features of the learned comparison.
+most of their words also people, polarity, tense, modality, antonyms and swapped roles. A word that stands in the place
+of another keeps such two apart, too, unless a model knows better: ``differ_in_wording``. Of free paraphrases those
+rules are wrong too often: there they count only without a model, as ``may_differ`` does, and few of them,
+``stay_doubtful``, with the entailment network. ``doubts`` are features of the learned comparison.
 """
 
 from __future__ import annotations
@@ -68,19 +69,30 @@ _SICKENED = listed("allergic allergy intolerant intolerance allergies")
 
 def differ(pair: Alignment) -> bool:
     """Whether an exact difference keeps the two apart, whatever a model says."""
-    return _has_other_values(pair) or (pair.is_near and (differ_in_wording(pair) or pair.has_swapped_roles))
+    return _has_other_values(pair) or (
+        pair.is_near and (_differ_in_particulars(pair) or _have_other_units(pair) or pair.has_swapped_roles)
+    )
 
 
 def differ_in_wording(pair: Alignment) -> bool:
     """Whether words of the two make a difference, as they do where all others are the same."""
+    return _differ_in_particulars(pair) or _has_substituted_word(pair)
+
+
+def _differ_in_particulars(pair: Alignment) -> bool:
     return (
         _differ_in_amounts(pair)
         or _differ_in_who(pair)
         or _differ_in_polarity(pair)
         or _differ_in_sense(pair)
-        or _has_substituted_word(pair)
         or are_roles_swapped(pair)
     )
+
+
+def _have_other_units(pair: Alignment) -> bool:
+    """Whether each has a unit that the other lacks, also without a figure: "half an acre"."""
+    one, other = pair.first.units, pair.second.units
+    return bool(one - other and other - one)
 
 
 def _has_other_values(pair: Alignment) -> bool:
@@ -261,7 +273,7 @@ def _differ_in_polarity(pair: Alignment) -> bool:
     """Whether the polarity of the whole differs, or antonyms stand in without a negation."""
     if pair.differs_in_polarity:
         is_only = min(pair.unaligned_weights) == 0 and (pair.is_monotonic or pair.is_complete)
-        return is_only or (pair.is_monotonic and not (pair.is_negation_implied or pair.has_antonyms))
+        return is_only or {"still", "longer"} <= pair.unshared_tokens or (pair.is_monotonic and not (pair.is_negation_implied or pair.has_antonyms))
     if not pair.has_antonyms:
         return False
     is_passive = pair.first.is_passive != pair.second.is_passive

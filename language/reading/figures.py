@@ -152,6 +152,7 @@ _PATTERNS: Sequence[tuple[str, Put]] = (
     (r"\b(?:a )?dozen\b", "12"),
     (r"\btwice\b", "2 times"),
     (r"\bdaily\b", "every day"),
+    (r"\bhourly\b", "every hour"),
     (r"\bweekly\b", "every week"),
     (r"\bmonthly\b", "every month"),
     (r"\b(?:yearly|annually)\b", "every year"),

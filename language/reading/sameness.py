@@ -34,6 +34,11 @@ LEAST_PROBABILITY = 0.2
 
 Of two that share most words, the words tell more of a difference: there the first model has to say "same", too.
 """
+LEAST_OF_NEAR, LEAST_IN_DOUBT = 0.1, 0.34
+"""From these probabilities on a language model is asked about two that share most of their words.
+
+The second: of those that differ in a word, but in no particular.
+"""
 SURELY = 0.85
 """From this probability on two say the same although much of one is left over, as the second model finds."""
 _MOST = {CONTRADICT: 1.3, UNRELATED: 0.8}
@@ -91,11 +96,16 @@ class StatementPair:
 
     @cached_property
     def differs(self) -> bool:
-        """Whether an exact difference keeps them apart, whatever a model says.
+        """Whether a difference keeps them apart unless a language model knows better.
 
-        Without vectors that tell what is meant, so does any difference in wording.
+        One in wording does so where they share most of their words, or where no vectors tell what is meant.
         """
-        return differ(self._alignment) or (self._is_worded and differ_in_wording(self._alignment))
+        near = self._alignment.is_near or self._is_worded
+        return self._differs_exactly or (near and differ_in_wording(self._alignment))
+
+    @cached_property
+    def _differs_exactly(self) -> bool:
+        return differ(self._alignment)
 
     @property
     def _is_worded(self) -> bool:
@@ -104,10 +114,10 @@ class StatementPair:
     @property
     def may_be_duplicate(self) -> bool:
         """Whether they may say the same, so that a model should be asked."""
-        if self.differs:
+        if self._differs_exactly or (self._is_worded and self.differs):
             return False
-        weights = self._weights
-        return self.probability >= (weights.ask_near if self._alignment.is_near else weights.ask)
+        least = LEAST_IN_DOUBT if self.differs else LEAST_OF_NEAR if self._alignment.is_near else 0
+        return self.probability >= max(self._weights.ask, least)
 
     @property
     def is_duplicate(self) -> bool:
@@ -141,17 +151,13 @@ class StatementPair:
 
 @dataclass(frozen=True)
 class Weights:
-    """A model: feature names, weights, bias, and the thresholds for "same" and for asking a language model.
-
-    Of two that share most words, the words tell more of a difference: a model is asked from ``ask_near`` on.
-    """
+    """A model: feature names, weights, bias, and the thresholds for "same" and for asking a language model."""
 
     names: list[str]
     weights: Vectors
     bias: float
     same: float
     ask: float
-    ask_near: float
 
     def probability(self, features: Mapping[str, float]) -> float:
         """The probability of "same" by these features, from 0 to 1."""
