@@ -273,7 +273,9 @@ def _differ_in_polarity(pair: Alignment) -> bool:
     """Whether the polarity of the whole differs, or antonyms stand in without a negation."""
     if pair.differs_in_polarity:
         is_only = min(pair.unaligned_weights) == 0 and (pair.is_monotonic or pair.is_complete)
-        return is_only or {"still", "longer"} <= pair.unshared_tokens or (pair.is_monotonic and not (pair.is_negation_implied or pair.has_antonyms))
+        is_over = {"still", "longer"} <= pair.unshared_tokens
+        is_implied = pair.is_negation_implied or pair.has_antonyms
+        return is_only or is_over or (pair.is_monotonic and not is_implied)
     if not pair.has_antonyms:
         return False
     is_passive = pair.first.is_passive != pair.second.is_passive
