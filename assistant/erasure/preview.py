@@ -99,10 +99,12 @@ class ErasurePreview:
     also: list[Repetition]
 
     @classmethod
-    def of(cls, principal: Principal, user_id: UUID, scope: str, object_id: str) -> ErasurePreview:
-        """Read it. The object exists, and is not ``everything``."""
+    def of(
+        cls, principal: Principal, user_id: UUID, scope: str, object_id: str, *, elsewhere: bool = True
+    ) -> ErasurePreview:
+        """Read it. The object exists, and is not ``everything``. ``elsewhere``: also what else says the same."""
         extent = extent_of(Erasure(user_id=user_id, scope=scope, object_id=object_id))
-        found = said_again(principal, scope, object_id)
+        found = said_again(principal, scope, object_id) if elsewhere else []
         return cls(extent, [each for each in found if not _is_in(extent, each)])
 
     @property

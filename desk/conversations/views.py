@@ -176,7 +176,11 @@ def _show_removal(
     request: PageRequest, principal: Principal, removal: Removal, back: str, refused: Refused | None = None
 ) -> HttpResponse:
     talk, message = removal.conversation, removal.message
-    preview = ErasurePreview.of(principal, must_act_for(principal), removal.scope, str(removal.object_id))
+    # All that was said in a conversation takes long to look for.
+    looked = message is not None or request.GET.get("elsewhere") == "yes"
+    preview = ErasurePreview.of(
+        principal, must_act_for(principal), removal.scope, str(removal.object_id), elsewhere=looked
+    )
     along = also_erased(principal, preview.extent, str(removal.object_id), summaries=summaries_with(removal))
     context = {
         "principal": principal,
@@ -187,6 +191,7 @@ def _show_removal(
         "glimpse": shorten(message.content, GLIMPSE_CHARACTERS) if message else "",
         "along": along,
         "also": said_elsewhere(principal, preview.also),
+        "looked": looked,
         "removal": removal,
         "most": MOST_WITHHELD,
         "grace_hours": settings.ERASE_GRACE_HOURS,

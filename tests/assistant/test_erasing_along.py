@@ -1,5 +1,7 @@
 """What says the same as something erased: offered before, erased with it under one receipt if the person chooses it."""
 
+import re
+
 import pytest
 from django.utils import timezone
 
@@ -119,6 +121,9 @@ def test_a_conversation_offers_what_its_own_messages_say(api, client, owner, sai
     client.force_login(owner)
     where = f"/conversations/{talk.pk}/remove/"
     page = client.get(where).content.decode()
+    assert 'name="also"' not in page
+    looked = re.search(r'href="(\?elsewhere=yes)#erase"', page)[1]
+    page = client.get(where + looked).content.decode()
     assert all(f'name="also" value="{key}" checked' in page for key in keys)
     assert "of 50 messages at most 300 sentences" in page
     client.post(where, {"decision": "erase", "at_once": "", "also": [*keys]})
