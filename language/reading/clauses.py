@@ -20,7 +20,7 @@ DOUBT = listed(
 )
 _MARKS = frozenset({",", ";", "-", ":", ".", "(", ")"})
 _MARKERS = listed(
-    """well so yeah yes no oh anyway also then actually basically honestly and but or though tho too however
+    """well so yeah yeh yes no oh anyway also then actually basically honestly and but or though tho too however
     obviously funnily practically really please thanks straight still now just yet"""
 )
 _FINITE = frozenset({"VBD", "VBZ", "VBP", "MD"})

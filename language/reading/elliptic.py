@@ -27,7 +27,7 @@ _LEAD = re.compile(
 )
 _TAIL = re.compile(
     r"(?i)(?:,? (?:if (?:i|you)\b[^?]*|by the way|exactly|originally|again|anyway|please|dear|back then|then|"
-    r"at the time|in those days|at some point|at all|any ?more|(?-i:, [A-Z]\w+)))+(?=\?)"
+    r"at the time|in those days|at some point|at all|any ?more|these days|nowadays|(?-i:, [A-Z]\w+)))+(?=\?)"
 )
 _TOPIC = re.compile(r"(?P<topic>(?:[Yy]our |[Hh]is |[Hh]er )?\w+), (?=(?:what|when|where|who|how|did|does|is|was)\b)")
 _VERBLESS = re.compile(
@@ -35,6 +35,9 @@ _VERBLESS = re.compile(
     r"(?: outside of \w+| about you| in the family)?\?$"
 )
 _YOU_TWO = re.compile(r"(?i)\byou (?:two|both|all)\b")
+_ASSENT = re.compile(r"(?i)(?:(?:oh|ah|yes|yeah|yeh|sure|of course|certainly|indeed)\b,? )+")
+_NEXT_CLAUSE = re.compile(r"(?i), (?:and |but )?(?=(?:i|he|she|it|we|they)(?: |'))")
+_DEGREE = re.compile(r"(?i)(?:very|extremely|terribly|really|quite|rather|deeply|a (?:bit|little))(?: much)?$")
 _SENTENCE = re.compile(r"[^.!?\s][^.!?\n]*(?=[.!?\n]|$)")
 _MOST_OF_A_LEAD = 3
 """Words of a sentence before the answer: "Of course."."""
@@ -63,7 +66,7 @@ _TIMES = (
 _DURATION = re.compile(
     r"(?i)^(?:(?:about|almost|nearly|over|only|just) )?[\w-]+(?: and a half)? (?:minute|hour|day|week|month|year)s?\b"
 )
-_OFTEN = re.compile(r"(?i)^(?:every|once|twice|daily|weekly|always|most|(?:\w+ )times)\b")
+_OFTEN = re.compile(r"(?i)^(?:every|each|once|twice|daily|weekly|always|most|(?:\w+ )times)\b")
 _YOURS = {"your": "my", "yours": "mine", "yourself": "myself"}
 _OF_MINE = {"are": "am", "'re": "am", "were": "was"}
 _HAVE = {"have": "Do", "has": "Does", "had": "Did"}
@@ -85,19 +88,24 @@ def complete_answer(reply: str, text: str, said: str, about: str) -> Iterator[tu
     if not questions or _DENIED.search(said):
         return
     for sentence in islice(_SENTENCE.finditer(text), 2):
-        words = len(sentence[0].split())
-        is_short = words <= MOST_WORDS and not _HEDGED.search(sentence[0])
-        whole = _completed(questions[-1], sentence[0], about) if is_short else ""
-        if whole:
-            yield sentence.start(), sentence.end(), whole
-        if whole or words > _MOST_OF_A_LEAD:
+        assent = _ASSENT.match(sentence[0])
+        start = sentence.start() + (assent.end() if assent else 0)
+        further = _NEXT_CLAUSE.search(text, start, sentence.end())
+        for end, rest in ((sentence.end(), sentence.end()), *([(further.start(), further.end())] if further else ())):
+            part = text[start:end]
+            is_short = len(part.split()) <= MOST_WORDS and not _HEDGED.search(part)
+            whole = _completed(questions[-1], part, about) if is_short else ""
+            if whole:
+                yield sentence.start(), rest, whole if end == rest else f"{whole}. "
+                return
+        if len(sentence[0].split()) > _MOST_OF_A_LEAD:
             return
 
 
 def _completed(question: str, answer: str, about: str) -> str:
     given = parse(f"{answer}.")
     root = given.root if given is not None else None
-    if given is None or root is None or _is_clause(given, root):
+    if not answer or given is None or root is None or _is_clause(given, root):
         return ""
     alone = _TAIL.sub("", _LEAD.sub("", question))
     verbless = _VERBLESS.match(alone) if about else None
@@ -355,7 +363,8 @@ class _Answer:
             after = [each for each in rest if each.index > asked[-1].index]
             return _joined(said, f"{verb}{_after(before)} {thing}", after)
         if self.question.auxiliary.lemma.lower() == "be" and not self.begins_with_preposition:
-            return ""
+            is_adjective = [each.pos for each in rest] == ["ADJ"]
+            return f"{said} {verb} {self.text} {rest[0].text}" if is_adjective and _DEGREE.match(self.text) else ""
         if any(each.tag == "PRP" for each in self.parsed.words):
             return ""
         fits = (self._adverbial(each) for each in ("when", "how long", "how often"))

@@ -28,7 +28,7 @@ _JOKES = re.compile(
     r")?(?:remember|recall))\b|/s\b"
 )
 _DOUBTS = re.compile(
-    r"(?i)^(?:(?:but|or|and|though|well) )*(?:maybe|perhaps|or was it|was it|not sure|i(?:'m| am) not "
+    r"(?i)^(?:(?:but|or|and|though|well|no|lol|haha)[, ]+)*(?:jk\b|maybe|perhaps|or was it|was it|not sure|i(?:'m| am) not "
     r"(?:so |quite |really )?sure|i could be wrong|"
     r"i might be wrong|i may be wrong|something like that|don't quote me|just kidding|(?:i(?:'m| am|"
     r"'m only) )?(?:just |only )?(?:joking|kidding)|"

@@ -21,7 +21,7 @@ _ENDS_OPEN = re.compile(
     r"|(?<![\w'])(?-i:[a-z])[\w-]*'s$"
 )
 _MAY_END = re.compile(
-    r"(?i)\b(?:ever since|(?:has|have|had) [^,]+ since|with the \w+ on"
+    r"(?i)\b(?:ever since|as (?:[\w'’]+ ){1,4}(?:has|have|had) been|(?:has|have|had) [^,]+ since|with the \w+ on"
     r"|(?:would|could|did|does|do|was|were|is|are|has|had|will|can) not)$"
 )
 _UNCLEAR = re.compile(r"(?i)\b(?:that|this|those|these)(?=[.,;]|$)|, (?:so|and|but|then|or),")
@@ -40,7 +40,8 @@ _SPOKEN = re.compile(
     r"(?i), no,|^(?:please|certainly|surely|exactly|yes|no|well|right|mostly|anyway|because there)\b"
     r"|^[^,]+(?:,| but) (?:is|are) (?!\w+ing\b)|\band so (?:do|did|does)\b|\b(?:all|both) (?:has|is|was)\b"
     r"| and (?-i:[A-Z])[\w-]+ (?:all|both) (?!of\b)|^in \d{1,2},? (?-i:[A-Z]|the user)"
-    r"|\b(?:is|was) the (?:first|second|third|last|other|one)[.!]?$|\bwould (?:one|the|an?)\b"
+    r"|\b(?:is|was) the (?:first|second|third|last|other|one)[.!]?$|\bwould (?:one|the|an?|enough|some|no)\b"
+    r"|\b(?:had|would|could|should) of (?!course)|^(?-i:[A-Z])\w+s (?:in|at|on|with|to|for) [^,]+, the user\b"
     r"|^the user (?:(?:cannot|can|could|would|did|does)|(?:loses|drops|misses) the \w+"
     r"|is (?:at work|at home|home|here|there|back|off|away|out|in bed|on the (?:bus|train|phone)))[.!]?$"
 )
@@ -48,15 +49,15 @@ _SPOKEN = re.compile(
 _UNKNOWN_WORD = re.compile(
     r"^The user (?!\w+ly\b)([a-zà-ÿ]+) (?:is|was|has|had|works|lives|goes|went|said|says|speaks)\b"
 )
-_OF_USER_TWICE = re.compile(r"(?i)\b(the user's \w+(?: [A-Z]\w+)?)\b.*\b\1\b")
+_OF_USER_TWICE = re.compile(r"\b([Tt]he user's \w+)(?: ([A-Z]\w+))?\b.*\b(?i:\1)(?(2) \2|(?! [A-Z]))\b")
 _QUOTED = re.compile(r'"[^"]*"')
 _NEGATION = re.compile(
     r"(?i)\b(?:not|n't|never|no|nobody|nothing|none|neither|nor|without|cannot|hardly|rarely|seldom|nowhere)\b|n't\b"
 )
 _NAMED_TWICE = re.compile(
     r"'s (?:[\w'-]+ )?([A-Z][\w'-]+),? \1\b|'s 's"
-    r"|(?<!St )\b[\w-]+'s, |\b(\w+) \2's\b|'s's|\b([A-Z]\w+) (?:is|was) (?:called"
-    r"|named) \3\b|\b([A-Z]\w+)'s name (?:is|was) \4\b"
+    r"|(?<!St )\b[\w-]+'s, |\b(\w+) \2's\b|'s's|\b([A-Z]\w+) (?:is|was) (?:called "
+    r"|named )?\3\b|\b([A-Z]\w+)'s name (?:is|was) \4\b"
 )
 
 

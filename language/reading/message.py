@@ -34,6 +34,8 @@ _CONTENT = frozenset({"NOUN", "PROPN", "ADJ", "VERB", "NUM", "X"})
 _INDEFINITES = listed(
     """anybody nobody everybody anyone everyone everything everywhere anything nothing twice always never"""
 )
+_COUNTERPARTS = listed("one none another some")
+"""Objects that mean nothing without the noun that they stand for."""
 _RECIPROCAL = frozenset({"meet", "marry", "married", "engaged", "divorce", "separate", "split", "break"})
 _PRONOUNS_ARE = re.compile(r"(?i)\bmy pronouns are ((?:she|he|they|it|xe|ze|ey)/\w+(?:/\w+)?)")
 _FAVOURITE = frozenset({"favourite", "favorite", "favourites", "favorites"})
@@ -197,6 +199,8 @@ class MessageReader(StatementBuilder):
         ]
         if says_too_little(sense, owner, content):
             raise _Dropped("says too little")
+        if any(_is_counterpart(clause, each) for each in clause.children("dobj", "attr")):
+            raise _Dropped("unclear pronoun")
         try:
             clause, sentence = self._word_clause(clause, owner if not thing else None, about, elided=elided)
         except Unclear:
@@ -343,6 +347,11 @@ class MessageReader(StatementBuilder):
         return self._statement(
             legacy, punctuated(f"{legacy.name} died {told}".strip()), "death", *self._span(clause.words())
         )
+
+
+def _is_counterpart(clause: Clause, word: Word) -> bool:
+    """Whether a word stands for a noun of another sentence: "has one on the thumb", but not "has one of his"."""
+    return word.low in _COUNTERPARTS and all(each.dep == "prep" and each.low != "of" for each in clause.parsed.children(word))
 
 
 def _capital(text: str) -> str:

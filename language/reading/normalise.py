@@ -39,7 +39,7 @@ _ASIDES = re.compile(
     r"(?=\s*(?:[,.!?;:)]|- |$))"
 )
 _OPENERS = re.compile(
-    r"(?i)(?:(?<=[.!?;:] )|^)(?:(?:well|so|yeah|yea|ya|yo|(?:my )?dear(?=,)|like(?= (?:i|he|she|we|my)\b)"
+    r"(?i)(?:(?<=[.!?;:] )|^)(?:(?:well|so|yeah|yeh|yea|ya|yo|(?:my )?dear(?=,)|like(?= (?:i|he|she|we|my)\b)"
     r"|true|yep|yes|yup|no|nope|oops|wait(?=[,!])|correction(?=:)"
     r"|nah|oh|ah|aw|ha|hm+|um|uh|and|but|"
     r"or|also|plus|anyway|anyways|"

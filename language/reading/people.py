@@ -22,6 +22,7 @@ from language.reading.kin import (
     possessor,
     whole_name,
 )
+from language.reading.lexicon import is_kind_of
 from language.reading.normalise import MASK
 from language.reading.parse import Parsed, Word
 from language.reading.persons import PRONOUNS, Person
@@ -31,6 +32,7 @@ _NO_PERSON = listed("""GPE LOC ORG DATE TIME NORP FAC PRODUCT EVENT WORK_OF_ART 
 _ASKED_CHILDREN = re.compile(r"(?i)\b(?:children|kids)\b[^.!?]*\?$")
 _THEY = frozenset({"they", "them", "their"})
 _SUBJECTS = frozenset({"nsubj", "nsubjpass"})
+_NEW = _SUBJECTS | {"attr", "dobj", "pobj"}
 _OF_PLACES = frozenset({"at", "in", "through", "across", "along"})  # An unknown name after one is no person's.
 
 
@@ -56,7 +58,8 @@ class Cast:
     parent_asked_about: Person | None = None
     """Whose children the assistant asked about: names in the answer are theirs."""
     has_plural: bool = False
-    """Whether this message has mentioned a plural so far."""
+    has_stranger: bool = False
+    """Whether this message has mentioned a plural, and a person without name or kin, so far."""
 
     @classmethod
     def of(cls, legacy_name: str | None, user_name: str, texts: Sequence[str]) -> Cast:
@@ -91,7 +94,7 @@ class Cast:
             for person in self.mentioned_before
             if person.role == "other" and person.name.lower() in low and person.name
         ]
-        self.is_ambiguous, self.plural_antecedent, self.has_plural = False, None, False
+        self.is_ambiguous, self.plural_antecedent, self.has_plural, self.has_stranger = False, None, False, False
         kin = kin_asked_about(reply)
         if kin and (self.legacy is None or (self.legacy.group or KIN[kin]) != KIN[kin]):
             self.focus = self.find_or_add(kin=kin, owner=self.user)
@@ -145,11 +148,15 @@ class Cast:
                 self.has_plural = True
                 self.plural_antecedent = self._plural_antecedent(parsed, word)
             elif word.low in PRONOUNS and word.pos in {"PRON", "DET", "ADJ"}:
-                referents[word.index] = self._antecedent(parsed, word, referents, subject)
+                person = self._antecedent(parsed, word, referents, subject)
+                is_other = person is not None and person.role == "other" and person not in self.mentioned_now
+                referents[word.index] = None if is_other and self.has_stranger else person
             elif word.pos in {"NOUN", "PROPN", "ADJ", "VERB"}:
                 person = self._resolve_name(parsed, word, referents)
                 if person is not None:
                     referents[word.index] = person
+                elif word.tag == "NN" and word.dep in _NEW and is_kind_of(word.low, "person"):
+                    self.has_stranger = True
             person = referents.get(word.index)
             if person is not None and person.role != "user":
                 person.gender = person.gender or PRONOUNS.get(word.low, "")
@@ -162,9 +169,10 @@ class Cast:
         self.mentioned_now = [*(each for each in self.mentioned_now if each is not person), person]
 
     def _couple(self) -> Person | None:
-        """The legacy and the only other person spoken of, as the antecedent of "they" without another plural."""
+        """The legacy and the only other person of this message, as the antecedent of "they" without another plural."""
         spoken = {id(each): each for each in (*self.mentioned_before, *self.mentioned_now) if each.gender != "several"}
         others = [each for each in spoken.values() if each.role == "other" and each.name]
+        others = others if others and others[0] in self.mentioned_now else []
         if self.legacy is None or self.has_plural or len(others) != 1 or id(self.legacy) not in spoken:
             return None
         for each in (self.legacy, *others):
@@ -222,7 +230,8 @@ class Cast:
         inside = word.dep in {"compound", "nmod", "amod"} and word.head > word.index
         if located or (inside and parsed.head(word).pos != "PROPN"):
             return None
-        if word.entity == "PERSON" or word.dep in _SUBJECTS or name_gender(word.text):
+        accompanies = word.dep == "pobj" and word.pos == "PROPN" and parsed.head(word).low == "with"
+        if word.entity == "PERSON" or word.dep in _SUBJECTS or accompanies or name_gender(word.text):
             alone = word.dep in _SUBJECTS and not parsed.children(word)
             parent = self.parent_asked_about if alone else None
             return self.find_or_add(name=whole_name(parsed, word), kin="child" if parent else "", owner=parent)
@@ -277,6 +286,11 @@ class Cast:
         gender = PRONOUNS[word.low]
         possessive = word.tag == "PRP$" or word.dep == "poss"
         is_subject = word.dep in _SUBJECTS
+        if possessive and parsed.head(word).low in KIN:  # "His father was a clerk and his mother taught."
+            same = (each for each in parsed.words[: word.index] if each.low == word.low and each.dep == "poss")
+            holder = next((referents.get(each.index) for each in same if parsed.head(each).low in KIN), None)
+            if holder is not None:
+                return holder
         barred: set[int] = set()
         if not possessive and not is_subject and word.low not in {"himself", "herself"}:
             verb = parsed.head(word)

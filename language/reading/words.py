@@ -189,7 +189,7 @@ _NO_NAMES = listed(
     thurs thursday time times today together told tomorrow took totally towards tried true truly try trying tues
     tuesday tv two typically u ugh uh uk um under unfortunately until upon ur usa used usually ve wanna want wanted
     wants way ways wed wednesday week weeks well well, went while whole whom whose why within without wonderful
-    work worked wow y'all ya yeah year years yep yes yesterday yet your youre yours yourself yourselves yup"""
+    work worked wow y'all ya yeah yeh year years yep yes yesterday yet your youre yours yourself yourselves yup"""
 )
 NOT_NAMES = (ENGLISH | NATIONALITIES | LANGUAGES | _NO_NAMES) - FEMALE_NAMES - MALE_NAMES
 
