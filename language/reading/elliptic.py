@@ -31,9 +31,11 @@ _TAIL = re.compile(
 )
 _TOPIC = re.compile(r"(?P<topic>(?:[Yy]our |[Hh]is |[Hh]er )?\w+), (?=(?:what|when|where|who|how|did|does|is|was)\b)")
 _VERBLESS = re.compile(
-    r"(?i)^(?:(?:and|any|what about|how about) )?(?:your |his |her )?(?P<what>\w+(?: (?:or|and) \w+)?)"
+    r"(?i)^(?:(?:and|any|by|what about|how about) )?(?:your |his |her )?(?P<what>\w+(?: (?:or|and) \w+)?)"
     r"(?: outside of \w+| about you| in the family)?\?$"
 )
+_TRADES = listed("profession occupation trade job work")
+_STATES = listed("married divorced widowed engaged retired employed")
 _YOU_TWO = re.compile(r"(?i)\byou (?:two|both|all)\b")
 _ASSENT = re.compile(r"(?i)(?:(?:oh|ah|yes|yeah|yeh|sure|of course|certainly|indeed)\b,? )+")
 _NEXT_CLAUSE = re.compile(r"(?i), (?:and |but )?(?=(?:i|he|she|it|we|they)(?: |'))")
@@ -43,7 +45,7 @@ _MOST_OF_A_LEAD = 3
 """Words of a sentence before the answer: "Of course."."""
 _DENIED = re.compile(r"(?i)^\W*(?:oh,? )?(?:no|nope|nah|not|never|none|nothing|nobody|neither)\b")
 _HEDGED = re.compile(r"(?i)\b(?:maybe|perhaps|possibly|probably|guess|suppose|think|not sure|dunno|idea)\b|\?")
-_MONTH = "|".join(MONTHS)
+_MONTH = "|".join((*MONTHS, *(rf"{month[:3]}\b\.?" for month in MONTHS), r"sept\b\.?"))
 _TIMES = (
     (
         re.compile(rf"(?i)(?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{_MONTH})\b|(?:{_MONTH}) \d{{1,2}}\b(?!\d)"),
@@ -114,6 +116,10 @@ def _completed(question: str, answer: str, about: str) -> str:
         first = re.split(r"(?i), (?=(?:i|he|she|it|we)\b)", answer)[0]
         if lists_things(what) and root.pos in _NOMINAL:
             return f"{what.capitalize()}: {first}"
+        if what in _TRADES:
+            alone = "What do you do?" if about == "I" else f"What did {about.lower()} do?"
+        elif is_adjective(what) or what in _STATES:
+            alone = f"Are you {what}?" if about == "I" else f"Was {about.lower()} {what}?"
         counts = given.words[0].pos in {"NUM", "DET"} or root.low in KIN.keys() | PETS
         if counts and what.split()[0] in KIN.keys() | KIN_PLURALS | PETS | {"pets", "animals"}:
             alone = f"Do you have {what}?" if about == "I" else f"Did {about.lower()} have {what}?"

@@ -42,12 +42,13 @@ _SPOKEN = re.compile(
     r"| and (?-i:[A-Z])[\w-]+ (?:all|both) (?!of\b)|^in \d{1,2},? (?-i:[A-Z]|the user)"
     r"|\b(?:is|was) the (?:first|second|third|last|other|one)[.!]?$|\bwould (?:one|the|an?|enough|some|no)\b"
     r"|\b(?:had|would|could|should) of (?!course)|^(?-i:[A-Z])\w+s (?:in|at|on|with|to|for) [^,]+, the user\b"
+    r"|^(?:one|two|three|\d+)\b[^,]{0,30}, [^,]+, (?:he|she|it|they|the user)\b"
     r"|^the user (?:(?:cannot|can|could|would|did|does)|(?:loses|drops|misses) the \w+"
     r"|is (?:at work|at home|home|here|there|back|off|away|out|in bed|on the (?:bus|train|phone)))[.!]?$"
 )
 """Speech disfluencies ("fell on the ice, no, what am I saying"), imperatives, and sentences with too little content."""
 _UNKNOWN_WORD = re.compile(
-    r"^The user (?!\w+ly\b)([a-zà-ÿ]+) (?:is|was|has|had|works|lives|goes|went|said|says|speaks)\b"
+    r"^The user (?!\w+ly\b|(?:still|now|often|sometimes|once|already|seldom|even|later|first)\b)([a-zà-ÿ]+) (?:is|was|has|had|works|lives|goes|went|said|says|speaks)\b"
 )
 _OF_USER_TWICE = re.compile(r"\b([Tt]he user's \w+)(?: ([A-Z]\w+))?\b.*\b(?i:\1)(?(2) \2|(?! [A-Z]))\b")
 _QUOTED = re.compile(r'"[^"]*"')

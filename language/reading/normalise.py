@@ -104,8 +104,8 @@ _HE_SAID = re.compile(
 # A contracted verb, not a possessive: "My mum's moved in".
 _KIN_HAS = re.compile(
     rf"(?i)(?<=\b)((?:my|our|his|her) (?:\w+ )?(?:{'|'.join(sorted(map(re.escape, KIN)))}))'s "
-    r"(?:(?P<has>been|got|gone|had|moved|become|died|left|started|retired)|(?P<is>\w+ing|an?|the|in|at|not|very"
-    r"|called|named))\b(?! of\b)"
+    r"(?:(?P<has>been|got|gone|had|moved|become|died|left|started|retired)|(?P<is>\w{2,}ing(?! (?:is|was)\b)|an?|the|in"
+    r"|at|not|very|called|named))\b(?! of\b)"
 )
 _IS = re.compile(r"(?i)\b((?:my|our|his|her) [a-z]+)'s (?=(?:an?|the|my|in|on|at|from|called|named) )")
 _HAS = re.compile(r"(?i)\b(who|s?he|it|(?:my|our|his|her) [a-z]+)'s (?=(?:just|already|recently) \w+ed\b)")

@@ -277,6 +277,8 @@ def _fix_misparses(words: Sequence[Word]) -> list[Word]:
         head = words[word.head]
         if word.dep == "nsubj" and head.dep == "auxpass":  # "Tom is engaged": attach the subject to the participle.
             mended[word.index] = replace(word, head=head.head)
+        if word.dep == "auxpass" and head.tag == "JJ" and word.lemma == "be":  # "We were married on the 14th."
+            mended[head.index] = replace(head, pos="VERB", tag="VBN")
         if head.head == head.index and head.low == "like" and head.tag == "IN" and word.dep == "nsubj":
             mended[head.index] = replace(head, pos="VERB", tag="VBP", lemma="like")
             for each in words:

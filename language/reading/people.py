@@ -246,7 +246,8 @@ class Cast:
             return None
         owner = self._resolve_owner(possessive, referents)
         capital = word.text[:1].isupper() and bool(name)
-        if possessive is None and (word.low in NAMING_KIN or capital) and not has_article(parsed, word):
+        is_bare = word.dep in _SUBJECTS and not parsed.children(word)  # "Girlfriend is Shannon."
+        if possessive is None and (word.low in NAMING_KIN or capital or is_bare) and not has_article(parsed, word):
             owner = self.user
         appositive = parsed.head(word) if word.dep == "appos" else None
         if appositive is not None and appositive.index in referents:
