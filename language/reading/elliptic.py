@@ -32,10 +32,11 @@ _TAIL = re.compile(
 _TOPIC = re.compile(r"(?P<topic>(?:[Yy]our |[Hh]is |[Hh]er )?\w+), (?=(?:what|when|where|who|how|did|does|is|was)\b)")
 _VERBLESS = re.compile(
     r"(?i)^(?:(?:and|any|by|what about|how about) )?(?:your |his |her )?(?P<what>\w+(?: (?:or|and) \w+)?)"
-    r"(?: outside of \w+| about you| in the family)?\?$"
+    r"(?: outside of \w+| about you| in the family| (?:i|we) should (?:know|remember)(?: about)?)?\?$"
 )
+_HAVING = re.compile(r"(?i)^(?:do|did) (?:you|he|she) have (?:any )?(?P<what>\w+)\?$")
 _TRADES = listed("profession occupation trade job work")
-_STATES = listed("married divorced widowed engaged retired employed")
+_STATES = listed("married divorced widowed separated single engaged retired employed unemployed")
 _YOU_TWO = re.compile(r"(?i)\byou (?:two|both|all)\b")
 _ASSENT = re.compile(r"(?i)(?:(?:oh|ah|yes|yeah|yeh|sure|of course|certainly|indeed)\b,? )+")
 _NEXT_CLAUSE = re.compile(r"(?i), (?:and |but )?(?=(?:i|he|she|it|we|they)(?: |'))")
@@ -75,6 +76,8 @@ _HAVE = {"have": "Do", "has": "Does", "had": "Did"}
 _UNCLEAR = listed("it that this these those there here them i me my mine we us our something anything else")
 _AUXILIARIES = listed("be do have will would can could should must may might shall")
 _TOWARDS = listed("go move travel come emigrate return fly run flee retire")
+_ON = listed("farm island coast estate street road")
+_DWELLINGS = _ON | listed("village town city cottage house flat apartment suburb hamlet countryside mountains valley")
 _FAVOURITES = frozenset({"favourite", "favorite"})
 _NOMINAL = frozenset({"NOUN", "PROPN", "NUM"})
 _SUBJECTS = frozenset({"nsubj", "nsubjpass"})
@@ -110,12 +113,13 @@ def _completed(question: str, answer: str, about: str) -> str:
     if not answer or given is None or root is None or _is_clause(given, root):
         return ""
     alone = _TAIL.sub("", _LEAD.sub("", question))
-    verbless = _VERBLESS.match(alone) if about else None
+    verbless = (_VERBLESS.match(alone) or _HAVING.match(alone)) if about else None
     if verbless is not None:
         what = verbless["what"].lower()
         first = re.split(r"(?i), (?=(?:i|he|she|it|we)\b)", answer)[0]
         if lists_things(what) and root.pos in _NOMINAL:
-            return f"{what.capitalize()}: {first}"
+            begin = first.split(maxsplit=1)[0].lower()
+            return f"{what.capitalize()}: {begin if is_word(begin) and begin not in PROPER else first[: len(begin)]}{first[len(begin) :]}"
         if what in _TRADES:
             alone = "What do you do?" if about == "I" else f"What did {about.lower()} do?"
         elif is_adjective(what) or what in _STATES:
@@ -341,10 +345,11 @@ class _Answer:
             first = first.removeprefix(f"{ends} ") if asks == "where" else first
             more = takewhile(lambda each: re.match(r"(?:in|at|on|near|by)\b", each), parts[1:])
             return ", ".join([first, *more]) if first else ""
-        if asks == "where" and (self.root.pos == "PROPN" or is_place(self.root.text)):
-            is_stranded = bool(self.question.rest) and self.question.rest[-1].pos == "ADP"
+        if asks == "where" and (self.root.pos == "PROPN" or self.root.low in _DWELLINGS or is_place(self.root.text)):
+            is_stranded = bool(self.question.rest) and self.question.rest[-1].dep == "prep"
             goes = any(each.lemma in _TOWARDS for each in self.question.rest)
-            return f"{'' if is_stranded else 'to ' if goes else 'in '}{parts[0]}"
+            before = "to " if goes else "on " if self.root.low in _ON else "in "
+            return f"{'' if is_stranded else before}{parts[0]}"
         if asks == "how long":
             return parts[0] if self.begins_with_preposition else f"for {parts[0]}" if _DURATION.match(parts[0]) else ""
         return parts[0] if asks == "how often" and _OFTEN.match(parts[0]) else ""
@@ -370,7 +375,10 @@ class _Answer:
             return _joined(said, f"{verb}{_after(before)} {thing}", after)
         if self.question.auxiliary.lemma.lower() == "be" and not self.begins_with_preposition:
             is_adjective = [each.pos for each in rest] == ["ADJ"]
-            return f"{said} {verb} {self.text} {rest[0].text}" if is_adjective and _DEGREE.match(self.text) else ""
+            if is_adjective and _DEGREE.match(self.text):
+                return f"{said} {verb} {self.text} {rest[0].text}"
+            is_other = any(each.low in _STATES for each in rest) and self.parsed.words[0].low in _STATES
+            return f"{said} {verb} {self.text}" if is_other else ""
         if any(each.tag == "PRP" for each in self.parsed.words):
             return ""
         fits = (self._adverbial(each) for each in ("when", "how long", "how often"))

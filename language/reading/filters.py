@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from language.reading.clauses import DOUBT, SAY, Clause, is_finite, subject_of
+from language.reading.kinds import is_health
 from language.reading.normalise import MASK
 from language.reading.parse import Word
 from language.reading.persons import Person
@@ -60,6 +61,10 @@ _STATES = listed(
 )
 _OCCASIONS = listed(
     """idea question problem look chat lunch dinner meeting hearing minute request doubt feeling point clue time"""
+)
+_UNDERTAKINGS = listed(
+    """job work school university college course degree training apprenticeship studies business company family
+    therapy treatment medication chemo diet relationship career phd retirement"""
 )
 _LASTING = listed(
     """learn train study work marry live teach build move retire expect save volunteer raise write plan practise
@@ -224,7 +229,7 @@ def is_transient(clause: Clause) -> bool:  # noqa: PLR0911, PLR0912
     if progressive and lemma not in _LASTING:
         return True
     if lemma == "be" and any(
-        each.lemma.lower() in _STATES or each.low in _STATES
+        each.tag != "JJS" and (each.lemma.lower() in _STATES or each.low in _STATES)
         for each in clause.children("acomp", "attr", "advmod", "prep")
     ):
         return not any(
@@ -255,8 +260,9 @@ def _is_lasting(clause: Clause, complements: Sequence[Word]) -> bool:  # noqa: P
             for each in complements
         ) and not lows & {"this", "that", "you"}
     if lemma in {"start", "begin", "finish"}:
-        by_the_clock = not past and any(each.low == "at" for each in clause.children("prep"))
-        return by_the_clock or (lemma != "finish" and bool(complements))
+        at = any(each.low in {"at", "as"} for each in clause.children("prep"))
+        undertaken = any(each.lemma in _UNDERTAKINGS for each in clause.children("dobj"))
+        return undertaken or (lemma != "finish" and (at or bool(complements)))
     if lemma == "come" and any(each.low == "from" for each in clause.children("prep")):
         return True
     if lemma == "go":
@@ -264,7 +270,9 @@ def _is_lasting(clause: Clause, complements: Sequence[Word]) -> bool:  # noqa: P
             clause.children("prep", "xcomp", "advmod", "advcl")
         )
     if lemma == "get":
-        return (past or is_habitual(clause)) and not lows & {"it", "this", "that"}
+        text = " ".join(each.text for each in clause.words())
+        is_lasting = past or is_habitual(clause) or (bool(clause.children("dobj")) and is_health(text))
+        return is_lasting and not lows & {"it", "this", "that"}
     if lemma == "use" and clause.head.tag == "VBP" and not lows & {"the", "this", "that", "it", "you", "your"}:
         return bool(clause.children("dobj"))
     if lemma in {"use", "make", "come", "call", "find", "look", "see", "talk", "sleep", "try"}:

@@ -57,8 +57,8 @@ _NEGATION = re.compile(
 )
 _NAMED_TWICE = re.compile(
     r"'s (?:[\w'-]+ )?([A-Z][\w'-]+),? \1\b|'s 's"
-    r"|(?<!St )\b[\w-]+'s, |\b(\w+) \2's\b|'s's|\b([A-Z]\w+) (?:is|was) (?:called "
-    r"|named )?\3\b|\b([A-Z]\w+)'s name (?:is|was) \4\b"
+    r"|\b([A-Z]\w+)'s (?:\w+ )?\2\b|(?<!St )\b[\w-]+'s, |\b(\w+) \3's\b|'s's|\b([A-Z]\w+) (?:is|was) (?:called "
+    r"|named )?\4\b|\b([A-Z]\w+)'s name (?:is|was) \5\b"
 )
 
 
