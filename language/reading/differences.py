@@ -91,8 +91,7 @@ def _differ_in_particulars(pair: Alignment) -> bool:
 
 def _have_other_units(pair: Alignment) -> bool:
     """Whether each has a unit that the other lacks, also without a figure: "half an acre"."""
-    one, other = pair.first.units, pair.second.units
-    return bool(one - other and other - one)
+    return bool(pair.first.units - pair.second.units and pair.second.units - pair.first.units)
 
 
 def _has_other_values(pair: Alignment) -> bool:

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from itertools import islice, takewhile
 
 from language.reading.figures import MONTHS
-from language.reading.inflection import inflect_third_person, past_of
 from language.reading.lexicon import is_adjective, is_kind_of, is_place, is_word
 from language.reading.notes import lists_things
 from language.reading.parse import Parsed, Word, parse
+from language.reading.question_parts import SUBJECTS, QuestionParts, after, text_of
 from language.reading.words import KIN, KIN_PLURALS, PETS, PROPER, listed
 
 MOST_WORDS = 24
@@ -70,17 +70,12 @@ _DURATION = re.compile(
     r"(?i)^(?:(?:about|almost|nearly|over|only|just) )?[\w-]+(?: and a half)? (?:minute|hour|day|week|month|year)s?\b"
 )
 _OFTEN = re.compile(r"(?i)^(?:every|each|once|twice|daily|weekly|always|most|(?:\w+ )times)\b")
-_YOURS = {"your": "my", "yours": "mine", "yourself": "myself"}
-_OF_MINE = {"are": "am", "'re": "am", "were": "was"}
-_HAVE = {"have": "Do", "has": "Does", "had": "Did"}
-_UNCLEAR = listed("it that this these those there here them i me my mine we us our something anything else")
-_AUXILIARIES = listed("be do have will would can could should must may might shall")
 _TOWARDS = listed("go move travel come emigrate return fly run flee retire")
+_WITH_TO = listed("teach want hope plan like love learn try promise")
 _ON = listed("farm island coast estate street road")
 _DWELLINGS = _ON | listed("village town city cottage house flat apartment suburb hamlet countryside mountains valley")
 _FAVOURITES = frozenset({"favourite", "favorite"})
 _NOMINAL = frozenset({"NOUN", "PROPN", "NUM"})
-_SUBJECTS = frozenset({"nsubj", "nsubjpass"})
 
 
 def complete_answer(reply: str, text: str, said: str, about: str) -> Iterator[tuple[int, int, str]]:
@@ -113,13 +108,15 @@ def _completed(question: str, answer: str, about: str) -> str:
     if not answer or given is None or root is None or _is_clause(given, root):
         return ""
     alone = _TAIL.sub("", _LEAD.sub("", question))
-    verbless = (_VERBLESS.match(alone) or _HAVING.match(alone)) if about else None
+    having = _HAVING.match(alone)
+    verbless = (having if having and lists_things(having["what"]) else _VERBLESS.match(alone)) if about else None
     if verbless is not None:
         what = verbless["what"].lower()
         first = re.split(r"(?i), (?=(?:i|he|she|it|we)\b)", answer)[0]
         if lists_things(what) and root.pos in _NOMINAL:
-            begin = first.split(maxsplit=1)[0].lower()
-            return f"{what.capitalize()}: {begin if is_word(begin) and begin not in PROPER else first[: len(begin)]}{first[len(begin) :]}"
+            start = given.words[0]
+            begin = start.text.lower() if _is_common(start) and start.low not in PROPER else start.text
+            return f"{what.capitalize()}: {begin}{first[start.end :]}"
         if what in _TRADES:
             alone = "What do you do?" if about == "I" else f"What did {about.lower()} do?"
         elif is_adjective(what) or what in _STATES:
@@ -129,110 +126,31 @@ def _completed(question: str, answer: str, about: str) -> str:
             alone = f"Do you have {what}?" if about == "I" else f"Did {about.lower()} have {what}?"
     topic = _TOPIC.match(alone)
     alone = re.sub(r"\b(?:he|she|they)\b", topic["topic"], alone[topic.end() :], count=1) if topic else alone
-    asked = _Question.of(_YOU_TWO.sub("you", alone))
+    asked = QuestionParts.of(_YOU_TWO.sub("you", alone))
     told = _Answer(asked, given, root).sentence() if asked else ""
     if told and _YOU_TWO.search(alone):
         told = re.sub(r"^I (am|was|\b)", lambda found: {"am": "we are", "was": "we were"}.get(found[1], "we "), told)
     return f"{told[0].upper()}{told[1:].rstrip(' ,;-')}" if told else ""
 
 
+def _is_common(word: Word) -> bool:
+    return any(is_word(form) for form in (word.low, word.lemma.lower(), word.low.removesuffix("s")))
+
+
 def _is_clause(given: Parsed, root: Word) -> bool:
     """Whether an answer is a sentence by itself, an order or an exclamation."""
+    if given.words[0].tag == "TO":
+        return False
     if root.pos == "INTJ" or root.low in {"wait", "same", "yes", "thanks"} or root.tag in {"VB", "VBP", "MD"}:
         return True
-    return any(each.dep in {*_SUBJECTS, "expl"} for each in given.children(root))
-
-
-@dataclass(frozen=True, slots=True)
-class _Question:
-    """A question by its parts, in its order. ``gap``: the words asked for; ``rest``: what follows the subject."""
-
-    parsed: Parsed
-    gap: Sequence[Word]
-    auxiliary: Word
-    subject: Sequence[Word]
-    rest: Sequence[Word]
-
-    @classmethod
-    def of(cls, text: str) -> _Question | None:
-        """Its parts; None if it is not understood, or about the one who asks."""
-        parsed = parse(f"{text[:1].upper()}{text[1:]}")
-        words = [each for each in parsed.words if each.pos != "PUNCT"] if parsed else []
-        if parsed is None or not words or any(each.low in _UNCLEAR or each.dep == "neg" for each in words):
-            return None
-        if words[2:] and words[0].low in _HAVE and not any(each.tag == "VBN" for each in words):  # "Had he sisters?"
-            return cls.of(f"{_HAVE[words[0].low]} {words[1].text} have {text[words[2].start :]}")
-        asks = words[0].tag in {"WP", "WDT", "WRB"}
-        place = next((at for at, word in enumerate(words[:6]) if word.lemma.lower() in _AUXILIARIES), None)
-        if place is not None and (asks or not place):
-            return cls._with_auxiliary(parsed, words, place)
-        of_subject = asks and words[2:] and words[1].tag == "VBD"
-        return cls(parsed, words[:1], words[1], [], words[2:]) if of_subject else None
-
-    @classmethod
-    def _with_auxiliary(cls, parsed: Parsed, words: Sequence[Word], place: int) -> _Question | None:
-        gap, auxiliary, after = words[:place], words[place], words[place + 1 :]
-        root = next((each for each in words if each.head == each.index), auxiliary)
-        subject = next((each for each in parsed.children(root) if each.dep in _SUBJECTS), None)
-        if subject is None and gap and root is auxiliary and root.lemma == "be":  # "Who is Tom?"
-            return cls(parsed, gap, auxiliary, after, [])
-        if subject is not None and subject in gap:
-            return cls(parsed, gap, auxiliary, [], after)
-        named = {each.index for each in parsed.subtree(subject)} if subject is not None else set()
-        own = list(takewhile(lambda each: each.index in named, after))
-        understood = own and (gap or all(each.low != "or" for each in after))
-        return cls(parsed, gap, auxiliary, own, after[len(own) :]) if understood else None
-
-    @property
-    def asks(self) -> str:
-        """The interrogative: "when", "how old"; empty if it is answered by yes or no."""
-        words = [each.low for each in self.gap]
-        if words[:1] == ["how"] and len(words) > 1:
-            return f"how {words[1]}"
-        if len(words) == 2 and words[1] in {"year", "date", "day", "month", "time"}:
-            return "when"
-        return words[0] if words else ""
-
-    @property
-    def is_what_done(self) -> bool:
-        """Whether it asks for a trade or a deed: "What did he do?"."""
-        return [each.lemma.lower() for each in (self.auxiliary, *self.rest[:1])] == ["do", "do"]
-
-    @property
-    def names(self) -> bool:
-        """Whether a name is asked for."""
-        return self.asks in {"who", "whom"} or any(each.lemma in {"name", "call"} for each in self.parsed.words)
-
-    @property
-    def of_user(self) -> bool:
-        """Whether its subject is the one who answers."""
-        return [each.low for each in self.subject] == ["you"]
-
-    def whose(self) -> str:
-        """Its subject as an owner: "my", "his", "Wim's"."""
-        said = _text(self.subject, of_subject=True)
-        return {"I": "my", "he": "his", "she": "her", "they": "their"}.get(said, f"{said}'s")
-
-    def begin(self) -> tuple[str, str, Sequence[Word]]:
-        """Subject, verb and the words after it, as a statement has them."""
-        said = _text(self.subject, of_subject=True)
-        low, rest = self.auxiliary.low, [each for each in self.rest if each.low != "ever"]
-        if self.auxiliary.lemma.lower() != "do" or not rest or self.is_what_done:
-            form = {"'s": "is"}.get(low, low)
-            return said, _OF_MINE.get(form, form) if self.of_user else form, rest
-        at = next((at for at, each in enumerate(rest) if each.pos in {"VERB", "AUX"}), 0)
-        lemma = rest[at].lemma.lower()
-        plain = self.of_user or low == "do"
-        verb = past_of(lemma) if low == "did" else lemma if plain else inflect_third_person(lemma)
-        adverbs = "".join(f"{each.text} " for each in rest[:at])
-        return said, adverbs + verb, rest[at + 1 :]
+    return root.pos not in _NOMINAL and any(each.dep in {*SUBJECTS, "expl"} for each in given.children(root))
 
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
     """An elliptic answer to a question."""
 
-    question: _Question
+    question: QuestionParts
     parsed: Parsed
     root: Word
 
@@ -241,8 +159,7 @@ class _Answer:
         """The answer without its full stop; a common word at its start is in lower case."""
         said, first = self.parsed.text[:-1], self.parsed.words[0]
         low = first.low
-        is_common = any(is_word(form) for form in (low, first.lemma.lower(), low.removesuffix("s")))
-        named = self.question.names or low in PROPER or is_place(first.text) or not is_common
+        named = self.question.names or low in PROPER or is_place(first.text) or not _is_common(first)
         keeps = (named and first.pos in {"PROPN", "NOUN", "ADJ"}) or low == "i" or first.text[1:].isupper()
         return said if keeps else f"{said[0].lower()}{said[1:]}"
 
@@ -253,7 +170,8 @@ class _Answer:
     @property
     def is_nominal(self) -> bool:
         names = self.root.pos in _NOMINAL or self.root.entity in {"NORP", "LANGUAGE"}
-        return names and not self.begins_with_preposition
+        is_unknown = self.root.pos == "ADJ" and not is_adjective(self.root.low)
+        return (names or is_unknown) and not self.begins_with_preposition
 
     def sentence(self) -> str:
         """The statement, or empty if the answer does not fit the question."""
@@ -289,14 +207,20 @@ class _Answer:
             return _joined(said, f"{verb} {self.text}", rest[1:]) if fits else ""
         if low == ["to", "you"] and self.is_nominal:  # "Who was Ann to you?" "My sister."
             return f"{said} {verb} {self.text}"
-        return self._with_object(self.text) if self.is_nominal else ""
+        is_infinitive = (
+            self.parsed.words[0].tag == "TO" and self.question.rest[:1] and self.question.rest[0].lemma in _WITH_TO
+        )
+        return self._with_object(self.text) if self.is_nominal or is_infinitive else ""
 
     def _of_occupation(self, said: str) -> str:
         """ "What did he do?" asks for a trade or for what was done."""
         now = self.question.auxiliary.low != "did"
         if self.root.tag == ("VBZ" if now else "VBD"):
             return f"{said} {self.text}"
-        if self.root.tag not in {"NN", "NNP"} or not is_kind_of(self.root.low, "person") or not self.is_nominal:
+        is_trade = is_kind_of(self.root.low, "person") or (
+            is_word(self.root.low) and self.root.low.endswith(("er", "ist"))
+        )
+        if self.root.tag not in {"NN", "NNP", "JJR"} or not is_trade:
             return ""
         be = ("am" if self.question.of_user else "is") if now else "was"
         article = "" if self.parsed.words[0].pos == "DET" else "an " if self.text[0] in "aeiou" else "a "
@@ -319,9 +243,13 @@ class _Answer:
         if asked.dep not in {"dobj", "attr", "oprd", "dep", "pobj", "dative"}:
             return ""
         place = next((at for at, each in enumerate(rest, start=1) if each.index == asked.head), 0)
-        while place < len(rest) and (rest[place].dep == "prt" or (not place and rest[place].pos == "VERB")):
+        while place < len(rest) and (
+            rest[place].dep in {"prt", "dative"}
+            or rest[place].tag == "PRP"
+            or (not place and rest[place].pos == "VERB")
+        ):
             place += 1
-        return _joined(said, f"{verb}{_after(rest[:place])} {thing}", rest[place:])
+        return _joined(said, f"{verb}{after(rest[:place])} {thing}", rest[place:])
 
     def _counted(self, noun: Sequence[Word]) -> str:
         first = self.parsed.words[0]
@@ -329,30 +257,38 @@ class _Answer:
             return ""
         if len(self.parsed.words) > 1 and self.parsed.words[1].pos != "PUNCT":
             return self.text
-        named = _text(noun[:-1]) + f" {noun[-1].lemma if first.low in {'one', '1'} else noun[-1].text}"
+        named = text_of(noun[:-1]) + f" {noun[-1].lemma if first.low in {'one', '1'} else noun[-1].text}"
         return f"{self.text[: first.end]} {named.strip()}{self.text[first.end :]}"
 
     def _adverbial(self, asks: str) -> str:
         """The answer as an adverbial that fits: of time, place, length, frequency or manner."""
         first_part = takewhile(lambda each: each.text != ",", self.parsed.words)
         finite = [each for each in first_part if each.tag in {"VBZ", "VBD"} and each.pos == "VERB"]
-        if any(self.parsed.child(each, *_SUBJECTS, "mark", "advmod") is None for each in finite):
+        if any(self.parsed.child(each, *SUBJECTS, "mark", "advmod") is None for each in finite):
             return ""  # "In the papers stands 1929."
         parts = [each.strip() for each in self.text.split(",")]
+        if asks == "how" and self.is_nominal and self.question.rest[-1:] and self.question.rest[-1].lemma == "die":
+            return f"of {parts[0]}"
         if asks in {"when", "how"} or (asks == "where" and self.begins_with_preposition):
             first = self._timed(parts[0]) if asks == "when" else parts[0] if self.begins_with_preposition else ""
             ends = self.question.rest[-1].low if self.question.rest else ""
             first = first.removeprefix(f"{ends} ") if asks == "where" else first
             more = takewhile(lambda each: re.match(r"(?:in|at|on|near|by)\b", each), parts[1:])
             return ", ".join([first, *more]) if first else ""
-        if asks == "where" and (self.root.pos == "PROPN" or self.root.low in _DWELLINGS or is_place(self.root.text)):
-            is_stranded = bool(self.question.rest) and self.question.rest[-1].dep == "prep"
-            goes = any(each.lemma in _TOWARDS for each in self.question.rest)
-            before = "to " if goes else "on " if self.root.low in _ON else "in "
-            return f"{'' if is_stranded else before}{parts[0]}"
+        if asks == "where":
+            return self._placed(parts[0])
         if asks == "how long":
             return parts[0] if self.begins_with_preposition else f"for {parts[0]}" if _DURATION.match(parts[0]) else ""
-        return parts[0] if asks == "how often" and _OFTEN.match(parts[0]) else ""
+        further = takewhile(lambda each: re.match(r"(?:to|in|at|with) ", each), parts[1:])
+        return ", ".join([parts[0], *further]) if asks == "how often" and _OFTEN.match(parts[0]) else ""
+
+    def _placed(self, part: str) -> str:
+        if not (self.root.pos == "PROPN" or self.root.low in _DWELLINGS or is_place(self.root.text)):
+            return ""
+        is_stranded = bool(self.question.rest) and self.question.rest[-1].dep == "prep"
+        goes = any(each.lemma in _TOWARDS for each in self.question.rest)
+        before = "to " if goes else "on " if self.root.low in _ON else "in "
+        return f"{'' if is_stranded else before}{part}"
 
     def _timed(self, part: str) -> str:
         if self.begins_with_preposition:
@@ -371,12 +307,13 @@ class _Answer:
         if head is not None and self._answers(head):
             thing = self._counted([head]) or self.text
             before = [each for each in rest if each.index < asked[0].index]
-            after = [each for each in rest if each.index > asked[-1].index]
-            return _joined(said, f"{verb}{_after(before)} {thing}", after)
+            behind = [each for each in rest if each.index > asked[-1].index]
+            return _joined(said, f"{verb}{after(before)} {thing}", behind)
         if self.question.auxiliary.lemma.lower() == "be" and not self.begins_with_preposition:
             is_adjective = [each.pos for each in rest] == ["ADJ"]
-            if is_adjective and _DEGREE.match(self.text):
-                return f"{said} {verb} {self.text} {rest[0].text}"
+            degree = self.text.split(",")[0]
+            if is_adjective and _DEGREE.match(degree):
+                return f"{said} {verb} {degree} {rest[0].text}"
             is_other = any(each.low in _STATES for each in rest) and self.parsed.words[0].low in _STATES
             return f"{said} {verb} {self.text}" if is_other else ""
         if any(each.tag == "PRP" for each in self.parsed.words):
@@ -400,23 +337,4 @@ class _Answer:
 
 
 def _joined(subject: str, verb: str, rest: Sequence[Word], last: str = "") -> str:
-    return f"{subject} {verb}{_after(rest)}{f' {last}' if last else ''}"
-
-
-def _after(words: Sequence[Word]) -> str:
-    said = _text(words)
-    return f" {said}" if said else ""
-
-
-def _text(words: Sequence[Word], *, of_subject: bool = False) -> str:
-    """Words of a question as the one who answers says them."""
-    you = "I" if of_subject and len(words) == 1 else "me"
-    said = ""
-    for before, each in zip([None, *words], words, strict=False):
-        told = ("I" if each.dep in _SUBJECTS else you) if each.low == "you" else _YOURS.get(each.low, each.text)
-        said += f"{' ' if before is not None and before.end < each.start else ''}{told}"
-    return (
-        said
-        if not of_subject or not words or words[0].pos == "PROPN" or said == "I"
-        else f"{said[0].lower()}{said[1:]}"
-    )
+    return f"{subject} {verb}{after(rest)}{f' {last}' if last else ''}"

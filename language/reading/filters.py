@@ -29,8 +29,8 @@ _JOKES = re.compile(
     r")?(?:remember|recall))\b|/s\b"
 )
 _DOUBTS = re.compile(
-    r"(?i)^(?:(?:but|or|and|though|well|no|lol|haha)[, ]+)*(?:jk\b|maybe|perhaps|or was it|was it|not sure|i(?:'m| am) not "
-    r"(?:so |quite |really )?sure|i could be wrong|"
+    r"(?i)^(?:(?:but|or|and|though|well|no|lol|haha)[, ]+)*(?:jk\b|maybe|perhaps|or was it|was it|not sure|"
+    r"i(?:'m| am) not (?:so |quite |really )?sure|i could be wrong|"
     r"i might be wrong|i may be wrong|something like that|don't quote me|just kidding|(?:i(?:'m| am|"
     r"'m only) )?(?:just |only )?(?:joking|kidding)|"
     r"that's not true|no, that's wrong|if i remember|(?:at least )?i (?:think|guess|suppose)(?: so)?[.!]*$|"
@@ -281,6 +281,10 @@ def _is_lasting(clause: Clause, complements: Sequence[Word]) -> bool:  # noqa: P
             or (lemma in {"make", "come"} and past and bool(clause.children("dobj", "prep")))
             or (lemma == "look" and any(each.low == "after" for each in clause.children("prep")))
         )
+    if lemma == "call" and past and clause.children("oprd"):
+        return True  # "I called her Nana."
+    if lemma == "miss":
+        return any(clause.parsed.child(each, "poss") is not None for each in clause.children("dobj"))
     if lemma in {"know", "remember", "forget", "mind"}:
         return bool(lows & {"never", "always"})
     return False

@@ -48,7 +48,8 @@ _SPOKEN = re.compile(
 )
 """Speech disfluencies ("fell on the ice, no, what am I saying"), imperatives, and sentences with too little content."""
 _UNKNOWN_WORD = re.compile(
-    r"^The user (?!\w+ly\b|(?:still|now|often|sometimes|once|already|seldom|even|later|first)\b)([a-zà-ÿ]+) (?:is|was|has|had|works|lives|goes|went|said|says|speaks)\b"
+    r"^The user (?!\w+ly\b|(?:still|now|often|sometimes|once|already|seldom|even|later|first)\b)([a-zà-ÿ]+) "
+    r"(?:is|was|has|had|works|lives|goes|went|said|says|speaks)\b"
 )
 _OF_USER_TWICE = re.compile(r"\b([Tt]he user's \w+)(?: ([A-Z]\w+))?\b.*\b(?i:\1)(?(2) \2|(?! [A-Z]))\b")
 _QUOTED = re.compile(r'"[^"]*"')

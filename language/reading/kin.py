@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
 
 from language.reading.normalise import MASK
 from language.reading.parse import Parsed, Word
@@ -178,3 +179,25 @@ def has_article(parsed: Parsed, word: Word) -> bool:
 def is_personal_predicate(parsed: Parsed, verb: Word) -> bool:
     """Whether a predicate applies only to people: to be allergic, to have asthma."""
     return any(each.low in (_PERSONAL_STATES | _CONDITIONS) for each in parsed.children(verb))
+
+
+def named_relatives(parsed: Parsed, head: Word) -> Iterator[tuple[str, str]]:
+    """Yield name and kinship of the user's relatives in appositions and "married to": "two daughters, Ugne and Ona"."""
+    for child in parsed.children(head):
+        if child.dep == "prep":
+            yield from named_relatives(parsed, child)
+        if child.dep in {"dobj", "pobj", "attr"} and child.lemma in KIN:
+            named = [word for word in parsed.children(child) if word.dep == "appos" and can_name(word)]
+            for name in named:
+                conjuncts = [word for word in parsed.children(name) if word.dep == "conj" and can_name(word)]
+                yield from ((whole_name(parsed, word), child.lemma) for word in (name, *conjuncts))
+        if child.dep == "acomp":
+            yield from _named_spouse(parsed, child)
+    yield from _named_spouse(parsed, head)
+
+
+def _named_spouse(parsed: Parsed, word: Word) -> Iterator[tuple[str, str]]:
+    to = parsed.child(word, "prep") if word.low in {"married", "engaged"} else None
+    whom = parsed.child(to, "pobj") if to is not None and to.low == "to" else None
+    if whom is not None and whom.pos == "PROPN" and can_name(whom):
+        yield whole_name(parsed, whom), "partner"

@@ -351,7 +351,9 @@ class MessageReader(StatementBuilder):
 
 def _is_counterpart(clause: Clause, word: Word) -> bool:
     """Whether a word stands for a noun of another sentence: "has one on the thumb", but not "has one of his"."""
-    return word.low in _COUNTERPARTS and all(each.dep == "prep" and each.low != "of" for each in clause.parsed.children(word))
+    return word.low in _COUNTERPARTS and all(
+        each.dep == "prep" and each.low != "of" for each in clause.parsed.children(word)
+    )
 
 
 def _capital(text: str) -> str:

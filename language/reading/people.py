@@ -11,13 +11,13 @@ from typing import TypeGuard
 from language.reading.fragments import kin_asked_about
 from language.reading.kin import (
     ONE_EACH,
-    can_name,
     given_name,
     has_article,
     is_personal_predicate,
     kin_of_legacy,
     name_after,
     name_gender,
+    named_relatives,
     nicknames,
     possessor,
     whole_name,
@@ -32,7 +32,7 @@ _NO_PERSON = listed("""GPE LOC ORG DATE TIME NORP FAC PRODUCT EVENT WORK_OF_ART 
 _ASKED_CHILDREN = re.compile(r"(?i)\b(?:children|kids)\b[^.!?]*\?$")
 _THEY = frozenset({"they", "them", "their"})
 _SUBJECTS = frozenset({"nsubj", "nsubjpass"})
-_NEW = _SUBJECTS | {"attr", "dobj", "pobj"}
+_NEW = _SUBJECTS | {"attr", "dobj", "pobj", "ROOT"}
 _OF_PLACES = frozenset({"at", "in", "through", "across", "along"})  # An unknown name after one is no person's.
 
 
@@ -287,11 +287,9 @@ class Cast:
         gender = PRONOUNS[word.low]
         possessive = word.tag == "PRP$" or word.dep == "poss"
         is_subject = word.dep in _SUBJECTS
-        if possessive and parsed.head(word).low in KIN:  # "His father was a clerk and his mother taught."
-            same = (each for each in parsed.words[: word.index] if each.low == word.low and each.dep == "poss")
-            holder = next((referents.get(each.index) for each in same if parsed.head(each).low in KIN), None)
-            if holder is not None:
-                return holder
+        parallel = self._parallel_holder(parsed, word, referents) if possessive else None
+        if parallel is not None:
+            return parallel
         barred: set[int] = set()
         if not possessive and not is_subject and word.low not in {"himself", "herself"}:
             verb = parsed.head(word)
@@ -342,6 +340,13 @@ class Cast:
         earlier = [person for person in self.mentioned_before if fits(person)]
         return earlier[0] if len(earlier) == 1 else None
 
+    @staticmethod
+    def _parallel_holder(parsed: Parsed, word: Word, referents: dict[int, Person | None]) -> Person | None:
+        """Whose relative an earlier possessive of that form names: "his father was ill, and his mother taught"."""
+        kin = [each for each in parsed.words[: word.index + 1] if each.dep == "poss" and parsed.head(each).low in KIN]
+        same = [each for each in kin if each.low == word.low]
+        return referents.get(same[0].index) if len(same) > 1 and same[-1] is word else None
+
     def learn_from_copula(self, subject: Person, complement: Word, possessive: Word | None) -> None:
         """Learn a name or relation from a copula: "my boss is Teresa", "Mike is my godson"."""
         if subject.role != "other":
@@ -359,31 +364,12 @@ class Cast:
             subject.gender = subject.gender or KIN_GENDER[KIN[complement.low]].strip("?")
 
     def learn_relatives(self, parsed: Parsed, head: Word) -> None:
-        """Learn the user's relatives from appositions and "married to": "two daughters, Emilija and Ugne"."""
-        for child in parsed.children(head):
-            if child.dep == "prep":
-                self.learn_relatives(parsed, child)
-            if child.dep in {"dobj", "pobj", "attr"} and child.lemma in KIN:
-                named = [word for word in parsed.children(child) if word.dep == "appos" and can_name(word)]
-                for name in named:
-                    conjuncts = [word for word in parsed.children(name) if word.dep == "conj" and can_name(word)]
-                    for word in (name, *conjuncts):
-                        self._add_relative(whole_name(parsed, word), child.lemma)
-            if child.dep == "acomp":
-                self._learn_spouse(parsed, child)
-        self._learn_spouse(parsed, head)
-
-    def _learn_spouse(self, parsed: Parsed, word: Word) -> None:
-        to = parsed.child(word, "prep") if word.low in {"married", "engaged"} else None
-        whom = parsed.child(to, "pobj") if to is not None and to.low == "to" else None
-        if whom is not None and whom.pos == "PROPN" and can_name(whom):
-            self._add_relative(whole_name(parsed, whom), "partner")
-
-    def _add_relative(self, name: str, kin: str) -> None:
-        person = self.find_or_add(name=name, kin=kin, owner=self.user)
-        person.is_introduced = True
-        self._mention(person)
-        self.focus = person
+        """Learn the user's relatives that a clause names."""
+        for name, kin in named_relatives(parsed, head):
+            person = self.find_or_add(name=name, kin=kin, owner=self.user)
+            person.is_introduced = True
+            self._mention(person)
+            self.focus = person
 
     def other_in_we(self, pair: bool) -> Person | None:
         """The other person in "we" if there is one person. ``pair``: the predicate is reciprocal."""

@@ -16,9 +16,6 @@ from language.reading.people import Cast
 from language.reading.persons import PRONOUNS, Person
 
 
-_EVERYBODY = frozenset({"everyone", "everybody"})
-
-
 @dataclass(frozen=True, slots=True)
 class ReadStatement:
     """A sentence about ``person``. ``quote`` is a verbatim part of message ``index``.
@@ -111,7 +108,10 @@ class StatementBuilder:
     def _legacy_acted_on(self, clause: Clause) -> Person | None:
         """The legacy, if somebody or something named did something to them: "A teacher hid him for a year"."""
         subject = clause.subject
-        is_noun = subject is not None and (subject.pos in {"NOUN", "PROPN"} or subject.low in _EVERYBODY)
+        is_call = clause.head.lemma in {"call", "name"}
+        is_noun = subject is not None and (
+            subject.pos in {"NOUN", "PROPN"} or (is_call and subject.low in {"everyone", "everybody"})
+        )
         did = is_noun and not any(each.dep == "neg" for each in clause.words())
         objects = {self.referents.get(each.index) for each in clause.children("dobj", "dative")} if did else set()
         return self.cast.legacy if self.cast.legacy in objects else None

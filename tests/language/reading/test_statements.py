@@ -103,6 +103,16 @@ def told(*said, legacy=None):
         ("Mentor is Priya Nair.", None, "The user's mentor is Priya Nair."),
         ("Husband, Tom, broke his wrist in May.", None, "The user has a husband named Tom."),
         ("he kept bees and he mended clocks in the shed", "Otto", "Otto mended clocks in the shed."),
+        ("I still have her loom.", "Rosa", "The user still has Rosa's loom."),
+        ("She wore her mother's ring.", "Rosa", "Rosa wore her mother's ring."),
+        ("We were married on the 3rd of May 1950.", "Rosa", "Rosa and Ana were married on the 3rd of May 1950."),
+        ("She was a Quaker, as her aunt had been.", "Rosa", "Rosa was a Quaker, as her aunt had been."),
+        ("Everybody called him Ott.", "Otto", "Everybody called Otto Ott."),
+        ("girlfriend is Kim", None, "The user's girlfriend is Kim."),
+        ("I started a new job at the mint in May.", None, "The user started a new job at the mint in May."),
+        ("I'm the youngest of four.", None, "The user is the youngest of four."),
+        ("I get migraines when I work late.", None, "The user gets migraines when the user works late."),
+        ("I miss her laugh.", "Rosa", "The user misses Rosa's laugh."),
         ("my aunt ida is vegan. shed never eat fish", None, "The user's aunt Ida would never eat fish."),
     ],
 )
@@ -138,6 +148,11 @@ def test_what_the_rules_lost_is_found(said, legacy, expected):
         ("Don't eat that. Live in the moment. Work on it.", None),
         ("Weekly progress meeting Wednesdays 07:15 in the cabin.", None),
         ("For me is dessert.", None),
+        ("I have none yet.", None),
+        ("I had one on my thumb.", None),
+        ("Worked on the bins!! No lol jk.", "Rosa"),
+        ("She'd of laughed at it.", "Rosa"),
+        ("Everyone loved Rosa.", "Rosa"),
         ("Theres five pictures of him and in 3 hes leaving.", "Otto"),
     ],
 )
@@ -164,6 +179,20 @@ def test_he_is_nobody_memorialised_where_another_was_spoken_of_last():
         each for each in told(before, "hes 4 and deaf so we're learning to sign", legacy="Viktor") if "deaf" in each
     ]
     assert "Viktor is deaf." in told("Viktor was a baker.", "He is deaf.", legacy="Viktor")
+
+
+def test_a_pronoun_is_nobody_of_before_where_somebody_new_was_spoken_of():
+    before = "My son Tim is five."
+    assert told(before, "A plumber called on Monday. He mended the gate with Ida.") == ["The user's son Tim is five."]
+    assert not any(
+        "Tim's van" in each for each in told(before, "She came with Jovan. They met in his van.", legacy="Rosa")
+    )
+    assert not any("Rosa and Tim" in each for each in told(before, "Then they moved to Ulm.", legacy="Rosa"))
+
+
+def test_two_possessives_side_by_side_mean_one_owner():
+    (both,) = told("His father was a clerk and his mother taught the piano.", legacy="Otto")
+    assert both == "Otto's father was a clerk and Otto's mother taught the piano."
 
 
 def test_what_was_done_to_the_legacy_is_of_them():
