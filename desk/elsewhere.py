@@ -15,6 +15,8 @@ from conversations.echoes import Repetition
 from conversations.models import Conversation
 from statements.policy.naming import in_second_person
 
+from .quotations import name_in_sentence
+
 A_STATEMENT = {
     "memory": gettext_noop("a memory"),
     "fact": gettext_noop("a fact"),
@@ -27,18 +29,19 @@ def said_elsewhere(principal: Principal, found: Sequence[Repetition]) -> list[tu
     if not found:
         return []
     talks = Conversation.objects.visible_to(principal).filter(pk__in={each.conversation_id for each in found})
-    titles = dict(talks.values_list("pk", "title"))
-    return [_where(_as_told(each), titles) for each in found]
+    rows = talks.values_list("pk", "title", "channel", "created_at")
+    names = {pk: name_in_sentence(title, channel, begun) for pk, title, channel, begun in rows}
+    return [_where(_as_told(each), names) for each in found]
 
 
 def _as_told(each: Repetition) -> Repetition:
     return replace(each, quote=in_second_person(each.quote)) if each.object_type == "memory" else each
 
 
-def _where(each: Repetition, titles: Mapping[UUID, str]) -> tuple[Repetition, str, str]:
+def _where(each: Repetition, names: Mapping[UUID, str]) -> tuple[Repetition, str, str]:
     if each.conversation_id is not None:
-        address, title = reverse("conversation-page", args=[each.conversation_id]), titles.get(each.conversation_id)
-        named = f"“{title}”" if title else _("a conversation")
+        address = reverse("conversation-page", args=[each.conversation_id])
+        named = names.get(each.conversation_id) or _("a conversation")
         if each.index is None:
             return each, address, _("the title of a conversation")
         return (

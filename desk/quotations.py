@@ -11,12 +11,16 @@ from typing import Protocol
 from uuid import UUID
 
 from django.db.models import Q
+from django.utils import timezone
+from django.utils.formats import date_format
 from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 
 from accounts.principals import Principal
 from conversations.models import Message
 from conversations.passages import find_all
+from conversations.policy import ASSISTANT_CHANNEL
+from language.shown import quoted
 
 from .page import page_address
 
@@ -68,8 +72,8 @@ def messages_behind(principal: Principal, evidence: Iterable[Quoting]) -> dict[U
     if not wanted:
         return {}
     rows = Message.objects.visible_to(principal).filter(pk__in=wanted).select_related("conversation__agent")
-    columns = ("index", "at", "content", "voice", "conversation__title", "conversation__agent__name")
-    return {row.pk: row for row in rows.only(*columns)}
+    talk = ("conversation__title", "conversation__channel", "conversation__created_at", "conversation__agent__name")
+    return {row.pk: row for row in rows.only("index", "at", "content", "voice", *talk)}
 
 
 def quote(evidence: Iterable[Quoting], messages: Mapping[UUID, Message]) -> Iterator[Quotation]:
@@ -77,11 +81,24 @@ def quote(evidence: Iterable[Quoting], messages: Mapping[UUID, Message]) -> Iter
     for each in evidence:
         message = messages.get(each.message_id)
         if message is not None:
-            title, agent = message.conversation.title, message.conversation.agent
+            talk, agent = message.conversation, message.conversation.agent
             relayed_by = agent.name if agent and message.voice == Message.Voice.RELAYED else ""
-            where = f"“{title}”" if title else _("a conversation")
+            where = name_in_sentence(talk.title, talk.channel, talk.created_at)
             words = excerpt(message.content, each.quote)
             yield Quotation(words, where, message.index + 1, message.at, message.conversation_id, relayed_by)
+
+
+def name_talk(title: str, channel: str, begun: datetime) -> str:
+    """Return the title, for a talk with the assistant without one its day and time, else ''."""
+    if title or channel != ASSISTANT_CHANNEL:
+        return title
+    return _("Talk of %(day)s") % {"day": date_format(timezone.localtime(begun), _("j F Y, H:i"))}
+
+
+def name_in_sentence(title: str, channel: str, begun: datetime) -> str:
+    """Return the name in quotation marks, or "a conversation"."""
+    name = name_talk(title, channel, begun)
+    return quoted(name) if name else _("a conversation")
 
 
 @dataclass(frozen=True, slots=True)

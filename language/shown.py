@@ -1,4 +1,4 @@
-"""Texts as their readers see them, to compare them: without characters that are not shown, and in one alphabet."""
+"""Texts as their readers see them: quoted, and to compare them, without what is not shown and in one alphabet."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from functools import cache
 
 import regex
 from confusable_homoglyphs.confusables import confusables_data
+from django.utils.translation import gettext as _
 
 _IGNORABLE = regex.compile(r"[\p{Default_Ignorable_Code_Point}\p{Cf}]+")
 _WORD = regex.compile(r"\w+")
@@ -15,6 +16,11 @@ _FOREIGN_LETTER = regex.compile(r"[\p{L}--\p{Latin}]", regex.V1)
 _ALIKE = str.maketrans("i1|0345789@$!", "llloeastbgasl")
 """Digits, marks and an "i" that stand for a letter, as one of those that look so."""
 _OF_WHOLE_LANGUAGES = frozenset("ı")
+
+
+def quoted(text: str) -> str:
+    """Put a text into the quotation marks of the active language."""
+    return _("“%(statement)s”") % {"statement": text}
 
 
 def as_shown(text: str) -> str:

@@ -27,6 +27,7 @@ from language.reading.refusals import names_what_was_said, says_yes
 from language.reading.revising import OWN_WORDS
 from language.reading.sentences import split_sentences
 from language.second_person import told_to
+from language.shown import quoted
 from memories.models import Memory
 from memories.policy import writing as filing
 from memories.queries import kept_by_person
@@ -174,12 +175,12 @@ def find_said_at(principal: Principal, begun: Begun, when: str, *, elsewhere: bo
         said = said.filter(conversation=others.values("conversation")[:1])
     told = [mask_sensitive(" ".join(each.content.split())) for each in said.order_by("-at", "-index")[:_LOOKS_BACK]]
     telling = [each for each in told if tells_something(each) and not says_yes(each)]
-    return [Source(f"“{each}”", when or _("you said so"), quoted=True) for each in telling[:MOST_TOLD_OF_ALL]][::-1]
+    return [Source(quoted(each), when or _("you said so"), quoted=True) for each in telling[:MOST_TOLD_OF_ALL]][::-1]
 
 
 def as_told(content: str) -> str:
     """Format a memory for the person. Their own words in the first person are quoted."""
-    return f"“{content}”" if OWN_WORDS.match(content) else in_second_person(content)
+    return quoted(content) if OWN_WORDS.match(content) else in_second_person(content)
 
 
 def nearness(texts: Sequence[str], question: str) -> list[float]:

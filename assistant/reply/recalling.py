@@ -23,6 +23,7 @@ from language.reading.replying import QUESTIONS
 from language.reading.revising import may_correct
 from language.reading.topics import SEARCHED, topic_of
 from language.second_person import told_to
+from language.shown import quoted
 from memories.models import Memory, MemoryEvidence
 from statements.policy.urgency import urgency
 
@@ -200,7 +201,7 @@ def _source(principal: Principal, result: Result, day: Callable[[datetime], str]
     said = " ".join(details["content"].split())
     origin = _("you said so on %(day)s") % {"day": day(details["at"])}
     told = f"{origin}; {since}" if since else origin
-    return Source(f"“{said}”", told, quoted=True, stored="" if since else said, at=details["at"])
+    return Source(quoted(said), told, quoted=True, stored="" if since else said, at=details["at"])
 
 
 def _day_of(principal: Principal) -> Callable[[datetime], str]:

@@ -18,8 +18,6 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
-from django.utils import timezone
-from django.utils.formats import date_format
 from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -84,7 +82,6 @@ def talk(request: PageRequest, principal: Principal) -> HttpResponseBase:
         conversation = conversation_create(
             principal,
             legacy_id=UUID(asked["about"]) if asked["about"] else None,
-            title=_("Talk of %(day)s") % {"day": date_format(timezone.localtime(), _("j F Y, H:i"))},
             channel=ASSISTANT_CHANNEL,
             private=asked["private"],
         )

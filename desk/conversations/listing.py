@@ -27,7 +27,7 @@ from retrieval.search import Hit, hybrid_search
 from retrieval.text import list_query_words
 
 from ..listing import ListView, as_id, one_of, words
-from ..quotations import Excerpt, excerpt, message_address, shorten, speaker_of
+from ..quotations import Excerpt, excerpt, message_address, name_talk, shorten, speaker_of
 
 PER_PAGE = 20
 MOST_FOUND, LEAST_FOUND = 20, 3
@@ -40,7 +40,8 @@ _PLACEHOLDERS = {"legacy_id": UUID(int=7), "agent_id": UUID(int=8), "brought_by_
 _TALK_COLUMNS = tuple(
     each.attname
     for each in Conversation._meta.concrete_fields
-    if each.name in {"id", "title", "channel", "private", "legacy", "agent", "message_count", "summarized_upto"}
+    if each.name
+    in {"id", "title", "channel", "private", "legacy", "agent", "message_count", "summarized_upto", "created_at"}
 )
 _PASSAGE_COLUMNS = (
     "role",
@@ -50,6 +51,8 @@ _PASSAGE_COLUMNS = (
     "at",
     "conversation_id",
     "conversation__title",
+    "conversation__channel",
+    "conversation__created_at",
     "conversation__agent__name",
 )
 
@@ -115,7 +118,7 @@ class FoundPassage:
     """A found message, with its beginning or the first match."""
 
     conversation_id: UUID
-    title: str
+    name: str
     number: int
     speaker: str
     at: datetime
@@ -231,7 +234,8 @@ def choices(principal: Principal) -> dict[str, list[tuple[str, str]]]:
 
 
 def _passage(hit: Hit, wanted: Sequence[str]) -> FoundPassage:
-    role, speaker, content, index, at, conversation_id, title, agent = hit.columns
+    role, speaker, content, index, at, conversation_id, *talk, agent = hit.columns
     held = [word for word in wanted if word in content.casefold()]
     words = excerpt(content, max(held, key=len, default=""), PASSAGE_CHARACTERS)
-    return FoundPassage(conversation_id, title, index + 1, speaker_of(role, speaker, agent or ""), at, words)
+    name = name_talk(*talk)
+    return FoundPassage(conversation_id, name, index + 1, speaker_of(role, speaker, agent or ""), at, words)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -25,6 +26,7 @@ from statements.policy.naming import in_second_person
 from ..legacies.history import what_happened as what_happened_to_fact
 from ..memories.history import what_happened as what_happened_to_memory
 from ..page import page_address
+from ..quotations import name_talk
 
 Key = tuple[str, str]
 """The kind of an object and its id, as the log has them."""
@@ -134,16 +136,16 @@ def names_of(principal: Principal, keys: Iterable[Key]) -> dict[Key, Named]:
     kinds = [kind for kind, found in ids.items() if found]
     found = together(
         *(
-            read_columns.steps(shape_for(principal, f"named {kind}", rows), _as_ids(kind, ids[kind]), (column,))
+            read_columns.steps(shape_for(principal, f"named {kind}", rows), _as_ids(kind, ids[kind]), columns)
             for kind in kinds
-            for rows, column, _route, _say in (NAMED[kind],)
+            for rows, columns, _route, _say in (NAMED[kind],)
         )
     )
     return {
-        (kind, str(pk)): Named(say(text), page_address(route, pk))
+        (kind, str(pk)): Named(say(*told), page_address(route, pk))
         for kind, rows in zip(kinds, found, strict=True)
-        for _rows, _column, route, say in (NAMED[kind],)
-        for pk, text in rows
+        for _rows, _columns, route, say in (NAMED[kind],)
+        for pk, *told in rows
     }
 
 
@@ -152,8 +154,8 @@ def _as_ids(kind: str, ids: Sequence[str]) -> Sequence[str | UUID]:
     return ids if kind == "memory" else [UUID(pk) for pk in ids if pk]
 
 
-def _title(text: str) -> str:
-    return text or _("A conversation")
+def _of_talk(title: str, channel: str, begun: datetime) -> str:
+    return name_talk(title, channel, begun) or _("A conversation")
 
 
 def _statements(model: type[Memory | LegacyFact]) -> _Rows:
@@ -174,12 +176,18 @@ def _of_fact(text: str) -> str:
 
 
 _Rows = Callable[[Principal], QuerySet[Any]]
-NAMED: Mapping[str, tuple[_Rows, str, str, Callable[[str], str]]] = {
-    "memory": (_statements(Memory), "told", "memory-page", _of_memory),
-    "fact": (_statements(LegacyFact), "told", "fact-page", _of_fact),
-    "place": (Place.objects.visible_to, "name", "place-page", str),
-    "conversation": (Conversation.objects.visible_to, "title", "conversation-page", _title),
-    "legacy": (Legacy.objects.visible_to, "name", "legacy-page", str),
-    "agent": (Agent.objects.visible_to, "name", "agent-page", str),
+_TALK = ("title", "channel", "created_at")
+NAMED: Mapping[str, tuple[_Rows, tuple[str, ...], str, Callable[..., str]]] = {
+    "memory": (_statements(Memory), ("told",), "memory-page", _of_memory),
+    "fact": (_statements(LegacyFact), ("told",), "fact-page", _of_fact),
+    "place": (Place.objects.visible_to, ("name",), "place-page", str),
+    "conversation": (
+        Conversation.objects.visible_to,
+        ("title", "channel", "created_at"),
+        "conversation-page",
+        _of_talk,
+    ),
+    "legacy": (Legacy.objects.visible_to, ("name",), "legacy-page", str),
+    "agent": (Agent.objects.visible_to, ("name",), "agent-page", str),
 }
-"""The kinds of things that have a name: their rows, its column, their page, and how the name is shown."""
+"""The kinds of things that have a name: their rows, its columns, their page, and how the name is shown."""

@@ -21,6 +21,7 @@ from language.reading.answering import NAME, TIME, Fit, matching_sources, up_to_
 from language.reading.foreign import is_foreign
 from language.reading.questions import ASKS_OF_ITSELF, GREETS, MANNERS, asked_of_talk, asks_for_work, is_question, spelt
 from language.reading.words import ENGLISH, KIN, KIN_PLURALS, PETS, listed
+from language.shown import quoted
 
 NO_MODEL = gettext_noop("No language model is configured here, so I only tell what I remember.")
 ITSELF = gettext_noop("Ask me about somebody or something that you have told me.")
@@ -202,7 +203,7 @@ def _as_that_clauses(statements: Sequence[str]) -> str:
     Statements are English, so in a sentence of another language they are quoted.
     """
     if not (get_language() or "en").startswith("en"):
-        return ", ".join(_("“%(statement)s”") % {"statement": each.rstrip(".")} for each in statements)
+        return ", ".join(quoted(each.rstrip(".")) for each in statements)
     return " and ".join(f"that {_in_a_sentence(each)}" for each in statements)
 
 
