@@ -9,7 +9,7 @@ from memories.actions import memory_add
 from memories.models import Memory
 from memories.records import NewMemory
 
-from .conftest import text
+from .conftest import DESKTOP, PHONE, text
 
 DARK = 'href="/static/dark.css"'
 
@@ -170,3 +170,17 @@ class TestInABrowser:
         page.wait_for_load_state()
         assert "Tuesdays" not in page.content()
         assert page.evaluate("sessionStorage.getItem('keepsake:typed')") is None
+
+    @pytest.mark.parametrize("address", ["/", "/preferences/", "/memories/"])
+    @pytest.mark.parametrize("viewport", [PHONE, DESKTOP])
+    def test_a_hint_stands_off_its_field(self, browse, owner, address, viewport):
+        page = browse(owner, viewport)
+        page.goto(address)
+        for part in page.locator("details.add > summary").all():
+            part.click()
+        field = ":is(input:not([type=hidden]), select, textarea)"
+        below = page.locator(f".fields p + {field}, .fields {field} + p")
+        assert below.count()
+        gap = "each => each.getBoundingClientRect().top - each.previousElementSibling.getBoundingClientRect().bottom"
+        gaps = [each.evaluate(gap) for each in below.all()]
+        assert min(gaps) >= 4
