@@ -240,7 +240,8 @@ class StatementQuerySet(models.QuerySet[Row]):
         """Return those that contain every one of the words as a prefix, ignoring case and accents."""
         wanted = list_query_words(words)
         found = self if wanted else self.none()
-        for word in wanted:
+        # The longest first, which the fewest hold: the others are not looked for where one is missing.
+        for word in sorted(wanted, key=len, reverse=True):
             found = found.filter(search_text__contains=word)
         return found
 
