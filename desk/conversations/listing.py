@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, cast
@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.core.paginator import Page, Paginator
+from django.db import connection
 from django.db.models import OuterRef, QuerySet, Subquery
 from django.utils.translation import gettext as _
 
@@ -20,9 +21,8 @@ from assistant.recall.search import QueryVector, centre_of_turns
 from conversations.models import Conversation, Message
 from conversations.passages import MARK
 from conversations.policy import ASSISTANT_CHANNEL
-from conversations.querysets import ConversationQuerySet
 from conversations.searching import said_shape
-from retrieval.prepared import Shaped, count, read, together
+from retrieval.prepared import Shaped, count, read, read_objects, together
 from retrieval.search import Hit, hybrid_search
 from retrieval.text import list_query_words
 
@@ -37,6 +37,8 @@ MOST_TITLES = 5
 PASSAGE_CHARACTERS = 140
 _PLACEHOLDERS = {"legacy_id": UUID(int=7), "agent_id": UUID(int=8), "brought_by_id": UUID(int=9)}
 """The placeholders of the filters' ids in compiled statements."""
+_WORDS = "\0words"
+"""The placeholder of the search in compiled statements; no text contains a NUL."""
 _TALK_COLUMNS = tuple(
     each.attname
     for each in Conversation._meta.concrete_fields
@@ -95,9 +97,15 @@ class ConversationView(ListView):
         wanted = {"legacy_id": self.legacy, "agent_id": self.agent, "brought_by_id": self.upload}
         return {name: value for name, value in wanted.items() if value}
 
-    def narrow(self, conversations: ConversationQuerySet) -> ConversationQuerySet:
-        """Apply the filters, without the search."""
-        return conversations.filter(**self.wanted)
+    def shape(
+        self, principal: Principal, name: str, build: Callable[[Principal], QuerySet[Conversation]], *order: str
+    ) -> Shaped:
+        """Return conversations with the filters applied, and the words for ``_WORDS``, compiled once for each shape."""
+        narrowed = {column: _PLACEHOLDERS[column] for column in self.wanted}
+        values: dict[Any, Any] = {_PLACEHOLDERS[column]: UUID(wanted) for column, wanted in self.wanted.items()}
+        values[f"%{_WORDS}%"] = f"%{connection.ops.prep_for_like_query(self.search)}%"
+        key = (name, tuple(narrowed), order)
+        return shape_for(principal, key, lambda who: build(who).filter(**narrowed).order_by(*order), values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,13 +165,7 @@ class _Talks:
         return read_talks(self._rows("-said_at", "-created_at", "pk"), part)
 
     def _rows(self, *order: str) -> Shaped:
-        placeholders = {name: _PLACEHOLDERS[name] for name in self.view.wanted}
-        return shape_for(
-            self.principal,
-            ("talks", tuple(placeholders), order),
-            lambda who: with_time(who).filter(**placeholders).order_by(*order),
-            {_PLACEHOLDERS[name]: UUID(told) for name, told in self.view.wanted.items()},
-        )
+        return self.view.shape(self.principal, "talks", with_time, *order)
 
 
 def with_time(principal: Principal) -> QuerySet[Conversation]:
@@ -218,8 +220,13 @@ def find_passages(principal: Principal, view: ConversationView) -> tuple[list[Fo
 
 def titled(principal: Principal, view: ConversationView) -> list[Conversation]:
     """Return conversations whose title contains the words, latest first."""
-    rows = view.narrow(Conversation.objects.visible_to(principal)).filter(title__icontains=view.search)
-    return list(rows.order_by("-created_at")[:MOST_TITLES])
+    rows = view.shape(
+        principal,
+        "titled",
+        lambda who: Conversation.objects.visible_to(who).filter(title__icontains=_WORDS),
+        "-created_at",
+    )
+    return read_objects(Conversation, rows, _TALK_COLUMNS, slice(0, MOST_TITLES))
 
 
 def choices(principal: Principal) -> dict[str, list[tuple[str, str]]]:

@@ -340,6 +340,15 @@ def test_an_unknown_decision_changes_nothing(visit, owner, talk):
     assert Message.objects.get(conversation=kept).content == "I row."
 
 
+def test_a_title_is_found_by_what_is_typed_not_by_a_pattern(visit, owner, talk):
+    talk("I row.", title="All 100% of it")
+    talk("I swim.", title="Some 100 of it")
+    client = visit(owner)
+    for typed, found in (("100%", "All 100% of it"), ("OME 100", "Some 100 of it"), ("1_0", None)):
+        titles = client.get("/conversations/", {"search": typed}).context["titled"]
+        assert [each.title for each in titles] == ([found] if found else [])
+
+
 def test_the_list_costs_the_same_with_many(visit, owner, talk, django_assert_num_queries):
     for number in range(3):
         talk("One.", title=f"Talk {number}")
