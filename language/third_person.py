@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+import regex
+
 from language.reading.inflection import inflect_third_person
 from language.reading.parse import Parsed, Word, parse
 from language.shown import as_shown
@@ -18,6 +20,12 @@ from .second_person import second_person
 SHORT_CHARACTERS = 200
 """The longest free text that is also compared as a statement about the person."""
 
+OF_THE_USER = regex.compile(
+    r"(?-i:\bI\b)|\b(?:user|me|my)\b|^(?:(?:now|still|also|currently|usually|always) )*\p{L}+s\b"
+    r"|^(?:preferred|chosen|native|mother)\b|^(?:pronouns?|nickname)\b",
+    regex.IGNORECASE,
+)
+"""Of what stands beside a statement, what is about the user: it names them, begins with a verb, or has such a label."""
 _SAYS_YOU = re.compile(r"\b(?:you|your|yours|yourself)\b", re.IGNORECASE)
 _SHORT = re.compile(r"(?<=\byou)['’](re|ve|ll)\b", re.IGNORECASE)
 _IN_FULL = {"re": " are", "ve": " have", "ll": " will"}

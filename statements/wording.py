@@ -18,7 +18,8 @@ from language.backends import get_embedder
 from language.base import EmbedderUnavailable, Vectors
 from language.embedders.e5.embedder import BundledEmbedder
 from language.gates.judging import Meaning, kind_of
-from language.gates.passages import is_json, passages
+from language.gates.passages import is_json
+from language.gates.passages import passages as passages_of
 from language.reading.compare import Saying
 from language.shown import as_shown
 from language.third_person import SHORT_CHARACTERS, about_the_user
@@ -99,6 +100,7 @@ class Embedded:
     features for the classifier, if the bundled embedder has just read the text. With ``verbatim``, the text need not
     be a statement, so its ``passages`` are classified one by one. ``free``: its form was not checked, so it may be in
     the first person or no sentence. ``as_user`` is the text as one about "the user", if that was embedded, too.
+    ``beside`` are sentences of a verbatim text, of its subject, topics and metadata, to compare with what was rejected.
     """
 
     content: str
@@ -110,6 +112,7 @@ class Embedded:
     free: bool = False
     passages: tuple[Meaning, ...] = ()
     as_user: Embedded | None = None
+    beside: tuple[Embedded, ...] = ()
 
     @property
     def shown(self) -> str:
@@ -162,7 +165,7 @@ class Embedded:
         ``beside`` is how many other documents the same call embeds.
         """
         free = replace(self, free=True)
-        said = passages(self.content, beside) if self.meaning is not None else []
+        said = passages_of(self.content, beside) if self.meaning is not None else []
         stated = [each.content for each in [free.said_of_user] if each is not None and each.vector is None]
         read = self.of_each([*said, *stated])
         if stated:
@@ -170,7 +173,8 @@ class Embedded:
         if said == [self.content.strip()]:
             return free  # A single sentence is treated as a statement.
         meanings = (each.meaning for each in read)
-        return replace(free, verbatim=True, passages=tuple(each for each in meanings if each is not None))
+        passages = tuple(each for each in meanings if each is not None)
+        return replace(free, verbatim=True, passages=passages, beside=tuple(read))
 
     @classmethod
     def of(cls, content: str, *, verbatim: bool = False) -> Embedded:

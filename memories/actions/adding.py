@@ -14,12 +14,14 @@ from accounts import policy as accounts_policy
 from accounts.principals import Principal
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import Refused
+from statements.actions import read_beside
 from statements.policy import admit
 from statements.verdicts import compares_unlocked
 from statements.wording import Embedded
 
 from .. import queries
 from ..policy import writing
+from ..policy.beside import texts_beside
 from ..records import Addition, Candidate, NewMemory, Outcome, PreparedMemory, Said, WritePolicy
 from ..surroundings import AllSurroundings, compare_ahead
 from .candidates import candidates_record
@@ -146,7 +148,10 @@ def _prepare(
         assert isinstance(source, queries.EvidenceSource)
         new, held_back = passed
         text = replace(next(texts), said=" ".join(said.quote for said in source.said))
-        text = text.as_document(len(additions) - 1) if new.verbatim and not own_word else text
+        if not own_word:
+            text = text.as_document(len(additions) - 1) if new.verbatim else text
+            said = texts_beside(new.subject, new.topics, new.metadata)
+            text = replace(text, beside=tuple(read_beside(user_id, said, text.beside)))
         prepared = prepare_new(principal, user_id, new, text, written_by=written_by, held_back=held_back)
         policy = WritePolicy(own_word=own_word, insist=each.insist)
         candidates.append(Candidate(prepared, policy, source.conversation_id, source.said))

@@ -161,7 +161,8 @@ class CandidateDecision:
             said = beside.said_beside(new.subject, new.topics, new.metadata)
             said += told_by_labels(new.external_id, new.run_id, new.actor_id, new.role)
             principal, user_id = self.recording.principal, self.recording.user_id
-            if words_check(principal, user_id, said) or completes_rejected(user_id, self.new.content, said):
+            read = self.candidate.prepared.text.beside
+            if words_check(principal, user_id, said, read=read) or completes_rejected(user_id, self.new.content, said):
                 self.around.against.near = True
         if not self.around.against.words:
             return

@@ -19,7 +19,7 @@ from django.utils.translation import gettext as _
 from accounts import policy as accounts_policy
 from accounts.principals import Principal
 from journal.exceptions import NotFound, NotYoursToDecide, Refused
-from statements.actions import suppression_check, words_check
+from statements.actions import read_beside, suppression_check, words_check
 from statements.policy import clean_reason
 from statements.verdicts import compares_unlocked
 from statements.wording import Embedded
@@ -73,6 +73,8 @@ def memory_update(
     reason = clean_reason(reason)
     source = queries.read_source(principal, conversation_id, message_id)
     text = Embedded.of(content, verbatim=verbatim)
+    noted_there = beside.texts_beside("", (), metadata)
+    read = [] if own_word else read_beside(user_id, [reason, *noted_there], text.beside)
     document = beside.reason_for_document(principal, content, "", verbatim)
     compares, new = not (own_word or verbatim), replace(filed, content=content)
     rewording = Rewording.of(principal, user_id, memory_id, new, text, compare=compares)
@@ -84,7 +86,7 @@ def memory_update(
             change.write, user_id, text, own_word=own_word, principal=principal, against=against
         )
         said = [*filter(None, [reason]), *beside.said_beside("", (), metadata)]
-        repeats = words_check(principal, user_id, said, content) if said and not own_word else ""
+        repeats = "" if own_word or not (said or read) else words_check(principal, user_id, said, content, read)
         values: dict[str, Any] = {"content": content}
         values |= {"correction": True} if correction else {}
         values |= {"valid_from": valid_from.isoformat()} if valid_from else {}
@@ -156,6 +158,7 @@ def memory_revert(principal: Principal, memory_id: str, number: int, *, version:
     return Updated(memory, *previous)
 
 
+@compares_unlocked
 def memory_amend(
     principal: Principal,
     memory_id: str,
@@ -173,7 +176,7 @@ def memory_amend(
     An agent's change may become a proposal, as in ``memory_update``. Raises NotAllowed (403 ``category_not_allowed``),
     NotFound, Refused (400), Gated (422), Conflict (409 ``version_conflict``, ``wrong_state``).
     """
-    accounts_policy.must_remember(principal)
+    user_id = accounts_policy.must_remember(principal)
     own_word = principal.speaks_as_person
     filing: dict[str, Any] = {}
     if subject is not None:
@@ -190,6 +193,8 @@ def memory_amend(
         filing["expires_at"] = expires_at
     if metadata is not None:
         filing["metadata"] = writing.clean_metadata(metadata, own_word=own_word)
+    said = beside.texts_beside(filing.get("subject", ""), filing.get("topics", ()), filing.get("metadata"))
+    read = [] if own_word else read_beside(user_id, said)
     with memory_write(principal, memory_id, State.ACTIVE, State.PROPOSED, version=version) as change:
         memory = change.memory
         filing = {name: value for name, value in filing.items() if getattr(memory, name) != value}
@@ -197,7 +202,8 @@ def memory_amend(
             return Changed(memory)
         writing.check_no_guess(memory.kind, own_word=own_word)
         values = {name: as_json(value) for name, value in filing.items()}
-        reason = check_beside(principal, memory, filing) or beside.reason_beside(principal, filing, memory.subject)
+        reason = check_beside(principal, memory, filing, read)
+        reason = reason or beside.reason_beside(principal, filing, memory.subject)
         if proposal := propose_instead(change, principal, Proposal.Kind.UPDATE, values, reason=reason):
             return Changed(memory, proposal)
         refile(change, principal, filing)
@@ -230,16 +236,18 @@ def set_filing(change: MemoryWrite, principal: Principal, filing: Mapping[str, A
         change.update_search_text(principal.language)
 
 
-def check_beside(principal: Principal, memory: Memory, filing: Mapping[str, Any] | None = None) -> str:
+def check_beside(
+    principal: Principal, memory: Memory, filing: Mapping[str, Any] | None = None, read: Sequence[Embedded] = ()
+) -> str:
     """Check an agent's subject, topics and metadata for rejected words, as ``words_check`` does; those of the memory.
 
-    ``filing`` has only some of these, in place of the memory's.
+    ``filing`` has only some of these, in place of the memory's; ``read`` is what they say.
     """
     if principal.speaks_as_person:
         return ""
     each = filing if filing is not None else {name: getattr(memory, name) for name in ("subject", "topics", "metadata")}
     said = beside.said_beside(each.get("subject", ""), each.get("topics", ()), each.get("metadata"))
-    return words_check(principal, memory.user_id, said, memory.content)
+    return words_check(principal, memory.user_id, said, memory.content, read)
 
 
 def settle_edit(change: MemoryWrite, *, own_word: bool) -> None:

@@ -22,7 +22,9 @@ from conversations.passages import Original
 from journal.actions import LedgerWrite, delete_undo_steps, ledger_write
 from journal.exceptions import Conflict, NotFound, Refused, must_find
 from journal.models import Erasure
+from statements.actions import read_beside
 from statements.models import ERASURE_WAITS
+from statements.verdicts import compares_unlocked
 
 from .. import queries
 from ..models import Place, Proposal
@@ -39,6 +41,7 @@ LONGEST_NOTES = 500
 PURGE_BATCH = 500
 
 
+@compares_unlocked
 def place_add(
     principal: Principal,
     place_id: str,
@@ -61,6 +64,7 @@ def place_add(
     name, notes = _clean_name(name, own_word=own_word), _clean_notes(notes, own_word=own_word)
     source = _source(principal, conversation_id, message_id)
     written_by = author(principal)
+    read = [] if own_word else read_beside(user_id, [name, notes])
     with ledger_write(principal.actor, user_id) as write:
         place = _places(user_id).filter(place_id=place_id).first()
         present = place is not None and place.deleted_at is None
@@ -71,7 +75,7 @@ def place_add(
             return PlaceAdded(place, created=False)
         if own_word:
             unsuppress_place(write, user_id, values)
-        repeats = "" if own_word else place_check(principal, user_id, values)
+        repeats = "" if own_word else place_check(principal, user_id, values, read)
         reason = reason_for_place(principal, name, values["notes"]) or repeats
         if reason or writing.waits(principal, ""):
             if place is not None and present:
@@ -94,6 +98,7 @@ def place_add(
     return PlaceAdded(stored, created=not present)
 
 
+@compares_unlocked
 def place_edit(
     principal: Principal,
     place: UUID,
@@ -113,13 +118,14 @@ def place_edit(
     given = {} if name is None else {"name": _clean_name(name, own_word=own_word)}
     given |= {} if notes is None else {"notes": _clean_notes(notes, own_word=own_word)}
     written_by = author(principal)
+    read = [] if own_word else read_beside(user_id, given.values())
     with ledger_write(principal.actor, user_id) as write:
         row = _present(Place.objects.visible_to(principal), place, version)
         values = {"place_id": row.place_id, "name": row.name, "notes": row.notes, **given}
         if (row.name, row.notes) == (values["name"], values["notes"]):
             write.result("place", row.pk)
             return PlaceChanged(row)
-        repeats = "" if own_word else place_check(principal, user_id, values)
+        repeats = "" if own_word else place_check(principal, user_id, values, read)
         reason = reason_for_place(principal, values["name"], values["notes"]) or repeats
         if reason or writing.waits(principal, ""):
             proposal = propose_place(write, principal, user_id, values, written_by=written_by, reason=reason)

@@ -33,11 +33,11 @@ def _marks(values: Mapping[str, Any]) -> list[Embedded]:
     return [Embedded(text, None, "") for text in texts]
 
 
-def place_check(principal: Principal, user_id: UUID, values: Mapping[str, Any]) -> str:
+def place_check(principal: Principal, user_id: UUID, values: Mapping[str, Any], read: Sequence[Embedded]) -> str:
     """Raise Gated (422 ``rejected_before``) if the place is suppressed, or its id, name or notes say what was rejected.
 
     A place that the person removed stays suppressed under any id. To a principal that does not see everything, it
-    returns the reason to wait instead; otherwise "".
+    returns the reason to wait instead, and to all if what is ``read`` of name and notes resembles it; otherwise "".
     """
     matches = Suppression.objects.matches(user_id, _marks(values), near=False)
     labels = [label for label in (spelled_out(values["place_id"]),) if len(label.split()) > 2]
@@ -45,7 +45,7 @@ def place_check(principal: Principal, user_id: UUID, values: Mapping[str, Any]) 
         if not sees_everything(principal):
             return RESEMBLES
         raise Gated(_("The person removed or refused this place. Only they can bring it back."), code="rejected_before")
-    return ""
+    return RESEMBLES if any(Suppression.objects.matches(user_id, read)) else ""
 
 
 def suppress_place(write: LedgerWrite, user_id: UUID, values: Mapping[str, Any], *, object_id: UUID) -> None:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-import regex
-
 from accounts.policy.names import spelled_out
 from accounts.principals import Principal
 from language.gates.judging import Meaning
 from language.shown import as_shown
+from language.third_person import OF_THE_USER
 
 from ..models import Memory
 from .fields import MAY_SET_A_FIELD, PRONOUNS_ALONE, SENTENCES, compiled, field_of, may_set_field
@@ -18,12 +17,6 @@ from .labels import gives_field_by_itself, gives_what_it_is_filed_under, is_home
 from .writing import metadata_entries
 
 MOST_WORDS_JOINED = 5
-_OF_THE_USER = regex.compile(
-    r"(?-i:\bI\b)|\b(?:user|me|my)\b|^(?:(?:now|still|also|currently|usually|always) )*\p{L}+s\b"
-    r"|^(?:preferred|chosen|native|mother)\b|^(?:pronouns?|nickname)\b",
-    regex.IGNORECASE,
-)
-"""Of what stands beside a statement, what is about the user: it names them, begins with a verb, or has such a label."""
 _LANGUAGE_TAG = r"[a-z]{{2,3}}(?:[-_][a-z0-9]{{2,8}})*$"
 _IN_FEW_WORDS = compiled([
     r"^(?:please |always )*(?:call|address) (?:her|him|them) (?:as )?(?!(?:mon|tues|wednes|thurs|fri|satur|sun)day)"
@@ -38,6 +31,11 @@ _IN_FEW_WORDS = compiled([
     r"^(?:{users} )?home[:=] ?{place}(?:,? {place})*[.!]?$",
 ])  # fmt: skip
 """What labels and names of a few words say of the user, who is not named there."""
+
+
+def texts_beside(subject: str, topics: Sequence[str], metadata: Mapping[str, Any] | None = None) -> list[str]:
+    """The subject, topics and metadata texts, with words apart that are written together."""
+    return [spelled_out(text) for text in (subject, *topics, *_noted(metadata or {})) if text]
 
 
 def said_beside(subject: str, topics: Sequence[str], metadata: Mapping[str, Any] | None = None) -> list[str]:
@@ -111,7 +109,7 @@ def _sets_field(text: str, subject: str, name: str) -> bool:
         PRONOUNS_ALONE.search(shown) or _IN_FEW_WORDS.search(shown) or gives_field_by_itself([shown])
     ):
         return True
-    if not (_OF_THE_USER.search(shown) or (first and shown.startswith(first))):
+    if not (OF_THE_USER.search(shown) or (first and shown.startswith(first))):
         return False
     asked = {"", Memory.Field.TONE, Memory.Field.GOAL}
     return any(field_of(each, subject, name) not in asked for each in SENTENCES.split(shown))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -22,7 +22,8 @@ from conversations.echoes import (
 )
 from conversations.models import Withheld
 from journal.models import Change
-from language.third_person import SHORT_CHARACTERS, about_the_user
+from language.gates.passages import pieces_of
+from language.third_person import OF_THE_USER, SHORT_CHARACTERS, about_the_user
 from retrieval.text import list_words
 
 from ..models import RejectionReason, Statement, StatementKind, Suppression
@@ -31,8 +32,12 @@ from ..policy.naming import as_of_user
 from ..policy.resembling import RESEMBLES
 from ..policy.restated import RejectedWords
 from ..querysets import StatementQuerySet
+from ..wording import Embedded
 
 _MOST_COMPARED = 200
+_FEW_WORDS = 2
+"""So many words are a label or a name, and say nothing of the user."""
+_MOST_BESIDE = 20
 
 
 def rejected_statements(kind: StatementKind[Any], user_id: UUID, not_kept: bool) -> list[RejectedText]:
@@ -126,16 +131,34 @@ def knows_rejected(principal: Principal, user_id: UUID, suppressions: Collection
     return own.exists() or any(rows.exists() for rows in seen)
 
 
-def words_check(principal: Principal, user_id: UUID, texts: Sequence[str], content: str = "") -> str:
+def read_beside(user_id: UUID, texts: Iterable[str], document: Sequence[Embedded] = ()) -> list[Embedded]:
+    """Embed the sentences of texts beside a statement for ``words_check``: those about the user as statements.
+
+    They and the sentences of a ``document`` are compared once, so that nothing slow is left to do under the lock. Call
+    it before that; not for what the person says. Empty if they never rejected anything.
+    """
+    said = (piece.strip() for text in texts for piece in pieces_of(text) if len(piece.split()) > _FEW_WORDS)
+    told = [*dict.fromkeys(about_the_user(each) if OF_THE_USER.search(each) else each for each in said)][:_MOST_BESIDE]
+    if not (told or document) or not _has_rejected(user_id):
+        return []
+    read = [*document, *Embedded.of_each(told)]
+    Suppression.objects.matches(user_id, read)
+    return read
+
+
+def words_check(
+    principal: Principal, user_id: UUID, texts: Sequence[str], content: str = "", read: Sequence[Embedded] = ()
+) -> str:
     """Raise Gated (422 ``rejected_before``) if texts beside a statement repeat a rejected one, alone or with it.
 
     One word alone repeats nothing. To a principal that does not see everything, it returns the reason to wait instead,
-    since a refusal would tell that there is such a statement; without a repetition "".
+    since a refusal would tell that there is such a statement, and to all if what is ``read`` of the texts resembles
+    one; otherwise "".
     """
     if not repeats_rejected(user_id, [text for text in texts if " " in text]) and not (
         content and completes_rejected(user_id, content, texts)
     ):
-        return ""
+        return RESEMBLES if any(Suppression.objects.matches(user_id, read)) else ""
     if sees_everything(principal):
         raise rejected_before()
     return RESEMBLES
