@@ -130,6 +130,12 @@ class LedgerWrite:
         """Lock the ledger of an owner created in this transaction. Nobody else can see it yet, so nobody waits."""
         self.ledgers[ledger_id] = Ledger.objects.select_for_update().get(pk=ledger_id)
 
+    def drop_ledger(self, ledger_id: uuid.UUID) -> None:
+        """Log nothing in a ledger that this transaction deletes with its owner."""
+        self.ledgers.pop(ledger_id)
+        self.changes = [change for change in self.changes if change.ledger_id != ledger_id]
+        self.steps = [step for step in self.steps if step.ledger_id != ledger_id]
+
     def try_lock_ledger(self, ledger_id: uuid.UUID) -> bool:
         """Lock another owner's ledger as well, unless somebody else holds it. Whether it is locked now.
 

@@ -25,7 +25,7 @@ from journal.queue import enqueue
 
 from .extent import WITH_IT
 from .hiding import hide, show_again
-from .part_actions import erase_part
+from .part_actions import erase_part, part_was_erased
 from .preview import WHOLE, check_erasable, must_erase, said_again
 from .whole_actions import erase_everything
 
@@ -142,6 +142,8 @@ def run_erasure(job_id: UUID) -> None:
             with working_for(erasure.user_id, "erase") as principal:
                 erase = erase_everything if erasure.scope == "everything" else erase_part
                 erase(lease, principal, erasure)
+        elif erasure.scope != "everything":
+            part_was_erased(erasure.user_id)
         if erasure.scope == "everything":
             JobRun.objects.filter(pk=job.pk).update(user_id=None)  # The person's id must not be logged any more.
         finish_job(job, **Erasure.objects.values_list("removed", flat=True).get(pk=erasure.pk))

@@ -32,7 +32,7 @@ from facts.models import FACT, FactEvidence, LegacyFact
 from journal.actions import LedgerWrite, delete_undo_steps, forget_results, ledger_write
 from journal.holdings import ERASED_TEXT, holding_of
 from journal.leases import Lease, revoke_leases
-from journal.models import Change, Erased, Erasure
+from journal.models import Change, Erased, Erasure, Ledger
 from language.backends import get_embedder
 from language.base import Vectors
 from language.brief_caches import empty_caches
@@ -72,7 +72,7 @@ def erase_part(lease: Lease, principal: Principal, erasure: Erasure) -> None:
     Raises NotFound, LeaseLost, EmbedderUnavailable.
     """
     nothing = get_embedder().embed_passages([ERASED_TEXT])[0]
-    told = latest_with_events(erasure.user_id)
+    delete_events(latest_with_events(erasure.user_id))  # Those of erased replies can't be named afterwards.
     while True:
         planned = extent_of(erasure)
         single = _by_themselves(planned)
@@ -88,9 +88,19 @@ def erase_part(lease: Lease, principal: Principal, erasure: Erasure) -> None:
                 before = write.ledgers[erasure.user_id].rev
                 erasure_end(erasure, _Erasing(write, erasure, extent, nothing, stated).run())
                 break
-    cache_erase(erasure.user_id, before)
+    _forget_cached(erasure.user_id, before)
+
+
+def part_was_erased(user_id: UUID) -> None:
+    """Empty the caches in place of a worker that was killed after the transaction of ``erase_part``."""
+    for rev in Ledger.objects.filter(pk=user_id).values_list("rev", flat=True):
+        _forget_cached(user_id, rev)
+
+
+def _forget_cached(user_id: UUID, before: int) -> None:
+    cache_erase(user_id, before)
     empty_caches()
-    delete_events(told)
+    delete_events(latest_with_events(user_id))
 
 
 def _by_themselves(extent: Extent) -> list[UUID]:
@@ -295,7 +305,7 @@ class _Erasing:
             self.erased.append(("membership", legacy_id))
         self._delete(members.filter(user_id=self.user_id))
         if not members.exists() and not LegacyFact.objects.filter(legacy_id=legacy_id).exists():
-            self.write.ledgers.pop(legacy_id)
+            self.write.drop_ledger(legacy_id)
             self._delete(Legacy.objects.filter(pk=legacy_id))
 
     def _no_way_back(self) -> None:

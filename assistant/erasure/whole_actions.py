@@ -131,7 +131,7 @@ def _close(lease: Lease, principal: Principal, erasure: Erasure) -> None:
         for rows in (Legacy.objects.filter(pk__in=empty), Agent.objects.filter(owner_id=user_id)):
             removed += Counter(rows.delete()[1])
         for pk in (*empty, user_id):
-            write.ledgers.pop(pk)  # Deleted with its owner.
+            write.drop_ledger(pk)
         recount_facts(write, [pk for pk in legacies if pk not in empty])
         removed += Counter(User.objects.filter(pk=user_id).delete()[1])
         erasure_end(erasure, Counter({label.rpartition(".")[2].lower(): count for label, count in removed.items()}))

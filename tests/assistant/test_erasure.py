@@ -522,6 +522,17 @@ def test_a_membership_goes_with_all_that_was_said_about_the_legacy(owner, member
     assert [*LegacyFact.objects.filter(legacy=legacy)] == [kept]
 
 
+def test_the_membership_of_the_only_member_goes_with_the_legacy(member):
+    """It logged that the member left in the ledger that went with the legacy, so the commit failed each time."""
+    legacy = LegacyFactory(owner=member)
+    LegacyFactFactory(legacy=legacy, user=member, content="She had a zanzibar hat.")
+    erasure = erase(member, "membership", legacy.pk)
+    connection.check_constraints()
+    assert not Legacy.objects.filter(pk=legacy.pk).exists()
+    assert holding("zanzibar") == set()
+    assert verified(erasure).startswith("Gone since ")
+
+
 def test_a_verification_finds_what_is_left(owner):
     memory = MemoryFactory(user=owner)
     erasure = erase(owner, "memory", memory.pk)
