@@ -72,7 +72,8 @@ def undo(request: PageRequest, principal: Principal, spans: Sequence[Span]) -> H
     """
     first, last = spans[0][0], spans[-1][1]
     # The decided object, which need not be that of the first revision: withheld words come before it.
-    about = ReviewSession(request.session).about(request.path) or _about(principal, first)
+    reviewed = ReviewSession(request.session).about(request.path)
+    about = reviewed or _about(principal, first)
     try:
         between = [(one[1] + 1, other[0] - 1) for one, other in pairwise(spans)]
         undone = undo_revisions(principal, first, last, between=between)
@@ -85,7 +86,7 @@ def undo(request: PageRequest, principal: Principal, spans: Sequence[Span]) -> H
     outcome = tell(undone)
     if isinstance(outcome, Done):
         ReviewSession(request.session).forget(request.path, queue=queue_of(request))
-    alone = request.htmx or len(_decided(undone)) + len(undone.left) == 1
+    alone = request.htmx or reviewed or len(_decided(undone)) + len(undone.left) == 1
     return _answer(request, principal, about if alone else None, outcome)
 
 

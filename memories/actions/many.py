@@ -81,7 +81,9 @@ def _settle_creates(moves: Iterable[Move[Memory]], now: datetime) -> None:
         creates = Proposal.objects.waiting().filter(memory__in=ids, kind=Proposal.Kind.CREATE)
         creates.update(state=state, decided_at=now)
     if waiting:
-        propose_creates(waiting, now)
+        # Undone in time, a decision leaves the days that were left: so it keeps its place among what waits.
+        earlier = Proposal.objects.filter(memory__in=waiting, kind=Proposal.Kind.CREATE, expires_at__gt=now)
+        propose_creates(waiting, now, dict(earlier.order_by("created_at").values_list("memory_id", "expires_at")))
 
 
 def _ending(move: Move[Memory]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
@@ -40,8 +41,10 @@ def propose_create(change: MemoryWrite) -> Proposal:
     return propose_creates([change.memory], change.now)[0]
 
 
-def propose_creates(memories: Sequence[Memory], now: datetime) -> list[Proposal]:
-    """Like ``propose_create``, for many in one statement."""
+def propose_creates(
+    memories: Sequence[Memory], now: datetime, lapses: Mapping[str, datetime] = MappingProxyType({})
+) -> list[Proposal]:
+    """Like ``propose_create``, for many in one statement. ``lapses``: when some expire, by memory id."""
     return Proposal.objects.bulk_create(
         Proposal(
             user_id=memory.user_id,
@@ -53,7 +56,7 @@ def propose_creates(memories: Sequence[Memory], now: datetime) -> list[Proposal]
             source_conversation_id=memory.source_conversation_id,
             reason=memory.state_reason,
             created_at=now,
-            expires_at=_lapses(now),
+            expires_at=lapses.get(memory.pk) or _lapses(now),
         )
         for memory in memories
     )

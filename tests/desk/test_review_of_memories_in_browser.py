@@ -112,6 +112,7 @@ def test_it_works_without_javascript(browse, owner, waiting):
     page.locator(".decided").get_by_role("button", name=re.compile("Undo")).first.click()
     expect(claim(page, waiting[1])).to_be_visible()
     expect(page.locator("#where")).to_have_text("2 of 8")
+    expect(page.locator("#item")).to_be_focused()
     page.get_by_text("Filter").click()
     page.get_by_label("What waits").select_option("facts")
     page.get_by_role("button", name="Show").click()
@@ -154,3 +155,4 @@ def test_undo_returns_to_the_card_that_was_decided(tab, owner, waiting):
         expect(claim(tab, item)).to_have_count(0)
         tab.keyboard.press("u")
         expect(claim(tab, item)).to_be_focused()
+        expect(tab.locator("#where")).to_have_text(f"{number + 1} of {len(waiting)}")
