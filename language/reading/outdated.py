@@ -21,6 +21,7 @@ from language.entailment.model import EntailmentModel, EntailmentUnavailable
 
 from .outdated_cues import Cues, content_prefixes, cues_of
 from .sentences import Sentence, split_sentences
+from .states import states_over
 
 WEIGHTS = Path(__file__).with_name("outdated.npz")
 LEAST, SURE, SURE_OF_END = 0.5, 0.75, 0.9
@@ -53,6 +54,9 @@ def outdated(said: str, memories: Sequence[str], vectors: Sequence[Vectors | Non
     without a stored one are considered only if they have a content word of the message. None with another embedder, or
     while it is unavailable.
     """
+    over = next(states_over(said, memories), None)
+    if over is not None:
+        return Outdated(over.place, over.sentence.text, over.content is not None, over.content)
     embedder = get_embedder()
     by_place = {place: vector for place, vector in enumerate(vectors) if vector is not None}
     words = content_prefixes(said)

@@ -1,0 +1,65 @@
+"""What a person says once a state of theirs is over, in words that the memory of it does not have."""
+
+import pytest
+
+from language.reading.outdated import outdated
+
+STATES = (
+    "The user is single.",
+    "The user is vegetarian.",
+    "The user lives alone.",
+    "The user is 41 years old.",
+    "The user works night shifts.",
+    "The user is engaged to Lou.",
+    "The user smokes.",
+    "The user has no pets.",
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "old", "new"),
+    [
+        ("I met a girl, sorry: I have a girlfriend now!", "is single", "The user is no longer single."),
+        ("Guess what, we got engaged on Sunday.", "is single", "The user is no longer single."),
+        ("I eat fish again.", "vegetarian", "The user is no longer vegetarian."),
+        ("Ola moved in with me on Friday.", "alone", "The user no longer lives alone."),
+        ("I turned 42 on Monday.", "41", "The user is 42 years old."),
+        ("They put me on days.", "night", "The user no longer works night shifts."),
+        ("We got married in the town hall!", "engaged", "The user is no longer engaged to Lou."),
+        ("We got a puppy.", "no pets", "The user has pets."),
+        ("I gave up cigarettes.", "smokes", "The user no longer smokes."),
+    ],
+)
+def test_the_state_is_over(said, old, new):
+    memories = [each for each in STATES if old in each]
+    found = outdated(said, memories)
+    assert found is not None
+    assert (found.sure, found.content) == (True, new)
+    assert found.quote in said
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "My sister got engaged on Sunday.",
+        "My cousin has a girlfriend now.",
+        "I might get married one day.",
+        "I had a girlfriend when I was at school, but I was young.",
+        "I don't eat fish.",
+        "If I eat fish, I feel ill.",
+        "Have I met a girlfriend of yours?",
+        "My brother turned 42 on Monday.",
+        "I was 42 when he came.",
+        "I would move in with you.",
+        "We married in 1962 and had a good life.",
+    ],
+)
+def test_what_is_of_others_or_left_open_ends_nothing(said):
+    found = outdated(said, STATES)
+    assert found is None or not found.sure
+
+
+def test_where_no_sentence_can_be_made_the_person_is_asked():
+    found = outdated("We got engaged on Sunday.", ["The user is single and likes it."])
+    assert found is not None
+    assert (found.sure, found.content) == (False, None)
