@@ -150,6 +150,7 @@ class Card:
     quotations: Sequence[Quotation] = ()
     passages: Sequence[QuotationContext] = ()
     unquoted: str = ""
+    said_before: str = ""
     related: Sequence[Other] = ()
     nearest: Sequence[Other] = ()
     readers: str = ""

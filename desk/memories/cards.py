@@ -73,6 +73,7 @@ def make_memory_cards(
             memory,
             list(quote(evidence.get(memory.pk, ()), messages)),
             outcomes.get(memory.pk),
+            reworded=all(each.version.number < memory.version for each in evidence.get(memory.pk, ())),
             opened=opened or memory.pk in outcomes,
         )
         for memory in shown
@@ -85,9 +86,13 @@ def card_of(
     quotations: Sequence[Quotation],
     outcome: Done | Refusal | None,
     *,
+    reworded: bool = False,
     opened: bool = True,
 ) -> Card:
-    """Return the card of a loaded memory, with its evidence. Others leave out what only ``opened`` ones show."""
+    """Return the card of a loaded memory, with its evidence. Others leave out what only ``opened`` ones show.
+
+    ``reworded``: nothing of the evidence is of the present wording.
+    """
     proposed = memory.state == State.PROPOSED
     came = memory.state in {State.PROPOSED, State.QUARANTINED}
     whence = format_html(_("{} on") if came else _("{}, remembered since"), _origin(memory)) if opened else ""
@@ -113,6 +118,7 @@ def card_of(
         edit_approves=proposed,
         stored=_stored(memory) if opened else {},
         quotations=quotations,
+        said_before=_("An earlier wording came from this; it was reworded since.") if reworded and quotations else "",
         outcome=outcome,
     )
 
@@ -196,7 +202,7 @@ def _evidence(principal: Principal, memory_ids: Iterable[str]) -> dict[str, list
         return {}
     versions = MemoryVersion.objects.visible_to(principal).filter(memory__in=ids)
     rows = MemoryEvidence.objects.filter(version__in=versions).select_related("version")
-    rows = rows.only("quote", "message_id", "version__memory_id").order_by("-version__number", "id")
+    rows = rows.only("quote", "message_id", "version__memory_id", "version__number").order_by("-version__number", "id")
     found: dict[str, dict[object, MemoryEvidence]] = {}
     for row in rows:
         found.setdefault(row.version.memory_id, {}).setdefault(row.message_id, row)
