@@ -17,7 +17,7 @@ from memories.models import Kind, Memory, MemoryEvidence, MemoryVersion, Relatio
 from memories.policy import writing
 from statements.policy.naming import in_second_person
 
-from ..cards import Card, Other, Tag, author, diff_of_memories, last_day, not_quoted, origin
+from ..cards import Card, Link, Other, Tag, author, diff_of_memories, last_day, not_quoted, origin
 from ..labels import category_label, label, reason_in_words
 from ..outcomes import Done, Refusal, as_sentence
 from ..page import page_address
@@ -137,7 +137,16 @@ def make_memory_card(principal: Principal, memory_id: str, outcome: Done | Refus
         passages=list(make_passages(principal, cards[0].quotations)),
         unquoted=not_quoted(memory.written_by),
         nearest=list(_related(principal, memory)),
+        link=_review_of(memory),
     )
+
+
+def _review_of(memory: Memory) -> Link | None:
+    """Return where a memory that resembles another one is decided about, with both side by side."""
+    if not memory.needs_check or memory.state not in {State.ACTIVE, State.PROPOSED}:
+        return None
+    address = f"{reverse('review')}?item=memory-{memory.pk}"
+    return Link(address, _("It is like another memory: say whether both are true"))
 
 
 def _origin(memory: Memory) -> str:

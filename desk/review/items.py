@@ -60,7 +60,7 @@ _LOST = gettext_noop("What this would change is not there any more. Reject it, o
 _MAY_BE_OUTDATED = gettext_noop(
     "It may be out of date, as the following tells. Approve it if it still holds, or say how it is now."
 )
-_MAY_CONTRADICT = gettext_noop("They may say the same, or contradict each other.")
+_ALIKE = gettext_noop("They are alike. Say whether both are true, or which of the two.")
 
 
 def make_item(principal: Principal, item: QueueItem, outcome: Done | Refusal | None = None) -> Card | None:
@@ -366,10 +366,10 @@ def _replaced(principal: Principal, memory: Memory, what: str) -> Iterator[Other
 
 
 def _rival(near: Rival, memory: Memory) -> Rival:
-    """Return the possibly duplicate or contradicting memory, with a diff if they are similar enough."""
+    """Return the memory that one may repeat or contradict, with a diff if they are similar enough."""
     pieces = word_diff(near.other.content, in_second_person(memory.content))
     alike = 2 * sum(len(piece.text) for piece in pieces if piece.kind == "same") >= len(near.other.content)
-    return near._replace(other=replace(near.other, note=_(_MAY_CONTRADICT), pieces=pieces if alike else ()))
+    return near._replace(other=replace(near.other, note=_(_ALIKE), pieces=pieces if alike else ()))
 
 
 def _near(principal: Principal, memory: Memory) -> list[Rival]:

@@ -269,8 +269,13 @@ def test_a_possible_double_stands_beside_the_other(visit, owner, me, bot, add, s
     page = words(visit(owner).get("/review/"))
     assert "That one You keep hens behind the house." in page
     assert "From that to this:" in page
+    assert "They are alike. Say whether both are true, or which of the two." in page
+    own_page = f"/memories/{double.pk}/"
+    leads_here = f'href="/review/?item=memory-{double.pk}"'
+    assert leads_here in text(visit(owner).get(own_page))
     decide(visit(owner), double, "approve")
     assert not now(double).needs_check
+    assert leads_here not in text(visit(owner).get(own_page))
     assert "Nothing waits" in words(visit(owner).get("/review/"))
 
 
@@ -280,7 +285,7 @@ def test_what_has_no_word_in_common_is_no_double(visit, owner, me, add, settings
     double = add(me, BEES)
     Memory.objects.filter(pk=double.pk).update(needs_check=True)
     page = words(visit(owner).get("/review/"))
-    assert "They may say the same" not in page
+    assert "They are alike" not in page
     assert "That one" not in page
 
 
