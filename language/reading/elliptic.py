@@ -113,7 +113,7 @@ def _completed(question: str, answer: str, about: str) -> str:
     if verbless is not None:
         what = verbless["what"].lower()
         first = re.split(r"(?i), (?=(?:i|he|she|it|we)\b)", answer)[0]
-        if lists_things(what) and root.pos in _NOMINAL:
+        if lists_things(what) and root.pos in _NOMINAL and not answer[0].isdigit():
             start = given.words[0]
             begin = start.text.lower() if _is_common(start) and start.low not in PROPER else start.text
             return f"{what.capitalize()}: {begin}{first[start.end :]}"

@@ -214,7 +214,7 @@ def is_transient(clause: Clause) -> bool:  # noqa: PLR0911, PLR0912
     ):
         return True
     if lemma in {"have", "get"} and (complements or (lemma == "have" and clause.children("prt"))):
-        return True
+        return not (lemma == "have" and is_health(text) and is_habitual(clause))
     if (
         lemma in {"love", "like", "hate", "enjoy"}
         and head.tag in {"VBD"}

@@ -306,7 +306,7 @@ class MessageReader(StatementBuilder):
                 and not _FAVOURITE & {each.low for each in clause.parsed.subtree(noun)}
             ):
                 continue
-            owner = self.referents.get(holder.index) if holder.low != "our" else None
+            owner = self.referents.get(holder.index)
             if owner is not None:
                 return owner
         return None

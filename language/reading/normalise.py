@@ -103,11 +103,14 @@ _HE_SAID = re.compile(
 )
 # A contracted verb, not a possessive: "My mum's moved in".
 _KIN_HAS = re.compile(
-    rf"(?i)(?<=\b)((?:my|our|his|her) (?:\w+ )?(?:{'|'.join(sorted(map(re.escape, KIN)))}))'s "
+    rf"(?i)(?<=\b)((?:(?:my|our|his|her) (?:\w+ )?|(?<![\w'] ))(?:{'|'.join(sorted(map(re.escape, KIN)))}))'s "
     r"(?:(?P<has>been|got|gone|had|moved|become|died|left|started|retired)|(?P<is>\w{2,}ing(?! (?:is|was)\b)|an?|the|in"
     r"|at|not|very|called|named))\b(?! of\b)"
 )
-_IS = re.compile(r"(?i)\b((?:my|our|his|her) [a-z]+)'s (?=(?:an?|the|my|in|on|at|from|called|named) )")
+_IS = re.compile(
+    r"(?i)\b((?:my|our|his|her) [a-z]+)'s (?=(?:an?|the|my|in|on|at|from|called|named) )"
+    r"|\b((?:my|his|her) name)'s (?=\w)"
+)
 _HAS = re.compile(r"(?i)\b(who|s?he|it|(?:my|our|his|her) [a-z]+)'s (?=(?:just|already|recently) \w+ed\b)")
 _PET_CALLED = re.compile(
     rf"(?i)(?:(?<=[.!?] )|^)(?:the )?(?P<pet>{'|'.join(sorted(PETS))})(?:'s| is|s)? (?:called|named)\b"
@@ -267,7 +270,7 @@ def normalise(
     mended.replace(
         _KIN_HAS, lambda match: f"{match[1]} {'has' if match['has'] else 'is'} {match['has'] or match['is']}"
     )
-    mended.replace(_IS, lambda match: f"{match[1]} is ")
+    mended.replace(_IS, lambda match: f"{match[1] or match[2]} is ")
     mended.replace(_HAS, lambda match: f"{match[1]} has ")
     mended.replace(_HAD, lambda match: f"{match[1]} had ")
     mended.replace(_TRAILS, "")
@@ -352,7 +355,8 @@ def _normalise_words(mended: Normalised, names: Collection[str]) -> None:
     mended.replace(_POSSESSIVE_KIN, lambda match: f"{match[1]}'s")
     mended.replace(re.compile(r"(?<![\w'])i(?=\b)"), "I")
     for match in _NAMED_KIN.finditer(mended.text):
-        if match[1] not in _NO_NAMES and not match[1].endswith(("ed", "ing", "ly")):
+        is_verb = is_word(match[1]) and re.match(r" (?:an?|the|my|our|his|her|it)\b", mended.text[match.end() :])
+        if match[1] not in _NO_NAMES and not match[1].endswith(("ed", "ing", "ly")) and not is_verb:
             known.add(match[1])
     mended.replace(
         re.compile(r"(?<![\w'])[a-zà-ÿ]+(?![\w])"),

@@ -30,6 +30,7 @@ from language.reading.words import KIN, KIN_GENDER, KIN_PLURALS, NAMING_KIN, NOT
 
 _NO_PERSON = listed("""GPE LOC ORG DATE TIME NORP FAC PRODUCT EVENT WORK_OF_ART LANGUAGE LAW CARDINAL MONEY QUANTITY""")
 _ASKED_CHILDREN = re.compile(r"(?i)\b(?:children|kids)\b[^.!?]*\?$")
+_OWN = frozenset({"i", "me", "my", "mine", "myself", "our"})
 _THEY = frozenset({"they", "them", "their"})
 _SUBJECTS = frozenset({"nsubj", "nsubjpass"})
 _NEW = _SUBJECTS | {"attr", "dobj", "pobj", "ROOT"}
@@ -138,7 +139,7 @@ class Cast:
         for word in words:
             if word.index in referents:
                 continue
-            if word.low in {"i", "me", "my", "mine", "myself"} and word.pos != "NUM":
+            if word.low in _OWN and word.pos != "NUM" and (word.low != "our" or self.legacy is None):
                 referents[word.index] = self.user
             elif word.low in _THEY and self.plural_antecedent is not None:
                 referents[word.index] = self.plural_antecedent

@@ -212,7 +212,7 @@ class ClauseWording:
             self._mention_once(person)
             return f"{self.name_of(person)}'" if low == "their" else self.name_of(person)
         possessive = word.tag == "PRP$" or (low in {"his", "her"} and word.dep == "poss")
-        if person.role == "user" and low in {"i", "we", "me", "my", "mine", "myself"}:
+        if person.role == "user" and low in {"i", "we", "me", "my", "our", "mine", "myself"}:
             if low == "myself":
                 if word.dep in {"npadvmod", "appos", "advmod"}:
                     return ""
@@ -222,7 +222,7 @@ class ClauseWording:
             if low == "mine":
                 raise Unclear(word)
             self._mention_once(person)
-            return f"{self.name_of(person)}'s" if low == "my" else self.name_of(person)
+            return f"{self.name_of(person)}'s" if low in {"my", "our"} else self.name_of(person)
         if low in PRONOUNS:
             if low in {"himself", "herself"}:
                 if person not in self.mentioned:

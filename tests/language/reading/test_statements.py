@@ -113,6 +113,11 @@ def told(*said, legacy=None):
         ("I'm the youngest of four.", None, "The user is the youngest of four."),
         ("I get migraines when I work late.", None, "The user gets migraines when the user works late."),
         ("I miss her laugh.", "Rosa", "The user misses Rosa's laugh."),
+        ("My name's Ada and I'm a nurse in Ulm.", None, "The user's name is Ada."),
+        ("Mum's a nurse and dad runs a shop.", None, "The user's mum is a nurse."),
+        ("Our cat is called Pip.", None, "The user's cat is called Pip."),
+        ("I have to take iron tablets every day.", None, "The user has to take iron tablets every day."),
+        ("me and my sister run a shop in ulm", None, "The user and the user's sister run a shop in ulm."),
         ("my aunt ida is vegan. shed never eat fish", None, "The user's aunt Ida would never eat fish."),
     ],
 )
