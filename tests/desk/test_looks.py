@@ -184,3 +184,13 @@ class TestInABrowser:
         gap = "each => each.getBoundingClientRect().top - each.previousElementSibling.getBoundingClientRect().bottom"
         gaps = [each.evaluate(gap) for each in below.all()]
         assert min(gaps) >= 4
+
+    @pytest.mark.parametrize("viewport", [PHONE, DESKTOP])
+    def test_the_bar_of_the_review_covers_nothing_that_has_the_focus(self, browse, owner, legacy, told, viewport):
+        told(owner, legacy, "Grandmother Rosa was a midwife.")
+        page = browse(owner, viewport)
+        page.goto("/review/")
+        last = page.get_by_role("button", name="As the device")
+        last.focus()
+        at = last.bounding_box()
+        assert at["y"] + at["height"] <= page.locator("#review .fact-foot").bounding_box()["y"]
