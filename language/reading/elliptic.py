@@ -74,6 +74,7 @@ _TOWARDS = listed("go move travel come emigrate return fly run flee retire")
 _WITH_TO = listed("teach want hope plan like love learn try promise")
 _ON = listed("farm island coast estate street road")
 _DWELLINGS = _ON | listed("village town city cottage house flat apartment suburb hamlet countryside mountains valley")
+_ACTIVITIES = listed("sport exercise instrument language")
 _FAVOURITES = frozenset({"favourite", "favorite"})
 _NOMINAL = frozenset({"NOUN", "PROPN", "NUM"})
 
@@ -159,7 +160,8 @@ class _Answer:
         """The answer without its full stop; a common word at its start is in lower case."""
         said, first = self.parsed.text[:-1], self.parsed.words[0]
         low = first.low
-        named = self.question.names or low in PROPER or is_place(first.text) or not _is_common(first)
+        is_named_place = is_place(first.text) and (first.entity in {"GPE", "LOC"} or not is_word(low))
+        named = self.question.names or low in PROPER or is_named_place or not _is_common(first)
         keeps = (named and first.pos in {"PROPN", "NOUN", "ADJ"}) or low == "i" or first.text[1:].isupper()
         return said if keeps else f"{said[0].lower()}{said[1:]}"
 
@@ -170,7 +172,7 @@ class _Answer:
     @property
     def is_nominal(self) -> bool:
         names = self.root.pos in _NOMINAL or self.root.entity in {"NORP", "LANGUAGE"}
-        is_unknown = self.root.pos == "ADJ" and not is_adjective(self.root.low)
+        is_unknown = self.root.tag == "VBG" or (self.root.pos == "ADJ" and not is_adjective(self.root.low))
         return (names or is_unknown) and not self.begins_with_preposition
 
     def sentence(self) -> str:
@@ -288,7 +290,8 @@ class _Answer:
         is_stranded = bool(self.question.rest) and self.question.rest[-1].dep == "prep"
         goes = any(each.lemma in _TOWARDS for each in self.question.rest)
         before = "to " if goes else "on " if self.root.low in _ON else "in "
-        return f"{'' if is_stranded else before}{part}"
+        article = "the " if part.startswith("same ") else ""
+        return f"{'' if is_stranded else before}{article}{part}"
 
     def _timed(self, part: str) -> str:
         if self.begins_with_preposition:
@@ -331,6 +334,7 @@ class _Answer:
         kin = KIN.keys() | KIN_PLURALS
         return (
             self.root.lemma == asked.lemma
+            or asked.lemma in _ACTIVITIES
             or (self.root.low in kin and asked.low in kin)
             or (self.root.low in PETS and asked.lemma in {"pet", "animal"})
         )

@@ -23,6 +23,7 @@ _ASKED_OF = re.compile(
 _YOUR_KIN = re.compile(
     rf"(?i)\byour (?:late )?(?P<kin>{'|'.join(sorted(map(re.escape, KIN), key=len, reverse=True))})\b"
 )
+_OF_ONESELF = listed("health diet sleep childhood background schooling career work job week routine eyesight hearing")
 _YOUR = re.compile(r"(?i)\byou(?:r|rs|rself)?\b")
 _SAME: Mapping[str, Collection[str]] = {"He": {"him"}, "She": {"her"}}
 """Pronouns that don't mean the subject as objects."""
@@ -44,7 +45,7 @@ def subject_asked_about(reply: str) -> str | None:
     if who in {"you", "yourself"}:
         return "I"
     if who.startswith("your "):
-        return f"My {who[5:]}" if who[5:] in KIN else ""
+        return f"My {who[5:]}" if who[5:] in KIN else "I" if who[5:] in _OF_ONESELF else ""
     if who in {"he", "she"}:
         return who.capitalize()
     kin = kin_asked_about(asked)

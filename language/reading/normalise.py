@@ -109,16 +109,21 @@ _KIN_HAS = re.compile(
 )
 _IS = re.compile(
     r"(?i)\b((?:my|our|his|her) [a-z]+)'s (?=(?:an?|the|my|in|on|at|from|called|named) )"
-    r"|\b((?:my|his|her) name)'s (?=\w)"
+    r"|\b((?:my|his|her) name)'s (?=\w)|(?<![\w'])(\w+)'s (?=\d{1,2}(?:[.,;!?]|$| (?:and|years|now|in)\b))"
 )
 _HAS = re.compile(r"(?i)\b(who|s?he|it|(?:my|our|his|her) [a-z]+)'s (?=(?:just|already|recently) \w+ed\b)")
 _PET_CALLED = re.compile(
     rf"(?i)(?:(?<=[.!?] )|^)(?:the )?(?P<pet>{'|'.join(sorted(PETS))})(?:'s| is|s)? (?:called|named)\b"
 )
 _HAD = re.compile(r"(?i)\b(i|s?he|we|they)'d (?=an? |the |no )")
-_TYPE = re.compile(r"(?i)(?<=m |s )(?:a )?type (1|2|one|two)\b(?! diab)")
+_TYPE = re.compile(r"(?i)(?<=['’]m |['’]s |\bis |\bam )(?:a )?type (1|2|one|two)\b(?! diab)")
 
 _CONTRACTION = re.compile(r"^(?!I don).*(?:n.t|.m|.ve)$")
+_SAID_OF_QUOTE = re.compile(
+    rf"(?P<quote>{MASK}[a-z])[,.;:]? (?:(?P<who>[Hh]e|[Ss]he),? )?(?:always |often |\w+ )?"
+    r"(?:[Ss]aid|[Uu]sed to say|would say) (?:it|that)\b[^.!?;,]*"
+)
+"""What somebody said, after a quotation: "Waste not", she said it every day."""
 _UNMARKED = re.compile(
     rf"(?<![\w'])(?:{'|'.join(each for each, meant in CASUAL_SPELLINGS.items() if _CONTRACTION.search(meant))})"
     r"(?![\w'])",
@@ -270,7 +275,7 @@ def normalise(
     mended.replace(
         _KIN_HAS, lambda match: f"{match[1]} {'has' if match['has'] else 'is'} {match['has'] or match['is']}"
     )
-    mended.replace(_IS, lambda match: f"{match[1] or match[2]} is ")
+    mended.replace(_IS, lambda match: f"{match[1] or match[2] or match[3]} is ")
     mended.replace(_HAS, lambda match: f"{match[1]} has ")
     mended.replace(_HAD, lambda match: f"{match[1]} had ")
     mended.replace(_TRAILS, "")
@@ -297,6 +302,7 @@ def normalise(
     mended.replace(re.compile(r"\s+(?=[,.!?;])|[,;\s]+(?=[.!?]|$)|^[\s,;.!-]+"), "")
     mended.replace(re.compile(r"\s{2,}"), " ")
     mended.replace(re.compile(r"(?:(?<=[.!?] )|^)[a-z]"), lambda match: match.group().upper())
+    mended.replace(_SAID_OF_QUOTE, lambda match: f"{match['who'] or about or 'I'} used to say {match['quote']}")
     mended.edit(complete_answer(reply, mended.text, text, about or ("I" if own else "")))
     mended.edit(list(expand_notes(mended.text, about or ("I" if own else ""), about)))
     # Without a full stop, the parser takes the last noun for a verb.

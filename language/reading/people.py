@@ -26,7 +26,7 @@ from language.reading.lexicon import is_kind_of
 from language.reading.normalise import MASK
 from language.reading.parse import Parsed, Word
 from language.reading.persons import PRONOUNS, Person
-from language.reading.words import KIN, KIN_GENDER, KIN_PLURALS, NAMING_KIN, NOT_NAMES, TITLES, listed
+from language.reading.words import KIN, KIN_GENDER, KIN_PLURALS, NAMING_KIN, NOT_NAMES, PETS, TITLES, listed
 
 _NO_PERSON = listed("""GPE LOC ORG DATE TIME NORP FAC PRODUCT EVENT WORK_OF_ART LANGUAGE LAW CARDINAL MONEY QUANTITY""")
 _ASKED_CHILDREN = re.compile(r"(?i)\b(?:children|kids)\b[^.!?]*\?$")
@@ -156,7 +156,7 @@ class Cast:
                 person = self._resolve_name(parsed, word, referents)
                 if person is not None:
                     referents[word.index] = person
-                elif word.tag == "NN" and word.dep in _NEW and is_kind_of(word.low, "person"):
+                elif word.tag == "NN" and word.dep in _NEW and (word.low in PETS or is_kind_of(word.low, "person")):
                     self.has_stranger = True
             person = referents.get(word.index)
             if person is not None and person.role != "user":

@@ -71,7 +71,7 @@ class QuestionParts:
     @property
     def is_what_done(self) -> bool:
         """Whether it asks for a trade or a deed: "What did he do?"."""
-        return [each.lemma.lower() for each in (self.auxiliary, *self.rest[:1])] == ["do", "do"]
+        return bool(self.gap) and [each.lemma.lower() for each in (self.auxiliary, *self.rest[:1])] == ["do", "do"]
 
     @property
     def names(self) -> bool:

@@ -127,7 +127,8 @@ class _BatchReader:
         own = topic == "I"
         noted = topic if topic in {"He", "She"} else ""
         casual = self.casual or is_casual([text.strip()])
-        normalised = normalise(text, self.names, casual=casual, about=noted, own=own, reply=self.reply)
+        names = self.names | {person.name.lower() for person in self.cast.others if person.name}
+        normalised = normalise(text, names, casual=casual, about=noted, own=own, reply=self.reply)
         parsed = parse(normalised.text)
         for _ in range(_MOST_ROUNDS):
             edits = list(supply_subjects(parsed, topic, self.reply)) if parsed is not None else []

@@ -117,6 +117,7 @@ def told(*said, legacy=None):
         ("Mum's a nurse and dad runs a shop.", None, "The user's mum is a nurse."),
         ("Our cat is called Pip.", None, "The user's cat is called Pip."),
         ("I have to take iron tablets every day.", None, "The user has to take iron tablets every day."),
+        ('"Waste no bread", she said it every day.', "Rosa", 'Rosa used to say "Waste no bread".'),
         ("me and my sister run a shop in ulm", None, "The user and the user's sister run a shop in ulm."),
         ("my aunt ida is vegan. shed never eat fish", None, "The user's aunt Ida would never eat fish."),
     ],
@@ -193,6 +194,17 @@ def test_a_pronoun_is_nobody_of_before_where_somebody_new_was_spoken_of():
         "Tim's van" in each for each in told(before, "She came with Jovan. They met in his van.", legacy="Rosa")
     )
     assert not any("Rosa and Tim" in each for each in told(before, "Then they moved to Ulm.", legacy="Rosa"))
+
+
+def test_a_pet_that_died_is_not_the_partner_asked_about_before():
+    talk = ("guide> And your partner?", "My partner is a midwife.", "guide> Any pets?", "I had a dog but he died.")
+    assert not [
+        one for one in read(conversation(*talk)).statements if "partner" in one.content and "died" in one.content
+    ]
+
+
+def test_a_name_of_an_earlier_message_is_known_in_small_letters():
+    assert "The user's girl Ella is 9." in told("i have two girls, Ella and Ruby", "ella's 9 and ruby plays chess")
 
 
 def test_two_possessives_side_by_side_mean_one_owner():
