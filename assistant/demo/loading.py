@@ -242,7 +242,9 @@ def _keep(principal: Principal, place: DemoPlace) -> None:
     named = Message.objects.visible_to(principal)
     said = [named.filter(content__contains=words).values_list("pk", flat=True).first() for words in place.said]
     messages = [pk for pk in said if pk]
-    with transaction.atomic(), suppress(Gated):  # What its person refused stays away.
+    texts = [place.name, place.notes, *([place.later] if place.later else [])]
+    prepared = _Prepared(get_embedder(), texts)
+    with embedder_replaced(prepared), transaction.atomic(), suppress(Gated):  # What its person refused stays away.
         added = memories.place_add(principal, place.id, place.name, place.notes, message_id=next(iter(messages), None))
         if added.proposal is not None and place.decide == "approve":
             memories.proposal_approve(person, added.proposal.pk)

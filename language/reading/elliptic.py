@@ -40,6 +40,7 @@ _STATES = listed("married divorced widowed separated single engaged retired empl
 _YOU_TWO = re.compile(r"(?i)\byou (?:two|both|all)\b")
 _ASSENT = re.compile(r"(?i)(?:(?:oh|ah|yes|yeah|yeh|sure|of course|certainly|indeed)\b,? )+")
 _NEXT_CLAUSE = re.compile(r"(?i), (?:and |but )?(?=(?:i|he|she|it|we|they)(?: |'))")
+_COMMA = re.compile(r", (?:and )?")
 _DEGREE = re.compile(r"(?i)(?:very|extremely|terribly|really|quite|rather|deeply|a (?:bit|little))(?: much)?$")
 _SENTENCE = re.compile(r"[^.!?\s][^.!?\n]*(?=[.!?\n]|$)")
 _MOST_OF_A_LEAD = 3
@@ -91,8 +92,7 @@ def complete_answer(reply: str, text: str, said: str, about: str) -> Iterator[tu
     for sentence in islice(_SENTENCE.finditer(text), 2):
         assent = _ASSENT.match(sentence[0])
         start = sentence.start() + (assent.end() if assent else 0)
-        further = _NEXT_CLAUSE.search(text, start, sentence.end())
-        for end, rest in ((sentence.end(), sentence.end()), *([(further.start(), further.end())] if further else ())):
+        for end, rest in _ends(text, start, sentence.end()):
             part = text[start:end]
             is_short = len(part.split()) <= MOST_WORDS and not _HEDGED.search(part)
             whole = _completed(questions[-1], part, about) if is_short else ""
@@ -101,6 +101,15 @@ def complete_answer(reply: str, text: str, said: str, about: str) -> Iterator[tu
                 return
         if len(sentence[0].split()) > _MOST_OF_A_LEAD:
             return
+
+
+def _ends(text: str, start: int, stop: int) -> Iterator[tuple[int, int]]:
+    """Yield where the answer may end, and where the next sentence then begins: at the full stop, or before a comma."""
+    yield stop, stop
+    for pattern in (_NEXT_CLAUSE, _COMMA):
+        comma = pattern.search(text, start, stop)
+        if comma is not None:
+            yield comma.start(), comma.end()
 
 
 def _completed(question: str, answer: str, about: str) -> str:
@@ -222,6 +231,7 @@ class _Answer:
         is_trade = is_kind_of(self.root.low, "person") or (
             is_word(self.root.low) and self.root.low.endswith(("er", "ist"))
         )
+        is_trade = is_trade or any(each.low in {"at", "in", "for"} for each in self.parsed.children(self.root))
         if self.root.tag not in {"NN", "NNP", "JJR"} or not is_trade:
             return ""
         be = ("am" if self.question.of_user else "is") if now else "was"

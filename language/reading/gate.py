@@ -42,6 +42,7 @@ _SPOKEN = re.compile(
     r"| and (?-i:[A-Z])[\w-]+ (?:all|both) (?!of\b)|^in \d{1,2},? (?-i:[A-Z]|the user)"
     r"|\b(?:is|was) the (?:first|second|third|last|other|one)[.!]?$|\bwould (?:one|the|an?|enough|some|no)\b"
     r"|\b(?:had|would|could|should) of (?!course)|^(?-i:[A-Z])\w+s (?:in|at|on|with|to|for) [^,]+, the user\b"
+    r"|^the user's [^,]{3,40}, the user (?:is|was|has)\b"
     r"|^(?:one|two|three|\d+)\b[^,]{0,30}, [^,]+, (?:he|she|it|they|the user)\b"
     r"|^the user (?:(?:cannot|can|could|would|did|does)|(?:loses|drops|misses) the \w+"
     r"|is (?:at work|at home|home|here|there|back|off|away|out|in bed|on the (?:bus|train|phone)))[.!]?$"

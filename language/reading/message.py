@@ -350,10 +350,12 @@ class MessageReader(StatementBuilder):
 
 
 def _is_counterpart(clause: Clause, word: Word) -> bool:
-    """Whether a word stands for a noun of another sentence: "has one on the thumb", but not "has one of his"."""
-    return word.low in _COUNTERPARTS and all(
-        each.dep == "prep" and each.low != "of" for each in clause.parsed.children(word)
-    )
+    """Whether a word stands for a noun of another sentence: "has one on the thumb", "had about forty"."""
+    inner = clause.parsed.children(word)
+    is_bare = all(each.dep == "prep" and each.low != "of" for each in inner)
+    is_number = word.pos == "NUM" and word.dep == "dobj" and clause.head.low in {"had", "kept", "got"}
+    is_of = any(each.dep == "prep" and each.low == "of" for each in inner)
+    return (word.low in _COUNTERPARTS and is_bare) or (is_number and not is_of)
 
 
 def _capital(text: str) -> str:

@@ -101,11 +101,13 @@ _HE_SAID = re.compile(
     r"(?:(?<=[.!?] )|^)(?P<what>(?!Who|What|When|Where|If|And|But|Well|So|Now|No|Yes)[A-Z]\w*(?: [\w']+){0,4}), "
     r"(?P<who>he|she) said, (?=[a-z])"
 )
+_ANY_KIN = "|".join(sorted(map(re.escape, KIN)))
 # A contracted verb, not a possessive: "My mum's moved in".
 _KIN_HAS = re.compile(
-    rf"(?i)(?<=\b)((?:(?:my|our|his|her) (?:\w+ )?|(?<![\w'] ))(?:{'|'.join(sorted(map(re.escape, KIN)))}))'s "
-    r"(?:(?P<has>been|got|gone|had|moved|become|died|left|started|retired)|(?P<is>\w{2,}ing(?! (?:is|was)\b)|an?|the|in"
-    r"|at|not|very|called|named))\b(?! of\b)"
+    rf"(?i)(?<=\b)((?:(?:my|our|his|her) (?:\w+ )?|(?<![\w'] ))(?:{_ANY_KIN}))'s "
+    r"(?:(?P<has>been|got|gone|had|moved|become|died|left|started|retired)"
+    r"|(?P<is>(?!wedding|clothing|building|painting)\w{2,}ing(?! (?:is|was)\b)|an?|the|in|at|not|very|called|named))\b"
+    r"(?! of\b)"
 )
 _IS = re.compile(
     r"(?i)\b((?:my|our|his|her) [a-z]+)'s (?=(?:an?|the|my|in|on|at|from|called|named) )"

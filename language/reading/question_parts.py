@@ -91,7 +91,7 @@ class QuestionParts:
     def begin(self) -> tuple[str, str, Sequence[Word]]:
         """Subject, verb and the words after it, as a statement has them."""
         said = text_of(self.subject, of_subject=True)
-        low, rest = self.auxiliary.low, [each for each in self.rest if each.low != "ever"]
+        low, rest = self.auxiliary.low, [each for each in self.rest if each.low not in {"ever", "often"}]
         if self.auxiliary.lemma.lower() != "do" or not rest or self.is_what_done:
             form = {"'s": "is"}.get(low, low)
             return said, _OF_MINE.get(form, form) if self.of_user else form, rest
