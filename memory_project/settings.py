@@ -102,14 +102,15 @@ CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+# 0 is served first: an erasure does not wait behind the summaries of an import.
+CELERY_TASK_ROUTES = [[("assistant.run_*", {"priority": 0}), ("*", {"priority": 6})]]
 CELERY_BROKER_TRANSPORT_OPTIONS = {
     "visibility_timeout": 600,
     "socket_connect_timeout": 0.5,
     "socket_timeout": 5,
     "global_keyprefix": "keepsake-queue:",
     # A request must not wait for an unavailable broker: the sweep queues missed tasks later.
-    "max_retries": 1,
-    **dict.fromkeys(("interval_start", "interval_step", "interval_max"), 0),
+    **{"max_retries": 1, "interval_start": 0, "interval_step": 0, "interval_max": 0},
 }
 CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "assistant.sweep", "schedule": timedelta(minutes=2)},

@@ -6,7 +6,7 @@ from threading import Event
 
 import pytest
 import time_machine
-from celery import Celery
+from celery import Celery, current_app
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils import timezone
@@ -215,6 +215,13 @@ class TestEnd:
 
 
 class TestQueue:
+    def test_what_a_person_waits_for_is_served_first(self):
+        def priority(task):
+            return current_app.amqp.router.route({}, task)["priority"]
+
+        assert {priority(f"assistant.run_{job}") for job in ("erasure", "export", "import")} == {0}
+        assert {priority("assistant.maybe_summarize"), priority("facts.index")} == {6}
+
     @pytest.fixture
     def sent(self, monkeypatch):
         found = []
