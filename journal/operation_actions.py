@@ -6,7 +6,7 @@ Jobs log at once, reads are counted per hour, and callers' writes are buffered i
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -47,9 +47,10 @@ def note_operation(
 
 _COUNT_OPERATION = """
 INSERT INTO journal_operationevent AS known (id, user_id, thread_id, node, op, status, object_id, category, count, at)
-VALUES (%s, %s, %s, %s, %s, %s, '', '', 1, %s)
+SELECT %s, id, %s, %s, %s, %s, '', '', 1, %s FROM journal_ledger WHERE id = %s FOR KEY SHARE
 ON CONFLICT (id) DO UPDATE SET count = known.count + 1, at = excluded.at
 """
+"""Of the reader's ledger, which an erasure takes: what is counted after it, or meanwhile, leaves no row."""
 _HOURS = uuid.UUID("6f1d2f4e-0a53-4c8e-9b7e-2f6a5f0f3c11")
 
 
@@ -58,7 +59,7 @@ def count_operation(node: str, op: str, status: str, *, user_id: uuid.UUID, thre
     hour = at.astimezone(UTC).strftime("%Y-%m-%dT%H")
     key = uuid.uuid5(_HOURS, f"{user_id} {thread_id} {node} {op} {status} {hour}")
     with connection.cursor() as cursor:
-        cursor.execute(_COUNT_OPERATION, [key, user_id, str(thread_id), node, op, status, at])
+        cursor.execute(_COUNT_OPERATION, [key, str(thread_id), node, op, status, at, user_id])
 
 
 HOTPATH, WORKER = "hotpath", "worker"
@@ -128,11 +129,8 @@ def flush_operations() -> int:
     noted = 0
     with valkey().consume(OPERATIONS, _OPERATIONS_AT_ONCE, seconds=60) as written, transaction.atomic():
         queued = [orjson.loads(each) for each in written]
-        there = {
-            str(pk)
-            for pk in Ledger.objects.filter(pk__in={each["user"] for each in queued}).values_list("pk", flat=True)
-        }
         # Operations of people who were erased meanwhile are dropped.
+        there = _hold_ledgers({each["user"] for each in queued})
         for each in (each for each in queued if each["user"] in there):
             rows = [
                 OperationEvent(
@@ -150,3 +148,13 @@ def flush_operations() -> int:
             ]
             noted += len(OperationEvent.objects.bulk_create(rows))
     return noted
+
+
+def _hold_ledgers(ids: Collection[str]) -> set[str]:
+    """Return which of these ledgers exist, and keep them from being erased until the transaction ends."""
+    with connection.cursor() as cursor:
+        cursor.execute(_HOLD_LEDGERS, [list(ids)])
+        return {str(pk) for (pk,) in cursor.fetchall()}
+
+
+_HOLD_LEDGERS = "SELECT id FROM journal_ledger WHERE id = ANY (%s::uuid[]) ORDER BY id FOR KEY SHARE"

@@ -22,7 +22,7 @@ from facts.models import LegacyFact
 from journal.actions import ledger_write
 from journal.holdings import holdings
 from journal.leases import Lease
-from journal.models import Change, Erased, Erasure, JobRun, Ledger
+from journal.models import Change, Erased, Erasure, JobRun, Ledger, OperationEvent
 from language.brief_caches import empty_caches
 from memories.cache import cache_erase
 from statements.actions import purging
@@ -120,8 +120,9 @@ def _close(lease: Lease, principal: Principal, erasure: Erasure) -> None:
         Change.objects.filter(Q(actor_id=str(user_id)) | Q(object_id=str(user_id))).exclude(ledger_id=user_id).update(
             actor_id="", meta={}
         )
-        _, deleted = mine.delete()
-        removed = Counter(deleted)
+        Change.objects.of_member(user_id).update(meta={})
+        removed = Counter(OperationEvent.objects.filter(user_id=user_id).delete()[1])  # Noted since they were deleted.
+        removed += Counter(mine.delete()[1])
         said = (LegacyFact, Conversation)
         empty = [
             pk

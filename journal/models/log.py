@@ -8,6 +8,7 @@ from datetime import datetime
 from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 from django.db.models import F, Q
+from django.db.models.fields.json import KeyTextTransform
 from django.utils import timezone
 
 
@@ -17,6 +18,10 @@ class ChangeQuerySet(models.QuerySet["Change"]):
     def of_owner(self, owner_id: uuid.UUID) -> ChangeQuerySet:
         """Return the changes of one person or legacy, in the order of revisions."""
         return self.filter(ledger_id=owner_id).order_by("rev")
+
+    def of_member(self, user_id: uuid.UUID) -> ChangeQuerySet:
+        """Return the changes of a person's memberships, in their own log and in those of legacies."""
+        return self.alias(member=KeyTextTransform("user", "meta")).filter(object_type="member", member=str(user_id))
 
 
 class JobRunQuerySet(models.QuerySet["JobRun"]):
@@ -144,6 +149,7 @@ class Change(models.Model):
         ]
         indexes = [
             models.Index(fields=["object_type", "object_id", "-rev"], name="change_by_object"),
+            models.Index(KeyTextTransform("user", "meta"), condition=Q(object_type="member"), name="change_by_member"),
             # Rows are inserted in time order, so a BRIN index finds a day's changes at little cost.
             BrinIndex(fields=["at"], name="change_by_time", autosummarize=True),
         ]

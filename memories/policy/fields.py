@@ -1,7 +1,6 @@
 """Detects which personal field (name, pronouns, city, …) a statement sets, from its text. No database.
 
-Fields need the person's consent, so a caller can't avoid it by omitting ``field``. Only present facts about the user
-count: not the past, possibilities, wishes or other people. English only; without a match there is no field.
+Fields need consent, also where a caller omits ``field``. Only present facts about the user count. English only.
 """
 
 from __future__ import annotations
@@ -88,7 +87,12 @@ _SAID: Mapping[str, tuple[str, ...]] = {
         r"|private"
         r"|wrong)\b)[\p{{L}}'’-]+[.!]?$)",
         r"\b{users} preferred (?:name|form of address) is (?!not\b)\S",
-        r"{clause}{user}, whose (?:preferred )?name is {name}",
+        r"{clause}{user},? (?:whose (?:preferred )?name is|who is (?:\w+ )?(?:called|named|known as)) {name}",
+        r"{clause}{user}(?:,? (?:alias|aka|a\.k\.a\.|better known as)| \() ?{name}|^{user}, {name},",
+        r"{subject}is (?:now |also |usually )?(?:called|named|nicknamed|known as) {name}",
+        r"^{user} [^.;]{{0,60}}\bunder the name (?:of )?{name}",
+        r"{subject}is {name} to (?:their |his |her |my )?(?:friends|family|everyone)",
+        r"^{user} [^.;]{{0,60}}\b(?:friends|everyone|people|family) (?:all )?calls? (?:them|him|her) {name}",
         r"{subject}{wants} (?:\w+ ){{0,3}}to (?:call|address) (?:them|him|her|me)(?: as)? {name}",
         r"\bshould (?:always )?(?:call|address) (?:the user|me)(?: as)? {name}",
         r"\b(?:friends|everyone|everybody|people|colleagues|family|parents) (?:(?:all|only|just) )?(?:(?:calls?|names?)"
@@ -118,6 +122,7 @@ _SAID: Mapping[str, tuple[str, ...]] = {
         r"\b{users} (?:preferred |personal |chosen |gender )?pronouns(?: (?:are|is)\b|{colon})[^.;]{{0,15}}?"
         r"(?:{pronouns}|\b(?:she|he|they|xe|ze|ey|fae|it|any|neutral)\b)",
         r"{subject}(?:addressed|referred to) (?:as|with|by) {pronouns}",
+        r"{clause}{user} \({pronouns}\)",
         r"\bpronouns of {of_user}(?: are\b|{colon})",
         r"{subject}(?:uses?|goes by|go by|prefers?|takes?|using|going by|identif(?:y|ies) (?:with|as)|{wants}"
         r"(?: to (?:be (?:referred to|addressed)|use|go|be called))?(?: as| by| with)?)"
@@ -153,6 +158,8 @@ _SAID: Mapping[str, tuple[str, ...]] = {
         r"{clause}{user} is an? (?:[\w-]+ ){{1,2}}(?:living|residing|based) in {place}",
         r"{subject}been in {place}(?=[^.;]*\bsince\b)",
         r"{clause}{user} is (?:a |an )?{place}[ -](?:resident|based)",
+        r"{clause}{user} (?:is|am|works? as) an? (?:[\w-]+ ){{0,2}}{place}-based\b",
+        r"{clause}{user}, an? (?:resident|inhabitant|citizen) of {place}|\b{users} (?:postcode|zip code) is\b",
         r"\b(?:home|city|(?:place|city|town) of residence) of {of_user} is (?:in )?{place}",
         r"{place} is (?:where {user} (?:(?:currently |now )?lives?|{habits})|{users} (?:current )?(?:home|city"
         r"|place of residence))\b",
@@ -166,12 +173,12 @@ _SAID: Mapping[str, tuple[str, ...]] = {
         r" (?:\w+ )?in {place}",
         r"\b(?:city|town|place|village) (?:where|in which|that) {user} (?:currently |now )?(?:lives?"
         r"|resides?)(?: in)? is\b",
-        r"^(?:user )?(?:current |home )?(?:city|location|(?:place|city) of residence|residence|home){colon}\S",
+        r"^(?:user )?(?:current )?(?:home ?)?(?:city|town|location|(?:place of )?residence|lives|home){colon}\S",
     ),
     Field.LANGUAGE: (
         r"\b{users} (?:(?:preferred|main|primary|first|native|mother|everyday|usual|own|chosen|working) )*"
         r"(?:languages?|tongue)(?: for [^.;]{{0,30}}| of [^.;]{{0,20}})?(?: (?:is|are)\b|{colon}) ?(?:\w+ )?{language}",
-        r"{subject}(?:a |an )?native (?:speaker of {language}|{language} speaker)",
+        r"{subject}(?:a |an )?(?:native (?:speaker of {language}|{language} speaker)|{language}-speaking)",
         r"{subject}{wants} (?:to use|using) {language}[.!]?$",
         r"{subject}(?:(?:feels?|feeling) )?(?:more |most )?comfortable [^.;]{{0,25}}?{language}",
         r"{subject}{wants} {language} (?:answers|replies|responses|conversations?|messages)\b",
@@ -259,10 +266,11 @@ _SAID: Mapping[str, tuple[str, ...]] = {
     ),
 }
 _HINTS: Mapping[str, str] = {
-    Field.PREFERRED_NAME: r"name|call|address|know|go(?:es)? by|introduc|answers to|responds to|{name} over ",
+    Field.PREFERRED_NAME: r"name|call|address|know|go(?:es)? by|introduc|answers to|responds to|alias|aka|a\.k\.a"
+    r"|to (?:\w+ )?(?:friends|family|everyone)|{user}(?: \(|, ){name}|{name} over ",
     Field.PRONOUNS: r"pronoun|/|\band\b|refer",
     Field.CITY: r"liv|resid|based|settled|located|moved|migrat|city|town|home|location|address|flat|house|apart"
-    r"|{habits}|bed|door|mailbox|letterbox|walls",
+    r"|{habits}|bed|door|mailbox|letterbox|walls|postcode|zip|inhabitant|citizen|rent",
     Field.LANGUAGE: _LANGUAGES,
     Field.TONE: r"tone|style|answer|repl|respon|explan|word|communic|convers|chat|emoji|humou?r|jargon|slang|talk"
     r"|treated|address|spoken|keep|make|\bbe\b|brevity|formality|direct|concise",

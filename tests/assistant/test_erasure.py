@@ -14,6 +14,7 @@ from django.db import connection
 from django.utils import timezone
 
 from accounts.actions import preferences_set, principal_for_key
+from accounts.actions.legacies import note_member
 from accounts.models import ExternalIdentity, Legacy, LinkAttempts, Member, User
 from accounts.queries import principal_for_agent, principal_for_person
 from assistant.erasure import part_actions, whole_actions
@@ -33,11 +34,12 @@ from conversations.actions import (
 from conversations.models import Conversation, ConversationChunk, ConversationImport, Message, Withheld
 from facts.actions import fact_set_visibility
 from facts.models import LegacyFact
-from journal.actions import trim
+from journal.actions import ledger_write, trim
 from journal.cache import valkey
 from journal.exceptions import Conflict, Gated
 from journal.holdings import ERASED_TEXT, holdings
-from journal.models import Change, Erased, Erasure, ExportPart, JobRun, Ledger, UndoStep
+from journal.models import Change, Erased, Erasure, ExportPart, JobRun, Ledger, OperationEvent, UndoStep
+from journal.operation_actions import count_operation
 from memories.actions import memory_reject, memory_update, place_add, place_edit
 from memories.cache import CachedValue, Family, read_through
 from memories.models import Memory, MemoryEvidence, MemoryVersion, Place, Relation
@@ -173,6 +175,34 @@ def test_other_members_keep_what_is_theirs(owner, member, legacy):
     assert not Legacy.objects.filter(pk=alone.pk).exists()
     assert Ledger.objects.get(pk=legacy.pk).facts == 1
     assert not Change.objects.filter(ledger_id=legacy.pk, actor_id=str(owner.pk)).exists()
+
+
+def test_a_membership_accepted_by_an_agent_is_not_in_the_log_of_the_legacy(owner, member, legacy):
+    """The log says then that the agent acted, and only in its details for whom; also of a legacy since left."""
+    agent = AgentFactory(owner=member)
+    for event in ("JOIN", "LEAVE"):
+        with ledger_write(principal_for_agent(agent.pk, member.pk).actor, member.pk, legacy.pk) as write:
+            note_member(write, event, Member.objects.get(user=member, legacy=legacy))
+    Member.objects.filter(user=member, legacy=legacy).delete()
+    erasure = erase(member, "everything")
+    assert holding(str(member.pk)) == {"journal_erasure"}
+    assert verified(erasure).startswith("Gone since ")
+    assert Change.objects.filter(ledger_id=legacy.pk, actor_id=str(agent.pk), meta={}).count() == 2
+
+
+def test_what_is_counted_while_or_after_everything_goes_leaves_no_row(owner, monkeypatch):
+    def counted():
+        at = timezone.now()
+        count_operation("hotpath", "search", "ok", user_id=owner.pk, thread_id="t", at=at)
+
+    close = whole_actions._close
+    monkeypatch.setattr(whole_actions, "_close", lambda *given: (counted(), close(*given)))
+    counted()
+    assert OperationEvent.objects.filter(user_id=owner.pk).exists()
+    erasure = erase(owner, "everything")
+    counted()
+    assert not OperationEvent.objects.filter(user_id=owner.pk).exists()
+    assert verified(erasure).startswith("Gone since ")
 
 
 def test_a_killed_worker_is_followed_by_another_wherever_it_was(monkeypatch):

@@ -59,6 +59,36 @@ def test_of_statements_learned_from_last_those_that_give_a_field_wait_and_few_ot
     assert sum(map(bool, _judged(about_the_user))) <= 0.03 * len(about_the_user)
 
 
+@pytest.mark.parametrize(
+    ("content", "field"),
+    [
+        ("The user runs a forge and is called Wim.", "preferred_name"),
+        ("The user, who is called Wim, rows.", "preferred_name"),
+        ("The user whose name is Wim rows.", "preferred_name"),
+        ("The user (Wim) rows.", "preferred_name"),
+        ("The user, Wim, rows on Mondays.", "preferred_name"),
+        ("The user alias Wim rows.", "preferred_name"),
+        ("The user writes poems under the name Wim.", "preferred_name"),
+        ("The user is Wim to friends.", "preferred_name"),
+        ("The user has a boat and everyone calls them Wim.", "preferred_name"),
+        ("The user (she/her) runs a forge.", "pronouns"),
+        ("The user, a resident of Gent, rows.", "city"),
+        ("The user works as a Gent-based smith.", "city"),
+        ("The user rents a room in Gent.", "city"),
+        ("The user's postcode is 9000 Gent.", "city"),
+        ("The user is Dutch-speaking.", "language"),
+        ("The user has a dog that barks and is called Rex.", ""),
+        ("The user has a dog, called Rex.", ""),
+        ("The user, a smith, rows.", ""),
+        ("The user's aunt, who is called Ida, rows.", ""),
+        ("The user knows a Gent-based smith.", ""),
+        ("The user sent Ida to friends in May.", ""),
+    ],
+)
+def test_a_field_is_found_wherever_the_statement_has_it(content, field):
+    assert field_of(content) == field
+
+
 def _judged(texts):
     meanings = map(Meaning, *BundledEmbedder().read_passages(texts))
     return [field_of(text, meaning=meaning) for text, meaning in zip(texts, meanings, strict=True)]
