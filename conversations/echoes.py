@@ -298,8 +298,8 @@ def find_repetitions(
 
     They match the words of one of the ``statements``, the words withheld for them (``cause``: the type and id of the
     memory, fact or message that states them), or the meaning. ``names`` don't count as words, nor what the conversation
-    ``but`` says. ``archived``: also archived memories and facts. Returns at most 20 messages and titles, the latest
-    first, and 20 per room.
+    ``but`` says. ``archived``: also archived and rejected memories and facts. Returns at most 20 messages and
+    titles, the latest first, and 20 per room.
     """
     rows = Withheld.objects.visible_to(principal).because_of(cause[0], [cause[1]]).passages()
     withheld = list(rows.values_list("message_id", "text"))
@@ -312,7 +312,7 @@ def find_repetitions(
 def message_said_again(principal: Principal, message_id: UUID) -> list[Repetition]:
     """Return what else says what a sentence of a message says. Sentences of one word, such as a yes, don't count.
 
-    Archived memories and facts count, too.
+    Withheld words of the message count, and archived and rejected memories and facts.
     """
     found = _said_again(principal, ("message", message_id), {"pk": message_id})
     return [each for each in found if each.object_id != str(message_id)]
@@ -328,7 +328,9 @@ def _said_again(
     principal: Principal, cause: tuple[str, UUID], wanted: Mapping[str, object], but: UUID | None = None
 ) -> list[Repetition]:
     messages = Message.objects.visible_to(principal).filter(**wanted).order_by("-index")[:MOST_MESSAGES]
-    texts = [Original(message.content) for message in messages]
+    withheld = Withheld.objects.visible_to(principal).passages().restorable().filter(message__in=[*messages])
+    latest = withheld.order_by("-created_at").values_list("text", flat=True)[:MOST_MESSAGES]
+    texts = [Original(content) for content in [*(message.content for message in messages), *latest]]
     sentences = [words for text in texts for words in map(text.words, text.sentences()) if MARK not in words]
     stems = WithheldWords(sentences[:MOST_SENTENCES]).each
     telling = [words for words, each in zip(sentences, stems, strict=False) if len(each) > 1]

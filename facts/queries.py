@@ -79,14 +79,23 @@ def _own(principal: Principal, legacy_id: UUID) -> FactQuerySet:
     return own.filter(legacy_id=legacy_id).present()
 
 
-def also_said(principal: Principal, fact_id: UUID) -> list[Repetition]:
-    """Return the author's other texts that say what a fact says. The legacy's name alone does not count."""
+def also_said(principal: Principal, fact_id: UUID, *, archived: bool = False) -> list[Repetition]:
+    """Return the author's other texts that say what a fact says. The legacy's name alone does not count.
+
+    ``archived``: see ``find_repetitions``.
+    """
     fact = LegacyFact.objects.mine(principal).filter(pk=fact_id).select_related("legacy").first()
     if fact is None:
         return []
     text, names = Embedded.of_row(fact), [fact.legacy.name]
     return find_repetitions(
-        principal, ("fact", fact.pk), [fact.content], text.vector, text.embedding_model, names=names
+        principal,
+        ("fact", fact.pk),
+        [fact.content],
+        text.vector,
+        text.embedding_model,
+        names=names,
+        archived=archived,
     )
 
 

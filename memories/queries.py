@@ -286,13 +286,15 @@ def in_the_way(principal: Principal, memory: Memory) -> dict[str, Any]:
     return {"memory": writing.brief(memory)} if seen else {}
 
 
-def also_said(principal: Principal, memory_id: str) -> list[Repetition]:
-    """Return repetitions of a memory that the person does not want kept."""
+def also_said(principal: Principal, memory_id: str, *, archived: bool = False) -> list[Repetition]:
+    """Return repetitions of a memory that the person does not want kept; ``archived``: see ``find_repetitions``."""
     memory = Memory.objects.visible_to(principal).filter(pk=memory_id).first()
     if memory is None:
         return []
     text = Embedded.of_row(memory)
-    return find_repetitions(principal, ("memory", memory.pk), [memory.content], text.vector, text.embedding_model)
+    return find_repetitions(
+        principal, ("memory", memory.pk), [memory.content], text.vector, text.embedding_model, archived=archived
+    )
 
 
 def unchanged_imported(user_id: UUID, import_id: UUID, *, any_state: bool = False) -> MemoryQuerySet:

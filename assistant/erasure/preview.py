@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -39,7 +40,7 @@ _ERASABLE: Mapping[str, Callable[[Principal], QuerySet[Any]]] = {
 }
 """What the person may erase, by scope."""
 _SAID_AGAIN: Mapping[str, Callable[[Principal, UUID], list[Repetition]]] = {
-    "fact": facts.also_said,
+    "fact": partial(facts.also_said, archived=True),
     "message": message_said_again,
     "conversation": conversation_said_again,
 }
@@ -81,9 +82,12 @@ def _named(principal: Principal, scope: str, object_id: str) -> QuerySet[Any]:
 
 
 def said_again(principal: Principal, scope: str, object_id: str) -> list[Repetition]:
-    """Return what else says the same as a memory, fact, message or conversation; nothing for what says no one thing."""
+    """Return what else says the same as a memory, fact, message or conversation; nothing for what says no one thing.
+
+    Archived and rejected memories and facts count: they are stored, and an erasure leaves nothing stored unoffered.
+    """
     if scope == "memory":
-        return memories.also_said(principal, object_id)
+        return memories.also_said(principal, object_id, archived=True)
     find = _SAID_AGAIN.get(scope)
     try:
         return find(principal, UUID(object_id)) if find else []

@@ -138,17 +138,38 @@ def test_a_conversation_offers_what_its_own_messages_say(api, client, owner, sai
     assert list(left_of(erasure)) == []
 
 
-def test_a_message_offers_what_was_put_away_and_a_memory_does_not(api, owner, said, legacy):
+@pytest.mark.parametrize("scope", ["message", "memory", "fact"])
+def test_what_was_put_away_or_rejected_is_offered(api, owner, said, legacy, scope):
     me = principal_for_person(owner.pk)
     memory = MemoryFactory(user=owner, content="The user plays the cello in an orchestra.")
+    rejected = MemoryFactory(user=owner, content="The user plays the cello in the orchestra.")
     fact = LegacyFactFactory(user=owner, legacy=legacy, content="Plays the cello in an orchestra.")
     other = MemoryFactory(user=owner, content="The user plays the cello in this orchestra.")
+    own = LegacyFactFactory(user=owner, legacy=legacy, content="Plays the cello in this orchestra.")
     memories_decide(me, {memory.pk: None}, "archive")
+    memories_decide(me, {rejected.pk: None}, "reject")
     facts_decide(me, {fact.pk: None}, "reject")
-    offered = {each["object"] for each in preview(api(owner), "message", said.pk)["also_said"]}
-    assert offered >= {memory.pk, str(fact.pk), other.pk}
-    offered = {each["object"] for each in preview(api(owner), "memory", other.pk)["also_said"]}
-    assert offered.isdisjoint({memory.pk, str(fact.pk)})
+    pk = {"message": said.pk, "memory": other.pk, "fact": own.pk}[scope]
+    offered = {each["object"] for each in preview(api(owner), scope, pk)["also_said"]}
+    assert offered >= {memory.pk, rejected.pk, str(fact.pk)}
+
+
+@pytest.mark.parametrize("scope", ["message", "conversation"])
+def test_what_was_not_kept_before_it_is_erased_is_offered_and_goes_along(api, owner, said, scope):
+    """The words of the message are withheld by then, so they are looked for as they were."""
+    memory = MemoryFactory(user=owner, content="The user plays the cello in an orchestra.")
+    memory.versions.get().evidence.create(message=said, quote=CELLO)
+    again = MemoryFactory(user=owner, content="In an orchestra the user plays the cello.")
+    for each in (memory, again):
+        assert api(owner).post(f"/api/v1/memories/{each.pk}/reject/", {"reason": "dont_keep"}).status_code == 200
+    said.refresh_from_db()
+    assert "cello" not in said.content
+    pk = said.pk if scope == "message" else said.conversation_id
+    offered = preview(api(owner), scope, pk)["also_said"]
+    assert again.pk in {each["object"] for each in offered}
+    erasure_request(principal_for_person(owner.pk), scope, str(pk), also=[f"memory-{again.pk}"])
+    run()
+    assert not Memory.objects.filter(content__icontains="cello").exists()
 
 
 def test_a_memory_and_a_fact_offer_what_says_the_same(api, owner, said, legacy):
