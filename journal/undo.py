@@ -271,13 +271,16 @@ def _is_own(principal: Undoer, change: Change) -> bool:
 
 
 def _objection(principal: Undoer, change: Change) -> str:
-    """Return the code of why the principal can't undo a change, or ""."""
+    """Return the code of why the principal can't undo a change, or "".
+
+    An agent learns nothing else of the changes of others, which it may not see.
+    """
+    if not _is_own(principal, change):
+        return "not_yours"
     if change.actor_kind == ActorKind.STAFF:
         return "by_staff"
     decided = change.event not in _NO_ADMIN_NEEDED or (change.object_type == "fact" and change.event != "ADD")
-    if not _is_own(principal, change) or (decided and "admin" not in principal.scopes):
-        return "not_yours"
-    return ""
+    return "not_yours" if decided and "admin" not in principal.scopes else ""
 
 
 @dataclass
@@ -312,19 +315,23 @@ class _UndoRun:
     def undoable_steps(self, steps: Sequence[UndoStep], log: Sequence[Change]) -> list[UndoStep]:
         """Return the steps of an object that can be undone, the latest first; add the others to ``left``.
 
-        Steps that were undone before are skipped; if all were, they are added to ``left`` as ``built_on``.
+        Steps that were undone before are skipped; if all were, they are added to ``left`` as ``built_on``. Those of
+        others are ``not_yours`` to an agent, whatever came of them.
         """
         found: list[UndoStep] = []
         until = None
         blocked = all(step.rev in self.range.undone for step in steps)
         for step in steps:
+            own = [each for each in log if step.action <= each.rev <= step.rev]
+            is_theirs = not all(_is_own(self.principal, each) for each in own)
             if step.rev in self.range.undone and not blocked:
+                self.left |= {step.rev: "not_yours"} if is_theirs else {}
                 continue
             since = [each for each in log if each.rev > step.rev and (until is None or each.rev < until)]
             since = [each for each in since if each.event not in _NOT_BLOCKING and each.rev not in self.range.undone]
-            own = [each for each in log if step.action <= each.rev <= step.rev]
             blocked = blocked or bool(since)
-            why = "built_on" if blocked else next(filter(None, (_objection(self.principal, each) for each in own)), "")
+            objections = filter(None, (_objection(self.principal, each) for each in own))
+            why = "not_yours" if is_theirs else "built_on" if blocked else next(objections, "")
             if why:
                 blocked = True
                 self.left[step.rev] = why

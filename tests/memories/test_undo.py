@@ -274,6 +274,28 @@ class TestWhoUndoes:
         assert [each.why for each in undone.left] == ["not_yours"]
         assert (now(mine).state, now(mine).deleted_why, now(theirs).state) == ("archived", "agent", "active")
 
+    @pytest.mark.parametrize("meanwhile", ["nothing", "changed", "undone", "quarantined"])
+    def test_an_agent_does_not_learn_what_came_of_the_changes_of_others(
+        self, bot, me, owner, moderator, add, meanwhile
+    ):
+        hidden = add(me, "The user keeps bees.", "interests").memory
+        actions.memory_update(me, hidden.pk, "The user keeps hens.")
+        changed = rev_of(owner)
+        add(bot, "The user plays chess.", "context")
+        last = rev_of(owner)
+        match meanwhile:
+            case "changed":
+                actions.memory_update(me, hidden.pk, "The user keeps geese.")
+            case "undone":
+                undo(me, changed, changed)
+            case "quarantined":
+                actions.memory_quarantine(moderator, hidden.pk, "odd")
+        narrowed = replace(bot, categories=frozenset({"context"}))
+        undone = undo(narrowed, 1, rev_of(owner) if meanwhile == "quarantined" else last)
+        assert undone.undone == 1
+        assert {each.why for each in undone.left} == {"not_yours"}
+        assert changed in {each.rev for each in undone.left}
+
     def test_what_an_agent_rejects_it_cannot_take_back_without_the_scope(self, agent, owner, add, bot):
         memory = add(bot, "The user keeps bees.").memory
         decider = factories.agent_principal(agent, scopes=("read", "write", "admin"))
