@@ -17,7 +17,7 @@ _USER = OpenApiParameter(
     OpenApiTypes.STR,
     OpenApiParameter.HEADER,
     description="The person a service agent acts for, as its issuer names them. Without it a key acts for its owner; "
-    "a service that sends it blank gets 400 `bad_user`.",
+    "blank, sent twice or with a comma it is a 400 `bad_user`.",
 )
 _IDEMPOTENCY_KEY = OpenApiParameter(
     "Idempotency-Key",

@@ -199,7 +199,7 @@ def principal_for_key(
         raise AuthenticationFailed("This key has been revoked or has expired.", "bad_key")
     if row.kind == Agent.Kind.PERSONAL and policy.normal_name(external_id) not in {"", row.owner_username}:
         raise PermissionDenied("A personal key acts for its owner only.", "not_allowed")
-    if row.kind == Agent.Kind.SERVICE and named and not external_id:
+    if named and not external_id:
         raise Refused(_("X-Keepsake-User names nobody. Leave it out to act for the key's owner."), code="bad_user")
     if row.user_id is None and not makes_person:
         _must_not_be_erased("person", policy.erased_names(row.agent_id, external_id))

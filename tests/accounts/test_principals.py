@@ -208,12 +208,13 @@ def test_without_a_name_a_service_acts_for_its_owner(service):
 
 
 @pytest.mark.parametrize("blank", ["", "   "])
-def test_a_service_that_lost_the_name_does_not_act_for_its_owner(service, agent, api, blank):
+def test_an_agent_that_lost_the_name_does_not_act_for_its_owner(service, agent, api, blank):
     answer = api(service, blank).get(LEGACIES)
     assert (answer.status_code, answer.json()["code"]) == (400, "bad_user")
     assert not Grant.objects.exists()
     assert api(wrong_secret(service.credential), blank).get(LEGACIES).status_code == 401
-    assert api(agent, blank).get(LEGACIES).status_code == 200
+    answer = api(agent, blank).get(LEGACIES)
+    assert (answer.status_code, answer.json()["code"]) == (400, "bad_user")
 
 
 def test_the_issuer_local_means_the_user_names_of_this_deployment(owner):
@@ -244,6 +245,16 @@ def test_a_name_in_any_script_reaches_its_person(service, api):
     person = User.objects.get(identities__external_id="ülkü 二")
     assert person.get_full_name() == "Ülkü 二"
     assert person.get_short_name() == "Ülkü"
+
+
+@pytest.mark.parametrize("joined", ["maria,jonas", "maria, jonas", "maria,", ","])
+@pytest.mark.parametrize("method", ["get", "post"])
+def test_a_header_that_is_sent_twice_names_nobody(service, api, joined, method):
+    """Servers join both by a comma, which made one more person."""
+    before = User.objects.count()
+    answer = getattr(api(service, joined), method)(LEGACIES, {"name": "Rosa"} if method == "post" else None)
+    assert (answer.status_code, answer.json()["code"]) == (400, "bad_user")
+    assert User.objects.count() == before
 
 
 @pytest.mark.parametrize("name", ["x" * 256, "a\x00b"])
