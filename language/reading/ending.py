@@ -21,7 +21,8 @@ def ended(memory: str, *, is_over: bool) -> str | None:
     root = parsed.root if parsed is not None else None
     if parsed is None or root is None or len(parsed.sentences) > 1:
         return None
-    has_second = any(each.dep == "conj" and each.pos in {"VERB", "AUX"} for each in parsed.children(root))
+    # Of "has two cats, Miso and Pepper" only one may be gone.
+    has_second = any(each.dep == "conj" for each in parsed.words)
     if parsed.child(root, "nsubj", "nsubjpass") is None or has_second:
         return None
     helper = parsed.child(root, "aux", "auxpass")

@@ -29,6 +29,7 @@ from .predicates import (
     STATUSES,
     TAKEN,
     TRAVELLING,
+    what_one_is,
 )
 
 _DENYING = re.compile(r"(?:un|in|im|ir|dis|il)(?=[a-z]{3})")
@@ -337,7 +338,9 @@ class ClaimPair:
         return favoured or addresses or (not of_several and named)
 
     def is_of_one_kind(self, role: str, one: Thing, other: Thing) -> bool:
-        """Whether two values may answer the same question: both dates, both names, or both neither."""
+        """Whether two values may answer one question: nobody stops being 59 or a mother by being a nurse now."""
+        if role == "is" and what_one_is(one.stem) != what_one_is(other.stem):
+            return False
         return role == "time" or (one.stem in self.names) == (other.stem in self.names)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from language.reading.lexicon import is_kind_of
 from language.reading.words import listed
 
 ONE_AT_A_TIME = frozenset(
@@ -65,3 +66,15 @@ OPPOSITES = frozenset(
         tall/short rich/poor left/right first/last"""
     )
 )
+
+_FAMILY = listed(
+    "mother father parent grandmother grandfather son daughter sister brother twin aunt uncle wife husband"
+)
+_TRADES = ("", "er", "or", "ist", "ian")
+"""Endings that stems have lost: "carpent"."""
+
+
+def what_one_is(stem: str) -> tuple[bool, bool, bool]:
+    """Return whether the stem of what somebody is said to be is an age, a relative or a person, such as a trade."""
+    is_person = any(is_kind_of(f"{stem}{ending}", "person") for ending in _TRADES)
+    return stem.isdigit(), stem in _FAMILY, is_person

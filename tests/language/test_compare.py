@@ -3,6 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from language.offline.model import OfflineModel
+from language.reading.compare import Saying, compare
 
 CASES = {
     "same": [
@@ -87,3 +88,17 @@ def test_any_two_texts_can_be_compared_in_either_order(one, other):
 @given(st.from_regex(r"[A-Z][a-z]{3,8} (likes|has|knows) [a-z]{3,8}( [a-z]{3,8}){0,4}\.", fullmatch=True))
 def test_a_statement_is_the_same_as_itself(statement):
     assert OfflineModel().same_fact([(statement, statement.upper())]).verdicts == ("same",)
+
+
+@pytest.mark.parametrize(
+    ("memory", "verdict"),
+    [
+        ("The user is 59.", "different"),
+        ("The user is tall.", "different"),
+        ("The user is a mother of three.", "different"),
+        ("The user is a carpenter.", "replaces"),
+        ("The user is a student.", "replaces"),
+    ],
+)
+def test_a_new_trade_ends_another_and_nothing_else_that_one_is(memory, verdict):
+    assert compare(memory, Saying("The user is a baker.", "I'm a baker now.")) == verdict

@@ -143,6 +143,11 @@ def test_a_change_in_free_words_rewords_the_memory_and_quotes_them():
     assert call.arguments["evidence"] == {"index": 0, "quote": LODGER[1]}
 
 
+def test_of_several_only_one_may_be_gone_so_that_is_asked_about():
+    found = outdated("My cat Pepper died last week.", ["The user has two cats, Miso and Pepper."])
+    assert found is None or (found.sure, found.content) == (False, None)
+
+
 def test_a_change_that_leaves_no_wording_is_asked_about():
     said = "Momo died on Friday, we buried her under the lilac."
     (call,) = [each for each in _calls(said, "The user's cat is called Momo.") if each.name == DOUBT]
