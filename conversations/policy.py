@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from django.conf import settings
 from django.contrib.humanize.templatetags.humanize import intcomma
+from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 
@@ -20,12 +21,14 @@ from .models import Conversation, Message
 
 ROLES = tuple(Message.Role.values)
 SPEAKER_MAX_CHARACTERS = 100
+MOST_AHEAD = timedelta(days=1)
+"""How far a message's time may be ahead, as clocks and time zones differ."""
 ASSISTANT_CHANNEL = "assistant"
 """Conversations in this channel are read message by message unless the person's preference says otherwise."""
 _NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
-def check_message(role: str, content: str, speaker: str = "") -> None:
+def check_message(role: str, content: str, speaker: str = "", at: datetime | None = None) -> None:
     """Raise Refused (400) unless this message can be stored."""
     if role not in ROLES:
         raise Refused(_("the role is one of %(roles)s.") % {"roles": ", ".join(ROLES)}, code="bad_role")
@@ -43,6 +46,8 @@ def check_message(role: str, content: str, speaker: str = "") -> None:
             % {"speaker_max_characters": SPEAKER_MAX_CHARACTERS},
             code="too_long",
         )
+    if at is not None and at > timezone.now() + MOST_AHEAD:
+        raise Refused(_("its time (at) is more than a day ahead."), code="bad_time")
     if not (is_storable(content) and is_storable(speaker)):
         raise Refused(_("it holds a NUL character or half a surrogate pair, which can't be stored."), code="bad_text")
 

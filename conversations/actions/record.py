@@ -331,7 +331,7 @@ def check_messages(messages: Sequence[NewMessage]) -> None:
         )
     for number, message in enumerate(messages):
         try:
-            policy.check_message(message.role, message.content, message.speaker)
+            policy.check_message(message.role, message.content, message.speaker, message.at)
         except Refused as error:
             raise Refused(
                 _("Message %(number)s: %(detail)s") % {"number": number, "detail": error.detail}, code=error.code

@@ -72,7 +72,7 @@ class ParsedFile:
 def checked(place: str, message: ParsedMessage) -> ParsedMessage:
     """Return the message if it can be stored. Raises ImportFileError with its place."""
     try:
-        check_message(message.role, message.content, message.speaker)
+        check_message(message.role, message.content, message.speaker, message.at)
     except Refused as error:
         raise ImportFileError(place, error.detail) from error
     return message

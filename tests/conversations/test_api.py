@@ -1,6 +1,9 @@
 """Conversations over HTTP: open, append, read; who may, and what is refused."""
 
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from conversations.models import Conversation, Message
 from conversations.policy import passing_title
@@ -104,6 +107,11 @@ BAD_BODIES = [
     ({"messages": [3]}, "messages"),
     ({"role": "user", "content": "x", "at": "yesterday"}, "at"),
     ({"role": "user", "content": "x", "speaker": "s" * 101}, "speaker"),
+    ({"role": "user", "content": "x", "at": "2999-01-01T00:00:00Z"}, "(at) is more than a day ahead"),
+    (
+        {"messages": [{"role": "user", "content": "x", "at": at} for at in (None, "2999-01-01T00:00Z")]},
+        "Message 1: its time (at)",
+    ),
 ]
 
 
@@ -115,6 +123,13 @@ def test_bad_messages_are_refused_and_change_nothing(api, owner, body, named):
     assert answer.status_code == 400
     assert named in str(answer.json())
     assert not Message.objects.exists()
+
+
+def test_a_time_may_be_ahead_as_time_zones_are(api, owner):
+    client = api(owner)
+    made = opened(client)
+    body = {"role": "user", "content": "x", "at": (timezone.now() + timedelta(hours=23)).isoformat()}
+    assert client.post(f"{URL}{made['id']}/messages/", body, format="json").status_code == 201
 
 
 def test_a_lone_surrogate_is_refused(api, owner):

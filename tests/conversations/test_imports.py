@@ -274,6 +274,7 @@ class TestJsonLines:
             (line(title="t" * 201), "line 1, title: has more than 200"),
             (line(at="yesterday"), "line 1, at: 'yesterday' is not an ISO 8601 time"),
             (line(at=17), "line 1, at: is not text"),
+            (line(at="2999-01-01T00:00:00Z"), "line 1: its time (at) is more than a day ahead"),
             (line(at="0001-01-01T00:00:00+10:00"), "line 1, at: '0001-01-01T00:00:00+10:00' is not an ISO 8601 time"),
         ],
     )
