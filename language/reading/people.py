@@ -356,7 +356,7 @@ class Cast:
             subject.name, subject.is_introduced = complement.text, True
         elif (
             subject.name
-            and not subject.kin
+            and subject.kin != complement.low
             and complement.low in KIN
             and possessive is not None
             and possessive.low == "my"

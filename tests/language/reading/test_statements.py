@@ -209,6 +209,12 @@ def test_a_name_of_an_earlier_message_is_known_in_small_letters():
     assert "The user's girl Ella is 9." in told("i have two girls, Ella and Ruby", "ella's 9 and ruby plays chess")
 
 
+def test_who_corrects_a_relative_is_not_told_both():
+    before = "I'm going to Faro in May with my sister Ida."
+    assert "Ida is the user's cousin, not the user's sister." in told(before, "Ida is my cousin, not my sister.")
+    assert not any("sister Ida is" in each for each in told(before, "Ida isn't my sister, she's my cousin."))
+
+
 def test_two_possessives_side_by_side_mean_one_owner():
     (both,) = told("His father was a clerk and his mother taught the piano.", legacy="Otto")
     assert both == "Otto's father was a clerk and Otto's mother taught the piano."
