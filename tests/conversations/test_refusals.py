@@ -69,6 +69,26 @@ def test_a_no_to_being_asked_withholds_what_was_asked_about(owner, conversation)
     assert record(conversation) == [MARK, MARK, "No, it's just for this task."]
 
 
+def test_the_question_that_was_asked_is_withheld_along_in_other_words_too(owner, conversation):
+    say(owner, conversation, "My mum drank.")
+    say(owner, conversation, "guide> I see. Shall I remember that your mother was an alcoholic?")
+    say(owner, conversation, "no")
+    assert record(conversation) == [MARK, f"I see. {MARK}", "no"]
+
+
+def test_what_was_agreed_to_before_stays_known_when_a_message_refuses_what_it_says_itself(owner, conversation):
+    son = "My son Jonas is a pilot."
+    told = ["Shall I remember that your son Jonas is a pilot?", "I will remember that your son Jonas is a pilot."]
+    for each in (son, f"guide> {told[0]}", "yes", f"guide> {told[1]}"):
+        say(owner, conversation, each)
+    (memory,) = remember(owner, "The user's son Jonas is a pilot.")
+    message = Message.objects.get(conversation=conversation, index=0)
+    MemoryEvidence.objects.create(version=memory.versions.get(), message=message, quote=son)
+    say(owner, conversation, "I have arthritis in my left knee. Don't keep that.")
+    assert record(conversation) == [son, told[0], "yes", told[1], f"{MARK} Don't keep that."]
+    assert Memory.objects.get().state == "active"
+
+
 def test_a_held_message_is_declined_and_comes_back_when_that_is_taken_back(api, owner, conversation):
     say(owner, conversation, "I always fly economy.")
     url = f"/api/v1/conversations/{conversation.pk}/messages/0/"

@@ -10,7 +10,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from language.reading.sentences import Sentence, split_sentences
@@ -18,9 +18,10 @@ from language.reading.words import listed
 
 from ..parse import Parsed, Word, parse
 from .answers import LEAST_OF_PLAIN_WORDS, LEAST_THAT_DECLINES, SURELY_KEEPS, refusing_margin
+from .content import is_fragment, refers_back, says_something
 from .judged import declines
 from .naming import DENIES
-from .questions import answers_another, asks_last, asks_or_announces, changes_topic, only_announces
+from .questions import answers_another, asking_sentences, asks_last, asks_or_announces, changes_topic, only_announces
 from .requests import SAYS_THIS, RefusalRequest, acts_in, flat, is_reported, judged_acts
 from .subjects import SentenceWords, content_words, lemmas
 from .wording import (
@@ -33,7 +34,6 @@ from .wording import (
     objects,
     says_no,
     says_yes,
-    without_soft_words,
 )
 
 MOST_LOOKED_AT = 200
@@ -55,9 +55,9 @@ class Turn:
 class Refusal:
     """What a message refuses: sentences with the positions of their turns, and the words that name it.
 
-    ``named_lemmas`` are matched against known memories; empty if the message only refers to sentences. ``covers_all``:
-    everything about it is meant. ``is_negated``: the polarity of a named clause, None for a noun phrase.
-    ``answers_question``: it answers a request to keep something.
+    Those of the assistant asked about it. ``named_lemmas`` are matched against known memories; empty if the message
+    only refers to sentences. ``covers_all``: everything about it is meant. ``is_negated``: the polarity of a named
+    clause, None for a noun phrase. ``answers_question``: it answers a request to keep something.
     """
 
     passages: tuple[tuple[int, str], ...]
@@ -79,13 +79,16 @@ def find_refusal(turns: Sequence[Turn], last: int) -> Refusal | None:
     if refusals:
         is_negated = refusals[0].is_negated if len(refusals) == 1 else None
         refusals += resolver.resolve_question_passed_over(refusals)
-        passages = dict.fromkeys(passage for each in refusals for passage in each.passages)
+        passages = [passage for each in refusals for passage in each.passages]
         named_lemmas = frozenset().union(*(each.named_lemmas for each in refusals))
         answers_question = any(each.answers_question for each in refusals)
-        return Refusal(
-            tuple(passages), named_lemmas, any(each.covers_all for each in refusals), is_negated, answers_question
-        )
-    return resolver.resolve_plain_no()
+        covers_all = any(each.covers_all for each in refusals)
+        found: Refusal | None = Refusal(tuple(passages), named_lemmas, covers_all, is_negated, answers_question)
+    else:
+        found = resolver.resolve_plain_no()
+    if found is None:
+        return None
+    return replace(found, passages=tuple(dict.fromkeys([*found.passages, *resolver.asked_about(found)])))
 
 
 def _asked_by_person(text: str, finding: Callable[[str], list[RefusalRequest]]) -> Iterator[RefusalRequest]:
@@ -153,9 +156,9 @@ class _RefusalResolver:
             return self._passages(after)
         if own:
             passages = [(self.last_index, own[-1].text)]
-            if self._question is not None:
+            if self._question is not None and refers_back(own[0].text):
                 passages += self._previous_sentences()
-            elif all(_is_fragment(each.text) for each in own):
+            elif all(is_fragment(each.text) for each in own):
                 passages += self._previous_sentences(last_only=not act.is_learned or _means_part(inside))
             return Refusal(tuple(passages))
         part = act.is_learned and _means_part(inside)
@@ -188,16 +191,28 @@ class _RefusalResolver:
         allowed = begins_with_yes(said) or allows_keeping(said) or asks_for_objections(question)
         return [asked] if is_passed_over and not allowed else []
 
+    def asked_about(self, refusal: Refusal) -> Iterator[tuple[int, str]]:
+        """The sentences that asked or announced to keep what is refused, whatever words they share with it."""
+        for place in {place for place, _ in refusal.passages if place < self.last_index}:
+            refused = frozenset().union(*(lemmas(text) for at, text in refusal.passages if at == place))
+            said = {each.text for each in split_sentences(self.turns[place].content)}
+            stays = [lemmas(text) for text in said if (place, text) not in refusal.passages]
+            for position in range(place + 1, self.last_index):
+                if self.turns[position].role == "user" and not self._agrees(position):
+                    break
+                asked = asking_sentences(self.turns[position].content) if self.turns[position].role != "user" else ()
+                for text, words in ((each, lemmas(each)) for each in asked):
+                    if all(len(words & each) <= len(words & refused) for each in stays):
+                        yield position, text
+
     def _resolve_question(self, question: str) -> Refusal:
         """The sentences that the assistant's question is about."""
-        earlier = self._sentences(roles={"user"}, upto=self.last_index)
-        latest = max((position for position, _ in earlier), default=None)
-        if latest is None:
+        near = self._latest_told()
+        if not near:
             return Refusal((), answers_question=True)
-        near = [each for each in earlier if each[0] == latest]
         parsed = parse(question)
         words = frozenset(content_words(parsed.words)) if parsed is not None else frozenset()
-        held = self.turns[latest].is_held
+        held = self.turns[near[0][0]].is_held
         chosen = [] if held else [passage for passage, share in _shares(words, near).items() if share > 0]
         return Refusal(tuple(chosen or near), answers_question=True)
 
@@ -238,12 +253,20 @@ class _RefusalResolver:
 
     def _previous_sentences(self, *, last_only: bool = False) -> list[tuple[int, str]]:
         """The sentences of the person's previous message, or only its last one."""
+        near = self._latest_told()
+        return near[-1:] if last_only and near and not self.turns[near[0][0]].is_held else near
+
+    def _latest_told(self) -> list[tuple[int, str]]:
+        """The sentences of the person's previous message; of one that only agrees, those of what it agreed to."""
         earlier = self._sentences(roles={"user"}, upto=self.last_index)
-        latest = max((position for position, _ in earlier), default=None)
-        near = [each for each in earlier if each[0] == latest]
-        if self.turns[latest].is_held if latest is not None else False:
-            return near
-        return near[-1:] if last_only else near
+        latest = max((position for position, _ in earlier if not self._agrees(position)), default=None)
+        return [each for each in earlier if each[0] == latest]
+
+    def _agrees(self, position: int) -> bool:
+        """Whether a message is a plain yes to the question whether to keep something."""
+        asked = self.turns[position - 1] if position else None
+        is_asked = asked is not None and asked.role == "assistant" and asks_to_keep(asked.content)
+        return is_asked and says_yes(self.turns[position].content)
 
     def _resolve_named(
         self, act: RefusalRequest, inside: Sequence[Sentence], before: Sequence[Sentence]
@@ -301,17 +324,17 @@ class _RefusalResolver:
         """Whether a sentence has content besides the request: before it, and after it if it refers ahead."""
         text = self.turns[self.last_index].content
         rest = text[sentence.start : max(sentence.start, act.start)]
-        if act.is_learned and _is_fragment(rest):
+        if act.is_learned and is_fragment(rest):
             rest = ""
         if act.refers_ahead:
             rest += " " + text[min(act.end, sentence.end) : sentence.end]
-        return _says_something(rest) and _REACTS.match(rest.strip().replace("’", "'")) is None
+        return says_something(rest) and _REACTS.match(rest.strip().replace("’", "'")) is None
 
     def _is_comment(self, sentence: Sentence) -> bool:
         """Whether a sentence only comments on what was said: "I shouldn't have told you that"."""
         if any(map(str.isdigit, sentence.text)):
             return False
-        return not _says_something(sentence.text) or _REACTS.match(sentence.text.replace("’", "'")) is not None
+        return not says_something(sentence.text) or _REACTS.match(sentence.text.replace("’", "'")) is not None
 
 
 def _means_part(inside: Iterable[Sentence]) -> bool:
@@ -351,27 +374,6 @@ _REACTS = re.compile(
 _PART = re.compile(r"\b(?:bit|part|one|last)\b", re.IGNORECASE)
 _ANNOUNCES = re.compile(r"\b(?:something|one thing|a secret|a thing)\b", re.IGNORECASE)
 _OWN_THING = re.compile(r"(?:my|our|his|her|their|where|what|who) ", re.IGNORECASE)
-
-
-def _says_something(text: str) -> bool:
-    text = without_soft_words(text)
-    parsed = parse(text.strip(" ,;:-–—")) if any(map(str.isalnum, text)) else None
-    if parsed is None:
-        return False
-    words = content_words(parsed.words)
-    subjects = [word for word in parsed.words if word.dep in {"nsubj", "nsubjpass"}]
-    pointing = bool(subjects) and subjects[0].low in {"it", "that", "this"}
-    if subjects and parsed.head(subjects[0]).lemma in _TALKS:
-        return False
-    return bool(words) and not (pointing and (len(words) < 2 or not any(map(str.isdigit, text))))
-
-
-_TALKS = listed("think know tell say care mind mean gossip ramble rant vent babble joke talk speak kid")
-
-
-def _is_fragment(text: str) -> bool:
-    parsed = parse(text)
-    return parsed is not None and not any(word.dep in {"nsubj", "nsubjpass"} for word in parsed.words)
 
 
 def _shares(words: frozenset[str], passages: Sequence[tuple[int, str]]) -> dict[tuple[int, str], float]:

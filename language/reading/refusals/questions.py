@@ -25,6 +25,12 @@ def asks_or_announces(said: str) -> bool:
     return ASKING.search(text) is not None or asks_to_keep(text) or asks(text)
 
 
+def asking_sentences(said: str) -> list[str]:
+    """The sentences of the assistant's message that ask whether to keep something, or announce it."""
+    told = _without_recital(said) if asks_or_announces(said) else ""
+    return [each.text for each in split_sentences(told) if asks_or_announces(each.text)]
+
+
 def _without_recital(said: str) -> str:
     """The assistant's text without our fixed sentences, and without what it lists after one of them."""
     fixed = [each for each in stock() if each in said]

@@ -36,8 +36,9 @@ def judge(case):
         (place, part): [p for at, p in passages if at == place and (part in p or p in part)] for place, part in wanted
     }
     meant = {(place, passage) for (place, _), found in hits.items() for passage in found}
-    # The sentence that asks goes along where it says what is meant.
-    more = [each for each in passages if each not in meant and (each[0] < len(turns) - 1 or not wanted)]
+    # The sentence that asks goes along where it says what is meant, and the assistant's that asked about it.
+    theirs = [each for each in passages if turns[each[0]].role == "user"]
+    more = [each for each in theirs if each not in meant and (each[0] < len(turns) - 1 or not wanted)]
     return all(hits.values()), more
 
 

@@ -1,0 +1,46 @@
+"""Whether a sentence beside a refusal says something itself, or only points to what was said before."""
+
+from __future__ import annotations
+
+from language.reading.words import listed
+
+from ..parse import parse
+from .subjects import content_words
+from .wording import without_soft_words
+
+
+def says_something(text: str) -> bool:
+    """Whether a text has content of its own, not only words about telling or pointing."""
+    text = without_soft_words(text)
+    parsed = parse(text.strip(" ,;:-–—")) if any(map(str.isalnum, text)) else None
+    if parsed is None:
+        return False
+    words = content_words(parsed.words)
+    subjects = [word for word in parsed.words if word.dep in {"nsubj", "nsubjpass"}]
+    pointing = bool(subjects) and subjects[0].low in {"it", "that", "this"}
+    if subjects and parsed.head(subjects[0]).lemma in _TALKS:
+        return False
+    return bool(words) and not (pointing and (len(words) < 2 or not any(map(str.isdigit, text))))
+
+
+_TALKS = listed("think know tell say care mind mean gossip ramble rant vent babble joke talk speak kid")
+
+
+def refers_back(text: str) -> bool:
+    """Whether a sentence is about something said before: it has "she", "it" or "that" before it names anything."""
+    parsed = parse(text)
+    for word in parsed.words if parsed is not None else ():
+        if word.pos in {"NOUN", "PROPN"}:
+            return False
+        if word.low in _BACK and word.dep != "det":
+            return True
+    return False
+
+
+_BACK = listed("he him his she her hers it its they them their theirs that this these those")
+
+
+def is_fragment(text: str) -> bool:
+    """Whether a text has no subject."""
+    parsed = parse(text)
+    return parsed is not None and not any(word.dep in {"nsubj", "nsubjpass"} for word in parsed.words)
