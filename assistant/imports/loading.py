@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
 from accounts.policy import must_write
+from accounts.policy.names import labels_repeat_rejected
 from accounts.principals import Principal
 from conversations.actions import NewMessage, conversation_create, messages_append
 from conversations.echoes import repeats_withheld
-from conversations.imports.records import ParsedConversation
+from conversations.imports.records import ParsedConversation, ParsedMessage
 from conversations.models import Conversation, Message, Withheld
 from conversations.policy import digests, passing_title
 
@@ -58,7 +59,9 @@ def plan_step(principal: Principal, parsed: ParsedConversation, *, channel: str,
         pk, role, speaker, content, at = row
         # Of a message with withheld words only the digest of the original is left to compare.
         same = content == message.content or withheld.get(pk) in digests(conversation.user_id, message.content)
-        if not same or (role, speaker, at) != (message.role, message.speaker, message.at or at):
+        # A speaker's name may be missing since the person rejected or erased it.
+        same = same and speaker in {"", message.speaker} and (role, at) == (message.role, message.at or at)
+        if not same:
             return Step(parsed, conversation.pk, objection=f"its message {stored - 1} differs from the one stored")
     return Step(parsed, conversation.pk, stored)
 
@@ -68,10 +71,18 @@ def _title(principal: Principal, title: str) -> str:
     return "" if repeats_withheld(must_write(principal), [title]) else passing_title(title)
 
 
+def _unnamed(principal: Principal, messages: Sequence[ParsedMessage]) -> set[str]:
+    """Return the speakers whose names repeat what the person rejected: their messages are stored without a speaker."""
+    user_id, named = must_write(principal), dict.fromkeys(message.speaker for message in messages)
+    if not labels_repeat_rejected(user_id, *named):
+        return set()
+    return {name for name in named if labels_repeat_rejected(user_id, name)}
+
+
 def append_step(
     principal: Principal, step: Step, *, channel: str, legacy_id: UUID | None, brought_by_id: UUID | None = None
 ) -> Iterator[int]:
-    """Append the missing messages in several transactions, and yield the number of each.
+    """Append the missing messages in several transactions, and yield the number of each; speakers as ``_unnamed`` says.
 
     With ``brought_by_id`` (an import), indexing and summarising are left to the import.
 
@@ -87,9 +98,10 @@ def append_step(
             external_id=step.parsed.external_id,
             brought_by_id=brought_by_id,
         ).pk
+    unnamed = _unnamed(principal, step.parsed.messages[step.stored :])
     for start in range(step.stored, len(step.parsed.messages), APPEND_BATCH):
         batch = [
-            NewMessage(message.role, message.content, message.speaker, message.at)
+            NewMessage(message.role, message.content, "" if message.speaker in unnamed else message.speaker, message.at)
             for message in step.parsed.messages[start : start + APPEND_BATCH]
         ]
         messages_append(
