@@ -71,6 +71,7 @@
   let next = Number(chat.dataset.next);
   let reply = "";
   let once = "";
+  let waits = false;
 
   const wait = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
   const tell = (text) => {
@@ -174,6 +175,14 @@
     return items.filter((item) => item.id).length;
   };
 
+  // What was sent while an answer was written goes now, unless it was changed since.
+  const sendWaiting = () => {
+    if (!waits) return;
+    waits = false;
+    tell("");
+    composer.requestSubmit();
+  };
+
   const follow = async (answer, id, from, words) => {
     reply = id;
     busy(true);
@@ -222,6 +231,7 @@
     } catch {
       tell(inWords("The answer is saved. Reload the page to see it with what was remembered."));
     }
+    sendWaiting();
   };
 
   const refused = async (answer) => {
@@ -288,13 +298,19 @@
     await follow(answer, answer.headers.get("Keepsake-Reply"), next, words);
     field.focus({ preventScroll: true });
   };
-
   field.addEventListener("input", () => {
     once = "";
+    if (waits) tell("");
+    waits = false;
   });
   composer.addEventListener("submit", (event) => {
     event.preventDefault();
-    if (reply || send.hidden || !field.value.trim()) return;
+    if (!field.value.trim()) return;
+    if (reply || send.hidden) {
+      waits = true;
+      tell(inWords("It is sent when this answer has come."));
+      return;
+    }
     say(field.value);
   });
   stop.addEventListener("submit", (event) => {

@@ -26,6 +26,7 @@ TEXTS = [
     gettext_noop("Sign in again"),
     gettext_noop("That is too long to send."),
     gettext_noop("Too many answers are being written for you at once. Wait for one to end, or close another page."),
+    gettext_noop("It is sent when this answer has come."),
     gettext_noop("An answer is still being written here. Wait for it, or reload the page to see it."),
     gettext_noop("Keepsake could not take it. Please try again in a moment."),
     gettext_noop("That is too long: a message has at most {most} characters, and this has {has}."),

@@ -157,6 +157,25 @@ def test_what_is_typed_while_a_message_is_sent_stays(browse, owner, model):
     expect(page.locator("#now .mine")).to_have_count(1)
 
 
+def test_what_is_sent_while_an_answer_is_written_goes_when_that_has_come(browse, owner, model):
+    talk = factories.ConversationFactory(user=owner)
+    page = browse(owner)
+    page.goto(f"/conversations/{talk.pk}/")
+    held = []
+    page.route("**/reply/", lambda route: held.append(route), times=1)  # noqa: PLW0108 - it is marked by the library
+    model.answers(spoken("How lovely."), spoken("A canoe, too!"))
+    with page.expect_request("**/reply/"):
+        type_in(page, "I keep hens.").press("Enter")
+    field = type_in(page, "I have a canoe.")
+    field.press("Enter")
+    expect(page.locator("#said-trouble")).to_have_text("It is sent when this answer has come.")
+    held.pop().continue_()
+    expect(page.locator("#m4")).to_contain_text("A canoe, too!")
+    expect(page.locator("#m3")).to_contain_text("I have a canoe.")
+    expect(page.locator("#said-trouble")).to_be_hidden()
+    expect(field).to_have_value("")
+
+
 def test_a_session_that_ended_leads_to_sign_in_and_back_with_what_was_typed(browse, owner, model):
     talk = factories.ConversationFactory(user=owner)
     owner.set_password("a good long one")
