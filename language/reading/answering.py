@@ -15,12 +15,13 @@ import regex
 
 from language.base import Source
 from language.reading.compare import Saying, compare, parse_pairs
-from language.reading.lexicon import is_kind_of
+from language.reading.kin import given_name
+from language.reading.lexicon import is_kind_of, relation
 from language.reading.parse import irregular
 from language.reading.questions import ASKS_WHAT_WAS_SAID, HOW, OF_ME, WANTS_A_TIME, WHAT_I_DO, spelt, wanted_in
 from language.reading.related import form_of
 from language.reading.stems import NUMERALS
-from language.reading.topics import topic_of, topics_of
+from language.reading.topics import asks_of_somebody, subject_of, topic_of, topics_of
 from language.reading.words import KIN, listed
 
 Fit = Literal["answers", "nearest", "others"]
@@ -49,15 +50,27 @@ _TIME_WORDS = listed("in on at the of about around early late st nd rd th")
 _NOT_ALONE = listed("favourite favorite best new old own call called name names named like likes kind sort type")
 """Words that are no topic without their noun: the favourite dish may be known, the favourite colour not."""
 _DERIVED_FROM = dict.fromkeys(("husband", "wife", "spouse"), "marry")
+_GOES = listed("go goes going travel travels travelled travelling traveling")
+_WAYS_TO_GO = frozenset({"same", "synonym", "kind"})
+"""How words are related to "travel" that answer where somebody goes: a trip, a flight."""
 _SAME_KIN = listed("mother father grandmother grandfather sister brother aunt uncle husband child")
 """Kin whose words in ``KIN`` are synonyms."""
+_OF_OTHERS, _OF_ONE_VALUE = frozenset({"family", "pets"}), frozenset({"name", "age"})
+"""Topics that are about others in any case, and those of which a person has one value."""
 _OF_YOU = regex.compile(r"\b[Yy]ou\b|“[^”]*\b(?:I|[Mm]y)\b")
 
 
 def with_name(question: str, name: str) -> str:
-    """The question with its pronoun replaced by the name that the chat is about."""
-    given = name.split(maxsplit=1)[0] if name else ""
-    return question if not given or NAME.search(question) else _PRONOUN.sub(given, question)
+    """The question with its pronoun replaced by the name that statements have for whom the chat is about.
+
+    So is what precedes it in their full name: "Grandma" of "Grandma Rosa".
+    """
+    given = given_name(name)
+    if not given:
+        return question
+    for title in name.partition(given)[0].split():
+        question = regex.sub(rf"\b{regex.escape(title)}(?!\w| {regex.escape(given)})", given, question)
+    return question if NAME.search(question) else _PRONOUN.sub(given, question)
 
 
 def matching_sources(question: str, found: Sequence[Source]) -> tuple[list[Source], Fit]:
@@ -89,9 +102,16 @@ def matching_sources(question: str, found: Sequence[Source]) -> tuple[list[Sourc
         if len(words) == most or (not place and words - _NOT_ALONE)
     ]
     topic = topic_of(wanted) if OF_ME.search(question) and not named else ""
-    of_topic = [source for source in found if topic and (source in fitting or topic in topics_of(source.text))]
+    telling = [source for source in found if topic and topic in topics_of(source.text)]
+    of_topic = [source for source in found if topic and (source in fitting or source in telling)]
+    if topic in _OF_ONE_VALUE and telling:
+        of_topic = telling
+    if of_me := OF_ME.search(question) is not None and not (named or asks_of_somebody(wanted)):
+        fitting, of_topic = _of_them_first(question, fitting), _of_them_first(question, of_topic)
     if of_topic:
-        return _remembered(question, of_topic)[:MOST_TOLD_OF_ALL], "answers"
+        of_others = of_me and topic not in _OF_OTHERS and all(map(_is_of_somebody_else, of_topic))
+        fit: Fit = "others" if of_others else "answers" if telling or topic not in _OF_ONE_VALUE else "nearest"
+        return _remembered(question, of_topic)[:MOST_TOLD_OF_ALL], fit
     if not fitting and not named:
         return [source for source in found if source.stands_out][:1], "nearest"
     sources = _remembered(question, fitting)
@@ -138,10 +158,29 @@ def _remembered(question: str, found: Sequence[Source]) -> list[Source]:
     return list(found) if not kept or ASKS_WHAT_WAS_SAID.search(question) else kept
 
 
+def _of_them_first(question: str, found: Sequence[Source]) -> list[Source]:
+    """The sources about the person before others; those about somebody else only where there are no others."""
+    if ASKS_WHAT_WAS_SAID.search(question):
+        return list(found)
+    kept = [source for source in found if not _is_of_somebody_else(source)]
+    return sorted(kept or found, key=lambda source: subject_of(source.text) != "you")
+
+
+def _is_of_somebody_else(source: Source) -> bool:
+    return subject_of(source.text) == "somebody" or (source.of_legacy and not _OF_YOU.search(source.text))
+
+
 def _shared(wanted: Iterable[str], source: Source) -> set[str]:
     """The words of the question that a source contains."""
     others = _words(source.text)
-    return {word for word in wanted if any(_is_same_word(_DERIVED_FROM.get(word, word), other) for other in others)}
+    return {word for word in wanted if any(_tells_of(word, other) for other in others)}
+
+
+def _tells_of(word: str, other: str) -> bool:
+    """Whether a word of a statement says what a word of a question asks for."""
+    if word in _GOES and relation(other, "travel") in _WAYS_TO_GO:
+        return True
+    return _is_same_word(word, other) or (word in _DERIVED_FROM and _is_same_word(_DERIVED_FROM[word], other))
 
 
 def _kinds(wanted: Iterable[str], source: Source) -> set[str]:
@@ -164,8 +203,10 @@ def _is_own(source: Source, question: str) -> bool:
     return _OF_YOU.search(source.text) is not None and not of_others
 
 
-def _words(text: str) -> list[str]:
-    return list(map(irregular, spelt(text)))
+def _words(text: str) -> set[str]:
+    """A text's words as they are, and as lemmas: "lives" may be of "live" or of "life"."""
+    words = spelt(text)
+    return {*words, *map(irregular, words)}
 
 
 def _is_same_word(word: str, other: str) -> bool:

@@ -43,7 +43,10 @@ MANNERS = (
     (_THANKS, gettext_noop("You're welcome.")),
     (_LEAVES, gettext_noop("Goodbye.")),
 )
-HOW = regex.compile(r"\bhow (?:old|long|many|much|often|far|tall|big|high|heavy)\b", regex.IGNORECASE)
+HOW = regex.compile(
+    r"\bhow (?:old|long|many|much|often|far|tall|big|high|heavy)\b|(?:\bwhat |\bthe |\bmy |['’]s )age\b(?! \p{L}+s\b)",
+    regex.IGNORECASE,
+)
 ASKS_WHAT_WAS_SAID = regex.compile(r"\b(?:tell|told|say|said|mention(?:ed)?|erzählt|gesagt)\b", regex.IGNORECASE)
 WANTS_A_TIME = regex.compile(r"\b(?:when|(?:which|what) (?:year|month|day|date|time))\b", regex.IGNORECASE)
 WHAT_I_DO = regex.compile(
@@ -82,6 +85,8 @@ _NOWADAYS = regex.compile(
 """What names no topic in any question: that it is asked of the present, of which kind, or "what is it like"."""
 _LIVING = regex.compile(r"(?<!\ba )\bliving\b", regex.IGNORECASE)
 """Where somebody is living, not what they do for a living."""
+_AM_I_CALLED = regex.compile(r"(?<=\bam I )called\b", regex.IGNORECASE)
+_FOR_A_LIVING = regex.compile(r"\bfor a living\b", regex.IGNORECASE)
 # Function and question words, which don't name the topic.
 _QUESTION_WORDS = listed(
     "a about again all am an and any anything are as at be been by can could did do does ever everything for from "
@@ -144,6 +149,7 @@ def asks_of_me(question: str) -> bool:
 def wanted_in(question: str) -> dict[str, None]:
     """The topic words of a question as lemmas, in order. In "how tall am I?", what is measured is the only one."""
     plain = _LIVING.sub("live", _NOWADAYS.sub(" ", question))
+    plain = _AM_I_CALLED.sub("name", _FOR_A_LIVING.sub("work", plain))
     return _topic_words(HOW.sub(" ", plain)) or _topic_words(plain)
 
 

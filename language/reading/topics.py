@@ -1,19 +1,23 @@
-"""The broad topic that a question asks about ("my work?"), and the topics of a statement."""
+"""The broad topic that a question asks about ("my work?"), the topics of a statement, and whom it is about."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import takewhile
+from typing import Literal
+
+import regex
 
 from language.brief_caches import cached_briefly
 
 from .clauses import clauses
 from .kinds import FAMILY_WORDS, kind_of
-from .lexicon import relation
+from .lexicon import is_kind_of, relation
 from .parse import parse
 from .persons import Person
-from .words import HOBBY_VERBS, KIN_PLURALS, PETS, listed
+from .words import ENGLISH, HOBBY_VERBS, KIN, KIN_PLURALS, NUMERALS, PETS, listed
 
 TOPICS = {
     "work": listed("work job occupation profession career livelihood workplace employer"),
@@ -23,6 +27,7 @@ TOPICS = {
     "hobbies": listed("hobby interest pastime leisure recreation sport spare"),
     "pets": listed("pet animal"),
     "name": listed("name nickname"),
+    "age": listed("age old"),
     "plans": listed("plan goal intention future"),
 }
 """The words that name each topic; their WordNet synonyms count too."""
@@ -34,6 +39,7 @@ SEARCHED = {
     "hobbies": "what I like to do in my free time, sport and music",
     "pets": "my cat, my dog, my pets",
     "name": "what I am called, my name",
+    "age": "how old I am, when I was born",
     "plans": "what I plan and want to do, my goals",
 }
 """The search query for each topic, added to the question's own words."""
@@ -43,6 +49,19 @@ _AT_HOME = listed("live move rent reside settle relocate")
 _OWN_NAME = re.compile(
     r"^(?:you|i) (?:(?:asked|like|prefer|want) .*\bcalled|are called|go by)\b|^(?:your|my)(?: \w+)? name\b"
 )
+_AGED = (
+    rf"(?:\d{{1,3}}|(?:{'|'.join(NUMERALS)})(?:-\w+)?)(?: years| now| today| (?:in|on|this|last) |\W*$|\W+and\b|[,;])"
+)
+_OWN_AGE = re.compile(
+    r"(?i)\b(?:you|i)(?:['’]m| am| are|(?: have| will)? turn(?:ed)?)(?: (?:now|only|about|almost|nearly|already))? "
+    rf"{_AGED}|\b(?:you were|i was) born\b|\b(?:your|my) (?:age\b|birthday\b.*\d{{4}}|date of birth\b)"
+)
+"""That the person is 58, turned 58, or when they were born; not that they are 58 inches tall."""
+_YOURS = regex.compile(r"^“?(?:Your|My) (?P<noun>.+)")
+_YOU = regex.compile(r"^“?(?:You|I)\b")
+_MENTIONS_YOU = regex.compile(r"\b[Yy]ou(?:r(?:s(?:elf)?)?)?\b|^“(?:[^”]*\W)?(?:I|[Mm][ey]|[Mm]ine|[Mm]yself)\b")
+_NAME = regex.compile(r"^“?(?P<name>\p{Lu}\p{Ll}+)\b")
+_FINITE = listed("is are was were has have had will can isn't aren't wasn't")
 _MEANS = frozenset({"same", "synonym", "derived"})
 _USER = Person("user")
 
@@ -79,8 +98,36 @@ def topics_of(statement: str) -> frozenset[str]:
                 found |= {"home"} if lemma in _AT_HOME else set()
                 found |= {"hobbies"} if lemma in HOBBY_VERBS else set()
             found |= {"name"} if _OWN_NAME.search(" ".join(word.low for word in clause.words())) else set()
+            found |= {"age"} if _OWN_AGE.search(statement) else set()
             found |= {"work"} if lows & _AT_WORK or "for a living" in statement else set()
             found |= {"pets"} if lows & PETS else set()
             small = {word.low for word in clause.words() if word.text.islower()}  # "Pop" may be a rabbit.
             found |= {"family"} if small & (FAMILY_WORDS | KIN_PLURALS) else set()
     return frozenset(found - {""})
+
+
+def asks_of_somebody(words: Iterable[str]) -> bool:
+    """Whether the words of a question name a person or a pet: "my daughter", "my boss", "my dog"."""
+    return any(map(_is_somebody, words))
+
+
+def subject_of(text: str) -> Literal["you", "somebody", "other"]:
+    """Whom a statement is about: "you" also for "Your name is …", "somebody" for "Your daughter …" and "Lena …".
+
+    "other" for things, and where the person is named too: "Alec is your boss."
+    """
+    if _YOU.match(text):
+        return "you"
+    if yours := _YOURS.match(text):
+        nouns = takewhile(lambda word: word.islower() and word not in _FINITE, yours["noun"].split())
+        return "somebody" if any(map(_is_somebody, map(_bare, nouns))) else "you"
+    name = _NAME.match(text)
+    return "somebody" if name and name["name"].lower() not in ENGLISH and not _MENTIONS_YOU.search(text) else "other"
+
+
+def _bare(word: str) -> str:
+    return regex.sub(r"['’]s?$", "", word.strip(",;:"))
+
+
+def _is_somebody(word: str) -> bool:
+    return word in KIN or word in KIN_PLURALS or word in PETS or is_kind_of(word.removesuffix("s"), "person")

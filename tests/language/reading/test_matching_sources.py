@@ -1,0 +1,112 @@
+"""Which statements answer a question of the offline assistant, and whether they answer it."""
+
+import pytest
+
+from language.base import Source
+from language.reading.answering import matching_sources, with_name
+
+LENA = "Your daughter Lena lives in Hamburg and works as an architect."
+LISBON = "You are planning a trip to Lisbon in May."
+JOB = "You work as a pharmacist."
+
+
+def matching(question, *texts, **how):
+    sources, fit = matching_sources(question, [Source(text, "told", **how) for text in texts])
+    return [source.text for source in sources], fit
+
+
+@pytest.mark.parametrize("question", ["how old am I?", "How old am I now?", "what is my age?", "What's my age?"])
+@pytest.mark.parametrize(
+    "text",
+    ["You are 58.", "You are 58 years old.", "You turned fifty-eight in March.", "You were born in 1968.", "“I'm 58.”"],
+)
+def test_how_old_they_are_is_answered_by_their_age_and_when_they_were_born(question, text):
+    others = "Your son is 30.", "You are 170 cm tall.", "You have lived in Kiel for 12 years."
+    assert matching(question, *others, text) == ([text], "answers")
+
+
+def test_what_tells_no_age_does_not_answer_how_old_somebody_is():
+    texts = "You are 170 cm tall.", "You are 2.5 km from work.", "You are one of three."
+    assert matching("how old am I?", *texts) == ([], "nearest")
+    assert matching("What is Mia's age?", "Mia likes tea.", "Mia is 7.")[0][0] == "Mia is 7."
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("where does Lena live?", LENA),
+        ("what does Lena do for a living?", LENA),
+        ("Where did Lena go last year?", "Lena made a trip to Norway last year."),
+        ("where am I going in May?", LISBON),
+        ("when am I going to Lisbon?", LISBON),
+        ("Where do I travel in May?", LISBON),
+        ("When am I flying to Rome?", "You fly to Rome on Friday."),
+        ("What's my husband's name?", "Your husband is called Georg."),
+    ],
+)
+def test_another_form_of_what_is_asked_answers(question, text):
+    assert matching(question, JOB, text) == ([text], "answers")
+
+
+@pytest.mark.parametrize(
+    ("question", "own", "others"),
+    [
+        ("what's my name?", "Your name is Marta.", "Your husband's name is Georg."),
+        ("What am I called?", "Your name is Marta.", "You have a dog called Bruno."),
+        ("what do I do for work?", JOB, LENA),
+        ("What do I do for a living?", JOB, LENA),
+        ("Where do I live?", "You live in Kiel.", LENA),
+        ("Which languages can I speak?", "You speak Danish.", "Your daughter Lena speaks Danish."),
+    ],
+)
+def test_what_is_asked_of_oneself_is_not_answered_by_what_is_so_of_others(question, own, others):
+    assert matching(question, others, own) == ([own], "answers")
+
+
+@pytest.mark.parametrize(
+    ("question", "others"), [("what's my name?", "Your husband's name is Georg."), ("what do I do for work?", LENA)]
+)
+def test_what_is_known_of_others_only_is_told_as_theirs(question, others):
+    assert matching(question, others) == ([others], "others")
+
+
+def test_what_shares_only_the_word_name_is_no_name_of_theirs():
+    assert matching("what's my name?", "You have a cat named Biscuit.") == (
+        ["You have a cat named Biscuit."],
+        "nearest",
+    )
+
+
+def test_when_they_work_is_not_hidden_by_what_they_work_as():
+    assert "You work days, from 7." in matching("When do I work?", JOB, "You work days, from 7.")[0]
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("Where does my daughter live?", LENA),
+        ("Who is my boss?", "Alec is your boss."),
+        ("Where is my umbrella?", "Lena has the umbrella."),
+        ("What do you know about my family?", LENA),
+    ],
+)
+def test_what_is_asked_of_somebody_else_is_answered_by_what_is_told_of_them(question, text):
+    assert matching(question, text) == ([text], "answers")
+
+
+@pytest.mark.parametrize(
+    ("name", "asked"),
+    [
+        ("Rosa Almeida", "When was Rosa born?"),
+        ("Grandma Rosa", "When was Rosa born?"),
+        ("Dr. Rosa Almeida", "When was Rosa born?"),
+        ("", "When was she born?"),
+    ],
+)
+def test_a_pronoun_stands_for_the_name_that_statements_have(name, asked):
+    assert with_name("When was she born?", name) == asked
+
+
+def test_so_does_what_precedes_the_name():
+    assert with_name("When was Grandma born?", "Grandma Rosa") == "When was Rosa born?"
+    assert with_name("When was Grandma Rosa born?", "Grandma Rosa") == "When was Grandma Rosa born?"
