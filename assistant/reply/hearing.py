@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -121,7 +121,8 @@ def heard_refusal(begun: Begun) -> Heard:
 def said_here(principal: Principal, begun: Begun) -> list[Source]:
     """Return the person's statements in this conversation that are not stored yet, most similar to the question first.
 
-    Without declined and corrected ones. Without the embedder, latest first.
+    Without declined and corrected ones. Of the legacy also those that wait for review: the person said them here.
+    Without the embedder, latest first.
     """
     conversation = Conversation.objects.visible_to(principal).select_related("legacy").must_find(begun.conversation_id)
     theirs = Message.objects.filter(conversation=conversation, role=Message.Role.USER, index__lt=begun.message_index)
@@ -132,8 +133,11 @@ def said_here(principal: Principal, begun: Begun) -> list[Source]:
     told = [(index, content, False) for index, content in _holding(principal, part) if index in unread]
     facts = () if part.legacy_name is None else _read(principal, part).facts
     told += [(each.indices[0], each.content, True) for each in facts]
-    told.sort(key=lambda each: -each[0])
     at = {message.index: message.at for message in messages}
+    for index, content, said_at in _waiting_facts(principal, begun, conversation):
+        told.append((index, content, True))
+        at[index] = said_at
+    told.sort(key=lambda each: -each[0])
     return [
         Source(
             told_to(principal.name, content) if of_legacy else in_second_person(content),
@@ -144,6 +148,22 @@ def said_here(principal: Principal, begun: Begun) -> list[Source]:
         )
         for index, content, of_legacy in _by_nearness(told, begun.question)
     ]
+
+
+def _waiting_facts(
+    principal: Principal, begun: Begun, conversation: Conversation
+) -> Iterable[tuple[int, str, datetime]]:
+    """Return the index, content and time of facts that were read in the summarised part and wait for review."""
+    if conversation.legacy_id is None or not conversation.summarized_upto:
+        return ()
+    facts = LegacyFact.objects.visible_to(principal).filter(
+        user_id=begun.user_id,
+        state=LegacyFact.State.PROPOSED,
+        evidence__message__conversation=conversation,
+        evidence__message__index__lt=conversation.summarized_upto,
+    )
+    columns = ("evidence__message__index", "content", "evidence__message__at")
+    return facts.order_by("-evidence__message__index", "pk").values_list(*columns)[:_LOOKS_BACK]
 
 
 def _holding(principal: Principal, part: Part) -> list[tuple[int, str]]:
@@ -183,18 +203,19 @@ def as_told(content: str) -> str:
     return quoted(content) if OWN_WORDS.match(content) else in_second_person(content)
 
 
-def nearness(texts: Sequence[str], question: str) -> list[float]:
-    """Return the cosine of each text with the question; none without the embedder."""
+def nearness(texts: Sequence[str], *questions: str) -> list[list[float]]:
+    """Return the cosines of each question with all texts; none without texts or the embedder."""
     embedder = get_embedder()
     try:
-        return (embedder.embed_passages(list(texts)) @ embedder.embed_query(question)).tolist() if texts else []
+        vectors = embedder.embed_passages(list(texts)) if texts else None
+        return [] if vectors is None else [(vectors @ embedder.embed_query(each)).tolist() for each in questions]
     except EmbedderUnavailable:
         return []
 
 
 def _by_nearness(told: Sequence[_Told], question: str) -> Sequence[_Told]:
-    scores = nearness([content for _index, content, _of_legacy in told], question) if len(told) > 1 else []
-    return [told[place] for place in sorted(range(len(scores)), key=lambda place: -scores[place])] or told
+    found = nearness([content for _index, content, _of_legacy in told], question) if len(told) > 1 else []
+    return [told[place] for scores in found for place in sorted(range(len(told)), key=lambda at: -scores[at])] or told
 
 
 def _read(principal: Principal, part: Part) -> Extraction:
