@@ -32,6 +32,7 @@ _NEVER_MIND = re.compile(
     r"(?:never ?mind|stop remembering (?:that|this|it)|scratch that|(?:i'?m |i was |i am )?(?:just |"
     r"only )?(?:kidding|joking))\b"
 )
+_WITHHELD = "[withheld]"
 _MOST_RETRACTION_WORDS = 8
 _MOST_ROUNDS = 3
 """In which fragments get their subjects: an age before one hides it."""
@@ -164,11 +165,13 @@ def _topic(person: Person | None) -> str:
 
 
 def _find_refusals(messages: Sequence[Utterance]) -> dict[int, Refusal]:
-    """What the user's messages refuse, by position."""
-    turns = [Turn(message.role, own_words(message.content)) for message in messages]
+    """What the user's messages refuse, by position; what was withheld for one is not looked for in earlier ones."""
+    gone = [_WITHHELD in message.content for message in messages]
+    said = [each.content if is_gone else own_words(each.content) for each, is_gone in zip(messages, gone, strict=True)]
+    turns = [Turn(message.role, text) for message, text in zip(messages, said, strict=True)]
     found = {}
     for position, message in enumerate(messages):
-        if message.role == "user" and may_refuse(turns[position].content):
+        if message.role == "user" and not gone[position] and may_refuse(turns[position].content):
             refusal = find_refusal(turns, position)
             if refusal is not None:
                 found[position] = refusal

@@ -27,17 +27,17 @@ _TALKS = listed("think know tell say care mind mean gossip ramble rant vent babb
 
 
 def refers_back(text: str) -> bool:
-    """Whether a sentence is about something said before: it has "she", "it" or "that" before it names anything."""
+    """Whether a sentence is about a thing said before: it has "it", "this" or "that" before it names anything."""
     parsed = parse(text)
     for word in parsed.words if parsed is not None else ():
         if word.pos in {"NOUN", "PROPN"}:
             return False
-        if word.low in _BACK and word.dep != "det":
+        if word.low in _BACK and word.tag in {"PRP", "DT"} and word.dep != "det":
             return True
     return False
 
 
-_BACK = listed("he him his she her hers it its they them their theirs that this these those")
+_BACK = listed("it this that these those")
 
 
 def is_fragment(text: str) -> bool:

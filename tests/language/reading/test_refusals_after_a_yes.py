@@ -5,6 +5,8 @@ import pytest
 from language.backends import embedder_replaced
 from language.embedders.e5.embedder import BundledEmbedder
 from language.reading.refusals import Turn, find_refusal
+from language.reading.statements import read
+from tests.language.offline_talk import conversation
 
 SON, ASKED = "My son Jonas is a pilot.", "Shall I remember that your son Jonas is a pilot?"
 AGREED = [SON, f"guide> {ASKED}", "yes", "guide> I will remember that your son Jonas is a pilot."]
@@ -34,6 +36,20 @@ def test_a_message_that_says_something_itself_refuses_only_that(before, no):
 def test_a_no_after_the_yes_takes_back_what_was_agreed_to(no):
     assert (0, SON) in withheld(*AGREED, no)
     assert (2, "yes") not in withheld(*AGREED, no)
+
+
+def test_what_somebody_else_did_is_said_by_the_message_itself():
+    before = ["Trudi was a seamstress.", "guide> Noted: Trudi was a seamstress."]
+    assert withheld(*before, "She had an affair with the baker. Don't keep that.")[0][0] == 2
+
+
+@pytest.mark.parametrize("no", ["[withheld] Don't keep that.", "Don't keep that.", "Forget that."])
+@pytest.mark.parametrize("reply", ["I see.", AGREED[3][7:]])
+def test_what_is_withheld_already_is_not_looked_for_in_an_earlier_message_when_it_is_read(reply, no):
+    after = [no] if "[withheld]" in no else ["[withheld]", "guide> I see.", no]
+    reading = read(conversation(SON, f"guide> {reply}", *after))
+    assert [each.content for each in reading.statements] == ["The user's son Jonas is a pilot."]
+    assert SON not in reading.withheld(0)
 
 
 def test_a_comment_on_what_was_announced_refuses_that_too():
