@@ -226,10 +226,13 @@ def _relation(kind: Relation.Type, is_from: bool, of: str) -> str:
 
 
 def _related(principal: Principal, memory: Memory) -> Iterator[Other]:
+    """Yield related memories; of those that are put away or rejected only what it was made of, or replaced."""
     seen = Memory.objects.visible_to(principal)
     rows = Relation.objects.filter(
         Q(from_memory=memory, to_memory__in=seen) | Q(to_memory=memory, from_memory__in=seen)
     )
+    away = seen.filter(state__in=[State.ARCHIVED, State.REJECTED]).exclude(pk=memory.pk)
+    rows = rows.exclude(Q(to_memory__in=away) | Q(from_memory__in=away), type=Relation.Type.RELATED_TO)
     shown = ("content", "state", "kind")
     rows = rows.select_related("from_memory", "to_memory").only(
         "type", "strength", *(f"{end}__{column}" for end in ("from_memory", "to_memory") for column in shown)
