@@ -20,6 +20,7 @@ from language.embedders.e5.embedder import BundledEmbedder
 from language.entailment.model import EntailmentModel, EntailmentUnavailable
 
 from .outdated_cues import Cues, content_prefixes, cues_of
+from .questions import is_question
 from .sentences import Sentence, split_sentences
 from .states import states_over
 
@@ -51,9 +52,11 @@ def outdated(said: str, memories: Sequence[str], vectors: Sequence[Vectors | Non
     """Return the memory that a message makes outdated: the one with the highest score, if that is at least ``LEAST``.
 
     ``memories`` are statements in the third person, ``vectors`` those of them that are stored, of shape (384,). Those
-    without a stored one are considered only if they have a content word of the message. None with another embedder, or
-    while it is unavailable.
+    without a stored one are considered only if they have a content word of the message. None for a question, with
+    another embedder, or while it is unavailable.
     """
+    if all(is_question(each.text) for each in split_sentences(said)):
+        return None
     over = next(states_over(said, memories), None)
     if over is not None:
         return Outdated(over.place, over.sentence.text, over.content is not None, over.content)

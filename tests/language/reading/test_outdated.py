@@ -143,6 +143,11 @@ def test_a_change_in_free_words_rewords_the_memory_and_quotes_them():
     assert call.arguments["evidence"] == {"index": 0, "quote": LODGER[1]}
 
 
+@pytest.mark.parametrize("said", ["who is Jonas?", "Is Jonas still a pilot?", "what was it that Jonas did"])
+def test_a_question_makes_nothing_outdated(said):
+    assert outdated(said, ["The user's son Jonas is a pilot."]) is None
+
+
 def test_of_several_only_one_may_be_gone_so_that_is_asked_about():
     said, memory = "My cat Pepper died last week.", "The user has two cats, Miso and Pepper."
     (call,) = [each for each in _calls(said, memory) if each.name != "add_to_memory"]
