@@ -82,24 +82,22 @@ queries AS MATERIALIZED (
     GROUP BY t.config
 ),
 matched AS MATERIALIZED (
-    SELECT t.id, t.model, t.similarity, t.shift, t.prior, t.search_config, t.search_length, t.search, q.lexemes
+    SELECT t.id, t.similarity IS NULL AS by_word_alone, t.search_config, t.search_length, t.search, q.lexemes
     FROM texts AS t
     JOIN queries AS q ON q.config = t.search_config AND t.search @@ q.query
 ),
 -- In a text of few words a word counts once, which is several times quicker to find out than how often it occurs. Of
 -- other texts only the query's own lexemes are taken apart: those are given a weight, and what has it remains.
 postings AS MATERIALIZED (
-    SELECT m.id, m.model, m.similarity, m.shift, m.prior, m.search_length, t.place, 1::float8 AS frequency
+    SELECT m.id, m.by_word_alone, m.search_length, t.place, 1::float8 AS frequency
     FROM matched AS m
     JOIN terms AS t ON t.config = m.search_config AND m.search @@ t.query
     WHERE m.search_length <= {few_words}::int
     UNION ALL
-    SELECT
-        l.id, l.model, l.similarity, l.shift, l.prior, l.search_length, t.place,
-        cardinality((l.found).positions)::float8 AS frequency
+    SELECT l.id, l.by_word_alone, l.search_length, t.place, cardinality((l.found).positions)::float8 AS frequency
     FROM (
         SELECT
-            m.id, m.model, m.similarity, m.shift, m.prior, m.search_config, m.search_length,
+            m.id, m.by_word_alone, m.search_config, m.search_length,
             unnest(ts_filter(setweight(m.search, 'A', m.lexemes), ARRAY['a'::"char"])) AS found
         FROM matched AS m
         WHERE m.search_length > {few_words}::int
@@ -116,7 +114,7 @@ rarities AS MATERIALIZED (
 -- In millionths: whole numbers come to the same in whichever order they are summed up, so equal texts score the same.
 keywords AS MATERIALIZED (
     SELECT
-        p.id, p.model, p.similarity, p.shift, p.prior,
+        p.id, p.by_word_alone,
         sum(round(
             1e6::float8 * r.rarity * p.frequency * ({saturation}::float8 + 1) / (
                 p.frequency + {saturation}::float8 * (
@@ -126,7 +124,7 @@ keywords AS MATERIALIZED (
         )::int)::float8 AS keyword
     FROM postings AS p
     JOIN rarities AS r ON r.place = p.place
-    GROUP BY p.id, p.model, p.similarity, p.shift, p.prior
+    GROUP BY p.id, p.by_word_alone
 ),
 -- Most rows have no word in common and score 0 there. How keywords are spread over all rows follows from the matches
 -- and from how many others there are.
@@ -140,62 +138,33 @@ spread AS MATERIALIZED (
     FROM (
         SELECT
             count(*)::float8 AS size, coalesce(avg(keyword), 0) AS mean, coalesce(var_pop(keyword), 0) AS variance,
-            count(*) FILTER (WHERE similarity IS NULL) AS by_word_alone
+            count(*) FILTER (WHERE by_word_alone) AS by_word_alone
         FROM keywords
     ) AS k
     CROSS JOIN whole AS w
     CROSS JOIN LATERAL (SELECT nullif(w.size + k.by_word_alone, 0) AS size) AS n
 ),
--- The score of a row without a word in common, as a line over what its model makes of it.
-lines AS MATERIALIZED (
-    SELECT
-        l.model,
-        {vector_weight}::float8 / l.deviation AS slope,
-        {keyword_weight}::float8 * coalesce(-d.mean_keyword / d.keyword_deviation, 0)
-        - {vector_weight}::float8 * l.level / l.deviation AS base
-    FROM levels AS l
-    CROSS JOIN spread AS d
-),
--- A word only adds to a score. So those without one that are among the best of all are also among these, the best of
--- all as if none had one. For every row there is no join, only the two lines, each read once.
-near AS MATERIALIZED (
-    SELECT s.id, s.found, s.prior, s.similarity
-    FROM (
-        SELECT
-            t.id, t.prior, t.similarity,
-            (t.similarity + t.shift) * CASE t.model
-                WHEN 1 THEN (SELECT n.slope FROM lines AS n WHERE n.model = 1)
-                ELSE (SELECT n.slope FROM lines AS n WHERE n.model = 2)
-            END + CASE t.model
-                WHEN 1 THEN (SELECT n.base FROM lines AS n WHERE n.model = 1)
-                ELSE (SELECT n.base FROM lines AS n WHERE n.model = 2)
-            END AS found
-        FROM texts AS t
-        WHERE t.similarity IS NOT NULL
-    ) AS s
-    ORDER BY s.found + s.prior DESC, s.id
-    LIMIT {limit}::int
-),
+-- A full join, though every match is among the texts: it is never done row by row, whatever the planner expects.
 scored AS (
-    SELECT n.id, n.found, n.prior, n.similarity, NULL::float8 AS keyword
-    FROM near AS n
-    WHERE n.id NOT IN (SELECT k.id FROM keywords AS k)
-    UNION ALL
     SELECT
-        k.id,
-        {vector_weight}::float8 * coalesce((k.similarity + k.shift - l.level) / l.deviation, 0)
-        + {keyword_weight}::float8 * coalesce((k.keyword - d.mean_keyword) / d.keyword_deviation, 0),
-        k.prior,
-        k.similarity,
-        k.keyword / 1e6::float8
-    FROM keywords AS k
-    LEFT JOIN levels AS l ON l.model = k.model
+        t.id,
+        {vector_weight}::float8 * coalesce((t.similarity + t.shift - l.level) / l.deviation, 0)
+        + {keyword_weight}::float8
+        * coalesce((coalesce(k.keyword, 0) - d.mean_keyword) / d.keyword_deviation, 0) AS found,
+        t.prior,
+        t.similarity,
+        k.keyword / 1e6::float8 AS keyword,
+        d.level,
+        d.unit
+    FROM texts AS t
+    FULL JOIN keywords AS k ON k.id = t.id
+    LEFT JOIN levels AS l ON l.model = t.model
     CROSS JOIN spread AS d
+    WHERE t.similarity IS NOT NULL OR k.keyword IS NOT NULL
 ),
 best AS MATERIALIZED (
-    SELECT s.id, s.found, s.prior, s.similarity, s.keyword, d.level, d.unit
+    SELECT s.id, s.found, s.prior, s.similarity, s.keyword, s.level, s.unit
     FROM scored AS s
-    CROSS JOIN spread AS d
     ORDER BY s.found + s.prior DESC, s.id
     LIMIT {limit}::int
 )
