@@ -15,8 +15,8 @@ from itertools import islice, takewhile
 from language.reading.figures import MONTHS
 from language.reading.lexicon import is_adjective, is_kind_of, is_place, is_word
 from language.reading.notes import lists_things
-from language.reading.parse import Parsed, Word, parse
-from language.reading.question_parts import SUBJECTS, QuestionParts, after, text_of
+from language.reading.parse import NOUN_SUBJECTS, Parsed, Word, parse
+from language.reading.question_parts import QuestionParts, after, text_of
 from language.reading.words import KIN, KIN_PLURALS, PETS, PROPER, listed
 
 MOST_WORDS = 24
@@ -153,7 +153,7 @@ def _is_clause(given: Parsed, root: Word) -> bool:
         return False
     if root.pos == "INTJ" or root.low in {"wait", "same", "yes", "thanks"} or root.tag in {"VB", "VBP", "MD"}:
         return True
-    return root.pos not in _NOMINAL and any(each.dep in {*SUBJECTS, "expl"} for each in given.children(root))
+    return root.pos not in _NOMINAL and any(each.dep in {*NOUN_SUBJECTS, "expl"} for each in given.children(root))
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,7 +276,7 @@ class _Answer:
         """The answer as an adverbial that fits: of time, place, length, frequency or manner."""
         first_part = takewhile(lambda each: each.text != ",", self.parsed.words)
         finite = [each for each in first_part if each.tag in {"VBZ", "VBD"} and each.pos == "VERB"]
-        if any(self.parsed.child(each, *SUBJECTS, "mark", "advmod") is None for each in finite):
+        if any(self.parsed.child(each, *NOUN_SUBJECTS, "mark", "advmod") is None for each in finite):
             return ""  # "In the papers stands 1929."
         parts = [each.strip() for each in self.text.split(",")]
         if asks == "how" and self.is_nominal and self.question.rest[-1:] and self.question.rest[-1].lemma == "die":

@@ -352,10 +352,10 @@ class MessageReader(StatementBuilder):
 def _is_counterpart(clause: Clause, word: Word) -> bool:
     """Whether a word stands for a noun of another sentence: "has one on the thumb", "had about forty"."""
     inner = clause.parsed.children(word)
-    is_bare = all(each.dep == "prep" and each.low != "of" for each in inner)
+    if any(each.dep == "prep" and each.low == "of" for each in inner):
+        return False
     is_number = word.pos == "NUM" and word.dep == "dobj" and clause.head.low in {"had", "kept", "got"}
-    is_of = any(each.dep == "prep" and each.low == "of" for each in inner)
-    return (word.low in _COUNTERPARTS and is_bare) or (is_number and not is_of)
+    return is_number or (word.low in _COUNTERPARTS and all(each.dep == "prep" for each in inner))
 
 
 def _capital(text: str) -> str:

@@ -36,6 +36,8 @@ MOST_WORDS = 200
 _BATCH_SIZE = 16
 """Texts per parser batch; other threads wait for the lock meanwhile."""
 
+NOUN_SUBJECTS = frozenset({"nsubj", "nsubjpass"})
+"""The dependencies of subjects that are nouns or pronouns."""
 MOST_KEPT, LONGEST_KEPT = 256, 300
 """Number and length of the latest texts whose parses are kept: each message is compared with the same memories."""
 

@@ -24,7 +24,7 @@ from language.reading.kin import (
 )
 from language.reading.lexicon import is_kind_of
 from language.reading.normalise import MASK
-from language.reading.parse import Parsed, Word
+from language.reading.parse import NOUN_SUBJECTS, Parsed, Word
 from language.reading.persons import PRONOUNS, Person
 from language.reading.words import KIN, KIN_GENDER, KIN_PLURALS, NAMING_KIN, NOT_NAMES, PETS, TITLES, listed
 
@@ -32,8 +32,7 @@ _NO_PERSON = listed("""GPE LOC ORG DATE TIME NORP FAC PRODUCT EVENT WORK_OF_ART 
 _ASKED_CHILDREN = re.compile(r"(?i)\b(?:children|kids)\b[^.!?]*\?$")
 _OWN = frozenset({"i", "me", "my", "mine", "myself", "our"})
 _THEY = frozenset({"they", "them", "their"})
-_SUBJECTS = frozenset({"nsubj", "nsubjpass"})
-_NEW = _SUBJECTS | {"attr", "dobj", "pobj", "ROOT"}
+_NEW = NOUN_SUBJECTS | {"attr", "dobj", "pobj", "ROOT"}
 _OF_PLACES = frozenset({"at", "in", "through", "across", "along"})  # An unknown name after one is no person's.
 
 
@@ -143,7 +142,7 @@ class Cast:
                 referents[word.index] = self.user
             elif word.low in _THEY and self.plural_antecedent is not None:
                 referents[word.index] = self.plural_antecedent
-            elif word.low == "they" and word.dep in _SUBJECTS and (couple := self._couple()) is not None:
+            elif word.low == "they" and word.dep in NOUN_SUBJECTS and (couple := self._couple()) is not None:
                 referents[word.index] = self.plural_antecedent = couple
             elif word.tag in {"NNS", "NNPS"}:
                 self.has_plural = True
@@ -161,7 +160,7 @@ class Cast:
             person = referents.get(word.index)
             if person is not None and person.role != "user":
                 person.gender = person.gender or PRONOUNS.get(word.low, "")
-                if word.dep in _SUBJECTS and subject is None:
+                if word.dep in NOUN_SUBJECTS and subject is None:
                     subject = person
                 self._mention(person)
 
@@ -192,7 +191,7 @@ class Cast:
         if word.low in KIN and word.tag not in {"NNS", "NNPS"} and word.pos in {"NOUN", "PROPN"}:
             return self._resolve_kin(parsed, word, referents)
         known = next((person for person in self.others if person.name == word.text), None)
-        if known is not None and word.dep in _SUBJECTS:
+        if known is not None and word.dep in NOUN_SUBJECTS:
             return known
         human = word.dep == "nsubj" and is_personal_predicate(parsed, parsed.head(word))
         noun = not (human and word.pos == "NOUN" and not parsed.children(word) and word.tag == "NN")
@@ -232,8 +231,8 @@ class Cast:
         if located or (inside and parsed.head(word).pos != "PROPN"):
             return None
         accompanies = word.dep == "pobj" and word.pos == "PROPN" and parsed.head(word).low == "with"
-        if word.entity == "PERSON" or word.dep in _SUBJECTS or accompanies or name_gender(word.text):
-            alone = word.dep in _SUBJECTS and not parsed.children(word)
+        if word.entity == "PERSON" or word.dep in NOUN_SUBJECTS or accompanies or name_gender(word.text):
+            alone = word.dep in NOUN_SUBJECTS and not parsed.children(word)
             parent = self.parent_asked_about if alone else None
             return self.find_or_add(name=whole_name(parsed, word), kin="child" if parent else "", owner=parent)
         return None
@@ -247,7 +246,7 @@ class Cast:
             return None
         owner = self._resolve_owner(possessive, referents)
         capital = word.text[:1].isupper() and bool(name)
-        is_bare = word.dep in _SUBJECTS and not parsed.children(word)  # "Girlfriend is Shannon."
+        is_bare = word.dep in NOUN_SUBJECTS and not parsed.children(word)  # "Girlfriend is Shannon."
         if possessive is None and (word.low in NAMING_KIN or capital or is_bare) and not has_article(parsed, word):
             owner = self.user
         appositive = parsed.head(word) if word.dep == "appos" else None
@@ -287,7 +286,7 @@ class Cast:
         """The antecedent of a third person pronoun; None if it is ambiguous."""
         gender = PRONOUNS[word.low]
         possessive = word.tag == "PRP$" or word.dep == "poss"
-        is_subject = word.dep in _SUBJECTS
+        is_subject = word.dep in NOUN_SUBJECTS
         parallel = self._parallel_holder(parsed, word, referents) if possessive else None
         if parallel is not None:
             return parallel
@@ -299,7 +298,7 @@ class Cast:
             barred = {
                 id(referents[each.index])
                 for each in parsed.children(verb)
-                if each.dep in _SUBJECTS and each.index in referents
+                if each.dep in NOUN_SUBJECTS and each.index in referents
             }
         if subject is not None and possessive and parsed.head(word).dep == "attr" and parsed.head(word).low in KIN:
             barred = {id(subject)}

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from language.reading.inflection import inflect_third_person, past_of
-from language.reading.parse import Parsed, Word, parse
+from language.reading.parse import NOUN_SUBJECTS, Parsed, Word, parse
 from language.reading.words import listed
 
-SUBJECTS = frozenset({"nsubj", "nsubjpass"})
 _YOURS = {"your": "my", "yours": "mine", "yourself": "myself"}
 _OF_MINE = {"are": "am", "'re": "am", "were": "was"}
 _HAVE = {"have": "Do", "has": "Does", "had": "Did"}
@@ -48,7 +47,7 @@ class QuestionParts:
     def _with_auxiliary(cls, parsed: Parsed, words: Sequence[Word], place: int) -> QuestionParts | None:
         gap, auxiliary, after = words[:place], words[place], words[place + 1 :]
         root = next((each for each in words if each.head == each.index), auxiliary)
-        subject = next((each for each in parsed.children(root) if each.dep in SUBJECTS), None)
+        subject = next((each for each in parsed.children(root) if each.dep in NOUN_SUBJECTS), None)
         if subject is None and gap and root is auxiliary and root.lemma == "be":  # "Who is Tom?"
             return cls(parsed, gap, auxiliary, after, [])
         if subject is not None and subject in gap:
@@ -114,7 +113,7 @@ def text_of(words: Sequence[Word], *, of_subject: bool = False) -> str:
     you = "I" if of_subject and len(words) == 1 else "me"
     said = ""
     for before, each in zip([None, *words], words, strict=False):
-        told = ("I" if each.dep in SUBJECTS else you) if each.low == "you" else _YOURS.get(each.low, each.text)
+        told = ("I" if each.dep in NOUN_SUBJECTS else you) if each.low == "you" else _YOURS.get(each.low, each.text)
         said += f"{' ' if before is not None and before.end < each.start else ''}{told}"
     return (
         said

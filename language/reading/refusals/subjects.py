@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from language.reading.words import KIN, listed
 
-from ..parse import Parsed, Word, irregular_forms, parse
+from ..parse import NOUN_SUBJECTS, Parsed, Word, irregular_forms, parse
 
 _NO_CONTENT = frozenset(
     """be have do will would can could shall should may might must get go say tell mention mean think know want like
@@ -51,7 +51,6 @@ _SPEAKER = "i"
 _SELF = listed("i me user")
 _POINTING = listed("he she they it we who that this which him her them us")
 _LIGHT = listed("live work go come stay like love enjoy make take give see look find use feel start try")
-_SUBJECTS = frozenset({"nsubj", "nsubjpass"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +74,7 @@ class SentenceWords:
 
     @classmethod
     def _read(cls, parsed: Parsed) -> SentenceWords:
-        subjects = [word for word in parsed.words if word.dep in _SUBJECTS]
+        subjects = [word for word in parsed.words if word.dep in NOUN_SUBJECTS]
         subjects += [each for word in subjects for each in parsed.children(word) if each.dep == "conj"]
         mentioned = frozenset(content_words(parsed.words)) | {_SPEAKER for word in parsed.words if word.low in _SELF}
         pronouns = (word for word in parsed.words if word.pos == "PRON" and word.dep != "poss")
