@@ -24,6 +24,12 @@ def unshare_withheld(fact_id: str) -> None:
     actions.fact_unshare_withheld(UUID(fact_id))
 
 
+@shared_task(name="facts.tell_members")
+def tell_members(legacy_id: str | None = None) -> None:
+    """Tell members of a legacy, in their change feeds, what others share; without an id of all that are due."""
+    actions.members_tell(UUID(legacy_id) if legacy_id else None)
+
+
 @shared_task(name="facts.purge")
 def purge_facts() -> None:
     """Purge facts whose retention is over, and ended legacies."""

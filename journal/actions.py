@@ -219,7 +219,10 @@ def holds_ledgers() -> bool:
 def write_part(write: LedgerWrite) -> Iterator[None]:
     """Run a part of an action in a savepoint. An exception rolls back its rows, revisions and counts, and is raised."""
     changes, steps, touched = len(write.changes), len(write.steps), dict(write.touched)
-    before = {pk: {name: getattr(ledger, name) for name in ("rev", *COUNTS)} for pk, ledger in write.ledgers.items()}
+    before = {
+        pk: {name: getattr(ledger, name) for name in ("rev", *COUNTS, "untold_from")}
+        for pk, ledger in write.ledgers.items()
+    }
     try:
         with transaction.atomic():
             yield

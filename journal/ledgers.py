@@ -45,7 +45,7 @@ UPDATE journal_ledger AS ledger SET {counts} FROM {given} WHERE ledger.id = give
 """
 
 _LEDGER = [column.attname for column in Ledger._meta.concrete_fields]
-_SAVED = ["id", "rev", *COUNTS]
+_SAVED = ["id", "rev", *COUNTS, "untold_from"]
 
 
 def lock_ledgers(ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, Ledger]:

@@ -84,7 +84,10 @@ async def follow_changes(
 
 
 def _visible(principal: Principal) -> ChangeQuerySet:
-    """Return the person's changes; for an agent those of what it sees, of preferences and of its access."""
+    """Return the person's changes; for an agent those of what it sees, of preferences and of its access.
+
+    Whoever sees facts is told of joining and leaving a legacy, too: from then on others' facts are seen, or not.
+    """
     changes = Change.objects.of_owner(must_act_for(principal))
     if principal.kind != "agent":
         return changes
@@ -108,7 +111,7 @@ def _visible(principal: Principal) -> ChangeQuerySet:
     taken = [Change.Event.WITHHOLD, Change.Event.GIVE_BACK]
     told |= Q(object_type__in=["message", "conversation"], event__in=taken, conversation_id__in=talks)
     if "facts" in principal.sources:
-        told |= Q(object_type="fact")
+        told |= Q(object_type__in=["fact", "member"])
     return changes.filter(told)
 
 

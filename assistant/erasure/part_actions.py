@@ -28,6 +28,7 @@ from conversations.actions import (
 from conversations.models import Conversation, ConversationChunk, ConversationImport, Message, Withheld
 from conversations.passages import MARK
 from conversations.querysets import WithheldQuerySet
+from facts.actions import log_for_members
 from facts.models import FACT, FactEvidence, LegacyFact
 from journal.actions import LedgerWrite, delete_undo_steps, forget_results, ledger_write
 from journal.holdings import ERASED_TEXT, holding_of
@@ -216,7 +217,7 @@ class _Erasing:
             doubt_dependents(self.write, self.user_id, changed, self.write.ledgers[self.user_id].rev)
         if kind is FACT:
             for fact in LegacyFact.objects.filter(pk__in=ids, visibility=LegacyFact.Visibility.SHARED):
-                self.write.change(fact.legacy_id, "UNSHARE", "fact", fact.pk, old_version=fact.version)
+                log_for_members(self.write, fact.legacy_id, "UNSHARE", fact.pk, (fact.version, None))
         Suppression.objects.bulk_create(
             [
                 Suppression(

@@ -18,6 +18,7 @@ from accounts.models import Agent, AgentKey, ExternalIdentity, Grant, Legacy, Me
 from accounts.policy import LOCAL_ISSUER, erased_names
 from accounts.principals import Principal
 from conversations.models import Conversation
+from facts.actions import unshare_all
 from facts.models import LegacyFact
 from journal.actions import ledger_write
 from journal.holdings import holdings
@@ -82,8 +83,10 @@ def _added(erasure: Erasure, deleted: Mapping[str, int]) -> dict[str, int]:
 def _keep_out(lease: Lease, principal: Principal, erasure: Erasure) -> None:
     """Block all access, and store digests of the names used by agents, which then get 410 ``erased``."""
     user_id = erasure.user_id
-    with ledger_write(principal.actor, user_id):
+    shared = LegacyFact.objects.filter(user_id=user_id, visibility=LegacyFact.Visibility.SHARED)
+    with ledger_write(principal.actor, user_id, *shared.values_list("legacy_id", flat=True)) as write:
         lease.lock()
+        unshare_all(write, shared)
         User.objects.filter(pk=user_id).update(is_active=False)
         known = list(ExternalIdentity.objects.filter(user_id=user_id).values_list("issuer", "external_id"))
         username = User.objects.values_list("username", flat=True).get(pk=user_id)

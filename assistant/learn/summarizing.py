@@ -35,7 +35,7 @@ from journal.leases import (
     finish_job,
     open_job,
 )
-from journal.models import JobRun
+from journal.models import JobRun, Ledger
 from journal.operation_actions import note_operation
 from journal.queue import enqueue
 from language.backends import get_embedder, get_model
@@ -373,6 +373,8 @@ def sweep() -> dict[str, int]:
     facts_unindexed = LegacyFact.objects.unindexed(timezone.now()).exists()
     if facts_unindexed:
         enqueue("facts.index")
+    if Ledger.objects.untold().exists():
+        enqueue("facts.tell_members")
     memories_unindexed = Memory.objects.unindexed(now).exists()
     if memories_unindexed:
         enqueue("memories.index")

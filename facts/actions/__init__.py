@@ -6,6 +6,7 @@ from .bulk import BULK_DECISIONS, DONE, BulkResult, facts_decide, facts_hide, fa
 from .ending import legacies_purge, legacy_end, legacy_restore
 from .extraction import PreparedFact, prepare_extracted, record_extracted
 from .moderating import fact_hide, fact_hold_again, fact_open, fact_quarantine, fact_refuse, fact_release, fact_unhide
+from .telling import log_for_members, members_tell, unshare_all
 from .transitions import (
     fact_approve,
     fact_delete,
@@ -48,7 +49,10 @@ __all__ = [
     "legacies_purge",
     "legacy_end",
     "legacy_restore",
+    "log_for_members",
     "member_leave",
+    "members_tell",
     "prepare_extracted",
     "record_extracted",
+    "unshare_all",
 ]

@@ -17,6 +17,7 @@ from journal.exceptions import NotFound
 
 from ..models import LegacyFact
 from ..policy import State, Visibility
+from .telling import log_for_members, unshare_all
 
 
 def legacy_end(principal: Principal, legacy_id: UUID) -> LegacyEnding:
@@ -32,13 +33,8 @@ def legacy_end(principal: Principal, legacy_id: UUID) -> LegacyEnding:
     now = timezone.now()
     with ledger_write(principal.actor, *held) as write:
         members = legacy_close(write, principal, legacy_id, now)
-        shared = LegacyFact.objects.filter(legacy_id=legacy_id, visibility=Visibility.SHARED)
-        shared = shared.filter(user__in=[member.user_id for member in members])
-        facts = list(shared.order_by("extracted_at", "id").values_list("user_id", "pk", "version"))
-        shared.update(visibility=Visibility.PRIVATE, shared_since=None, updated_at=now)
-        for user_id, fact_id, version in facts:
-            for ledger_id in (user_id, legacy_id):
-                write.change(ledger_id, "UNSHARE", "fact", fact_id, old_version=version, new_version=version)
+        theirs = LegacyFact.objects.filter(legacy_id=legacy_id, user__in=[member.user_id for member in members])
+        unshare_all(write, theirs, now)
         write.result("legacy", legacy_id)
     return LegacyEnding.objects.get(pk=legacy_id)
 
@@ -66,8 +62,8 @@ def legacy_restore(principal: Principal, legacy_id: UUID) -> Legacy:
         now = timezone.now()
         hidden.update(visibility=Visibility.SHARED, shared_since=now, updated_at=now)
         for user_id, fact_id, version in facts:
-            for ledger_id in (user_id, legacy_id):
-                write.change(ledger_id, "SHARE", "fact", fact_id, old_version=version, new_version=version)
+            write.change(user_id, "SHARE", "fact", fact_id, old_version=version, new_version=version)
+            log_for_members(write, legacy_id, "SHARE", fact_id, (version, version))
         write.result("legacy", legacy_id)
     return Legacy.objects.get(pk=legacy_id)
 

@@ -33,6 +33,7 @@ from statements.wording import Wording
 from ..models import FACT, FactLink, LegacyFact
 from ..policy import State, Visibility
 from ..queries import FactNeighbour
+from .telling import log_for_members
 
 HELD_BACK_BEFORE = "It was held back before it was removed."
 
@@ -143,7 +144,7 @@ def update_legacy_ledger(write: LedgerWrite, fact: LegacyFact, before: FactCount
         event = "SHARE" if after.shared else "UNSHARE"
     else:
         return
-    write.change(fact.legacy_id, event, "fact", fact.pk, old_version=before.version or None, new_version=after.version)
+    log_for_members(write, fact.legacy_id, event, fact.pk, (before.version or None, after.version))
 
 
 def insert(

@@ -9,7 +9,6 @@ from collections.abc import Collection, Iterable
 from typing import Any
 from uuid import UUID
 
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.actions import member_detach
@@ -55,6 +54,7 @@ from ..policy import State, Visibility
 from ..queries import same_words
 from ..querysets import FactQuerySet
 from .single import FactWrite, fact_under_lock, fact_write
+from .telling import unshare_all
 
 MOST_BESIDE_A_NAMED = 3
 """The most words that a fact may have beside those that name it: "the debts" are "her father's debts"."""
@@ -242,7 +242,9 @@ def facts_follow_withholding(write: LedgerWrite, user_id: UUID, message_ids: Col
 
     Facts of a legacy whose ledger is locked by somebody else are handled by a task right after.
     """
-    for fact in _shared_on_withheld(message_ids).filter(user_id=user_id).order_by("legacy_id", "pk"):
+    shared = _shared_on_withheld(message_ids).filter(user_id=user_id).order_by("legacy_id", "pk")
+    # What is withheld with a fact is that fact's, which stops being shared by itself.
+    for fact in shared.exclude(pk=cause.id) if cause.type == Withheld.Cause.FACT else shared:
         if not write.try_lock_ledger(fact.legacy_id):
             enqueue("facts.unshare_withheld", fact.pk)
             continue
@@ -287,12 +289,7 @@ def member_leave(principal: Principal, legacy_id: UUID, member_id: UUID) -> None
     member = must_find(Member.objects.visible_to(principal).filter(pk=member_id, legacy_id=legacy_id).first(), "member")
     with ledger_write(principal.actor, member.user_id, legacy_id) as write:
         member_detach(write, principal, member)
-        shared = LegacyFact.objects.filter(user_id=member.user_id, legacy_id=legacy_id, visibility=Visibility.SHARED)
-        facts = list(shared.order_by("extracted_at", "id").values_list("pk", "version"))
-        shared.update(visibility=Visibility.PRIVATE, shared_since=None, updated_at=timezone.now())
-        for fact_id, version in facts:
-            for ledger_id in (member.user_id, legacy_id):
-                write.change(ledger_id, "UNSHARE", "fact", fact_id, old_version=version, new_version=version)
+        unshare_all(write, LegacyFact.objects.filter(user_id=member.user_id, legacy_id=legacy_id))
 
 
 def facts_delete_learned(write: LedgerWrite, conversation: Conversation) -> tuple[int, int]:

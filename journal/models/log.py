@@ -24,6 +24,14 @@ class ChangeQuerySet(models.QuerySet["Change"]):
         return self.alias(member=KeyTextTransform("user", "meta")).filter(object_type="member", member=str(user_id))
 
 
+class LedgerQuerySet(models.QuerySet["Ledger"]):
+    """Queries over ledgers."""
+
+    def untold(self) -> LedgerQuerySet:
+        """Return the legacies of which the logs of their members don't tell everything yet."""
+        return self.filter(untold_from__isnull=False)
+
+
 class JobRunQuerySet(models.QuerySet["JobRun"]):
     """Queries over jobs."""
 
@@ -46,6 +54,7 @@ class Ledger(models.Model):
 
     A trigger on the owner's table creates it, and the owner's id references it. ``rev`` counts the owner's changes
     without gaps. The counts and sums of terms serve keyword ranking and budgets; the row's lock protects them too.
+    ``untold_from``: of a legacy, its first revision that the logs of its members don't tell yet.
     """
 
     class Kind(models.TextChoices):
@@ -64,8 +73,14 @@ class Ledger(models.Model):
     memories = models.BigIntegerField(default=0, db_default=0)
     memory_terms = models.BigIntegerField(default=0, db_default=0)
     block_tokens = models.BigIntegerField(default=0, db_default=0)
+    untold_from = models.BigIntegerField(null=True)
+
+    objects = LedgerQuerySet.as_manager()
 
     class Meta:
+        indexes = [
+            models.Index(fields=["id"], condition=Q(untold_from__isnull=False), name="ledger_untold"),
+        ]
         constraints = [
             models.CheckConstraint(condition=Q(kind__in=["user", "legacy"]), name="ledger_kind_known"),
             models.CheckConstraint(

@@ -256,6 +256,7 @@ def test_many_are_compared_by_one_task(principal, some, monkeypatch, django_capt
     sent = []
     monkeypatch.setattr("journal.queue.current_app.send_task", lambda task, args, **more: sent.append((task, args)))
     facts = some(3)
+    (legacy_id,) = {fact.legacy_id for fact in facts}
     for fact in facts:
         LegacyFact.objects.filter(pk=fact.pk).update(index_not_before=None)
 
@@ -267,7 +268,7 @@ def test_many_are_compared_by_one_task(principal, some, monkeypatch, django_capt
         return result
 
     decide(actions.facts_decide, seen(facts), "share")
-    assert sent == [("facts.index", [])]
+    assert sorted(sent) == [("facts.index", []), ("facts.tell_members", [str(legacy_id)])]
     assert not LegacyFact.objects.filter(index_not_before=None).exists()
     LegacyFact.objects.update(index_not_before=None)
     result = decide(actions.facts_decide, seen(facts), "reject")
