@@ -64,8 +64,8 @@ PARTS = {
     "assistant": ["recall", "learn", "tools", "reply", "takeout", "erasure", "imports", "demo"],
     "desk": [
         "translation", "labels", "diff", "page", "outcomes", "quotations", "listing", "cards", "history", "elsewhere",
-        "withheld", "conversations", "chat", "legacies", "memories", "agents", "review", "places", "importing",
-        "timeline", "account", "bulk", "decisions", "undo", "first_run", "home", "urls",
+        "erasures", "withheld", "conversations", "chat", "legacies", "memories", "agents", "review", "places",
+        "importing", "timeline", "account", "bulk", "decisions", "undo", "first_run", "home", "urls",
     ],
 }  # fmt: skip
 """The packages and modules of a room, each of which imports only from those before it."""

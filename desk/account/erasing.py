@@ -10,7 +10,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import redirect
 from django.urls import path, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
@@ -19,7 +19,6 @@ from django.views.decorators.http import require_http_methods
 from accounts.policy import must_act_for
 from accounts.principals import Principal, shape_for
 from assistant.erasure.actions import erasure_request
-from assistant.erasure.preview import ErasurePreview
 from conversations.models import Message
 from facts.models import FactEvidence, LegacyFact
 from journal.exceptions import NotFound, Refused, must_find
@@ -28,8 +27,7 @@ from memories.models import Memory, MemoryEvidence, Place
 from retrieval.prepared import read_objects
 from statements.policy.naming import in_second_person
 
-from ..conversations.actions import also_erased
-from ..elsewhere import said_elsewhere
+from ..erasures import Wanted, show_erasure
 from ..page import PageRequest, for_person
 from ..quotations import Quotation, messages_behind, quote
 
@@ -182,17 +180,9 @@ def _find_place(principal: Principal, place_id: UUID) -> Erasable:
 
 
 def _show(request: PageRequest, principal: Principal, found: Erasable, refused: Refused | None = None) -> HttpResponse:
-    preview = ErasurePreview.of(principal, must_act_for(principal), found.noun, found.key)
     behind = {f"message-{each.pk}" for each in found.messages}  # They have a checkbox of their own.
-    context = {
-        "principal": principal,
-        "found": found,
-        "along": also_erased(principal, preview.extent, found.key),
-        "also": said_elsewhere(principal, [each for each in preview.also if each.key not in behind]),
-        "grace_hours": settings.ERASE_GRACE_HOURS,
-        "refused": refused.detail if refused else "",
-    }
-    return render(request, "desk/erase_one.html", context, status=refused.status if refused else 200)
+    wanted = Wanted(found.noun, found.key, but=behind)
+    return show_erasure(request, principal, wanted, refused, template="desk/erase_one.html", context={"found": found})
 
 
 urlpatterns = [

@@ -14,20 +14,18 @@ from django.urls import path, reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from accounts.policy import must_act_for
 from accounts.principals import Principal
 from assistant.erasure.actions import erasure_withdraw
-from assistant.erasure.preview import ErasurePreview
 from assistant.learn.actions import message_release
 from assistant.reply.told import count_poll
 from conversations.models import Conversation, Message
 from journal.exceptions import NotFound, Refused, must_find
 
-from ..elsewhere import said_elsewhere
+from ..erasures import Wanted, show_erasure
 from ..outcomes import with_undo
 from ..page import PageRequest, came_from, for_person, neighbours_of, telling_refusals
 from ..quotations import message_address, shorten, speaker_of
-from .actions import MOST_WITHHELD, Removal, also_erased, dont_keep, erase, summaries_with, waiting_erasure
+from .actions import MOST_WITHHELD, Removal, dont_keep, erase, summaries_with, waiting_erasure
 from .answers import running_reply, unread, ways_of_answering
 from .listing import ConversationView, choices, find_passages, page_of_conversations, titled
 from .reader import ReaderDay, page_at, read_page
@@ -176,29 +174,18 @@ def _show_removal(
     request: PageRequest, principal: Principal, removal: Removal, back: str, refused: Refused | None = None
 ) -> HttpResponse:
     talk, message = removal.conversation, removal.message
-    # All that was said in a conversation takes long to look for.
-    looked = message is not None or request.GET.get("elsewhere") == "yes"
-    preview = ErasurePreview.of(
-        principal, must_act_for(principal), removal.scope, str(removal.object_id), elsewhere=looked
-    )
-    along = also_erased(principal, preview.extent, str(removal.object_id), summaries=summaries_with(removal))
     context = {
-        "principal": principal,
         "talk": talk,
         "message": message,
         "number": message.index + 1 if message else 0,
         "speaker": speaker_of(message.role, message.speaker, talk.agent.name if talk.agent else "") if message else "",
         "glimpse": shorten(message.content, GLIMPSE_CHARACTERS) if message else "",
-        "along": along,
-        "also": said_elsewhere(principal, preview.also),
-        "looked": looked,
         "removal": removal,
         "most": MOST_WITHHELD,
-        "grace_hours": settings.ERASE_GRACE_HOURS,
         "back": back,
-        "refused": refused.detail if refused else "",
     }
-    return render(request, "desk/conversation_remove.html", context, status=refused.status if refused else 200)
+    wanted = Wanted(removal.scope, str(removal.object_id), summaries_with(removal))
+    return show_erasure(request, principal, wanted, refused, template="desk/conversation_remove.html", context=context)
 
 
 urlpatterns = [

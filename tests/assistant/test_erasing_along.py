@@ -204,26 +204,6 @@ def test_only_who_erases_previews(api, owner, stranger, said):
     assert not Change.objects.filter(event="ERASE").exists()
 
 
-@pytest.mark.parametrize("noun", ["message", "memory"])
-def test_the_page_offers_it_and_takes_it_along(client, owner, said, noun):
-    client.force_login(owner)
-    memory = MemoryFactory(user=owner, content="The user plays the cello in an orchestra.")
-    where = {
-        "message": f"/conversations/{said.conversation_id}/1/remove/",
-        "memory": f"/memories/{memory.pk}/erase/",
-    }[noun]
-    again = Message.objects.get(content__startswith="In the orchestra")
-    other = f"memory-{memory.pk}" if noun == "message" else f"message-{said.pk}"
-    page = client.get(where).content.decode()
-    for key in (other, f"message-{again.pk}"):
-        assert f'name="also" value="{key}" checked' in page
-    client.post(where, {"decision": "erase", "at_once": "yes", "also": [other, f"message-{again.pk}"]})
-    run()
-    again.refresh_from_db()
-    assert again.content == "[withheld] It rains."
-    assert not Memory.objects.filter(pk=memory.pk).exists()
-
-
 # --- While it waits ---------------------------------------------------------------------------------------------------
 
 
