@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from functools import reduce
+from operator import or_
 from typing import Any
 
 import numpy as np
 from django.conf import settings
-from django.db.models import F
+from django.db.models import F, Q
 from django.utils import timezone
 
 from accounts.policy import must_act_for
 from accounts.principals import Principal
 from journal.models import Ledger
 from language.backends import get_embedder
+from language.reading.states import states_named
 from memories.models import Kind, Memory
 from memories.querysets import MemoryQuerySet
 from retrieval.budget import pack
@@ -30,15 +33,22 @@ QUERY_CHARACTERS = 2_000
 def known_memories(principal: Principal, said: Iterable[str], *, vectors: bool) -> list[Known]:
     """Return the person's active memories that may be relevant to a part of a conversation.
 
-    First those of the memory block, in its order and budget, then the most similar recalled-only ones. Without
-    proposed, quarantined, archived and expired memories. With their ``vectors`` only if the model compares by them.
+    First those of the memory block, in its order and budget, then the most similar recalled-only ones, and those of
+    states that it says to be over. Without proposed, quarantined, archived and expired memories. With their
+    ``vectors`` only if the model compares by them.
     """
+    said = list(said)
     in_use = Memory.objects.visible_to(principal).in_use(principal).unexpired(timezone.now())
     rows = in_use.filter(kind=Kind.SEMANTIC)
-    return [
+    known = [
         *_block(rows.filter(in_block=True), vectors=vectors),
         *_nearest(principal, rows.filter(in_block=False), said, vectors=vectors),
     ]
+    if states := states_named("\n".join(said)) if vectors else ():
+        named = reduce(or_, (Q(content__regex=state) for state in states))
+        found = _read(rows.filter(named).exclude(pk__in=[each.id for each in known]), vectors=vectors)
+        known += [each for each, _, _ in found[:NEAREST]]
+    return known
 
 
 def _block(rows: MemoryQuerySet, *, vectors: bool) -> list[Known]:

@@ -55,8 +55,8 @@ _WAYS_TO_GO = frozenset({"same", "synonym", "kind"})
 """How words are related to "travel" that answer where somebody goes: a trip, a flight."""
 _SAME_KIN = listed("mother father grandmother grandfather sister brother aunt uncle husband child")
 """Kin whose words in ``KIN`` are synonyms."""
-_OF_OTHERS, _OF_ONE_VALUE = frozenset({"family", "pets"}), frozenset({"name", "age"})
-"""Topics that are about others in any case, and those of which a person has one value."""
+_OF_OTHERS, _OF_ONE_VALUE = frozenset({"family", "pets", "marriage"}), frozenset({"name", "age", "marriage"})
+"""Topics that are about others in any case, and those that only their own statements answer."""
 _OF_YOU = regex.compile(r"\b[Yy]ou\b|“[^”]*\b(?:I|[Mm]y)\b")
 
 
@@ -107,7 +107,8 @@ def matching_sources(question: str, found: Sequence[Source]) -> tuple[list[Sourc
     if topic in _OF_ONE_VALUE and telling:
         of_topic = telling
     if of_me := OF_ME.search(question) is not None and not (named or asks_of_somebody(wanted)):
-        fitting, of_topic = _of_them_first(question, fitting), _of_them_first(question, of_topic)
+        fitting = _of_them_first(question, fitting)
+        of_topic = of_topic if topic in _OF_OTHERS else _of_them_first(question, of_topic)
     if of_topic:
         of_others = of_me and topic not in _OF_OTHERS and all(map(_is_of_somebody_else, of_topic))
         fit: Fit = "others" if of_others else "answers" if telling or topic not in _OF_ONE_VALUE else "nearest"

@@ -20,7 +20,7 @@ from .corrections import Correction, corrections_in
 from .filters import is_prompt_injection
 from .kinds import is_health, subject_after
 from .lexicon import is_word
-from .outdated import outdated
+from .outdated import all_outdated
 from .outdated_cues import content_prefixes
 from .refusals import Refusal, find_named
 from .revising import find_rescheduling, in_third_person, with_rest
@@ -309,20 +309,19 @@ def _outdated_by_meaning(
             continue
         left = [each for each in request.memories if each.id not in changed]
         contents = [in_third_person(memory.content) for memory in left]
-        stored = [
-            each.vector if content == each.content else None for each, content in zip(left, contents, strict=True)
-        ]
-        found = outdated(_own_note(message.content), contents, stored)
-        if found is None or is_prompt_injection(message.content) or found.quote not in message.content:
-            continue
-        memory = left[found.place]
-        changed.add(memory.id)
-        arguments: dict[str, object] = {"memory_id": memory.id}
-        arguments["evidence"] = {"index": message.index, "quote": found.quote}
-        rewords = found.content is not None and found.sure and not is_health(memory.content)
-        if rewords:
-            arguments["content"] = found.content
-        yield _PlannedCall(UPDATE if rewords else DOUBT, arguments, message.index, message.content.find(found.quote))
+        stored = [each.vector if each.content == now else None for each, now in zip(left, contents, strict=True)]
+        is_order = is_prompt_injection(message.content)
+        for found in () if is_order else all_outdated(_own_note(message.content), contents, stored):
+            memory, at = left[found.place], message.content.find(found.quote)
+            if at < 0 or memory.id in changed:
+                continue
+            changed.add(memory.id)
+            evidence = {"index": message.index, "quote": found.quote}
+            arguments: dict[str, object] = {"memory_id": memory.id, "evidence": evidence}
+            rewords = found.content is not None and found.sure and not is_health(memory.content)
+            if rewords:
+                arguments["content"] = found.content
+            yield _PlannedCall(UPDATE if rewords else DOUBT, arguments, message.index, at)
 
 
 def _says_no_more(wish: _PlannedCall, reworded: _PlannedCall) -> bool:

@@ -48,6 +48,17 @@ class Outdated:
     content: str | None
 
 
+def all_outdated(said: str, memories: Sequence[str], vectors: Sequence[Vectors | None] = ()) -> Sequence[Outdated]:
+    """Return the memories of states that a message says to be over; without any, that which ``outdated`` finds."""
+    if all(is_question(each.text) for each in split_sentences(said)):
+        return ()
+    over = tuple(states_over(said, memories))
+    if over:
+        return [Outdated(each.place, each.sentence.text, each.content is not None, each.content) for each in over]
+    found = outdated(said, memories, vectors)
+    return () if found is None else (found,)
+
+
 def outdated(said: str, memories: Sequence[str], vectors: Sequence[Vectors | None] = ()) -> Outdated | None:
     """Return the memory that a message makes outdated: the one with the highest score, if that is at least ``LEAST``.
 
@@ -57,9 +68,6 @@ def outdated(said: str, memories: Sequence[str], vectors: Sequence[Vectors | Non
     """
     if all(is_question(each.text) for each in split_sentences(said)):
         return None
-    over = next(states_over(said, memories), None)
-    if over is not None:
-        return Outdated(over.place, over.sentence.text, over.content is not None, over.content)
     embedder = get_embedder()
     by_place = {place: vector for place, vector in enumerate(vectors) if vector is not None}
     words = content_prefixes(said)

@@ -17,54 +17,79 @@ _I = r"\b(?:I|we)(?:['’](?:m|ve|re)| am| are| have)?\b(?: \w+){0,2}?"
 """The speaker as a subject, with up to two adverbs."""
 _PET = "|".join(sorted(PETS))
 _MEAT = "meat|fish|chicken|beef|pork|steak|bacon|ham|lamb|turkey|sausages?|burgers?|everything"
+_DIETS = r"vegetarian|vegan|pescatarian|flexitarian|teetotal"
 _CHILD = r"(?:our|my) (?:(?:first|second|third|fourth|fifth|new|little) )?(?:baby|son|daughter|twins|boy|girl)"
-_ROWS = (
-    (r"is (?:an? )?(?:vegetarian|vegan|pescatarian)", rf"{_I} (?:eat|eating|ate)(?: \w+){{0,3}}? (?:{_MEAT})\b"),
+_PARTED = (
+    rf"{_I} (?:got |get |getting |been )?(?:divorced|separated)\b|{_I} (?:split up|broke up)\b"
+    r"|\b(?:my|our|the) divorce (?:came through|is (?:final|through|done))\b"
+    r"|\bI(?:['’]ve)? left my (?:wife|husband)\b|\bmy (?:wife|husband)(?: has)? left me\b"
+)
+_ROWS: tuple[tuple[str, ...], ...] = (
     (
-        r"is single",
+        r"The user is ((?:an? )?(?:vegetarian|vegan|pescatarian|flexitarian))",
+        rf"{_I} (?:eat|eating|ate)(?: \w+){{0,3}}? (?:{_MEAT})\b",
+    ),
+    (
+        rf"The user is ((?:an? )?(?:{_DIETS}))",
+        rf"{_I} (?P<now>(?:an? )?(?:{_DIETS}))(?: (?:now|today|these days)\b|[.!]*$)|"
+        rf"{_I} (?:went|gone|turned|became|become|becoming|going) (?P<turned>(?:an? )?(?:{_DIETS}))\b",
+        "{now}",
+    ),
+    (r"The user is married", _PARTED),
+    (r"The user's (wife|husband) is", _PARTED, "former {was}"),
+    (r"\w+ is the user's (wife|husband)", _PARTED, "former {was}"),
+    (
+        r"The user is single",
         rf"{_I} (?:got|met|found|a)\b[^.!?]*\b(?:boyfriend|girlfriend|partner)\b"
         rf"|{_I} (?:been )?(?:seeing|dating) some(?:one|body)\b"
         rf"|{_I} (?:got |get )?(?:engaged|married)\b",
     ),
     (
-        r"is engaged",
+        r"The user is engaged",
         rf"{_I} (?:got |getting )?married\b(?! (?:next|in (?:the )?(?:spring|summer|autumn|winter)))"
         rf"|{_I} (?:broke|split|called it)\b",
     ),
     (
-        r"is (?:\w+ (?:weeks|months) )?(?:pregnant|expecting)",
+        r"The user is (?:\w+ (?:weeks|months) )?(?:pregnant|expecting)",
         rf"{_I} (?:gave birth|had (?:the|our|my) baby)\b"
         rf"|\b(?:the baby|{_CHILD}) (?:was born|arrived|came|is here|has arrived)\b",
     ),
     (
-        r"is (?:unemployed|jobless|out of work|looking for (?:a |new )?(?:job|work))",
+        r"The user is (?:unemployed|jobless|out of work|looking for (?:a |new )?(?:job|work))",
         rf"{_I} (?:got|found|start|started|starting|begin|landed)\b[^.!?]*\b(?:job|work|position)\b"
         rf"|{_I} (?:start|started|starting) (?:at|on \w+day|\w+day)\b",
     ),
-    (r"lives? (?:alone|by (?:him|her|them)sel\w+|on (?:his|her|their) own)", r"\b(?:moved|moving) in with (?:me|us)\b"),
     (
-        r"has no pets?|does not have (?:any|a) pets?",
+        r"The user lives (?:alone|by (?:him|her|them)sel\w+|on (?:his|her|their) own)",
+        r"\b(?:moved|moving) in with (?:me|us)\b",
+    ),
+    (
+        r"The user (?:has no|does not have (?:any|a)) pets?",
         rf"{_I} (?:got|have|adopted|bought)\b[^.!?]*\b(?:{_PET}|puppy|kitten)s?\b",
     ),
     (
-        r"is in (?:the )?hospital",
+        r"The user is in (?:the )?hospital",
         rf"{_I} (?:(?:been )?discharged|(?:came|come|back|got) home (?:from|now|today|yesterday|again|at last))\b",
     ),
     (
-        r"works (?:nights|night shifts|the night shift)",
+        r"The user works (?:nights|night shifts|the night shift)",
         rf"{_I} (?:(?:work|working|on) )?(?:days|day shifts?)\b|\bput me on days\b",
     ),
     (
-        r"is (?:learning to drive|studying for (?:a|the|\w+) driving \w+|preparing for \w+ driving test)",
+        r"The user is (?:learning to drive|studying for (?:a|the|\w+) driving \w+|preparing for \w+ driving test)",
         rf"{_I} passed\b[^.!?]*\b(?:driv\w+|test|licen[cs]e)\b|\b(?-i:PASSED)\b",
     ),
     (
-        r"smokes(?: \w+)*",
+        r"The user smokes(?: \w+)*",
         rf"{_I} (?:quit|stopped|gave up|given up|off) (?:smoking|cigarettes|the cigarettes|the fags|fags)\b",
     ),
 )
-_STATES = tuple((re.compile(rf"The user {held}\b"), re.compile(over, re.IGNORECASE)) for held, over in _ROWS)
-_AGE = re.compile(r"(The user is )(\d{1,3})\b(?=\.| years old)")
+"""What memories of a state begin with, what says that it is over, and what then stands for the state's words.
+
+Without the third, the memory is denied. The first is a pattern of Python and of PostgreSQL.
+"""
+_STATES = tuple((re.compile(rf"{row[0]}\b"), re.compile(row[1], re.IGNORECASE), "".join(row[2:])) for row in _ROWS)
+_AGE = re.compile(r"(The user is )(\d{1,3})(?=\.| years old)")
 _NEW_AGE = re.compile(
     r"(?i)\bI(?:['’]ve| have| just)* (?:turned|turn)(?: just)? (\d{1,3})\b|\bI(?:['’]m| am) (\d{1,3}) (?:now|today)\b"
 )
@@ -74,9 +99,11 @@ _LEFT_OPEN = re.compile(
 )
 _MOST_YEARS = 30
 """By how many years a new age may exceed the old one."""
-_OWN = listed("baby son daughter twins boy girl boyfriend girlfriend partner child kid")
+_OWN = listed("baby son daughter twins boy girl boyfriend girlfriend partner child kid wife husband")
 """Kinship words that are part of what ends a state."""
 _WORD = re.compile(r"\w+")
+_FROM = re.compile(r"\bfrom ([A-Z]\w+)")
+_NAME = re.compile(r"\b(?!The\b)[A-Z]\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,16 +120,43 @@ class StateOver:
 
 def states_over(said: str, memories: Sequence[str]) -> Iterator[StateOver]:
     """Yield the memories, statements about the user in the third person, whose state a message says to be over."""
-    for sentence in split_sentences(said):
-        text = sentence.text
-        age = _NEW_AGE.search(text)
-        over = [held for held, pattern in _STATES if (found := pattern.search(text)) and _is_own(text, found)]
-        for place, memory in enumerate(memories) if age or over else ():
-            years = _AGE.match(memory)
-            if age and years and 0 < int(age[1] or age[2]) - int(years[2]) <= _MOST_YEARS:
-                yield StateOver(place, sentence, f"{years[1]}{age[1] or age[2]}{memory[years.end() :]}")
-            elif any(held.match(memory) for held in over):
+    for sentence, held, found, becomes in _ended_in(said):
+        for place, memory in enumerate(memories):
+            if (was := held.match(memory)) is None:
+                continue
+            if held is _AGE:
+                old, new = int(was[2]), int(found[1] or found[2])
+                if 0 < new - old <= _MOST_YEARS:
+                    yield StateOver(place, sentence, f"{was[1]}{new}{memory[was.end() :]}")
+            elif not becomes:
                 yield StateOver(place, sentence, ended(memory, is_over=True))
+            elif _may_be_of(sentence.text, memory):
+                now = becomes.format(was=was[1], now=found.groupdict().get("now") or found.groupdict().get("turned"))
+                if now != was[1]:
+                    yield StateOver(place, sentence, f"{memory[: was.start(1)]}{now}{memory[was.end(1) :]}")
+
+
+def states_named(said: str) -> list[str]:
+    """Return what the memories begin with whose state a message may say to be over: regular expressions of PostgreSQL.
+
+    Such a memory often is not among the nearest of a person's many.
+    """
+    return list({rf"^{held.pattern}".replace(r"\b", r"\y") for _sentence, held, _found, _becomes in _ended_in(said)})
+
+
+def _ended_in(said: str) -> Iterator[tuple[Sentence, re.Pattern[str], re.Match[str], str]]:
+    for sentence in split_sentences(said):
+        if age := _NEW_AGE.search(sentence.text):
+            yield sentence, _AGE, age, ""
+        for held, over, becomes in _STATES:
+            if (found := over.search(sentence.text)) and _is_own(sentence.text, found):
+                yield sentence, held, found, becomes
+
+
+def _may_be_of(text: str, memory: str) -> bool:
+    """Whether a sentence names nobody but whom the memory names: "divorced from Petra"."""
+    named = _FROM.search(text)
+    return named is None or named[1] in memory or _NAME.search(memory) is None
 
 
 def _is_own(text: str, found: re.Match[str]) -> bool:

@@ -28,6 +28,7 @@ TOPICS = {
     "pets": listed("pet animal"),
     "name": listed("name nickname"),
     "age": listed("age old"),
+    "marriage": listed("marry married marriage spouse divorced single"),
     "plans": listed("plan goal intention future"),
 }
 """The words that name each topic; their WordNet synonyms count too."""
@@ -40,6 +41,7 @@ SEARCHED = {
     "pets": "my cat, my dog, my pets",
     "name": "what I am called, my name",
     "age": "how old I am, when I was born",
+    "marriage": "my wife, my husband, that I am married, single or divorced",
     "plans": "what I plan and want to do, my goals",
 }
 """The search query for each topic, added to the question's own words."""
@@ -57,6 +59,10 @@ _OWN_AGE = re.compile(
     rf"{_AGED}|\b(?:you were|i was) born\b|\b(?:your|my) (?:age\b|birthday\b.*\d{{4}}|date of birth\b)"
 )
 """That the person is 58, turned 58, or when they were born; not that they are 58 inches tall."""
+_OWN_MARRIAGE = re.compile(
+    r"(?i)\b(?:your|my) (?:ex-|(?:former|late|second|future) )?(?:wife|husband|spouse|fianc[eé]e?|wedding)\b|"
+    r"^\W*(?:you|i)(?:['’]\w+| \w+){0,3} (?:single|married|marry|divorced|engaged|separated|widow(?:ed|er)?)\b"
+)
 _YOURS = regex.compile(r"^“?(?:Your|My) (?P<noun>.+)")
 _YOU = regex.compile(r"^“?(?:You|I)\b")
 _MENTIONS_YOU = regex.compile(r"\b[Yy]ou(?:r(?:s(?:elf)?)?)?\b|^“(?:[^”]*\W)?(?:I|[Mm][ey]|[Mm]ine|[Mm]yself)\b")
@@ -99,6 +105,7 @@ def topics_of(statement: str) -> frozenset[str]:
                 found |= {"hobbies"} if lemma in HOBBY_VERBS else set()
             found |= {"name"} if _OWN_NAME.search(" ".join(word.low for word in clause.words())) else set()
             found |= {"age"} if _OWN_AGE.search(statement) else set()
+            found |= {"marriage"} if _OWN_MARRIAGE.search(statement) else set()
             found |= {"work"} if lows & _AT_WORK or "for a living" in statement else set()
             found |= {"pets"} if lows & PETS else set()
             small = {word.low for word in clause.words() if word.text.islower()}  # "Pop" may be a rabbit.

@@ -22,6 +22,9 @@ _CONTRACTIONS = {"'m": "am", "'re": "are", "'ve": "have", "'ll": "will"}
 _SPLIT_CONTRACTIONS = {"n't": "not", "ca": "can", "wo": "will"}
 _THIRD = {"am": "is", "are": "is", "have": "has", "do": "does", "'m": "is", "'re": "is", "'ve": "has"}
 _SAME_PAST = listed("quit put cut hit hurt set let read cost shut spread bet split beat")
+_MOMENTARY = listed("quit split hit")
+"""Those of them that tell of one event, unless the sentence says that it happens often."""
+_OFTEN = re.compile(r"(?i)\b(?:every|each|often|sometimes|usually|always|when(?:ever)?|if)\b")
 _PAST_TIME = re.compile(r"(?i)\b(?:ago|last|yesterday|back in|in \d{4}|when i)\b")
 _NAMED = frozenset({"PERSON", "GPE", "LOC", "ORG", "FAC", "NORP"})
 
@@ -323,7 +326,9 @@ class ClauseWording:
         first_person = first_person or (self.elided is not None and word.tag == "VBP" and subject is None)
         if first_person and low == "were" and self.referents.get(subject_index(clause)) is self.cast.user:
             return "was"
-        if first_person and low in _SAME_PAST and _PAST_TIME.search(self.normalised.text):
+        text = self.normalised.text
+        once = low in _MOMENTARY and word.index == clause.head.index and not _OFTEN.search(text)
+        if first_person and low in _SAME_PAST and (once or _PAST_TIME.search(text)):
             return word.text
         bare = (
             word.tag in {"VB", "VBP"}

@@ -110,3 +110,12 @@ def test_a_pronoun_stands_for_the_name_that_statements_have(name, asked):
 def test_so_does_what_precedes_the_name():
     assert with_name("When was Grandma born?", "Grandma Rosa") == "When was Rosa born?"
     assert with_name("When was Grandma Rosa born?", "Grandma Rosa") == "When was Grandma Rosa born?"
+
+
+@pytest.mark.parametrize("question", ["am I married?", "who am I married to?", "Am I still single?"])
+@pytest.mark.parametrize(
+    "text", ["Your wife is called Petra.", "You got divorced in October.", "You are single.", "You married Lou in 1999."]
+)
+def test_whether_they_are_married_is_answered_by_whatever_tells_of_it(question, text):
+    others = "Your brother got married in May.", "Your sister's husband is a baker.", "You like plums."
+    assert matching(question, *others, text) == ([text], "answers")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from language.reading.outdated import outdated
+from language.reading.outdated import all_outdated
 
 STATES = (
     "The user is single.",
@@ -13,6 +13,7 @@ STATES = (
     "The user is engaged to Lou.",
     "The user smokes.",
     "The user has no pets.",
+    "The user's wife is called Petra.",
 )
 
 
@@ -28,12 +29,15 @@ STATES = (
         ("We got married in the town hall!", "engaged", "The user is no longer engaged to Lou."),
         ("We got a puppy.", "no pets", "The user has pets."),
         ("I gave up cigarettes.", "smokes", "The user no longer smokes."),
+        ("I'm a pescatarian now.", "vegetarian", "The user is a pescatarian."),
+        ("I went vegan in the summer.", "vegetarian", "The user is vegan."),
+        ("I got divorced from Petra last month.", "wife", "The user's former wife is called Petra."),
+        ("Our divorce came through!", "wife", "The user's former wife is called Petra."),
     ],
 )
 def test_the_state_is_over(said, old, new):
     memories = [each for each in STATES if old in each]
-    found = outdated(said, memories)
-    assert found is not None
+    (found,) = all_outdated(said, memories)
     assert (found.sure, found.content) == (True, new)
     assert found.quote in said
 
@@ -52,14 +56,26 @@ def test_the_state_is_over(said, old, new):
         "I was 42 when he came.",
         "I would move in with you.",
         "We married in 1962 and had a good life.",
+        "I got divorced from Lina last month.",
+        "My parents got divorced last month.",
+        "I was divorced once before.",
+        "I'm not vegan.",
+        "I'm a vegetarian cook.",
     ],
 )
 def test_what_is_of_others_or_left_open_ends_nothing(said):
-    found = outdated(said, STATES)
-    assert found is None or not found.sure
+    assert not any(found.sure for found in all_outdated(said, STATES))
 
 
 def test_where_no_sentence_can_be_made_the_person_is_asked():
-    found = outdated("We got engaged on Sunday.", ["The user is single and likes it."])
-    assert found is not None
+    (found,) = all_outdated("We got engaged on Sunday.", ["The user is single and likes it."])
     assert (found.sure, found.content) == (False, None)
+
+
+def test_every_memory_of_a_state_that_is_over_is_found():
+    memories = ["Petra is the user's wife.", "The user plays chess.", "The user is married to Petra."]
+    found = all_outdated("I got divorced from Petra.", memories)
+    assert sorted((each.place, each.content) for each in found) == [
+        (0, "Petra is the user's former wife."),
+        (2, "The user is no longer married to Petra."),
+    ]
