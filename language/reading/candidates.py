@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 from language.base import ExtractionRequest, FactCandidate, MemoryCandidate
+from language.reading.fact_corrections import without_corrected
 from language.reading.kinds import fact_category, field_of, importance_of, memory_category, subject_of
 from language.reading.statement_builder import ReadStatement
 from language.reading.statements import BatchReading
@@ -14,14 +15,14 @@ EXPLICIT_IMPORTANCE = 4
 
 
 def fact_candidates(reading: BatchReading, request: ExtractionRequest) -> tuple[FactCandidate, ...]:
-    """The facts about the legacy, deduplicated, with all source messages."""
+    """The facts about the legacy, deduplicated, with all source messages, and as the person put them right."""
     facts = []
     for group in _merged(one for one in reading.statements if one.person.role == "legacy"):
         first = group[0]
         category = fact_category(first.kind, request.fact_categories)
         if category is not None:
             facts.append(FactCandidate(category, first.content, _indices(group), first.quote))
-    return tuple(facts)
+    return without_corrected(facts, request.messages)
 
 
 def memory_candidates(reading: BatchReading, request: ExtractionRequest) -> tuple[MemoryCandidate, ...]:

@@ -24,7 +24,7 @@ from .outdated import all_outdated
 from .outdated_cues import content_prefixes
 from .refusals import Refusal, find_named
 from .revising import find_rescheduling, in_third_person, with_rest
-from .second_tries import second_try
+from .second_tries import MESSAGES_BEFORE, answers_a_question, second_try
 from .sentences import own_words
 from .statements import BatchReading, read
 
@@ -34,8 +34,6 @@ _NAME_WISH = re.compile(r"\b(?:call\w*|names?|nicknam\w+|goes by|known as|prefer
 _SINGLE_VALUED = frozenset({"preferred_name", "pronouns", "city", "language", "tone"})
 _NAMED_ID = re.compile(r"\[id:([A-Za-z0-9]{8})\]")
 _OF_ONESELF = re.compile(r"\b(?:I|me|my|mine)\b", re.IGNORECASE)
-_MESSAGES_BEFORE = 2
-"""How many of the person's messages before a correction may have said what it corrects."""
 _INCOMPATIBLE = frozenset({"replaces", "contradicts"})
 
 
@@ -188,9 +186,9 @@ def _apply_second_tries(
     left, wishes, theirs = list(found), [], [message for message in request.messages if message.role == "user"]
     for at, message in enumerate(theirs):
         tried = second_try(own_words(message.content))
-        if tried is not None and tried.denies and _answers(request.messages, message):
+        if tried is not None and tried.denies and answers_a_question(request.messages, message):
             continue
-        before = [each.index for each in theirs[max(0, at - _MESSAGES_BEFORE) : at]] if tried is not None else []
+        before = [each.index for each in theirs[max(0, at - MESSAGES_BEFORE) : at]] if tried is not None else []
         for index in reversed(before):
             near = [place for place, (one, _) in enumerate(left) if one.indices[-1] == index]
             said = [(place, tried.apply_to(left[place][0].content)) for place in near] if tried is not None else []
@@ -214,12 +212,6 @@ def _apply_second_tries(
             left = [each for each in left if each[0].indices != (message.index,) or each[0] is right]
             break
     return left, wishes
-
-
-def _answers(messages: Sequence[Utterance], message: Utterance) -> bool:
-    """Whether the last thing that was said before a message asked something."""
-    before = [each.content.rstrip() for each in messages if each.index < message.index]
-    return before[-1:] != [] and before[-1].endswith("?")
 
 
 def _is_of(candidate: MemoryCandidate, message: Utterance, correction: Correction) -> bool:

@@ -9,6 +9,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from language.base import Utterance
+
 from .compare import Saying, compare
 from .figures import MONTHS
 from .kin import name_gender
@@ -40,6 +42,7 @@ _BARE = re.compile(
 )
 _CALLS = re.compile(
     r"(?:(?:he|she|it|they)(?:['’](?:s|re)| is| are| was| were)(?: actually| really)? (?:called|named)"
+    r"|(?:the|my|his|her|its|their) (?P<of>[\w-]+)(?:['’]s| is| was)(?: actually| really)? (?:called|named)"
     r"|(?:the|his|her|its|their) name(?:['’]s| is| was)(?: actually| really)?) (?P<now>[\w'’-]+(?: [\w'’-]+){0,2})",
     re.IGNORECASE,
 )
@@ -50,6 +53,8 @@ _GENDER = {"he": "m", "she": "f"}
 _KINDS = {"PROPN": "name", "NOUN": "name", "NUM": "number", "ADJ": "quality"}
 _NO_VALUE = LIGHT | listed("other another one something else nothing it that this him her them me you fine sure right")
 _MOST_WORDS = 14
+MESSAGES_BEFORE = 2
+"""How many of the person's messages before a correction may have said what it corrects."""
 _SIBLINGS = frozenset({"sibling", "class", "opposite", "kind"})
 _ORDERS = frozenset({"make", "should", "i"})
 """First words of what introduces any noun as the one that was meant; after "it's" only a like one is."""
@@ -74,7 +79,7 @@ class SecondTry:
     def apply_to(self, statement: str) -> str | None:
         """Return the statement as it is meant now; None if the message does not correct it, or it is unclear how."""
         named, called = _CALLS.fullmatch(self.rest), _CALLED.search(statement)
-        if named is not None:
+        if named is not None and (named["of"] is None or re.search(rf"\b{named['of']}\b", statement, re.IGNORECASE)):
             return _with_name(statement, called, named["now"]) if called is not None else None
         return self._said_of_subject(statement) or self._with_value(statement)
 
@@ -132,6 +137,12 @@ def second_try(said: str) -> SecondTry | None:
         return None
     rest = found["rest"] or found["meant"] or found["denied"] or found["before"]
     return SecondTry(said, rest.strip(), denies=found["denied"] is not None)
+
+
+def answers_a_question(messages: Sequence[Utterance], message: Utterance) -> bool:
+    """Whether the last thing that was said before a message asked something."""
+    before = [each.content.rstrip() for each in messages if each.index < message.index]
+    return before[-1:] != [] and before[-1].endswith("?")
 
 
 def _with_name(statement: str, called: re.Match[str], now: str) -> str | None:

@@ -114,7 +114,8 @@ def test_so_does_what_precedes_the_name():
 
 @pytest.mark.parametrize("question", ["am I married?", "who am I married to?", "Am I still single?"])
 @pytest.mark.parametrize(
-    "text", ["Your wife is called Petra.", "You got divorced in October.", "You are single.", "You married Lou in 1999."]
+    "text",
+    ["Your wife is called Petra.", "You got divorced in October.", "You are single.", "You married Lou in 1999."],
 )
 def test_whether_they_are_married_is_answered_by_whatever_tells_of_it(question, text):
     others = "Your brother got married in May.", "Your sister's husband is a baker.", "You like plums."
