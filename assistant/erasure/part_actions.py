@@ -145,7 +145,7 @@ class _Erasing:
     """State of one erasure in its transaction."""
 
     def __init__(
-        self, write: LedgerWrite, erasure: Erasure, extent: Extent, nothing: Vectors, stated: Mapping[str, UUID]
+        self, write: LedgerWrite, erasure: Erasure, extent: Extent, nothing: Vectors, stated: Mapping[str, UUID | str]
     ) -> None:
         self.write = write
         self.erasure = erasure

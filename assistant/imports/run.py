@@ -27,6 +27,7 @@ from journal.exceptions import Conflict, NotFound
 from journal.leases import Lease, LeaseLost, claim_job, fail_job, finish_job, lock_job, working
 from journal.models import JobRun
 from memories.actions import memories_delete_learned
+from statements.actions import erased_words_suppress, fingerprints_of_removed
 
 from ..learn.summarizing import JOB as SUMMARIZE_JOB
 from ..learn.summarizing import maybe_summarize
@@ -264,12 +265,14 @@ def take_back(lease: Lease, upload: ConversationImport) -> None:
 def _remove(principal: Principal, conversation: Conversation) -> dict[str, int] | None:
     """Return the numbers of deleted and kept statements; None if messages were added before the lock."""
     owners = [owner for owner in (conversation.user_id, conversation.legacy_id) if owner]
+    withheld = fingerprints_of_removed(conversation)
     with ledger_write(principal.actor, *owners) as write:
         locked = Conversation.objects.select_for_update().get(pk=conversation.pk)
         if not locked.is_as_brought:
             return None
         facts = facts_delete_learned(write, locked)
         memories = memories_delete_learned(write, locked)
+        erased_words_suppress(write, conversation.user_id, withheld)
         conversation_remove(write, locked)
     return {
         "facts_removed": facts[0],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import NamedTuple
 from uuid import UUID
 
@@ -36,15 +37,16 @@ class Found(NamedTuple):
     cause: Cause
 
 
-RefusedSearch = Callable[[UUID, Collection[str]], tuple[Iterable[RejectedText], Mapping[str, str]]]
+RefusedSearch = Callable[[UUID, Callable[[], Collection[str]]], tuple[Iterable[RejectedText], Mapping[str, str]]]
 _refused_searches: list[RefusedSearch] = []
 
 
 def register_refused_search(search: RefusedSearch) -> None:
     """Register the search for what a person does not want kept.
 
-    It is called with the person's id and the gists of new sentences (``language.reading.gist``). It returns the texts
-    that are still stored, and of the gists whose texts are gone, the ids of their messages or statements.
+    It is called with the person's id and a function that returns the gists of new sentences
+    (``language.reading.gist``), needed only where something was refused. It returns the texts that are still stored,
+    and of the gists whose texts are gone, the ids of their messages or statements.
     """
     _refused_searches.append(search)
 
@@ -53,13 +55,11 @@ def withhold_repeated(
     write: LedgerWrite,
     user_id: UUID,
     messages: Sequence[Message],
-    *,
-    by_sentence: bool = False,
     own: ConversationQuerySet | None = None,
 ) -> bool:
     """Withhold again, in new messages, the passages that are withheld in identical messages, deleted ones too.
 
-    ``by_sentence``: also the sentences that say again what is withheld in any other message, or was rejected or erased
+    Also the sentences that say again what is withheld in any other message, or was rejected or erased
     (``sentences_refused``), with the same causes. Returns whether anything was withheld.
     ``own``: messages that repeat only what is withheld outside these conversations stay, off the record.
     Words that an erasure took keep no text, and one row for each passage.
@@ -75,10 +75,11 @@ def withhold_repeated(
         cause = Cause(row.cause_type, row.cause_id)
         found += (Found(pk, Span(row.start, row.end), cause) for pk in by_digest[row.digest])
         gone |= {(pk, cause) for pk in by_digest[row.digest] if is_erased(row)}
-    if by_sentence:
-        again, of_erased = sentences_refused(user_id, known, messages)
-        found += [*again, *of_erased]
-        gone |= {(each.message_id, each.cause) for each in of_erased}
+    # Of what lies in an erased passage nothing can be restored for any other cause.
+    erased = [each for each in found if (each.message_id, each.cause) in gone]
+    again, of_erased = (_outside(each, erased) for each in sentences_refused(user_id, known, messages))
+    found += [*again, *of_erased]
+    gone |= {(each.message_id, each.cause) for each in of_erased}
     if own is not None:
         found = _keep_off_record(user_id, found, own)
         gone &= {(each.message_id, each.cause) for each in found}
@@ -108,7 +109,11 @@ def sentences_refused(
     ``known`` passages that can still be restored, without questions, which say nothing.
     """
     sentences = [(row.pk, *each) for row in messages for each in _over_lines(row.content)]
-    said_now = Gists([said for *_, said in sentences], acting_name())
+
+    @cache
+    def said_now() -> Gists:
+        return Gists([said for *_, said in sentences], acting_name())
+
     causes: dict[str, set[Cause]] = defaultdict(set)
     refused: list[tuple[str, Cause]] = []
     rows = known.restorable().order_by("-created_at")
@@ -132,11 +137,11 @@ def sentences_refused(
     ]
     erased: list[tuple[int, Cause]] = []
     for search in _refused_searches:
-        texts, gone = search(user_id, said_now.places.keys())
+        texts, gone = search(user_id, lambda: said_now().places)
         refused += ((each.text, Cause(each.cause_type, each.cause_id)) for each in texts)
         for gist, message_id in gone.items():
-            erased += ((number, Cause(Withheld.Cause.MESSAGE, message_id)) for number in said_now.places[gist])
-    found += ((number, cause) for said, cause in refused for number in said_now.said_by(said))
+            erased += ((number, Cause(Withheld.Cause.MESSAGE, message_id)) for number in said_now().places[gist])
+    found += ((number, cause) for said, cause in refused for number in said_now().said_by(said))
     again, of_erased = ([Found(*sentences[number][:2], cause) for number, cause in each] for each in (found, erased))
     return _shortest(again), _shortest(of_erased)
 
@@ -170,6 +175,18 @@ def _shortest(found: Sequence[Found]) -> list[Found]:
         return any(span.start <= each.start and each.end <= span.end for each in others - {span})
 
     return [each for each in found if not holds_another(each.span, spans[each.message_id])]
+
+
+def _outside(found: Sequence[Found], passages: Sequence[Found]) -> list[Found]:
+    """Leave out what lies in one of the passages."""
+    around = [(each.message_id, each.span) for each in passages]
+    return [
+        each
+        for each in found
+        if not any(
+            pk == each.message_id and span.start <= each.span.start and each.span.end <= span.end for pk, span in around
+        )
+    ]
 
 
 def _over_lines(text: str) -> Iterator[tuple[Span, str]]:

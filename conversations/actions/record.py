@@ -126,14 +126,15 @@ def messages_append(
     """Append messages in one transaction and return them. Indices stay gapless under concurrent appends.
 
     Appending reopens a finished conversation; the first message pins it to the present unless a turn already has.
-    Refusals in the messages are applied at once, also to the returned rows. In messages by an agent, sentences that the
-    person withheld elsewhere are withheld, too; to an agent that does not see everything this would tell that there are
-    such words, so its message stays, off the record, and so does one whose speaker repeats what was rejected.
+    Refusals in the messages are applied at once, also to the returned rows. In messages by an agent or from a file,
+    sentences that the person withheld elsewhere are withheld, too; to an agent that does not see everything this would
+    tell that there are such words, so its message stays, off the record, and so does one whose speaker repeats what was
+    rejected.
 
     ``after``: the number of messages that the conversation must still have.
     ``follow_up``: enqueue indexing, summarising and extraction on commit; False when the caller does so.
     ``in_turn``: a turn saves them, so an agent that owns the conversation relays what the person just said.
-    ``brought``: they come from a file, so passages withheld in identical messages are withheld again.
+    ``brought``: they come from a file, so they are nobody's word of now.
     ``brought_by_id``: the import that writes them; counted in ``brought_messages`` if the conversation came with that
     import and holds nothing else.
     ``read_from``: when extraction may read them, set by our own assistant; ``messages_extract_now`` makes it earlier.
@@ -182,7 +183,7 @@ def messages_append(
             write.count(user_id, turns=len(new), turn_terms=sum(row.search_length for row in new))
             write.result("message", *(row.pk for row in new), status_code=201)
             own = Conversation.objects.filter(user_id=user_id, agent=principal.agent_id) if narrowed else None
-            repeats = (brought or relayed) and withhold_repeated(write, user_id, new, by_sentence=relayed, own=own)
+            repeats = (brought or relayed) and withhold_repeated(write, user_id, new, own=own)
             if replies := [row.pk for row in new if row.role == Message.Role.ASSISTANT]:
                 withhold_in_replies(write, conversation, replies)
             if heard:

@@ -16,7 +16,13 @@ from .doubts import (
     register_doubt_finder,
 )
 from .earlier import suppress_earlier, suppress_replaced
-from .erased_words import ErasedText, erased_words_suppress, fingerprints_of_erased, suppress_due
+from .erased_words import (
+    ErasedText,
+    erased_words_suppress,
+    fingerprints_of_erased,
+    fingerprints_of_removed,
+    suppress_due,
+)
 from .moderation import Moderation
 from .rejected import (
     are_rejected,
@@ -85,6 +91,7 @@ __all__ = [
     "erased_words_suppress",
     "erasure_waits",
     "fingerprints_of_erased",
+    "fingerprints_of_removed",
     "knows_rejected",
     "lease_unindexed",
     "postpone_indexing",

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from accounts.models import User
 from accounts.scope import working_for
-from conversations.models import Message, Withheld
+from conversations.models import Conversation, Message, Withheld
 from conversations.passages import Original, asks
 from journal.actions import LedgerWrite, ledger_write
 from language.base import ExtractionRequest, Utterance
@@ -27,9 +27,12 @@ _FEWEST_WORDS = 3
 
 @dataclass(frozen=True, slots=True)
 class ErasedText:
-    """A text of a person's message that is about to be erased; ``legacy_name`` is whom the conversation is about."""
+    """A text of a person's message that is about to be erased; ``legacy_name`` is whom the conversation is about.
 
-    message_id: UUID
+    ``object_id``: what its fingerprints go with.
+    """
+
+    object_id: UUID | str
     text: str
     legacy_name: str | None
 
@@ -42,22 +45,31 @@ class ErasedText:
         return [*(cls(*row) for row in whole), *cls.of_withheld(withheld)]
 
     @classmethod
-    def of_withheld(cls, rows: QuerySet[Withheld]) -> list[ErasedText]:
-        """Return the withheld passages of messages that the person wrote."""
+    def of_withheld(cls, rows: QuerySet[Withheld], *, by: str = "message_id") -> list[ErasedText]:
+        """Return the withheld passages of messages that the person wrote; ``by``: the column of what they go with."""
         passages = rows.filter(object_type="message", message__role=Message.Role.USER).exclude(text="")
-        return [cls(*row) for row in passages.values_list("message_id", "text", "conversation__legacy__name")]
+        return [cls(*row) for row in passages.values_list(by, "text", "conversation__legacy__name")]
 
 
-def fingerprints_of_erased(user_id: UUID, texts: Iterable[ErasedText]) -> Mapping[str, UUID]:
+def fingerprints_of_removed(conversation: Conversation) -> Mapping[str, UUID | str]:
+    """Return the fingerprints of the withheld words of a conversation that an import takes back, by their causes.
+
+    Suppressed (``erased_words_suppress``), they hold until what they go with is given back.
+    """
+    withheld = ErasedText.of_withheld(Withheld.objects.filter(conversation=conversation), by="cause_id")
+    return fingerprints_of_erased(conversation.user_id, withheld)
+
+
+def fingerprints_of_erased(user_id: UUID, texts: Iterable[ErasedText]) -> Mapping[str, UUID | str]:
     """Return the fingerprints of a person's sentences, their content words, and what extraction states from them.
 
-    Each with its message.
+    Each with what it goes with.
 
     Parsing takes 10 to 20 ms a sentence, so it is called before a lock is taken.
     """
     name = User.objects.get(pk=user_id).get_full_name()
     return {
-        words: each.message_id
+        words: each.object_id
         for each in texts
         for words in (
             *(fingerprint(user_id, said) for said in _stated(each, name)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -53,11 +53,11 @@ def rejected_statements(kind: StatementKind[Any], user_id: UUID, not_kept: bool)
     return [RejectedText(content, kind.name, str(pk)) for content, pk in latest]
 
 
-def refused_search(user_id: UUID, gists: Collection[str]) -> tuple[list[RejectedText], Mapping[str, str]]:
+def refused_search(user_id: UUID, gists: Callable[[], Collection[str]]) -> tuple[list[RejectedText], Mapping[str, str]]:
     """Return the stored statements not to be kept, and of these gists those of texts that are gone, with their ids."""
-    if not gists or not _has_rejected(user_id):
+    if not _has_rejected(user_id):
         return [], {}
-    by_print = {each: gist for gist in gists for each in gist_fingerprints(user_id, gist)}
+    by_print = {each: gist for gist in gists() for each in gist_fingerprints(user_id, gist)}
     known = Suppression.objects.filter(user_id=user_id, fingerprint__in=by_print)
     erased = {by_print[words]: pk for words, pk in known.values_list("fingerprint", "object_id")}
     return rejected_causes(user_id, not_kept=True), erased
