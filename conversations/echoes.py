@@ -11,7 +11,7 @@ from uuid import UUID
 import numpy as np
 from django.contrib.postgres.search import SearchQuery, SearchVector
 from django.db import connection
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.db.models.functions import Length
 from pgvector.django import CosineDistance
 
@@ -117,14 +117,11 @@ class WithheldWords:
 
     def in_sentences(self, texts: Mapping[UUID, Original]) -> Iterator[tuple[UUID, Span, frozenset[str]]]:
         """Yield the id of the text, the span and the stems of each sentence, without stock phrases."""
-        places = [
-            (pk, span)
-            for pk, text in texts.items()
-            for span in text.sentences()
-            if not any(text.words(span) in told for told in stock())
-        ]
-        stems = self.stems([texts[pk].words(span) for pk, span in places])
-        return ((pk, span, words) for (pk, span), words in zip(places, stems, strict=True))
+        fixed = "\n".join(stock())
+        told = [(pk, span, text.words(span)) for pk, text in texts.items() for span in text.sentences()]
+        places = [each for each in told if each[2] not in fixed]
+        stems = self.stems([words for _, _, words in places])
+        return ((pk, span, words) for (pk, span, _), words in zip(places, stems, strict=True))
 
     def in_part(self, rows: Rows) -> Rows:
         """Filter rows with search vectors for those with a word that begins with one of the stems."""
@@ -347,7 +344,8 @@ def _in_messages(
     said = sought.said
     rows = Message.objects.visible_to(principal).filter(declined=False, role__in=["user", "assistant"])
     rows = rows.exclude(pk__in=withheld).exclude(conversation=but)
-    by_words = said.in_part(rows).order_by("-at").values_list("pk", flat=True)[:_MOST_LOOKED_AT]
+    columns = ("at", "pk", "conversation_id", "index", "content")
+    found = list(said.in_part(rows).order_by("-at").values_list(*columns)[:_MOST_LOOKED_AT])
     near: set[UUID] = set()
     if sought.vector is not None:
         short = rows.alias(length=Length("content")).filter(
@@ -356,16 +354,16 @@ def _in_messages(
         distance = CosineDistance("embedding", sought.vector)
         nearest = short.order_by(distance).annotate(distance=distance).values_list("pk", "distance")[:MOST_OFFERED]
         near = {pk for pk, apart in nearest if 1 - apart >= AGAIN_SIMILARITY}
-    wanted = rows.filter(Q(pk__in=[*by_words, *near])).only("conversation_id", "index", "content").order_by("-at")
-    found = {row.pk: row for row in wanted}
-    texts = {pk: Original(row.content) for pk, row in found.items()}
+        if more := near.difference(pk for _, pk, *_ in found):
+            found = sorted([*found, *rows.filter(pk__in=more).values_list(*columns)], reverse=True)
+    texts = {pk: Original(content) for _, pk, *_, content in found}
+    places = {pk: (conversation, index) for _, pk, conversation, index, _ in found}
     offered: dict[UUID, Repetition] = {}
     for pk, span, words in said.in_sentences(texts):
         is_same, quote = said.is_said_by(words), texts[pk].words(span)
         surely, known = is_same and not asks(quote), offered.get(pk)
         if (is_same or (pk in near and words & said.words)) and (known is None or surely > known.surely):
-            row = found[pk]
-            offered[pk] = Repetition("message", str(pk), quote, surely, row.conversation_id, row.index)
+            offered[pk] = Repetition("message", str(pk), quote, surely, *places[pk])
     return list(offered.values())
 
 

@@ -15,8 +15,9 @@ from conversations.echoes import Repetition
 from conversations.models import Conversation
 from statements.policy.naming import in_second_person
 
-from .quotations import name_in_sentence
+from .quotations import cut, name_in_sentence
 
+QUOTE_CHARACTERS = 200
 A_STATEMENT = {
     "memory": gettext_noop("a memory"),
     "fact": gettext_noop("a fact"),
@@ -35,7 +36,8 @@ def said_elsewhere(principal: Principal, found: Sequence[Repetition]) -> list[tu
 
 
 def _as_told(each: Repetition) -> Repetition:
-    return replace(each, quote=in_second_person(each.quote)) if each.object_type == "memory" else each
+    quote = in_second_person(each.quote) if each.object_type == "memory" else each.quote
+    return replace(each, quote=cut(quote, QUOTE_CHARACTERS))
 
 
 def _where(each: Repetition, names: Mapping[UUID, str]) -> tuple[Repetition, str, str]:

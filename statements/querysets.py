@@ -258,10 +258,12 @@ class StatementQuerySet(models.QuerySet[Row]):
         if sought.vector is not None:
             at_least = settings.MEMORY_LINK_MIN_SIMILARITY
             near = {hit.id for hit in nearest(rows, sought.vector, sought.embedding_model, MOST_OFFERED, at_least)}
-        by_words = said.in_part(rows).order_by("-updated_at").values_list("pk", flat=True)[:_MOST_NAMED]
-        found = list(rows.filter(pk__in=[*by_words, *near]).values_list("pk", "content", *columns))
-        contents = said.stems([content for _, content, *_ in found])
-        besides = said.stems([" ".join(_flat(more)) for _, _, *more in found])
+        found = list(said.in_part(rows).order_by("-updated_at").values_list("pk", "content", *columns)[:_MOST_NAMED])
+        if other := near.difference(pk for pk, *_ in found):
+            found += rows.filter(pk__in=other).values_list("pk", "content", *columns)
+        texts = [content for _, content, *_ in found]
+        stems = said.stems([*texts, *(" ".join(_flat(more)) for _, _, *more in found)])
+        contents, besides = stems[: len(found)], stems[len(found) :]
         offered = []
         for (pk, content, *_), words, beside in zip(found, contents, besides, strict=True):
             if said.is_said_by(words) or said.is_said_by(beside) or (pk in near and words & said.words):
