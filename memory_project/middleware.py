@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable
 from http import HTTPStatus
 from itertools import chain
+from uuid import UUID
 
 import structlog
 from django.conf import settings
@@ -22,9 +22,6 @@ from .errors import too_large, unstorable
 from .pulse import note_request
 
 Handler = Callable[[HttpRequest], HttpResponse]
-_CODE = re.compile(r"(?<=/invitations/)[^/]{20,}|(?<=/new-password/)[^/]+/[^/]{20,}")
-_NAME = re.compile(r"(?<=/v1/checkpoints/)[^/]+(?=/)|(?<=/entities/)[^/]+/[^/]+(?=/)")
-"""What clients name: threads, and people in the interface of mem0."""
 
 
 def takes_uploads(view: Callable[..., object]) -> bool:
@@ -136,5 +133,15 @@ class RequestLog(RequestMiddleware):
 
     @staticmethod
     def format_request(request: HttpRequest) -> str:
-        """Return method and path without secret codes of invitations and password resets, and names by clients."""
-        return f"{request.method} {_NAME.sub('[name]', _CODE.sub('[code]', request.path))}"
+        """Return method and path, with the parts that a client chooses, except ids, as ``[parameter]``: codes, names.
+
+        Of an address that leads nowhere nothing is known, so nothing of it is logged.
+        """
+        match = request.resolver_match
+        if match is None:
+            return f"{request.method} unresolved"
+        path = request.path
+        for name, value in match.kwargs.items():
+            if not isinstance(value, int | UUID) and f"<memory:{name}>" not in match.route:
+                path = path.replace(f"/{value}", f"/[{name}]")
+        return f"{request.method} {path}"

@@ -68,5 +68,5 @@ def test_no_name_of_a_thread_is_in_the_log(api, agent, caplog):
         api(agent).get(f"{CHECKPOINTS}{thread}/")
         api(agent).get(f"{CHECKPOINTS}{thread}/history/")
     api(agent).get("/mem0/v1/entities/user/Ada Lovelace/")
-    assert "/checkpoints/[name]/" in caplog.text
+    assert "/checkpoints/[thread]/" in caplog.text
     assert "Ada" not in caplog.text

@@ -131,6 +131,22 @@ class TestRequests:
         code = api().get(path).status_code
         assert [(line["code"], line["level"]) for line in lines()] == [(code, "warning")]
 
+    @pytest.mark.parametrize(
+        ("path", "told"),
+        [
+            ("/api/v1/I owe Karl 9,000 euros/", "GET unresolved"),
+            ("/I-owe-Karl", "GET unresolved"),
+            ("/admin/I-owe-Karl/", "GET /admin/[url]"),
+            ("/api/v1/tools/I-owe-Karl/", "GET /api/v1/tools/[name]/"),
+            ("/api/v1/memories/abcd1234/", "GET /api/v1/memories/abcd1234/"),
+        ],
+    )
+    def test_nothing_that_an_address_may_say_is_noted(self, api, staff, lines, path, told):
+        client = api(staff)
+        client.force_login(staff)
+        client.get(path)
+        assert [line["request"] for line in lines()] == [told]
+
     def test_and_one_that_fails_with_its_traceback(self, client, lines, monkeypatch):
         client.raise_request_exception = False
         monkeypatch.setattr("memory_project.health._check_broker", lambda: 1 / 0)
