@@ -127,7 +127,11 @@ def _person_named(request: Request | HttpRequest) -> str | None:
         raise Refused("X-Keepsake-User must be UTF-8.", code="bad_user") from error
     if "," in external_id:
         # Servers join a header that is sent twice by a comma: that would be a third person.
-        raise Refused("X-Keepsake-User is sent once, and names one person without a comma.", code="bad_user")
+        raise Refused(
+            "X-Keepsake-User is sent once, and names one person without a comma. For an id that has one, always send "
+            "%2C in its place.",
+            code="bad_user",
+        )
     policy.check_name_of_person(external_id)
     if len(policy.normal_name(external_id)) > policy.LONGEST_NAME:
         raise Refused(f"X-Keepsake-User has at most {policy.LONGEST_NAME} characters.", code="bad_user")

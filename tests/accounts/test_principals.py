@@ -254,7 +254,14 @@ def test_a_header_that_is_sent_twice_names_nobody(service, api, joined, method):
     before = User.objects.count()
     answer = getattr(api(service, joined), method)(LEGACIES, {"name": "Rosa"} if method == "post" else None)
     assert (answer.status_code, answer.json()["code"]) == (400, "bad_user")
+    assert "%2C" in answer.json()["detail"]
     assert User.objects.count() == before
+
+
+def test_an_id_with_a_comma_is_sent_with_another_text_in_its_place(service, api):
+    assert api(service, "cn=maria%2Cou=staff").post(LEGACIES, {"name": "Rosa"}).status_code == 201
+    assert api(service, "cn=maria%2Cou=staff").get(LEGACIES).json()["count"] == 1
+    assert User.objects.filter(identities__external_id="cn=maria%2cou=staff").exists()
 
 
 @pytest.mark.parametrize("name", ["x" * 256, "a\x00b"])
