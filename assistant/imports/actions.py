@@ -21,7 +21,7 @@ from accounts.policy import must_decide
 from accounts.principals import Principal
 from conversations.imports.forms import EXPORTS, FORMS, KEEPSAKE, detect_form
 from conversations.imports.records import ImportFileError
-from conversations.imports.sources import ArchiveMember, members_of
+from conversations.imports.sources import ArchiveMember, archives_within, members_of
 from conversations.models import Conversation, ConversationImport, ImportPart
 from conversations.policy import is_storable
 from journal.actions import ledger_write
@@ -179,6 +179,7 @@ def import_create(
             size=size,
             digest=digest or digest_of(file),
             files=[{"name": member.name[:255], "size": member.size} for member in members],
+            notes=archives_within(file),
             state=State.STORING,
         )
         with transaction.atomic():

@@ -125,7 +125,11 @@ def check(lease: Lease, upload: ConversationImport) -> None:
     members = counted(stored_members(upload), lambda size: read.update({"bytes": size}))
     survey = survey_file(FORMS[upload.form], members, lambda _: lease.report(read["bytes"] // _KILOBYTE))
     found = {"conversations": survey.conversations, "messages": survey.messages, "skipped": dict(survey.skipped)}
-    notes = [*survey.notes, *([f"and {survey.more_notes:,} more like these"] if survey.more_notes else [])]
+    notes = [
+        *upload.notes,
+        *survey.notes,
+        *([f"and {survey.more_notes:,} more like these"] if survey.more_notes else []),
+    ]
     _note(upload, survey=found, notes=notes, state=State.WRITING)
     lease.check_turn()
 

@@ -3,7 +3,7 @@
 from .datasets import parse_beam, parse_locomo
 from .forms import EXPORTS, FORMS, KEEPSAKE, Form, Survey, detect_form, get_form, iter_importable, survey_file
 from .records import ImportFileError, ParsedConversation, ParsedFile, ParsedMessage, read_text
-from .sources import ArchiveMember, members_of
+from .sources import ArchiveMember, archives_within, members_of
 
 __all__ = [
     "EXPORTS",
@@ -16,6 +16,7 @@ __all__ = [
     "ParsedFile",
     "ParsedMessage",
     "Survey",
+    "archives_within",
     "detect_form",
     "get_form",
     "iter_importable",

@@ -29,6 +29,8 @@ _END_RECORD, _END_RECORD_BYTES = b"PK\x05\x06", 22
 _LONGEST_COMMENT = 65_535
 # A larger directory has over half a million names, and zipfile reads them all before the first can be checked.
 _DIRECTORY_MAX_BYTES = 32 * 1_048_576
+_ARCHIVE = re.compile(r"\.(?:zip|gz|tgz|rar|7z|bz2|xz|tar)$", re.IGNORECASE)
+_MOST_ARCHIVES_TOLD = 5
 _RATIO_COUNTS_FROM = 10 * 1_048_576
 _METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 
@@ -64,6 +66,18 @@ def members_of(file: BinaryIO, name: str) -> list[ArchiveMember]:
         yield file
 
     return [ArchiveMember(name, size, opened)]
+
+
+def archives_within(file: BinaryIO) -> list[str]:
+    """Return a remark on each archive in an uploaded archive that ``members_of`` took: it is not read."""
+    file.seek(0)
+    if file.read(4) not in (_ZIP, _EMPTY_ZIP):
+        return []
+    names = [info.filename for info in zipfile.ZipFile(file).infolist() if _ARCHIVE.search(info.filename)]
+    told = [f"{name[:100]}: not read, it is an archive by itself; unpack it, and import it if it is an export"
+            for name in names[:_MOST_ARCHIVES_TOLD]]  # fmt: skip
+    more = len(names) - len(told)
+    return [*told, *([f"and {more:,} archives more"] if more else [])]
 
 
 def counted(members: Sequence[ArchiveMember], on_read: Callable[[int], object]) -> list[ArchiveMember]:

@@ -36,6 +36,7 @@ from tests.conversations.exports import (
     chatgpt_talk,
     chatgpt_zip,
     claude_talk,
+    zipped,
 )
 from tests.memories.state import check
 
@@ -132,6 +133,16 @@ class TestTakingIn:
             bring(bytes(packed), form="chatgpt")
         assert not ConversationImport.objects.exists()
         assert not ImportPart.objects.exists()
+
+    def test_an_archive_inside_is_not_read_and_named(self, bring):
+        said = {"author": {"role": "user"}, "content": {"content_type": "text", "parts": ["Rosa kept a goose."]}}
+        node = {"id": "a", "message": said, "parent": None, "children": []}
+        talk = {"conversation_id": "c", "title": "", "current_node": "a", "mapping": {"a": node}}
+        inner = zipped({"conversations.json": [{**talk, "conversation_id": "inner"}]})
+        upload, _ = bring(zipped({"conversations.json": [talk], "old/2023.zip": inner}), run=True)
+        upload.refresh_from_db()
+        assert [note.partition(":")[0] for note in upload.notes] == ["old/2023.zip"]
+        assert (upload.state, upload.conversations.get().external_id) == ("done", "c")
 
     def test_one_at_a_time_and_one_of_each_person(self, bring, member):
         bring([chatgpt_talk("A")])

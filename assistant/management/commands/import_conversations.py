@@ -30,6 +30,7 @@ from conversations.imports import (
     ArchiveMember,
     Form,
     ImportFileError,
+    archives_within,
     detect_form,
     get_form,
     iter_importable,
@@ -79,6 +80,8 @@ class Command(BaseCommand):
         try:
             with _opened(options["file"]) as file:
                 members = members_of(file, options["file"].name)
+                for note in archives_within(file):
+                    self.stderr.write(f"Note: {note}")
                 if options["format"] == "auto":
                     form = detect_form(members)
                 else:
