@@ -149,12 +149,15 @@ class InvitationQuerySet(models.QuerySet["Invitation"]):
     def answerable_by(self, principal: Principal, now: datetime) -> InvitationQuerySet:
         """Return those that the person may answer or has answered: in their name, or without a name (by code).
 
-        Leaves out blocked legacies and inviters, and inactive inviters. None without the scope admin.
+        Leaves out blocked legacies and inviters, inactive inviters, and what they accepted before they left: an
+        invitation works only once. None without the scope admin.
         """
         if principal.user_id is None or not principal.may_decide:
             return self.none()
         state = self.model.State
-        answered = models.Q(state__in=[state.ACCEPTED, state.DECLINED], answered_by_id=principal.user_id)
+        members = apps.get_model("accounts", "Member").objects.filter(legacy_id=models.OuterRef("legacy_id"))
+        keeps = models.Q(models.Exists(members.filter(user_id=principal.user_id)), state=state.ACCEPTED)
+        answered = (keeps | models.Q(state=state.DECLINED)) & models.Q(answered_by_id=principal.user_id)
         addressed = _addressed_to(names_of(principal.user_id)) | models.Q(name="")
         return self._for(principal.user_id, now, addressed).filter(models.Q(state=state.OPEN) | answered)
 

@@ -92,8 +92,6 @@ def invitation_accept(principal: Principal, code: str) -> Member:
     with ledger_write(principal.actor, user_id, legacy_id) as write:
         invitation = invitation_find(principal, code)  # Again under the lock: somebody else may have used it.
         member = Member.objects.filter(legacy_id=legacy_id, user_id=user_id).first()
-        if invitation.state == Invitation.State.ACCEPTED and member is None:
-            raise _not_found()  # The person has left since, and an invitation works only once.
         if member is None:
             _end(invitation, Invitation.State.ACCEPTED, user_id)
             member = Member.objects.create(legacy_id=legacy_id, user_id=user_id, role=invitation.role)

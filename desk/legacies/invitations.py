@@ -75,7 +75,8 @@ def invitation(request: PageRequest, principal: Principal, code: str) -> HttpRes
     except NotFound:
         return render(request, "desk/invitation.html", {"principal": principal}, status=404)
     kept = Legacy.objects.visible_to(principal).filter(pk=found.legacy_id).exists()
-    context = {"principal": principal, "invitation": found, "code": code, "kept": kept}
+    declined = found.state == Invitation.State.DECLINED
+    context = {"principal": principal, "invitation": found, "code": code, "kept": kept, "declined": declined}
     return render(request, "desk/invitation.html", context)
 
 

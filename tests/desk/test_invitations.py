@@ -95,6 +95,35 @@ def test_a_link_in_another_name_is_like_one_that_never_was(visit, member, owner,
     assert back.url == "/"
 
 
+def test_what_was_used_up_offers_nothing(visit, owner, stranger, legacy, code):
+    client = visit(stranger)
+    asked = Invitation.objects.get()
+    client.post(f"/invitations/{code}/accept/")
+    client.post(f"/legacies/{legacy.pk}/members/{legacy.memberships.get(user=stranger).pk}/leave/")
+    for used in (code, asked.pk):
+        shown = client.get(f"/invitations/{used}/")
+        assert shown.status_code == 404
+        assert "No invitation here" in words(shown)
+        assert "Accept" not in words(shown)
+        for what in ("accept", "decline", "block"):
+            told = client.post(f"/invitations/{used}/{what}/", follow=True)
+            assert "This invitation can't be answered any more" in words(told)
+    assert "No invitation waits for you." in words(client.get("/invitations/"))
+    assert not legacy.members.filter(pk=stranger.pk).exists()
+
+
+def test_what_was_declined_can_only_be_accepted_or_blocked(visit, stranger, legacy, code):
+    client = visit(stranger)
+    client.post(f"/invitations/{code}/decline/")
+    shown = client.get(f"/invitations/{code}/")
+    assert "You have declined this invitation" in words(shown)
+    assert "You can still accept it until then." in words(shown)
+    assert "/decline/" not in text(shown)
+    assert f'action="/invitations/{code}/block/"' in text(shown)
+    client.post(f"/invitations/{code}/accept/")
+    assert legacy.members.filter(pk=stranger.pk).exists()
+
+
 def test_whoever_keeps_it_is_told_so(visit, owner, member, legacy):
     code = actions.member_invite(principal_for_person(owner.pk), legacy.pk).code
     assert "You keep this legacy already" in words(visit(member).get(f"/invitations/{code}/"))
