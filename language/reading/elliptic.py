@@ -46,6 +46,8 @@ _SENTENCE = re.compile(r"[^.!?\s][^.!?\n]*(?=[.!?\n]|$)")
 _MOST_OF_A_LEAD = 3
 """Words of a sentence before the answer: "Of course."."""
 _DENIED = re.compile(r"(?i)^\W*(?:oh,? )?(?:no|nope|nah|not|never|none|nothing|nobody|neither)\b")
+_HAS_SUBJECT = re.compile(r"(?i)(?:i|he|she|we|they|it|you|there)\b(?! (?:and|or)\b)")
+"""The beginning of a sentence that is whole: it needs no parse."""
 _HEDGED = re.compile(r"(?i)\b(?:maybe|perhaps|possibly|probably|guess|suppose|think|not sure|dunno|idea)\b|\?")
 _MONTH = "|".join((*MONTHS, *(rf"{month[:3]}\b\.?" for month in MONTHS), r"sept\b\.?"))
 _TIMES = (
@@ -94,7 +96,7 @@ def complete_answer(reply: str, text: str, said: str, about: str) -> Iterator[tu
         start = sentence.start() + (assent.end() if assent else 0)
         for end, rest in _ends(text, start, sentence.end()):
             part = text[start:end]
-            is_short = len(part.split()) <= MOST_WORDS and not _HEDGED.search(part)
+            is_short = len(part.split()) <= MOST_WORDS and not (_HEDGED.search(part) or _HAS_SUBJECT.match(part))
             whole = _completed(questions[-1], part, about) if is_short else ""
             if whole:
                 yield sentence.start(), rest, whole if end == rest else f"{whole}. "
