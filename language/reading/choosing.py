@@ -1,7 +1,7 @@
 """Choose the memory tool calls for what the user said, without a language model.
 
-The first round adds, updates and deletes. The second retries additions that were rejected because of a known memory:
-the two are merged into one sentence if possible, otherwise the addition is repeated with ``insist``.
+The first round adds, updates and deletes. The second repeats additions that were rejected because of a known memory,
+with ``insist``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from language.base import ExtractionRequest, KnownMemory, MemoryCandidate, ToolC
 
 from .candidates import memory_candidates
 from .compare import Saying, compare, parse_pairs
-from .condensing import join_sentences
 from .corrections import Correction, corrections_in
 from .filters import is_prompt_injection
 from .kinds import is_health, subject_after
@@ -72,7 +71,7 @@ def _first_round(request: ToolRequest) -> list[_PlannedCall]:
     changed: set[object] = set()
     known = [(memory, Saying(in_third_person(memory.content))) for memory in request.memories]
     found, moved = _apply_rescheduling(memory_candidates(reading, batch), request)
-    latest, put_right = _apply_corrections(_latest(found, contents), request, [one.content for one in found])
+    latest, put_right = _apply_corrections(_latest(found, contents), request)
     latest, meant = _apply_second_tries(latest, request, known)
     parse_pairs((saying, said) for _, saying in latest for _, said in known)
     for wish in (*put_right, *moved, *meant):
@@ -108,15 +107,14 @@ def _first_round(request: ToolRequest) -> list[_PlannedCall]:
 
 
 def _apply_corrections(
-    found: Sequence[tuple[MemoryCandidate, Saying]], request: ToolRequest, told: Sequence[str]
+    found: Sequence[tuple[MemoryCandidate, Saying]], request: ToolRequest
 ) -> tuple[list[tuple[MemoryCandidate, Saying]], list[_PlannedCall]]:
     """Apply the message's corrections: return the corrected candidates, and updates of corrected memories.
 
     An earlier statement of the same part is preferred to a memory, unless it is remembered; a memory is corrected only
-    if it is the only match. ``told`` are all statements found, including outdated ones.
+    if it is the only match.
     """
     left, wishes = list(found), []
-    before_it = [*told, *(memory.content for memory in request.memories)]
     for message in request.messages:
         for each in corrections_in(own_words(message.content)) if message.role == "user" else ():
             before = [place for place, (one, _) in enumerate(left) if one.indices[0] < message.index]
@@ -136,7 +134,7 @@ def _apply_corrections(
                 arguments["content"] = each.apply_to(memories[0].content)
                 wishes.append(_PlannedCall(UPDATE, arguments, message.index, message.content.find(each.sentence)))
             left = [
-                (_shortened(one, each, before_it) if _is_of(one, message, each) else one, saying)
+                (one, saying)
                 for place, (one, saying) in enumerate(left)
                 if place in said[-1:] or not _is_of(one, message, each) or not (said or len(memories) == 1)
             ]
@@ -219,13 +217,6 @@ def _is_of(candidate: MemoryCandidate, message: Utterance, correction: Correctio
     return candidate.indices[0] == message.index and candidate.quote.rstrip(".! ") in correction.sentence
 
 
-def _shortened(candidate: MemoryCandidate, correction: Correction, told: Sequence[str]) -> MemoryCandidate:
-    """Without a negated ending, if the negated value is known."""
-    if any(correction.contains_old_value(each) for each in told if each != candidate.content):
-        return replace(candidate, content=correction.without_negated_ending(candidate.content))
-    return candidate
-
-
 def _second_round(request: ToolRequest, earlier: ToolRound) -> Iterator[tuple[str, dict[str, object]]]:
     """The calls that follow each rejected addition."""
     results = {result.call_id: result for result in earlier.results}
@@ -239,12 +230,7 @@ def _second_round(request: ToolRequest, earlier: ToolRound) -> Iterator[tuple[st
         known, new = ids.pop() if len(ids) == 1 else None, str(call.arguments["content"])
         if known is None or known.id in changed or compare(known.content, new) == "same":
             continue
-        content = join_sentences((known.content, new))
-        if content is not None:
-            changed.add(known.id)
-            rest = {name: call.arguments[name] for name in ("explicit", "evidence") if name in call.arguments}
-            yield UPDATE, {"memory_id": known.id, "content": content, **rest}
-        elif _may_insist(request):
+        if _may_insist(request):
             yield ADD, {**call.arguments, "insist": True}
 
 

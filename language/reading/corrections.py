@@ -51,10 +51,6 @@ class Correction:
         wording = new_wording(statement, self.sentence) if self.contains_old_value(statement) else None
         return wording.content if wording is not None and wording.contrasts else None
 
-    def without_negated_ending(self, statement: str) -> str:
-        """A statement without its ending that only negates the old value."""
-        return re.sub(rf",? not {_ARTICLE}{re.escape(self.old_value)}(?=\.?$)", "", statement, flags=re.IGNORECASE)
-
 
 def corrections_in(said: str) -> Iterator[Correction]:
     """Yield the sentences of a message with both a new and an old value."""

@@ -63,9 +63,3 @@ def test_a_sentence_of_both_values_alone_puts_right(said, right):
 )
 def test_leaves_what_puts_nothing_right(said):
     assert list(corrections_in(said)) == []
-
-
-def test_leaves_out_what_was_only_denied():
-    (found,) = corrections_in("Correction: I have three children, not two.")
-    assert found.contains_old_value("The user has two children.")
-    assert found.without_negated_ending("The user has three children, not two.") == "The user has three children."

@@ -153,12 +153,6 @@ def test_what_has_changed_about_a_known_subject_is_changed():
     }
 
 
-def test_what_one_sentence_can_hold_is_said_in_one():
-    known = memory("ines", "person (Inês): The user's sister Inês likes tea.")
-    (call,) = again("My sister Inês likes hiking.", known=(known,))
-    assert call.arguments["content"] == "The user's sister Inês likes tea and hiking."
-
-
 def test_something_else_about_a_known_subject_stands_beside_it():
     (call,) = again("My sister Inês loves hiking.")
     assert call.name == "add_to_memory"

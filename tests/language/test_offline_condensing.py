@@ -29,24 +29,6 @@ def condensed(*known):
 @pytest.mark.parametrize(
     ("contents", "expected"),
     [
-        (["Sam likes tea.", "Sam likes hiking."], "Sam likes tea and hiking."),
-        (["Sam likes tea.", "Sam likes hiking.", "Sam likes chess."], "Sam likes tea, hiking and chess."),
-        (["Sam likes green tea.", "Sam likes coffee."], "Sam likes coffee and green tea."),
-        (["The user speaks French.", "The user speaks Welsh."], "The user speaks French and Welsh."),
-        (["The user is allergic to nuts.", "The user is allergic to milk."], "The user is allergic to nuts and milk."),
-        (["Sam does not eat pork.", "Sam does not eat beef."], "Sam does not eat pork or beef."),
-        (["Sam played the piano.", "Sam played the flute."], "Sam played the piano and the flute."),
-        (["The user's boss plays chess.", "The user's boss plays golf."], "The user's boss plays chess and golf."),
-    ],
-)
-def test_what_one_sentence_can_hold_becomes_one(contents, expected):
-    sources = "".join(str(number) for number in range(len(contents)))
-    assert condensed(*memories(*contents)) == [(expected, sources)]
-
-
-@pytest.mark.parametrize(
-    ("contents", "expected"),
-    [
         (["Sam adores tea.", "Sam really likes tea."], "Sam really likes tea."),
         (["Sam likes tea.", "Sam enjoys tea."], "Sam enjoys tea."),
         (["Sam likes tea.", "Sam likes tea."], "Sam likes tea."),
@@ -69,29 +51,10 @@ def test_what_says_the_same_becomes_the_fullest_and_then_the_newest_wording(cont
         ["Sam likes tea.", "Sam liked hiking."],
         ["Sam lives in Porto.", "Sam lived in Porto."],
         ["Sam likes tea in the morning.", "Sam likes hiking."],
-        ["Sam likes tea.", "Sam likes hiking with Tom."],
-        ["Sam likes 3 films.", "Sam likes tea."],
-        ["Sam likes two films.", "Sam likes tea."],
-        ["Sam likes tea.", "Sam likes his brother."],
-        ["Sam likes tea.", "Sam likes it."],
-        ["Sam likes tea.", "Sam likes tea and hiking."],
-        ["Sam likes tea.", "Sam likes hiking, too."],
-        ["Sam likes tea.", "Sam likes to hike."],
-        ["Sam likes tea.", "Sam never likes hiking."],
-        ["Sam no longer likes tea.", "Sam no longer likes hiking."],
-        ["Sam never likes tea.", "Sam never likes hiking."],
-        ["Nobody likes tea.", "Nobody likes hiking."],
-        ["If Sam likes tea.", "If Sam likes hiking."],
-        ["Sam rarely plays chess.", "Sam rarely plays golf."],
-        ["Sam lives in Porto.", "Sam lives in Faro."],
-        ["Sam prefers tea.", "Sam prefers coffee."],
-        ["Sam plays chess. He is good.", "Sam plays golf. He is bad."],
-        ["Sam likes no tea.", "Sam likes no cake."],
-        ["He likes tea.", "He likes hiking."],
+        ["Sam likes tea.", "Sam likes hiking."],
+        ["Sam no longer likes tea.", "Sam likes tea."],
         ["Sam mag Tee.", "Sam mag Kaffee."],
-        ["Sam likes <b>.", "Sam likes [id:abc]."],
         ["", " "],
-        ["Sam likes tea.", "Sam likes tea.", "Sam hates tea.", "Sam likes hiking."],
         ["Sam likes tea."],
         [],
     ],
@@ -101,16 +64,15 @@ def test_in_doubt_memories_are_left_alone(contents):
 
 
 def test_only_memories_of_one_category_subject_and_field_come_together():
-    alike = memories("Sam likes tea.", "Sam likes hiking.")
+    (one,) = memories("Sam likes tea.")
     others = [("interests", "Sam", ""), ("preference", "Tom", ""), ("preference", "Sam", "tone")]
     for category, subject, field in others:
-        other = KnownMemory("9", category, subject, "Sam likes hiking.", field, FIRST)
-        assert condensed(alike[0], other) == []
-    assert condensed(alike[0], KnownMemory("9", "preference", "SAM", "Sam likes hiking.", "", FIRST)) != []
+        other = KnownMemory("9", category, subject, "Sam enjoys tea.", field, FIRST)
+        assert condensed(one, other) == []
+    assert condensed(one, KnownMemory("9", "preference", "SAM", "Sam enjoys tea.", "", FIRST)) != []
 
 
-def test_those_with_a_field_only_come_together_when_they_say_the_same():
-    assert condensed(*memories("Sam likes tea.", "Sam likes hiking.", field="tone")) == []
+def test_those_with_a_field_come_together_when_they_say_the_same():
     assert condensed(*memories("Sam likes tea.", "Sam enjoys tea.", field="tone")) == [("Sam enjoys tea.", "01")]
 
 
@@ -121,13 +83,9 @@ def test_a_wording_that_lacks_a_name_or_a_figure_of_another_takes_nobodys_place(
     assert condensed(*lost) == []
 
 
-def test_the_category_and_subject_stay_and_the_whole_fits():
-    (one,) = OfflineModel().condense(memories("Sam likes tea.", "Sam likes hiking.")).memories
+def test_the_category_and_subject_stay():
+    (one,) = OfflineModel().condense(memories("Sam likes tea.", "Sam enjoys tea.")).memories
     assert (one.category, one.subject, one.importance) == ("preference", "Sam", 2)
-    many = memories(*(f"Sam likes old {letter * 20} {letter * 20}." for letter in "abcdefghijk"))
-    joined = OfflineModel().condense(many).memories
-    assert len(joined) == 2
-    assert all(len(each.content) <= 280 for each in joined)
 
 
 def test_too_long_a_wording_stays_apart():
