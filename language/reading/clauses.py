@@ -66,13 +66,6 @@ class Clause:
         while first - 1 in self.indices and self.parsed.words[first - 1].dep in {"cc", "punct", "mark"}:
             first -= 1
             gone.add(first)
-        if word.dep == "conj" and word.head in self.indices:
-            # "A, B and C" keeps its "and" only while another conjunct follows.
-            joins = self.parsed.children(self.parsed.head(word))
-            rest = [
-                each for each in joins if each.dep == "conj" and each.index in self.indices and each.index not in gone
-            ]
-            gone |= {each.index for each in joins if each.dep == "cc" and not rest}
         return replace(self, indices=self.indices - gone)
 
     def droppable_modifier(self, word: Word) -> Word | None:
@@ -131,8 +124,6 @@ def subject_of(parsed: Parsed, verb: Word) -> Word | None:
         verb = parsed.head(verb)
         if verb.dep == "acomp":  # Of "I'm vegetarian and live here" by the verb of "vegetarian".
             verb = parsed.head(verb)
-        if not is_verb(verb):
-            return None
 
 
 def is_finite(parsed: Parsed, verb: Word) -> bool:
@@ -182,11 +173,6 @@ def unwrapped(clause: Clause) -> Clause:
     subject = clause.subject
     plain = clause.head.lemma in {"remember", "recall", "swear", "know"} and subject is not None and subject.low == "i"
     if inner is None or not plain or clause.children("neg") or inner.index < clause.head.index:
-        return clause
-    if any(
-        each.low in {"how", "what", "when", "where", "why", "who", "if", "whether"}
-        for each in clause.parsed.children(inner)
-    ):
         return clause
     ids = frozenset(
         word.index for word in clause.parsed.subtree(inner) if not (word.dep == "mark" and word.head == inner.index)

@@ -189,7 +189,7 @@ def _hearsay(clause: Clause, person: Person) -> str:
     return ""
 
 
-def is_transient(clause: Clause) -> bool:  # noqa: PLR0911, PLR0912
+def is_transient(clause: Clause) -> bool:  # noqa: PLR0911
     """Whether a statement about the user holds only at the moment, or says nothing about them."""
     head, lemma = clause.head, clause.head.lemma.lower()
     words = clause.words()
@@ -215,12 +215,6 @@ def is_transient(clause: Clause) -> bool:  # noqa: PLR0911, PLR0912
         return True
     if lemma in {"have", "get"} and (complements or (lemma == "have" and clause.children("prt"))):
         return not (lemma == "have" and is_health(text) and is_habitual(clause))
-    if (
-        lemma in {"love", "like", "hate", "enjoy"}
-        and head.tag in {"VBD"}
-        and not clause.lower_words() & {"always", "never"}
-    ):
-        return any(each.low in {"it", "that", "this"} for each in clause.children("dobj"))
     liked = clause.children("dobj") if lemma in {"love", "like", "hate", "enjoy"} else []
     if "much" not in clause.lower_words() and any(
         [one.low for one in clause.parsed.children(each)] == ["the"] for each in liked

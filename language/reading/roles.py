@@ -7,7 +7,6 @@ from .content import LIGHT, Content
 from .related import related
 from .words import listed
 
-_MUTUAL = listed("friend cousin sibling partner spouse neighbour colleague twin flatmate")
 _NEGATIVE_DETERMINERS = ("no", "without", "except")
 _COMPARED = ("JJR", "RBR")
 _LASTING = frozenset({"marry", "retire", "divorce"})
@@ -19,18 +18,6 @@ def are_roles_swapped(pair: Alignment) -> bool:
     one, other = pair.first, pair.second
     verbs = {word.lemma for word in one.content_words if word.part == "verb"}
     verbs &= {word.lemma for word in other.content_words if word.part == "verb"}
-    if pair.is_complete and "user" in one.lower_tokens and one.kin_terms and one.kin_terms.isdisjoint(_MUTUAL):
-        subjects = {one.subject, other.subject}
-        whose = [(one.possessors(kin), other.possessors(kin)) for kin in one.kin_terms & other.kin_terms]
-        if any(its and others and its.isdisjoint(others) for its, others in whose):
-            return True
-        if (
-            len(subjects) == 2
-            and "user" in subjects
-            and not subjects.isdisjoint(one.names | other.names)
-            and subjects <= (one.lower_tokens & other.lower_tokens)
-        ):
-            return True
     if pair.is_complete and not pair.is_monotonic and {one.verb, other.verb}.isdisjoint({"be", "have"}):
         verbs |= {""}
     return any(_swap_agents(one, other, each) for each in verbs) or (

@@ -144,12 +144,6 @@ class ClauseWording:
             low == "one" and word.dep in {"dobj", "nsubj", "attr"} and not clause.parsed.children(word)
         ):
             self._check_antecedent(clause, word, words, position)
-        if (
-            low in {"got"}
-            and any(each.lemma in {"have", "'ve"} for each in clause.parsed.children(word) if each.dep == "aux")
-            and word.index == clause.head.index
-        ):
-            return word.text
         if word.pos in {"AUX", "VERB", "PART"} or low in {"n't", "'s", "'d"}:
             return self._verb(clause, word, words, position)
         before = words[position - 1].low if position else ""
