@@ -147,12 +147,11 @@ def plan_changes(
 ) -> tuple[Plan, Usage]:
     """Return the validated but unwritten changes of a model for a part, and its usage.
 
-    With ``near`` it is shown only memories with these ids, and those with a field. Raises like ``find_memories``.
+    ``near`` as of ``known_memories``. Raises like ``find_memories``.
     """
     plan = Plan(principal, part.said, (), part.most, timezone.now(), part.others)
     if principal.agentic_memory:
-        known = known_memories(principal, part.said.values(), vectors=model.offline)
-        plan.known = [each for each in known if near is None or each.field or each.id in near]
+        plan.known = known_memories(principal, part.said.values(), vectors=model.offline, near=near)
         return plan, _choose(principal, model, part, plan, keep)
     for candidate in candidates():
         plan.add_candidate(candidate)

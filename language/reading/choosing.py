@@ -7,7 +7,7 @@ with ``insist``.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -34,6 +34,10 @@ _SINGLE_VALUED = frozenset({"preferred_name", "pronouns", "city", "language", "t
 _NAMED_ID = re.compile(r"\[id:([A-Za-z0-9]{8})\]")
 _OF_ONESELF = re.compile(r"\b(?:I|me|my|mine)\b", re.IGNORECASE)
 _INCOMPATIBLE = frozenset({"replaces", "contradicts"})
+
+
+_Repeated = tuple[int, str]
+"""The index of a message, and the id of a memory that it says again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +73,7 @@ def _first_round(request: ToolRequest) -> list[_PlannedCall]:
     reading = read(batch)
     wishes: list[_PlannedCall] = []
     changed: set[object] = set()
+    repeated: set[_Repeated] = set()
     known = [(memory, Saying(in_third_person(memory.content))) for memory in request.memories]
     found, moved = _apply_rescheduling(memory_candidates(reading, batch), request)
     latest, put_right = _apply_corrections(_latest(found, contents), request)
@@ -79,10 +84,11 @@ def _first_round(request: ToolRequest) -> list[_PlannedCall]:
         wishes.append(wish)
     # Positive statements first: "I'm no nurse any more, I'm a midwife."
     for candidate, saying in sorted(latest, key=lambda each: each[1].only_denies):
-        outdated, is_known = _outdated(candidate, saying, known)
+        outdated, said_again = _outdated(candidate, saying, known)
+        repeated |= {(index, memory.id) for memory in said_again for index in candidate.indices}
         if outdated is not None and outdated.field == "preferred_name" and not _NAME_WISH.search(candidate.content):
             continue  # "I'm Maria" does not change a preferred name.
-        by = saying if is_known else _negation_in_message(candidate, saying, latest)
+        by = saying if said_again else _negation_in_message(candidate, saying, latest)
         if by is not saying:
             outdated = _outdated(candidate, by, known)[0] or outdated
         index, at = candidate.indices[0], contents[candidate.indices[0]].find(candidate.quote)
@@ -95,13 +101,13 @@ def _first_round(request: ToolRequest) -> list[_PlannedCall]:
             wishes.append(_PlannedCall(UPDATE, change, index, at))
         elif outdated is not None and saying.only_denies:
             continue
-        elif not is_known:
+        elif not said_again:
             wishes.append(_PlannedCall(ADD, _addition(candidate), index, at))
     for wish in _deletions(request, reading, known):
         if wish.arguments["memory_id"] not in changed:
             changed.add(wish.arguments["memory_id"])
             wishes.append(wish)
-    reworded = list(_outdated_by_meaning(request, reading, wishes))
+    reworded = list(_outdated_by_meaning(request, reading, wishes, repeated))
     wishes = [wish for wish in wishes if not any(_says_no_more(wish, other) for other in reworded)] + reworded
     return sorted(wishes, key=lambda wish: (wish.index, wish.at, wish.name == ADD))
 
@@ -259,33 +265,36 @@ def _latest(candidates: Sequence[MemoryCandidate], contents: Mapping[int, str]) 
 
 def _outdated(
     candidate: MemoryCandidate, saying: Saying, known: Sequence[tuple[KnownMemory, Saying]]
-) -> tuple[KnownMemory | None, bool]:
-    """The newest memory that the statement outdates, if any, and whether the statement is already known."""
+) -> tuple[KnownMemory | None, Sequence[KnownMemory]]:
+    """The newest memory that the statement outdates, if any, or the one that says the same."""
     over = []
     for memory, said in known:
         verdict = compare(said, saying)
         same_field = candidate.field in _SINGLE_VALUED and memory.field == candidate.field
         if verdict == "same":
-            return None, True
+            return None, (memory,)
         if verdict in _INCOMPATIBLE or same_field:
             over.append(memory)
-    return max(over, key=lambda memory: memory.date, default=None), False
+    return max(over, key=lambda memory: memory.date, default=None), ()
 
 
 def _outdated_by_meaning(
-    request: ToolRequest, reading: BatchReading, wishes: Sequence[_PlannedCall]
+    request: ToolRequest, reading: BatchReading, wishes: Sequence[_PlannedCall], repeated: Collection[_Repeated]
 ) -> Iterator[_PlannedCall]:
     """Yield updates of memories that a message makes outdated in words that the grammar can't compare.
 
     If it is unsure or no correct wording can be made, the person is asked whether the memory still holds; so for
-    health, always. None in conversations about a legacy, which are mostly about somebody else and the past.
+    health, always. None for what a message says again (``repeated``), and in conversations about a legacy,
+    which are mostly about somebody else and the past.
     """
     changed = {wish.arguments.get("memory_id") for wish in wishes}
     told = {wish.index for wish in wishes if wish.name != ADD}
     for message in request.messages if request.legacy_name is None else ():
         if message.role != "user" or message.index in told or reading.withheld(message.index):
             continue
-        left = [each for each in request.memories if each.id not in changed]
+        left = [
+            each for each in request.memories if each.id not in changed and (message.index, each.id) not in repeated
+        ]
         contents = [in_third_person(memory.content) for memory in left]
         stored = [each.vector if each.content == now else None for each, now in zip(left, contents, strict=True)]
         is_order = is_prompt_injection(message.content)

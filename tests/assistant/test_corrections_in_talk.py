@@ -7,6 +7,7 @@ from django.utils import timezone
 from accounts.queries import principal_for_person
 from assistant.learn import actions as reading
 from assistant.learn import summarizing
+from assistant.learn.knowing import known_memories
 from assistant.recall.turn import FORMATS, prepare_turn
 from conversations.actions import NewMessage, messages_append
 from conversations.models import ConversationChunk, Message
@@ -210,3 +211,17 @@ def _cello():
 
 def _teaching(request):
     return [message.content for message in request.messages if message.role == "user"]
+
+
+def test_a_new_age_is_told_of_one_memory_among_many_nearer_ones(me, talk, owner):
+    """The memory has no word of the message, and is not in the block."""
+    for number in range(25):
+        memories.memory_add(me, NewMemory(f"The user turned to page {number + 100} yesterday.", "event"))
+    age = memories.memory_add(me, NewMemory("The user is 58.", "history")).memory
+    assert [each.id for each in known_memories(me, ["I turned 59!"], vectors=True, near=())] == [age.pk]
+    conversation = talk(owner)
+    say(owner, conversation, "I turned 59 yesterday!")
+    summarizing.conversation_finish(me, conversation.pk)
+    work(conversation)
+    age.refresh_from_db()
+    assert age.content == "The user is 59."
