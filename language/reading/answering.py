@@ -53,6 +53,8 @@ _DERIVED_FROM = dict.fromkeys(("husband", "wife", "spouse"), "marry")
 _GOES = listed("go goes going travel travels travelled travelling traveling")
 _WAYS_TO_GO = frozenset({"same", "synonym", "kind"})
 """How words are related to "travel" that answer where somebody goes: a trip, a flight."""
+_ALSO_TELLS = {"live": listed("moved relocated settled"), "dislike": listed("hate hates detest loathe loathes")}
+"""Words of statements that answer a question with another word."""
 _SAME_KIN = listed("mother father grandmother grandfather sister brother aunt uncle husband child")
 """Kin whose words in ``KIN`` are synonyms."""
 _OF_OTHERS, _OF_ONE_VALUE = frozenset({"family", "pets", "marriage"}), frozenset({"name", "age", "marriage"})
@@ -179,7 +181,7 @@ def _shared(wanted: Iterable[str], source: Source) -> set[str]:
 
 def _tells_of(word: str, other: str) -> bool:
     """Whether a word of a statement says what a word of a question asks for."""
-    if word in _GOES and relation(other, "travel") in _WAYS_TO_GO:
+    if (word in _GOES and relation(other, "travel") in _WAYS_TO_GO) or other in _ALSO_TELLS.get(word, ()):
         return True
     return _is_same_word(word, other) or (word in _DERIVED_FROM and _is_same_word(_DERIVED_FROM[word], other))
 

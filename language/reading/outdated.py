@@ -39,13 +39,15 @@ _MOST_SENTENCES, _MOST_WORDS = 3, 40
 class Outdated:
     """The position of the outdated memory, and the passage of the message as evidence.
 
-    ``sure``: to be reworded as ``content``; that is None if no correct sentence can be made.
+    ``sure``: to be reworded as ``content``; that is None if no correct sentence can be made. ``stated``: the message
+    says so in as many words.
     """
 
     place: int
     quote: str
     sure: bool
     content: str | None
+    stated: bool = False
 
 
 def all_outdated(said: str, memories: Sequence[str], vectors: Sequence[Vectors | None] = ()) -> Sequence[Outdated]:
@@ -54,7 +56,10 @@ def all_outdated(said: str, memories: Sequence[str], vectors: Sequence[Vectors |
         return ()
     over = tuple(states_over(said, memories))
     if over:
-        return [Outdated(each.place, each.sentence.text, each.content is not None, each.content) for each in over]
+        return [
+            Outdated(each.place, each.sentence.text, each.content is not None, each.content, stated=True)
+            for each in over
+        ]
     found = outdated(said, memories, vectors)
     return () if found is None else (found,)
 

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from .ending import ended
+from .figures import normalise_figures
 from .sentences import Sentence, split_sentences
-from .words import KIN, PETS, listed
+from .words import KIN, NUMERALS, PETS, listed
 
 _I = r"\b(?:I|we)(?:['’](?:m|ve|re)| am| are| have)?\b(?: \w+){0,2}?"
 """The speaker as a subject, with up to two adverbs."""
@@ -34,6 +35,12 @@ _ROWS: tuple[tuple[str, ...], ...] = (
         rf"{_I} (?P<now>(?:an? )?(?:{_DIETS}))(?: (?:now|today|these days)\b|[.!]*$)|"
         rf"{_I} (?:went|gone|turned|became|become|becoming|going) (?P<turned>(?:an? )?(?:{_DIETS}))\b",
         "{now}",
+    ),
+    (
+        r"The user (?:works|is working) (?:as|at|for|in)",
+        rf"{_I} (?:lost|quit|left|gave up) my job\b|{_I} (?:unemployed|out of work|jobless)\b"
+        rf"|{_I} (?:got |been )?(?:laid off|fired|sacked|made redundant|let go)\b"
+        rf"|{_I} (?:retired|stopped working|gave up work)\b(?! (?:the|my|as)\b)",
     ),
     (r"The user is married", _PARTED),
     (r"The user's (wife|husband) is", _PARTED, "former {was}"),
@@ -89,14 +96,18 @@ _ROWS: tuple[tuple[str, ...], ...] = (
 Without the third, the memory is denied. The first is a pattern of Python and of PostgreSQL.
 """
 _STATES = tuple((re.compile(rf"{row[0]}\b"), re.compile(row[1], re.IGNORECASE), "".join(row[2:])) for row in _ROWS)
-_AGE = re.compile(r"(The user is )(\d{1,3})(?=\.| years old)")
+_YEARS = rf"\d{{1,3}}|(?:{'|'.join(NUMERALS)})(?:-\w+)?"
+_AGE = re.compile(rf"((?:The user's [a-z]+(?: [A-Z]\w+)?|The user|[A-Z]\w+) is )({_YEARS})(?=\.| years old)")
 _NEW_AGE = re.compile(
-    r"(?i)\bI(?:['’]ve| have| just)* (?:turned|turn)(?: just)? (\d{1,3})\b|\bI(?:['’]m| am) (\d{1,3}) (?:now|today)\b"
+    rf"\b(?P<who>I|[Mm]y [a-z]+|[A-Z]\w+)(?:['’]ve|['’]s| have| has| just)* turn(?:ed|s)?(?: just)? (?P<age>{_YEARS})\b"
+    rf"|\b(?P<whose>I|[Mm]y [a-z]+|[A-Z]\w+)(?:['’]m|['’]s| am| is) (?P<years>{_YEARS}) (?:now|today)\b"
 )
 _LEFT_OPEN = re.compile(
     r"(?i)\?|\b(?:if|might|could|would|maybe|perhaps|hopes?|hoping|want|wish|wanted|almost|nearly|not|never|was|were"
     r"|used to|when I|before|1[89]\d\d)\b|n['’]t\b"
 )
+_HAPPENED = re.compile(r"\bwas (?:born|laid off|fired|sacked|made redundant|let go)\b")
+_PRONOUNS = listed("He She It They We You")
 _MOST_YEARS = 30
 """By how many years a new age may exceed the old one."""
 _OWN = listed("baby son daughter twins boy girl boyfriend girlfriend partner child kid wife husband")
@@ -125,8 +136,8 @@ def states_over(said: str, memories: Sequence[str]) -> Iterator[StateOver]:
             if (was := held.match(memory)) is None:
                 continue
             if held is _AGE:
-                old, new = int(was[2]), int(found[1] or found[2])
-                if 0 < new - old <= _MOST_YEARS:
+                who, new = found["who"] or found["whose"], found["age"] or found["years"]
+                if _is_called(who, was[1]) and 0 < _in_years(new) - _in_years(was[2]) <= _MOST_YEARS:
                     yield StateOver(place, sentence, f"{was[1]}{new}{memory[was.end() :]}")
             elif not becomes:
                 yield StateOver(place, sentence, ended(memory, is_over=True))
@@ -146,11 +157,24 @@ def states_named(said: str) -> list[str]:
 
 def _ended_in(said: str) -> Iterator[tuple[Sentence, re.Pattern[str], re.Match[str], str]]:
     for sentence in split_sentences(said):
-        if age := _NEW_AGE.search(sentence.text):
+        age = _NEW_AGE.search(sentence.text)
+        if age is not None and (age["who"] or age["whose"]) not in _PRONOUNS:
             yield sentence, _AGE, age, ""
         for held, over, becomes in _STATES:
             if (found := over.search(sentence.text)) and _is_own(sentence.text, found):
                 yield sentence, held, found, becomes
+
+
+def _in_years(age: str) -> int:
+    return int("".join(filter(str.isdigit, normalise_figures(age))) or 0)
+
+
+def _is_called(who: str, subject: str) -> bool:
+    """Whether "I", "my daughter" or a name of a message is the subject of a memory: "The user's daughter Mia is "."""
+    words = subject.split()
+    if who == "I":
+        return words[:2] == ["The", "user"]
+    return who.rsplit(maxsplit=1)[-1] in words and (who[0].isupper() or "user's" in words)
 
 
 def _may_be_of(text: str, memory: str) -> bool:
@@ -163,4 +187,4 @@ def _is_own(text: str, found: re.Match[str]) -> bool:
     """Whether a sentence is of the speaker alone, and leaves nothing open beside what ends the state."""
     beside = f"{text[: found.start()]} {text[found.end() :]}"
     others = {word.lower() for word in _WORD.findall(beside)} & KIN.keys() - _OWN
-    return not others and _LEFT_OPEN.search(text.replace("was born", "")) is None
+    return not others and _LEFT_OPEN.search(_HAPPENED.sub("", text)) is None

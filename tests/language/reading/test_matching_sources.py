@@ -120,3 +120,16 @@ def test_so_does_what_precedes_the_name():
 def test_whether_they_are_married_is_answered_by_whatever_tells_of_it(question, text):
     others = "Your brother got married in May.", "Your sister's husband is a baker.", "You like plums."
     assert matching(question, *others, text) == ([text], "answers")
+
+
+def test_where_somebody_lives_is_answered_by_where_they_moved():
+    assert matching("where does Karl live?", "Your brother Karl moved to Bremen.") == (
+        ["Your brother Karl moved to Bremen."],
+        "answers",
+    )
+
+
+@pytest.mark.parametrize("question", ["what do I not like?", "What don't I like?", "what do I dislike?"])
+def test_what_they_do_not_like_is_answered_by_what_they_hate(question):
+    told = "You like plums.", "You hate coriander."
+    assert matching(question, *told) == (["You hate coriander."], "answers")

@@ -14,6 +14,9 @@ STATES = (
     "The user smokes.",
     "The user has no pets.",
     "The user's wife is called Petra.",
+    "The user's daughter Mia is nine.",
+    "Otto is 6 years old.",
+    "The user works as a gardener.",
 )
 
 
@@ -29,6 +32,11 @@ STATES = (
         ("We got married in the town hall!", "engaged", "The user is no longer engaged to Lou."),
         ("We got a puppy.", "no pets", "The user has pets."),
         ("I gave up cigarettes.", "smokes", "The user no longer smokes."),
+        ("Mia turned ten today.", "Mia", "The user's daughter Mia is ten."),
+        ("My daughter is 10 now!", "Mia", "The user's daughter Mia is 10."),
+        ("Otto's just turned seven.", "Otto", "Otto is seven years old."),
+        ("I lost my job.", "gardener", "The user no longer works as a gardener."),
+        ("I was laid off in May.", "gardener", "The user no longer works as a gardener."),
         ("I'm a pescatarian now.", "vegetarian", "The user is a pescatarian."),
         ("I went vegan in the summer.", "vegetarian", "The user is vegan."),
         ("I got divorced from Petra last month.", "wife", "The user's former wife is called Petra."),
@@ -60,6 +68,13 @@ def test_the_state_is_over(said, old, new):
         "My parents got divorced last month.",
         "I was divorced once before.",
         "I'm not vegan.",
+        "My son turned ten today.",
+        "Lena turned ten today.",
+        "She turned ten today.",
+        "Mia turned 9 today.",
+        "I lost my job once before.",
+        "Karl lost his job.",
+        "I retired the old van.",
         "I'm a vegetarian cook.",
     ],
 )
