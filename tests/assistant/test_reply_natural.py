@@ -335,7 +335,7 @@ class TestParts:
         assert (None if moved is None else (moved.old_day, moved.new_day)) == days
 
     def test_a_statement_tells_of_topics(self):
-        assert topics_of("You moved to Porto and your wife Ana is a nurse.") == {"home", "family"}
+        assert topics_of("You moved to Porto and your wife Ana is a nurse.") == {"home", "family", "marriage"}
 
     def test_one_word_of_a_topic_among_others_is_no_topic(self):
         request = ReplyRequest((), (), question="When is my work party?", found=[Source("You are a nurse.", "told")])
