@@ -18,6 +18,7 @@ from statements.policy.naming import in_second_person
 from .quotations import cut, name_in_sentence
 
 QUOTE_CHARACTERS = 200
+"""The most characters that are shown of what is said in a place."""
 A_STATEMENT = {
     "memory": gettext_noop("a memory"),
     "fact": gettext_noop("a fact"),

@@ -68,7 +68,14 @@ def show_erasure(
     looked = request.GET.get("elsewhere") == "yes"
     preview = ErasurePreview.of(principal, must_act_for(principal), wanted.scope, wanted.object_id, elsewhere=looked)
     also = said_elsewhere(principal, [each for each in preview.also if each.key not in wanted.but])
-    found = {"scope": wanted.scope, "looked": looked, "also": also, "where": places_in_words(len(also))}
+    surely = [each for each in also if each[0].surely]
+    found = {
+        "scope": wanted.scope,
+        "looked": looked,
+        "also": surely,
+        "perhaps": [each for each in also if not each[0].surely],
+        "where": places_in_words(len(surely)),
+    }
     if looked and request.htmx:
         return render(request, "desk/_elsewhere.html", found)
     shown = {

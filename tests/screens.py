@@ -138,6 +138,19 @@ def open_blocking(page: Any) -> None:
     page.get_by_text("Block …").first.click()
 
 
+def decline_and_look(page: Any) -> None:
+    """Decline an invitation unless it was declined, and open its link again."""
+    shown = page.url
+    if page.get_by_role("button", name="Decline").count():
+        page.get_by_role("button", name="Decline").click()
+        page.goto(shown)
+
+
+def wait_for_the_rest(page: Any) -> None:
+    """Wait until what is looked for after the page is there."""
+    page.get_by_text("Look for it").wait_for(state="detached")
+
+
 def open_writing(page: Any) -> None:
     """Open the form that writes a fact down by hand."""
     page.get_by_text("Write down a fact").click()
@@ -218,6 +231,7 @@ PAGES = [
     Page("memory", "/memories/{memory}/"),
     Page("memory-filing", "/memories/{memory}/", act=open_filing),
     Page("memory-seen", "/memories/{memory}/seen/"),
+    Page("memory-erase", "/memories/{memory}/erase/", act=wait_for_the_rest),
     Page("memory-unseen", "/memories/{double}/"),
     Page("facts", "/facts/?sort=changed", readme=[PHONE]),
     Page("legacy-waiting", "/legacies/{legacy}/?show=waiting"),
@@ -227,10 +241,12 @@ PAGES = [
     Page("home-invited", "/", person=STAFF),
     Page("invitations", "/invitations/", person=STAFF, act=open_blocking),
     Page("invitation", "/invitations/{invitation}/", person=STAFF),
+    Page("invitation-declined", "/invitations/{invitation}/", person=STAFF, act=decline_and_look),
     Page("legacy-members", "/legacies/{legacy}/members/", act=invite_and_look),
     Page("legacy-invited", "/legacies/{legacy}/members/", act=invite_somebody),
     Page("legacy-end", "/legacies/{legacy}/end/"),
     Page("fact", "/facts/{fact}/", readme=[PHONE]),
+    Page("fact-erase", "/facts/{fact}/erase/", act=wait_for_the_rest),
     Page("conversations", "/conversations/"),
     Page("conversations-found", "/conversations/?search=kitchen"),
     Page("conversation", "/conversations/{conversation}/"),
@@ -239,8 +255,8 @@ PAGES = [
     Page("talk", "/talk/"),
     Page("chat", "/talk/", act=say_something),
     Page("conversation-menu", "/conversations/{conversation}/", act=open_menu),
-    Page("message-remove", "/conversations/{conversation}/1/remove/"),
-    Page("conversation-remove", "/conversations/{conversation}/remove/"),
+    Page("message-remove", "/conversations/{conversation}/1/remove/", act=wait_for_the_rest),
+    Page("conversation-remove", "/conversations/{conversation}/remove/", act=wait_for_the_rest),
     Page("agents", "/agents/"),
     Page("agent", "/agents/{agent}/"),
     Page("agent-shown", "/agents/{agent}/shown/"),

@@ -118,6 +118,18 @@ def test_messages_with_a_checkbox_of_their_own_are_not_offered_again(visit, owne
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize("noun", ["message", "memory"])
+def test_what_only_asks_is_folded_up_and_not_ticked(visit, owner, cello, noun):
+    asked = MessageFactory(conversation=ConversationFactory(user=owner), content="Do I play the cello in an orchestra?")
+    found = visit(owner).get(f"{address(cello, noun)}?elsewhere=yes")
+    surely, perhaps = text(found).split('<details class="fields">')
+    assert "1 other place may say the same" in words(found)
+    assert f'{OFFERED}message-{asked.pk}">' in perhaps
+    assert str(asked.pk) not in surely
+    assert offered(found) == others(cello, noun)
+
+
+@pytest.mark.django_db
 @pytest.mark.parametrize("noun", NOUNS)
 def test_that_nothing_was_found_is_told(visit, owner, legacy, noun):
     message = MessageFactory(conversation=ConversationFactory(user=owner), content="Hens hate fog.")
@@ -148,7 +160,7 @@ def test_it_comes_by_itself_with_a_script(browse, owner, cello, noun):
     expect(page.get_by_role("group", name="This says the same elsewhere")).to_be_visible()
     assert {each.get_attribute("value") for each in page.locator("[name=also]:checked").all()} == others(cello, noun)
     expect(page.get_by_role("link", name="Look for it")).to_have_count(0)
-    expect(page.locator("#said")).to_have_text("Said in 3 other places")
+    expect(page.locator("#said")).to_have_text("Said in 3 other places.")
     page.get_by_label("At once").check()
     page.get_by_role("button", name="Delete it for good").click()
     expect(page).to_have_url(re.compile("/erased/"))
