@@ -152,7 +152,8 @@ class Suppression(models.Model):
 
     It holds no text, only a keyed fingerprint of the normalised words, and the vector. When the text is purged,
     ``traces`` keeps keyed hashes of its single words as well, so that another statement with a close vector can be told
-    from it. It is removed when the person says the thing again.
+    from it. It is removed when the person says the thing again. ``version``: the number of the version of a statement
+    that its person replaced, if the vector is of that.
     """
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="suppressions")
@@ -162,6 +163,7 @@ class Suppression(models.Model):
     embedding = HalfVectorField(null=True, editable=False)
     embedding_model = models.CharField(max_length=80, blank=True, default="")
     traces = models.TextField(blank=True, default="", db_default="", editable=False)
+    version = models.PositiveIntegerField(null=True)
     created_at = models.DateTimeField(default=timezone.now)
 
     objects = SuppressionQuerySet.as_manager()

@@ -49,7 +49,16 @@ _SUPPRESSED = (Path(__file__).parent / "sql" / "suppressed.sql").read_text(encod
 _CONTENT = """
     SELECT stated.content
     FROM {rows} AS stated
-    WHERE stated.id = {key} AND stated.user_id = {{user}}::uuid AND stated.fingerprint = near.fingerprint"""
+    WHERE stated.id = {key} AND stated.user_id = {{user}}::uuid AND stated.fingerprint = near.fingerprint
+    UNION ALL
+    SELECT replaced.content
+    FROM {versions} AS replaced
+    JOIN {rows} AS stated ON stated.id = replaced.{noun}_id
+    WHERE stated.id = {key} AND stated.user_id = {{user}}::uuid AND replaced.number = near.version"""
+_NEARER = """
+    SELECT 1 - (stated.embedding <=> compared.vector)
+    FROM {rows} AS stated
+    WHERE stated.id = {key} AND stated.user_id = {{user}}::uuid AND stated.embedding_model = {{model}}::text"""
 _REWORDED = """
     SELECT stated.content
     FROM {rows} AS stated
@@ -75,7 +84,7 @@ class SuppressedRow(NamedTuple):
 
     ``similarity`` of the vectors is None if the words are the same. Then ``rejected`` is None, or the current text of a
     statement that the person reworded, if they are an earlier wording of it. Otherwise ``rejected`` is the rejected
-    text, None once it is purged, ``traces`` what is kept of it then, and ``stood`` its vector.
+    or replaced text, None once it is purged, ``traces`` what is kept of it then, and ``stood`` its vector.
     """
 
     suppression: int
@@ -181,14 +190,21 @@ def suppressed(*, of_legacy: bool) -> str:
     kinds = Statement.__subclasses__()
     contents = " UNION ALL ".join(_CONTENT.format(**_names_of(model, "near")) for model in kinds)
     reworded = " UNION ALL ".join(_REWORDED.format(**_names_of(model, "suppression")) for model in kinds)
-    statement = _SUPPRESSED.replace("{in_scope}", in_scope)
+    nearer = " UNION ALL ".join(_NEARER.format(**_names_of(model, "compared")) for model in kinds)
+    statement = _SUPPRESSED.replace("{in_scope}", in_scope).replace("{nearer}", nearer)
     return statement.replace("{contents}", contents).replace("{reworded}", reworded)
 
 
 def _names_of(model: type[Statement], of: str) -> dict[str, str]:
     as_uuid = f"CASE WHEN pg_input_is_valid({of}.object_id, 'uuid') THEN {of}.object_id::uuid END"
     key = as_uuid if isinstance(model._meta.pk, models.UUIDField) else f"{of}.object_id"
-    return {"rows": model._meta.db_table, "key": key}
+    noun = model.noun
+    return {
+        "rows": model._meta.db_table,
+        "key": key,
+        "versions": f"{model._meta.app_label}_{noun}version",
+        "noun": noun,
+    }
 
 
 @cache

@@ -56,6 +56,7 @@ from statements.actions import (
     doubt_dependents,
     erased_words_suppress,
     fingerprints_of_erased,
+    forget_replaced,
     purging,
     suppress_earlier,
 )
@@ -137,7 +138,7 @@ def erasure_end(erasure: Erasure, removed: Counter[str]) -> None:
     locked.save(update_fields=["removed", "state", "done_at"])
 
 
-_FINGERPRINT_ONLY = {"embedding": None, "embedding_model": "", "traces": ""}
+_FINGERPRINT_ONLY = {"embedding": None, "embedding_model": "", "traces": "", "version": None}
 """What erasure leaves of a suppression: only the same words are refused then."""
 
 
@@ -168,6 +169,7 @@ class _Erasing:
         told = versions.exclude(content="").values_list("content", "memory_id")
         words = {fingerprint(self.user_id, content): memory_id for content, memory_id in told}
         erased_words_suppress(self.write, self.user_id, words)
+        forget_replaced(Suppression.objects.filter(user_id=self.user_id, fingerprint__in=words))
         self._blank(MemoryVersion, versions)
         self._delete(Proposal.objects.filter(pk__in=extent.proposals))
         self._delete(MemoryPlanItem.objects.filter(pk__in=extent.plan_items))

@@ -15,7 +15,7 @@ from .doubts import (
     doubts_drop,
     register_doubt_finder,
 )
-from .earlier import suppress_earlier, suppress_replaced
+from .earlier import forget_replaced, suppress_earlier, suppress_replaced
 from .erased_words import (
     ErasedText,
     erased_words_suppress,
@@ -92,6 +92,7 @@ __all__ = [
     "erasure_waits",
     "fingerprints_of_erased",
     "fingerprints_of_removed",
+    "forget_replaced",
     "knows_rejected",
     "lease_unindexed",
     "postpone_indexing",

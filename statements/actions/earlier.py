@@ -1,7 +1,8 @@
 """Suppressions of earlier wordings: of a statement that its person refused, and of one that they reworded.
 
-They hold by words alone. Those of a refused statement are refused, like its current wording. A wording that the person
-replaced, written again by somebody else, waits for them while the reworded statement exists and is not refused itself.
+Those of a refused statement are refused by their words, like its current wording. A wording that the person replaced,
+written again by somebody else, waits for them while the reworded statement exists and is not refused itself. So does a
+paraphrase of it that is not nearer to the current wording: the vector is kept while the version has its text.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from itertools import groupby, pairwise
 from typing import Any
 from uuid import UUID
 
-from django.db.models import CharField, Exists, OuterRef
+from django.db import connection
+from django.db.models import CharField, Exists, OuterRef, QuerySet
 from django.db.models.functions import Cast
 
 from accounts.scope import acting_name
@@ -27,9 +29,13 @@ from ..querysets import Row, StatementQuerySet
 from .single import StatementWrite
 
 _ADD = """
-INSERT INTO memories_tombstone (user_id, legacy_id, fingerprint, object_id, embedding_model, traces, created_at)
-SELECT {user}::uuid, wanted.legacy_id, wanted.fingerprint, wanted.object_id, '', '', now()
+INSERT INTO memories_tombstone (user_id, legacy_id, fingerprint, object_id, embedding, embedding_model, traces, version,
+    created_at)
+SELECT {user}::uuid, wanted.legacy_id, wanted.fingerprint, wanted.object_id, stated.embedding,
+    coalesce(stated.embedding_model, ''), '', stated.version, now()
 FROM unnest({legacies}::uuid[], {fingerprints}::text[], {objects}::text[]) AS wanted (legacy_id, fingerprint, object_id)
+LEFT JOIN {rows} AS stated ON stated.id = wanted.object_id::{key} AND stated.user_id = {user}::uuid
+    AND stated.fingerprint = wanted.fingerprint AND stated.embedding IS NOT NULL
 ON CONFLICT (user_id, legacy_id, fingerprint) DO NOTHING
 RETURNING object_id, fingerprint
 """
@@ -47,7 +53,7 @@ def suppress_earlier(
     stay so.
     """
     found: Mapping[_Held, Row] = earlier_wordings(kind, rows, replaced_only=replaced_only)
-    return _add(found)
+    return _add(kind, found)
 
 
 def earlier_wordings(
@@ -77,10 +83,11 @@ def is_by_person(written_by: str, actor_kind: str) -> bool:
 
 
 def suppress_replaced(change: StatementWrite[Any], content: str) -> None:
-    """Suppress the wording that the person has just replaced in a locked statement."""
+    """Suppress the wording that the person has just replaced in a locked statement, with its stored vector."""
     row = change.row
     said = {fingerprint(row.user_id, each) for each in (content, as_of_user(content, acting_name()))}
-    touch_suppressions(change, _add({(change.kind.legacy_of(row), words): row for words in said - {row.fingerprint}}))
+    wanted = {(change.kind.legacy_of(row), words): row for words in said - {row.fingerprint}}
+    touch_suppressions(change, _add(change.kind, wanted))
 
 
 def touch_suppressions(change: StatementWrite[Any], stood: Mapping[str, Sequence[tuple[str, None]]]) -> None:
@@ -89,7 +96,7 @@ def touch_suppressions(change: StatementWrite[Any], stood: Mapping[str, Sequence
         change.write.touch("suppressions", pair)
 
 
-def _add(wanted: Mapping[_Held, Statement]) -> Mapping[str, Sequence[tuple[str, None]]]:
+def _add(kind: StatementKind[Any], wanted: Mapping[_Held, Statement]) -> Mapping[str, Sequence[tuple[str, None]]]:
     if not wanted:
         return {}
     (user_id,) = {row.user_id for row in wanted.values()}
@@ -100,20 +107,27 @@ def _add(wanted: Mapping[_Held, Statement]) -> Mapping[str, Sequence[tuple[str, 
         "objects": [str(row.pk) for row in wanted.values()],
     }
     added: dict[str, list[tuple[str, None]]] = defaultdict(list)
-    for object_id, words in _adding().run(values):
+    key = str(kind.model._meta.pk.db_type(connection))
+    for object_id, words in _adding(kind.model._meta.db_table, key).run(values):
         added[object_id].append((words, None))
     return added
 
 
 @cache
-def _adding() -> PreparedStatement:
-    return build_statement(_ADD, {}, lasting=True)
+def _adding(rows: str, key: str) -> PreparedStatement:
+    return build_statement(_ADD.replace("{rows}", rows).replace("{key}", key), {}, lasting=True)
+
+
+def forget_replaced(rows: QuerySet[Suppression]) -> None:
+    """Keep of wordings whose text is deleted the fingerprint alone."""
+    rows.filter(version__isnull=False).update(embedding=None, embedding_model="", version=None)
 
 
 def drop_replaced(rows: StatementQuerySet[Any], ids: Collection[Any]) -> None:
-    """Delete the suppressions of wordings of statements that are purged and were not refused."""
+    """Delete the suppressions of wordings of statements that are purged and were not refused, else their vectors."""
     own = Suppression.objects.filter(
         user_id=OuterRef("user_id"), fingerprint=OuterRef("fingerprint"), object_id=Cast(OuterRef("pk"), CharField())
     )
     kept = rows.filter(~Exists(own), pk__in=ids, version__gt=1)
+    forget_replaced(Suppression.objects.filter(object_id__in=[str(pk) for pk in ids]))
     Suppression.objects.filter(object_id__in=[str(pk) for pk in kept.values_list("pk", flat=True)]).delete()

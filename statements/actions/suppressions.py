@@ -46,7 +46,8 @@ FROM {rows} AS stated
 WHERE stated.id = ANY (%(ids)s)
 ORDER BY user_id, {scope}, fingerprint, id
 ON CONFLICT (user_id, legacy_id, fingerprint) DO UPDATE
-SET object_id = excluded.object_id, embedding = excluded.embedding, embedding_model = excluded.embedding_model
+SET object_id = excluded.object_id, embedding = excluded.embedding, embedding_model = excluded.embedding_model,
+    version = NULL
 RETURNING new.object_id, new.fingerprint, old.object_id
 """
 _REMOVE = """
@@ -116,6 +117,7 @@ def suppression_add(
         "embedding": text.vector,
         "embedding_model": text.embedding_model,
         "traces": "" if is_stored else traces_of(user_id, text.saying.features),
+        "version": None,
     }
     for stood in _adding(tuple(columns)).run(column_values(Suppression, columns)):
         write.touch("suppressions", stood)  # What undo restores.

@@ -1,6 +1,6 @@
 -- The suppressions that match statements: those of the same words, without a similarity, but with the current text of
 -- a statement that the person reworded, if these words are an earlier wording of it; and for each statement the 20
--- most similar ones, with the similarity, the rejected text or the traces of a purged one, and the vector. The CTEs
+-- most similar ones, with the similarity, the rejected or replaced text or the traces of a purged one, and the vector. The CTEs
 -- before it are "said" (position, vector) and "printed" (position, fingerprint). A row of position 0 says that the
 -- person has withheld words of messages, one of -1 that they rejected anything: these are compared in Python.
 SELECT printed.position, suppression.id AS suppression, NULL::float8 AS similarity, reworded.content AS rejected,
@@ -20,7 +20,8 @@ FROM (
     FROM (
         -- The "OFFSET 0" keeps a distance from being computed twice.
         SELECT said.position, suppression.id AS suppression, suppression.object_id, suppression.fingerprint,
-               suppression.traces, suppression.embedding, 1 - (suppression.embedding <=> said.vector) AS similarity
+               suppression.traces, suppression.embedding, suppression.version, said.vector,
+               1 - (suppression.embedding <=> said.vector) AS similarity
         FROM memories_tombstone AS suppression
         CROSS JOIN said
         WHERE suppression.user_id = {user}::uuid AND {in_scope}
@@ -28,12 +29,16 @@ FROM (
         OFFSET 0
     ) AS compared
     WHERE compared.similarity >= {suppressed_at_least}::float8
+      -- What comes nearer to the wording that replaced it is said of that.
+      AND (compared.version IS NULL OR compared.similarity >= ALL (
+{nearer}
+      ))
 ) AS near
 LEFT JOIN LATERAL (
 {contents}
     LIMIT 1
 ) AS rejected ON true
-WHERE near.place <= 20
+WHERE near.place <= 20 AND (near.version IS NULL OR rejected.content <> '')
 UNION ALL
 SELECT 0, NULL, NULL, NULL, NULL, NULL
 WHERE EXISTS (
