@@ -48,6 +48,26 @@ def test_the_same_words_wait_as_others_do(narrow, owner, api, gone):
     assert Proposal.objects.get().state == "waiting"
 
 
+@pytest.mark.parametrize(
+    "hidden", [{}, {"pinned": True}, {"subject": "Hunting"}, {"state": "proposed", "active_rev": None}]
+)
+@pytest.mark.parametrize("content", [SWAN, "The user once shot a swan.", "The user has never shot a swan."])
+def test_what_is_hidden_and_in_use_changes_no_answer(narrow, owner, settings, hidden, content):
+    settings.KEEPSAKE_EMBEDDER = "bundled"
+
+    def say():
+        answer = narrow.post(URL, {"content": content, "category": "interests", "subject": "Hunting"}, format="json")
+        changing = {"id", "created_at", "updated_at", "said_at", "valid_from"}
+        return answer.status_code, {name: each for name, each in answer.json().items() if name not in changing}
+
+    alone = say()
+    factories.erase(Memory.objects.all())
+    remember(owner, SWAN, category="context")
+    Memory.objects.update(**hidden)
+    assert say() == alone
+    assert alone[0] == 201
+
+
 def test_so_does_an_edit(narrow, gone):
     kept = add(narrow, "The user bakes bread.", "interests")
     answer = narrow.put(url(kept), {"content": SWAN}, format="json")
