@@ -1,26 +1,33 @@
 """Loads spaCy's English pipeline from an installed package's folder, as data: no code of that package runs.
 
-Layers are replaced by ones that compute the same without what only training needs. This saves a fifth of the time.
+Parts of it are replaced by quicker ones that compute the same, which saves a quarter of the time.
 """
 
 from __future__ import annotations
 
-from functools import reduce
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from django.core.exceptions import ImproperlyConfigured
 
-from language.base import Vectors
+from language.reading.word_vectors import WordVectors, computes_word_vectors
 from language.reading.words import ENGLISH, KIN
 
 if TYPE_CHECKING:
     from spacy.language import Language
+    from spacy.pipeline import AttributeRuler
+    from spacy.tokens import Doc
 
 NEEDED = ("tagger", "parser", "attribute_ruler", "lemmatizer", "ner")
 """The pipeline components that readers rely on."""
+_READ = ("TAG", "LOWER", "DEP")
+"""The attributes of a token that most rules are about."""
+
+Match = tuple[int, int, int, int]
+"""The number of a rule, its key, and the range of tokens that it is about."""
 
 
 def load(name: str) -> Language:
@@ -44,8 +51,10 @@ def load(name: str) -> Language:
     parts: list[Any] = [part for _, part in pipeline.pipeline]
     for model in filter(None, (getattr(part, "model", None) for part in parts)):
         for layer in model.walk():
-            if layer.name in _QUICKER:
-                layer._func = _QUICKER[layer.name]
+            if computes_word_vectors(layer):
+                layer._func = WordVectors(layer)
+    ruler: Any = pipeline.get_pipe("attribute_ruler")
+    ruler.match = RuleMatches(ruler)
     return pipeline
 
 
@@ -58,28 +67,57 @@ def _folder(name: str) -> Path | None:
     return next((config.parent for root in roots for config in sorted(root.glob("*/config.cfg"))), None)
 
 
-def _maxout(layer: Any, rows: Vectors, *, is_train: bool) -> tuple[Vectors, None]:
-    """The largest of a layer's pieces: rows (n, inputs) become (n, outputs)."""
-    if "pieces" not in layer.attrs:
-        weights, bias = layer.get_param("W"), layer.get_param("b")  # (outputs, pieces, inputs), (outputs, pieces)
-        together = np.ascontiguousarray(weights.transpose(2, 1, 0).reshape(weights.shape[2], -1))
-        layer.attrs["pieces"] = together, np.ravel(bias.T), weights.shape[0]
-    together, bias, width = layer.attrs["pieces"]
-    found = rows @ together
-    found += bias
-    return reduce(np.maximum, (found[:, start : start + width] for start in range(0, found.shape[1], width))), None
+class RuleMatches:
+    """In place of ``AttributeRuler.match``, which tries each of 180 rules at each token.
+
+    Nearly all rules are about one token of a certain tag or word: these are looked up by it.
+    """
+
+    def __init__(self, ruler: AttributeRuler) -> None:
+        from spacy.matcher import Matcher  # noqa: PLC0415 - as in ``load``
+
+        strings = ruler.vocab.strings
+        self._numbers: dict[int, int] = {}
+        self._rules: defaultdict[int, list[tuple[int, list[tuple[int, frozenset[int]]]]]] = defaultdict(list)
+        self._others = Matcher(ruler.vocab)
+        rules: Sequence[Mapping[str, Any]] = ruler.patterns
+        for number, rule in enumerate(rules):
+            key = strings[str(number)]
+            self._numbers[key] = number
+            for pattern in rule["patterns"]:
+                conditions = _conditions(pattern)
+                if not conditions:
+                    self._others.add(key, [pattern])
+                    continue
+                needed = [(column, frozenset(map(strings.add, words))) for column, words in conditions]
+                for value in needed[0][1]:
+                    self._rules[value].append((key, needed))
+
+    def __call__(self, doc: Doc) -> list[Match]:
+        """Return the rules that apply, in their order: later ones have precedence."""
+        found = [*self._others(doc, allow_missing=True), *self._of_tokens(doc)]
+        return sorted((self._numbers[key], key, start, stop) for key, start, stop in found)
+
+    def _of_tokens(self, doc: Doc) -> Iterator[tuple[int, int, int]]:
+        for place, values in enumerate(doc.to_array([*_READ]).tolist()):
+            for value in set(values[:2]):
+                for key, needed in self._rules.get(value, ()):
+                    if all(values[column] in allowed for column, allowed in needed):
+                        yield key, place, place + 1
 
 
-def _layer_norm(layer: Any, rows: Vectors, *, is_train: bool) -> tuple[Vectors, None]:
-    """Each row with mean 0 and variance 1, scaled and shifted."""
-    found = rows - rows.mean(axis=1, keepdims=True)
-    found /= np.sqrt(np.einsum("ij,ij->i", found, found)[:, np.newaxis] / rows.shape[1] + _LEAST_VARIANCE)
-    found *= layer.get_param("G")
-    found += layer.get_param("b")
-    return found, None
-
-
-_LEAST_VARIANCE = 1e-8
-"""As in thinc's layer."""
-_QUICKER = {"maxout": _maxout, "layernorm": _layer_norm}
-"""Forward functions by the names of thinc's layers. Their second result is for training."""
+def _conditions(pattern: Sequence[Mapping[str, Any]]) -> list[tuple[int, Sequence[str]]]:
+    """The allowed values of one token by their place in ``_READ``, of tag or word first; none if it asks for more."""
+    token = pattern[0]
+    if len(pattern) > 1 or not {"TAG", "LOWER"} & token.keys() or not token.keys() <= set(_READ):
+        return []
+    conditions = []
+    for column, name in enumerate(_READ):
+        value = token.get(name)
+        if isinstance(value, Mapping):
+            if value.keys() != {"IN"}:
+                return []
+            conditions.append((column, value["IN"]))
+        elif value is not None:
+            conditions.append((column, [value]))
+    return conditions

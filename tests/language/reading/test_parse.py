@@ -1,10 +1,8 @@
 """The parse that reading stands on."""
 
-import importlib
 import os
 import sys
 
-import numpy as np
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
@@ -146,18 +144,6 @@ def test_the_latest_parses_are_kept_and_long_ones_are_not(monkeypatch):
     assert parse("She sings.") is not first, "the parse that was not used for longest is gone"
     long = "She sings in the choir of the village."
     assert parse(long) is not parse(long)
-
-
-@pytest.mark.parametrize("name", ["maxout", "layernorm"])
-def test_quicker_layers_compute_the_same(name):
-    preload_reading()
-    (pipeline,) = parsing._pipelines.values()
-    layer = next(each for each in pipeline.get_pipe("ner").model.walk() if each.name == name)
-    rows = np.random.default_rng(0).normal(size=(7, layer.get_dim("nI"))).astype(np.float32)
-    module = importlib.import_module(f"thinc.layers.{name}")
-    expected, _ = module.forward(layer, rows, is_train=False)
-    assert np.allclose(layer.predict(rows), expected, atol=1e-5)
-    assert layer._func is not module.forward
 
 
 @pytest.mark.parametrize(("form", "lemma"), [
