@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any
 from uuid import UUID
 
@@ -39,6 +40,8 @@ _COLUMNS = [
     column for column in Memory._meta.concrete_fields if column.name not in {"embedding", "search", "search_text"}
 ]
 _NAMES = frozenset(column.attname for column in _COLUMNS)
+_PLACES = {column.attname: place for place, column in enumerate(_COLUMNS)}
+_shown = itemgetter(*map(_PLACES.__getitem__, ("id", "content", "subject", "verbatim")))
 _NOTHING = "SELECT NULL::text WHERE false"
 
 
@@ -46,11 +49,13 @@ _NOTHING = "SELECT NULL::text WHERE false"
 class Surroundings:
     """Existing memories to compare a new statement with. The principal must not learn of ``hidden`` ones.
 
-    ``taken`` has the same client id; ``twins`` have the same words and subject; ``same_subject`` is the latest active
-    memory of the category with the same subject; ``holder`` is the active memory of its single-valued field;
-    ``against`` are the matching suppressions.
+    ``rows`` has them by id as they were read, ``memories`` those of which objects were needed (``memory``). ``taken``
+    has the same client id; ``twins`` have the same words and subject; ``same_subject`` is the latest active memory of
+    the category with the same subject; ``holder`` is the active memory of its single-valued field; ``against`` are the
+    matching suppressions.
     """
 
+    rows: dict[str, list[Any]] = field(default_factory=dict)
     memories: dict[str, Memory] = field(default_factory=dict)
     hidden: set[str] = field(default_factory=set)
     twins: list[Memory] = field(default_factory=list)
@@ -59,6 +64,12 @@ class Surroundings:
     holder: Memory | None = None
     taken: Memory | None = None
     against: SuppressionMatches = field(default_factory=SuppressionMatches)
+
+    def memory(self, memory_id: str) -> Memory | None:
+        """Return the memory of an id, if it was read."""
+        if memory_id in self.rows and memory_id not in self.memories:
+            self.memories[memory_id] = Memory.from_db(DEFAULT_DB_ALIAS, _NAMES, self.rows[memory_id])
+        return self.memories.get(memory_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,20 +102,23 @@ def read_surroundings(
         if role == "suppressed":
             here.against.add(user_id, text, SuppressedRow(suppression, similarity, rejected, traces, stood))
             continue
-        memory = Memory.from_db(DEFAULT_DB_ALIAS, _NAMES, row)
-        here.memories[memory.pk] = memory
+        pk, content, subject, verbatim = _shown(row)
+        here.rows[pk] = row
         if not seen:
-            here.hidden.add(memory.pk)
+            here.hidden.add(pk)
         if role == "near":
-            apart = not seen or are_apart(memory, new)
-            here.neighbours.append(Neighbour(memory.pk, memory.content if seen else "", similarity, apart))
-        elif role == "holder":
+            apart = not seen or verbatim or new.verbatim or writing.are_apart(subject, new.subject)
+            here.neighbours.append(Neighbour(pk, content if seen else "", similarity, apart))
+            continue
+        memory = here.memory(pk)
+        assert memory is not None
+        if role == "holder":
             here.holder = memory
         elif role == "taken":
             here.taken = memory
-        elif role == "twin" and seen and not writing.are_apart(memory.subject, new.subject):
+        elif role == "twin" and seen and not writing.are_apart(subject, new.subject):
             here.twins.append(memory)
-        elif role == "titled" and seen and writing.subject_key(memory.subject) == writing.subject_key(new.subject):
+        elif role == "titled" and seen and writing.subject_key(subject) == writing.subject_key(new.subject):
             here.same_subject = _later(here.same_subject, memory)
     texts = [text for _, text in statements]
     finish_matches(user_id, texts, [here.against for here in around], marks)

@@ -40,6 +40,7 @@ _AFTER_ALL = re.compile(r" after all\b", re.IGNORECASE)
 _MAY_DENY = re.compile(
     r"n['’]t\b|not\b|\b(?:dislik|never|no|longer|any ?more|stop|quit|ceas|g[ai]v\w* up|finish)", re.IGNORECASE
 )
+_WORDS = re.compile(r"\w+")
 _LEFT = re.compile(r"(?<=\bha)(s|ve) ([^.]{1,40}) left(?=\.?$)")
 _DISLIKES = re.compile(r"\bdislikes\b")
 _BUT_NOT = re.compile(r",? (?:and |but )?not (?!only\b|just\b|any)([^,.;]+)(?=[,.;]|$)", re.IGNORECASE)
@@ -67,6 +68,21 @@ class Saying:
     def features(self) -> Content:
         """The features of its words and grammar, computed on demand."""
         return Content(self.content)
+
+    @cached_property
+    def cues(self) -> ChangeCues:
+        """What it says as a new statement of an existing one."""
+        return ChangeCues(self.content, self.said)
+
+    @cached_property
+    def is_health(self) -> bool:
+        """Whether it is about somebody's health."""
+        return is_health(self.content)
+
+    @cached_property
+    def matters(self) -> frozenset[str]:
+        """What it is about beside the user (``matters_of``)."""
+        return matters_of(self.content)
 
     @cached_property
     def words(self) -> list[str]:
@@ -158,10 +174,10 @@ def _compared(old: Saying, new: Saying) -> Comparison:
     telling = [[word for word in each.words if word in {"or", "being"}] for each in (old, new)]
     if telling[0] == telling[1] and Counter(map(Claim.key, old.claims)) == Counter(map(Claim.key, new.claims)):
         return "same"
-    cues, names = ChangeCues(old.content, new.content, new.said), old.names | new.names
+    cues, names = new.cues.of(old.content), old.names | new.names
     pairs = [(one, late) for one in old.claims for late in new.claims]
     # "Is allergic to nuts", "is vegetarian" and "is a cook now" are compatible.
-    if is_health(old.content) != is_health(new.content) or ("allergic" in old.words) != ("allergic" in new.words):
+    if old.is_health != new.is_health or ("allergic" in old.words) != ("allergic" in new.words):
         pairs = [pair for pair in pairs if {claim.verbs for claim in pair} != {("be",)}]
     found = {ClaimPair(*_of_job(*pair), cues, names).compare() for pair in pairs}
     return "replaces" if "replaces" in found else "contradicts" if "contradicts" in found else "different"
@@ -191,6 +207,12 @@ def contains_words_of(one: str, other: str) -> bool:
 def content_words(text: str) -> frozenset[str]:
     """The normal forms of a text's words that tell something, "user" among them."""
     return frozenset(words_of(text)) - _FUNCTIONAL
+
+
+def matters_of(text: str, name: str = "") -> frozenset[str]:
+    """The content words of a text without those for the user, who may be called by ``name``."""
+    who = {"user", "you", "your", *name.casefold().split()}
+    return content_words(" ".join(each for each in _WORDS.findall(text.casefold()) if each not in who))
 
 
 def shared_words(one: str, other: str) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from copy import copy
 from functools import cached_property
 
 from .claims import Thing, is_dated
@@ -41,9 +42,10 @@ _IN_ADDITION = re.compile(r"\b(?:also|too|as well|another|other|second|besides|i
 class ChangeCues:
     """The cues: which words are negated, and whether the statement is news, a correction or an addition."""
 
-    def __init__(self, existing: str, new: str, said: str) -> None:
-        self._texts = existing, new
-        self.is_perfect_negated = bool(_NEVER_YET.search(existing))
+    existing = ""
+
+    def __init__(self, new: str, said: str) -> None:
+        self.new = new
         value = {word for word in words_of(new) if word not in LIGHT}
         about = [each for each in _SENTENCE.findall(said) if not value.isdisjoint(words_of(each))]
         heard = " . ".join([new, *about])
@@ -57,10 +59,21 @@ class ChangeCues:
         self.negated |= {word.removesuffix("s") for word in self.negated if len(word) > 3}
         self.negated |= {re.sub(r"(?:st|nd|rd|th)$", "", word) for word in self.negated if word[:1].isdigit()}
 
+    def of(self, existing: str) -> ChangeCues:
+        """Return the cues beside an existing statement: those of the new one are the same beside all."""
+        cues = copy(self)
+        cues.existing = existing
+        return cues
+
+    @cached_property
+    def is_perfect_negated(self) -> bool:
+        """Whether the existing statement says that something has not happened yet."""
+        return _NEVER_YET.search(self.existing) is not None
+
     @cached_property
     def only_figures_differ(self) -> bool:
         """Whether the statements differ only in figures that are not dates."""
-        return _differ_in_figures(*self._texts)
+        return _differ_in_figures(self.existing, self.new)
 
 
 def _differ_in_figures(one: str, other: str) -> bool:

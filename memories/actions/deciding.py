@@ -201,7 +201,7 @@ class CandidateDecision:
     def read(self, neighbour: Neighbour) -> Memory:
         """Return the memory of a neighbour."""
         wanted = neighbour.memory_id
-        stored = self.around.memories.get(wanted)
+        stored = self.around.memory(wanted)
         return stored or next(memory for memory in self.earlier() if memory.pk == wanted)
 
     def reinforce(self, memory: Memory) -> Outcome:

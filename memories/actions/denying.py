@@ -47,4 +47,4 @@ class Rewording:
         band, inside = nearest_band(self.text.saying, around.neighbours, Thresholds.of(self.new.field))
         if band not in {Band.RECREATE, Band.CONTRADICT}:
             return []
-        return [around.memories[each.memory_id] for each in inside]
+        return [memory for each in inside if (memory := around.memory(each.memory_id)) is not None]

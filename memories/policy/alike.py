@@ -6,13 +6,10 @@ verdict can't override that.
 
 from __future__ import annotations
 
-import re
-
 from language.base import Comparison
-from language.reading.compare import compare, shared_words
+from language.reading.compare import compare, matters_of, shared_words
 from language.reading.sameness import EmbeddedStatement, StatementPair
 
-_WORDS = re.compile(r"\w+")
 ENOUGH_SHARED = 0.2
 """Minimum share of common content words for a model to look for a contradiction, from 0 to 1."""
 
@@ -52,9 +49,7 @@ def share_a_matter(one: str, other: str, name: str = "") -> bool:
 
     Short statements have similar vectors, whatever they say.
     """
-    who = {"user", "you", "your", *name.casefold().split()}
-    matters = [" ".join(each for each in _WORDS.findall(text.casefold()) if each not in who) for text in (one, other)]
-    return shared_words(*matters) > 0
+    return not matters_of(one, name).isdisjoint(matters_of(other, name))
 
 
 def verdict_of_rules(kept: str, dropped: str) -> Comparison:

@@ -14,11 +14,10 @@ from enum import IntEnum
 from django.conf import settings
 
 from language.base import Comparison
-from language.reading.compare import Saying
+from language.reading.compare import Saying, stored_saying
 from language.reading.words import listed
 
 from ..models import Memory
-from .alike import share_a_matter
 
 
 class Band(IntEnum):
@@ -87,10 +86,11 @@ class Neighbour:
         Statements without a common word are NEW.
         """
         verdict: Comparison = "different"
+        existing = self.saying or stored_saying(self.content)
         if self.is_comparable(thresholds):
-            verdict = (verdicts or {}).get(self.content) or new.to(self.saying or self.content)
+            verdict = (verdicts or {}).get(self.content) or new.to(existing)
         found = band(self.similarity, verdict, thresholds)
-        if found == Band.UNSURE and not self.apart and not share_a_matter(new.content, self.content):
+        if found == Band.UNSURE and not self.apart and new.matters.isdisjoint(existing.matters):
             return Band.NEW
         return found
 
