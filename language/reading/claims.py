@@ -7,7 +7,7 @@ adverbial, numerals or digits. Words are compared by lemma; lexical meaning is n
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
@@ -85,18 +85,15 @@ class Claim:
 
     def key(self) -> object:
         """A comparison key, equal for paraphrases: "A is B" and "B is A", "works as" and "is"."""
-        arguments = self.arguments
-        not_now = self.negated or self.ended
-        if self.verbs == ("work",) and any(role == "as" for role, _ in arguments):
-            arguments = frozenset(("is" if role == "as" else role, thing) for role, thing in arguments)
-            rest = frozenset(role for role in arguments if role[0] != "is")
-            complements = frozenset(thing for role, thing in arguments if role == "is")
-            return frozenset({self.subject, complements}), ("be",), rest, not_now, self.tense, self.mood
-        if self.verbs == ("be",):
-            complements = frozenset(thing for role, thing in arguments if role == "is")
-            rest = frozenset(role for role in arguments if role[0] != "is")
-            return frozenset({self.subject, complements}), self.verbs, rest, not_now, self.tense, self.mood
-        return self.subject, self.verbs, arguments, not_now, self.tense, self.mood
+        is_job = self.verbs == ("work",) and any(role == "as" for role, _ in self.arguments)
+        verbs: tuple[str, ...] = ("be",) if is_job else self.verbs
+        who: object = self.subject
+        rest = self.arguments
+        if verbs == ("be",):
+            roles = ("is", "as") if is_job else ("is",)
+            who = frozenset({self.subject, self.things(*roles)})
+            rest = frozenset(each for each in rest if each[0] not in roles)
+        return who, verbs, rest, self.negated or self.ended, self.tense, self.mood
 
 
 def claims_of(parsed: Parsed) -> tuple[Claim, ...]:
@@ -119,10 +116,7 @@ class _ClaimExtractor:
     def of_clause(self, verb: Word, subject: frozenset[Thing], *, mood: str = "") -> Iterator[Claim]:
         """The claim of a clause and of its coordinated clauses, which can share its subject."""
         children = self.parsed.children(verb)
-        preceding = [each for each in children if each.dep in {"ccomp", "parataxis"} and self.is_parataxis(each, verb)]
-        for clause in preceding:
-            yield from self.of_clause(clause, subject)
-        claim = self.claim(verb, subject, {each.index for each in preceding})
+        claim = self.claim(verb, subject)
         coordinated = [
             joined
             for each in children
@@ -138,12 +132,7 @@ class _ClaimExtractor:
         yield replace(claim, mood=claim.mood or mood, arguments=shared)
         yield from coordinated
 
-    def is_parataxis(self, clause: Word, verb: Word) -> bool:
-        subject = self.parsed.child(clause, "nsubj", "nsubjpass")
-        own = self.parsed.child(verb, "nsubj", "nsubjpass")
-        return clause.index < verb.index and subject is not None and own is not None and own.index > clause.index
-
-    def claim(self, verb: Word, subject: frozenset[Thing], excluded: Container[int]) -> Claim:
+    def claim(self, verb: Word, subject: frozenset[Thing]) -> Claim:
         """The claim of one clause, including open complements: "wants to learn"."""
         clause = _Clause(subject, *self.tense(verb))
         word: Word | None = verb
@@ -153,13 +142,11 @@ class _ClaimExtractor:
             for child in self.parsed.children(word):
                 if inner is None and self.is_open_complement(child, word):
                     inner = child
-                elif child.index not in excluded and not (child.dep == "conj" and child.pos in {"VERB", "AUX"}):
+                elif not (child.dep == "conj" and child.pos in {"VERB", "AUX"}):
                     self.add_dependent(clause, child)
             clause.is_negated ^= self.has_negative_determiner(word)
             clause.finish(word, inner)
             word = inner
-        if clause.is_negated and any(child.low == "anymore" for child in self.parsed.subtree(verb)):
-            clause.has_ended = True
         return clause.claim()
 
     def is_open_complement(self, word: Word, verb: Word) -> bool:

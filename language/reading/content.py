@@ -238,16 +238,6 @@ class Content:
                 found[token.lemma], last = last, ""
         return found
 
-    def content_word_after(self, low: str) -> str | None:
-        """The first content word after a word."""
-        at = next((at for at, token in enumerate(self.tokens) if token.low == low), len(self.tokens))
-        rest = (each for each in self.tokens[at + 1 :] if each.part != "preposition" and each.low not in LIGHT)
-        return next((each.lemma for each in rest), None)
-
-    def token_after(self, low: str) -> str:
-        """The token right after a word, or empty."""
-        return next((after.low for token, after in pairwise(self.tokens) if token.low == low), "")
-
     def contains(self, lemma: str) -> bool:
         """Whether it contains a word in any form."""
         return any(lemma in {token.lemma, token.low} for token in self.tokens)
@@ -344,16 +334,6 @@ class Content:
         for each in self.parsed.children(word):
             if each.dep in {"appos", "compound", "conj", "flat"}:
                 yield from self._conjuncts(each)
-
-    @cached_property
-    def adjectives_by_noun(self) -> dict[str, frozenset[str]]:
-        """The adjectives of each noun, by its lemma."""
-        found: dict[str, frozenset[str]] = {}
-        for word in self.parsed.words:
-            if word.dep == "amod":
-                noun = self.parsed.head(word).lemma.lower()
-                found[noun] = found.get(noun, frozenset()) | {word.lemma.lower()}
-        return found
 
 
 _PARTS: dict[str, Part] = {

@@ -15,7 +15,6 @@ from .alignment import Alignment
 from .content import TIMES_OF_DAY, Content
 from .lexicon import ALIKE
 from .related import related
-from .roles import are_roles_swapped
 from .words import listed
 
 _TWO = listed("twin twins both pair couple")
@@ -65,6 +64,8 @@ _PLAIN_VERBS = listed("go take make use")
 """Light verbs that can replace another verb: "takes the tram" for "commutes by tram"."""
 _LIKING = listed("like likes love loves enjoy enjoys hate hates dislikes stand want wants fond detests loathes")
 _SICKENED = listed("allergic allergy intolerant intolerance allergies")
+_LASTING = frozenset({"marry", "retire", "divorce"})
+_PRONOUNS = listed("he she they it who that which him her them himself herself themselves")
 
 
 def differ(pair: Alignment) -> bool:
@@ -85,8 +86,29 @@ def _differ_in_particulars(pair: Alignment) -> bool:
         or _differ_in_who(pair)
         or _differ_in_polarity(pair)
         or _differ_in_sense(pair)
-        or are_roles_swapped(pair)
+        or _are_roles_swapped(pair)
     )
+
+
+def _are_roles_swapped(pair: Alignment) -> bool:
+    """Whether agent and patient are swapped."""
+    one, other = pair.first, pair.second
+    verbs = {word.lemma for word in one.content_words if word.part == "verb"}
+    verbs &= {word.lemma for word in other.content_words if word.part == "verb"}
+    if pair.is_complete and not pair.is_monotonic and {one.verb, other.verb}.isdisjoint({"be", "have"}):
+        verbs |= {""}
+    return any(_swap_agents(one, other, each) for each in verbs)
+
+
+def _swap_agents(one: Content, other: Content, verb: str) -> bool:
+    first, second = one.subjects_of(verb), other.subjects_of(verb)
+    if first is None or second is None:
+        return False
+    if first[0] != second[0]:
+        return bool(first[1] & second[1]) and verb not in _LASTING
+    if first[1] & second[1] or (first[1] | second[1]) & _PRONOUNS:
+        return False
+    return bool(first[1] & other.lower_tokens) and bool(second[1] & one.lower_tokens)
 
 
 def _have_other_units(pair: Alignment) -> bool:
