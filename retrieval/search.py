@@ -168,7 +168,7 @@ def hybrid_search(
     if said:
         columns = (said.talk, said.place, said.speaker, "search_length")
     try:
-        statement = _hybrid(rows, columns, prior)
+        statement = _hybrid(rows, columns, prior, bool(without))
         if centre is None:
             centre = centre_of(rows, query.embedding_model, corpus) if query.vector is not None else NO_CENTRE
         before = NO_CENTRE
@@ -295,9 +295,13 @@ class _StatementCache:
 
 
 @_StatementCache
-def _hybrid(rows: QuerySet[Any] | Shaped, columns: tuple[str, ...], prior: Combinable | None) -> PreparedStatement:
+def _hybrid(
+    rows: QuerySet[Any] | Shaped, columns: tuple[str, ...], prior: Combinable | None, has_left_out: bool
+) -> PreparedStatement:
     built = _built(rows)
-    template = _template("hybrid").replace("{detail_names}", _names(columns)).replace("{id_type}", _id_type(built))
+    # With nothing to leave out, looking each row up among nothing took a thirtieth of the time.
+    left_out = f"WHERE r.id NOT IN (SELECT unnest({{without}}::{_id_type(built)}[]))" if has_left_out else ""
+    template = _template("hybrid").replace("{detail_names}", _names(columns)).replace("{left_out}", left_out)
     speaks_for = Value(0.0) if prior is None else prior
     read = ("pk", "search_config", "search", "search_length", speaks_for, "embedding_model", "embedding")
     querysets = {"rows": built.values_list(*read), "details": built.values_list("pk", *columns)}

@@ -191,10 +191,10 @@ class EarlierSql(BareSql):
         """Return the earlier search statement with the current one's values; vectors were sent as text."""
         text, values, kind = sent
         rows = present_shape(self._keepsake.principal(person), Narrowing())
-        now = searching._hybrid(rows, PRESENT_COLUMNS, None)
+        now = searching._hybrid(rows, PRESENT_COLUMNS, None, False)
         if text != now.text:
             return sent
-        named = dict(zip(now.parameters, map(_written, values), strict=True))
+        named = {"without": [], **dict(zip(now.parameters, map(_written, values), strict=True))}
         before = _search_before(rows)
         return before.text, [named[name] for name in before.parameters], kind
 

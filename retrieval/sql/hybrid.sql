@@ -22,7 +22,7 @@ texts AS MATERIALIZED (
             0
         ) AS shift
     FROM ({rows}) AS r (id, search_config, search, search_length, prior, model, embedding)
-    WHERE r.id NOT IN (SELECT unnest({without}::{id_type}[]))
+    {left_out}
 ),
 -- Cosines of two models, and BM25 scores, are on different scales. Each is told in standard deviations from what this
 -- owner's rows score there on average; a row that lacks one side is average there, or has no word in common. What is
