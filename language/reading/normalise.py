@@ -147,8 +147,6 @@ _SHED = re.compile(
     r"(?i)(?:^|(?<=[.,;!?] )|(?<=\band )|(?<=\bbut )|(?<=\bso )|(?<=\bif )|(?<=\bthat )|(?<=\bme ))shed "
     r"(?!(?:is|was|has|are|stays|needs|a|the|some|her|his|my|no|tears|light|skin|keys?|doors?|roof)\b)(?=\w)"
 )
-# "I ring her Sundays": the parser takes the day for hers.
-_WHOM_DAYS = re.compile(r"(?i)(?<=\b)(her|him|them|me|us) (?=(?:mon|tues|wednes|thurs|fri|satur|sun)days\b)")
 _STRETCHED = re.compile(r"([a-z])\1{2,}", re.I)
 _NAMED_KIN = re.compile(
     r"\b(?:[Mm]y|[Oo]ur|[Hh]is|[Hh]er|[Dd]ad's|[Mm]um's|[Mm]om's) (?:(?:little|big|older|younger|"
@@ -290,7 +288,6 @@ def normalise(
             _RUN_ON, lambda match: match.group() if match["before"] in _SUBORDINATORS else f"{match['before']}. "
         )
     mended.replace(re.compile(r"(?i)(?<=\bhe) (?=born\b)|(?<=\bshe) (?=born\b)|(?<=\bi) (?=born\b)"), " was ")
-    mended.replace(_WHOM_DAYS, lambda match: f"{match[1]} on ")
     if own:
         mended.replace(_PET_CALLED, lambda match: f"my {match['pet'].lower()} is called")
         for pattern, said in OWN_NOTES:

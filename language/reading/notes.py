@@ -62,7 +62,6 @@ _WITH_SUBJECT = re.compile(
 _COUNTED = rf"(?:two|three|four|five|\d) (?:{'|'.join(sorted(KIN_PLURALS))})"
 _KIN = "|".join(sorted(map(re.escape, KIN), key=len, reverse=True))
 OWN_NOTES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
-    (re.compile(r"(?:(?<=[.!?] )|^)Name: (?=[A-Z])"), lambda match: "My name is "),
     (  # "Two daughters: Mia and Ada."
         re.compile(rf"(?i)(?:(?<=[.!?] )|^)(?P<kin>{_COUNTED}): "),
         lambda match: f"I have {match['kin'].lower()}, ",
@@ -70,13 +69,6 @@ OWN_NOTES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = 
     (  # "Deputy is Jo." "Husband, Tom, broke his wrist."
         re.compile(rf"(?:(?<=[.!?,] )|^)(?P<kin>(?i:{_KIN}))(?=(?: is|, [A-Z][\w-]+,) )"),
         lambda match: f"My {match['kin'].lower()}",
-    ),
-    (  # "My mother, Ruth, 74, Lagos." The place can be where she lives or comes from.
-        re.compile(
-            rf"(?:(?<=[.!?] )|^)(?P<who>(?:My|Our) (?:{_KIN})),? (?P<name>[A-Z][\w-]+), (?P<age>\d{{1,3}})"
-            r"(?:, [A-Z][^.,!?]*)?(?=[.!])"
-        ),
-        lambda match: f"{match['who']} {match['name']} is {match['age']}",
     ),
 )
 """Notes on the user's own name and people, and how to make sentences of them."""

@@ -93,12 +93,6 @@ def told(*said, legacy=None):
         ("call me nora", None, "The user asked to be called Nora."),
         ("Hi, please call me Dr Miller.", None, "The user asked to be called Dr Miller."),
         ("Yes, you can call me Nono, thanks!", None, "The user asked to be called Nono."),
-        ("My mother, Grace, 81, Kumasi. I ring her Fridays at 19:00.", None, "The user's mother Grace is 81."),
-        (
-            "I visit her Fridays, my aunt. My aunt Ida bakes. I ring her Fridays.",
-            None,
-            "The user rings the user's aunt Ida on Fridays.",
-        ),
         ("Two sons: Ben and Leo.", None, "The user has two sons, Ben and Leo."),
         ("Mentor is Priya Nair.", None, "The user's mentor is Priya Nair."),
         ("Husband, Tom, broke his wrist in May.", None, "The user has a husband named Tom."),
