@@ -22,6 +22,7 @@ from .foreign import is_english
 from .gate import punctuated, rejection_reason
 from .kin import is_personal_predicate
 from .kinds import field_of, kind_of
+from .lexicon import is_kind_of, is_word
 from .normalise import MASK, Normalised
 from .parse import Parsed, Word, parse
 from .people import name_gender
@@ -38,6 +39,7 @@ _COUNTERPARTS = listed("one none another some")
 """Objects that mean nothing without the noun that they stand for."""
 _RECIPROCAL = frozenset({"meet", "marry", "married", "engaged", "divorce", "separate", "split", "break"})
 _PRONOUNS_ARE = re.compile(r"(?i)\bmy pronouns are ((?:she|he|they|it|xe|ze|ey)/\w+(?:/\w+)?)")
+_THINGS, _PRESENT = frozenset({"NN", "NNS", "VBG"}), frozenset({"VBZ", "VBP"})
 _FAVOURITE = frozenset({"favourite", "favorite", "favourites", "favorites"})
 
 
@@ -166,7 +168,11 @@ class MessageReader(StatementBuilder):
         if loss is not None:
             return loss
         thing = clause.subject is not None and (person is None or (person.role == "other" and not person.kin))
-        owner = (self._owner_of_subject(clause) or person or self._legacy_acted_on(clause)) if thing else person
+        owner = (
+            (self._owner_of_subject(clause) or person or self._legacy_acted_on(clause) or self._user_affected(clause))
+            if thing
+            else person
+        )
         thing = thing and owner is not person
         if owner is None:
             if not explicit:
@@ -185,8 +191,10 @@ class MessageReader(StatementBuilder):
         if reason:
             raise _Dropped(reason)
         sense = clause.with_main_verb()
-        is_passing = not explicit and self._is_passing(sense, about, owner, thing=thing)
-        named = {word.index for word in clause.parsed.subtree(clause.subject)} if clause.subject is not None else set()
+        affected = thing and self._user_affected(clause) is owner
+        is_passing = not (explicit or affected) and self._is_passing(sense, about, owner, thing=thing)
+        subject = None if affected else clause.subject
+        named = {word.index for word in clause.parsed.subtree(subject)} if subject is not None else set()
         content = [
             word
             for word in trimmed(clause)
@@ -310,6 +318,25 @@ class MessageReader(StatementBuilder):
             if owner is not None:
                 return owner
         return None
+
+    def _user_affected(self, clause: Clause) -> Person | None:
+        """The user, if a thing or a kind of things does something to them as a rule: "Cats make me sneeze."."""
+        subject, head = clause.subject, clause.head
+        is_thing = subject is not None and (
+            subject.tag in _THINGS or (subject.tag == "NNP" and is_word(subject.low) and not name_gender(subject.text))
+        )
+        is_people = head.lemma == "call" or (
+            subject is not None and (subject.low in _INDEFINITES or is_kind_of(subject.lemma, "person"))
+        )
+        if subject is None or not is_thing or is_people or head.tag not in _PRESENT or clause.children("neg", "aux"):
+            return None
+        if any(each.dep in {"det", "poss"} for each in clause.parsed.children(subject)):
+            return None  # "The film makes me cry" is of one film.
+        objects = [*clause.children("dobj", "dative"), *clause.children("nsubj")]
+        inner = [
+            each for verb in clause.children("ccomp") for each in clause.parsed.children(verb) if each.dep == "nsubj"
+        ]
+        return self.cast.user if any(each.low == "me" for each in (*objects, *inner)) else None
 
     def _is_name(self, name: str, clause: Clause) -> bool:
         """Whether a capitalised word is really a name: at the start of a line any word is capitalised."""

@@ -281,6 +281,9 @@ def _fix_misparses(words: Sequence[Word]) -> list[Word]:
             mended[word.index] = replace(word, head=head.head)
         if word.dep == "auxpass" and head.tag == "JJ" and word.lemma == "be":  # "We were married on the 14th."
             mended[head.index] = replace(head, pos="VERB", tag="VBN")
+        determined = any(each.dep == "det" for each in words if each.head == word.index)
+        if word.low == "back" and determined and head.lemma in {"have", "get"}:
+            mended[word.index] = replace(word, pos="NOUN", tag="NN", dep="dobj")  # "I've got a bad back."
         if head.head == head.index and head.low == "like" and head.tag == "IN" and word.dep == "nsubj":
             mended[head.index] = replace(head, pos="VERB", tag="VBP", lemma="like")
             for each in words:

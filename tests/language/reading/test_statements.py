@@ -125,6 +125,11 @@ def test_what_the_rules_lost_is_found(said, legacy, expected):
     ("said", "legacy"),
     [
         ("I was 14.", None),
+        ("That film makes me cry.", None),
+        ("It makes me sad.", None),
+        ("People call me Sam.", None),
+        ("Everybody likes me.", None),
+        ("Cats made me late.", None),
         ("Call me later.", None),
         ("Call me a taxi, please.", None),
         ("Just call me old fashioned.", None),
@@ -267,3 +272,19 @@ def test_a_message_is_read_quickly():
     read(request)
     # About 8 ms a message on a quiet machine.
     assert processor_seconds(lambda: read(request)) < allowed(20 * 0.06)
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("nuts make me ill", "Nuts make the user ill."),
+        ("Milk gives me a stomach ache.", "Milk gives the user a stomach ache."),
+        ("Penicillin makes me itch.", "Penicillin makes the user itch."),
+        ("Spiders scare me.", "Spiders scare the user."),
+        ("I've got a bad back.", "The user has a bad back."),
+        ("I quit smoking.", "The user quit smoking."),
+        ("We hit a deer once.", "The user hit a deer once."),
+    ],
+)
+def test_what_does_something_to_them_and_what_once_happened(said, expected):
+    assert told(said) == [expected]
