@@ -49,18 +49,20 @@ def unshare_all(write: LedgerWrite, facts: FactQuerySet, now: datetime | None = 
 def members_tell(legacy_id: UUID | None = None) -> None:
     """Log in the ledgers of a legacy's members what its own tells of other members' facts since it was told last.
 
-    Without an id, for all legacies of which something was not told. The author is not named, and neither is their
-    agent, if one did it. A member who left meanwhile fails it (NotFound): it runs again.
+    Without an id, starts a task for each legacy of which something was not told. The author is not named, and neither
+    is their agent, if one did it. A member who left meanwhile fails it (NotFound): it runs again.
     """
     if legacy_id is None:
         for pk in Ledger.objects.untold().values_list("pk", flat=True):
-            members_tell(pk)
+            enqueue("facts.tell_members", pk)  # Each by itself: one that fails keeps no other from being told.
         return
-    members = list(Member.objects.filter(legacy_id=legacy_id).values_list("user_id", flat=True))
-    if not members:
+    here = Member.objects.filter(legacy_id=legacy_id)
+    members = list(here.values_list("user_id", flat=True))
+    one_of_them = here.filter(user__is_active=True).values_list("user_id", flat=True).first()
+    if one_of_them is None:
         Ledger.objects.filter(pk=legacy_id).update(untold_from=None)
         return
-    with acting_as(principal_for_job(members[0])) as one, ledger_write(one.actor, legacy_id, *members) as write:
+    with acting_as(principal_for_job(one_of_them)) as one, ledger_write(one.actor, legacy_id, *members) as write:
         since = write.ledgers[legacy_id].untold_from
         if since is None:
             return

@@ -15,6 +15,12 @@ from .conftest import rev, url
 CHANGES = "/api/v1/changes/"
 
 
+def tell():
+    """What the tasks do."""
+    for pk in Ledger.objects.untold().values_list("pk", flat=True):
+        actions.members_tell(pk)
+
+
 @pytest.fixture
 def told(api, member, django_capture_on_commit_callbacks):
     """``told(do)``: what the feed of the member's agent tells of facts when that was done."""
@@ -24,7 +30,7 @@ def told(api, member, django_capture_on_commit_callbacks):
         since = rev(member)
         with django_capture_on_commit_callbacks():
             do()
-        actions.members_tell()
+        tell()
         feed = agent.get(f"{CHANGES}?after={since}").json()["results"]
         return [(each["event"], each["object"]) for each in feed if each["object_type"] in {"fact", "member"}]
 
@@ -45,7 +51,7 @@ def test_of_one_that_is_there_no_more(api, owner, member, staff, legacy, extract
     extract(owner, legacy, "Rosa sang alto.")
     fact = legacy.facts.get()
     api(owner).patch(url(fact, "visibility/"), {"visibility": "shared"})
-    actions.members_tell()
+    tell()
     message = fact.evidence.get().message
     membership = f"/api/v1/legacies/{legacy.pk}/members/{legacy.memberships.get(user=owner).pk}/"
     api(owner).patch(
@@ -65,7 +71,7 @@ def test_of_one_that_is_there_no_more(api, owner, member, staff, legacy, extract
 @pytest.mark.parametrize("scope", ["fact", "everything"])
 def test_of_one_that_is_erased(shared, owner, member, legacy, told, scope):
     fact = shared(owner, legacy)
-    actions.members_tell()
+    tell()
 
     def erase():
         me = principal_for_person(owner.pk)
@@ -78,7 +84,7 @@ def test_of_one_that_is_erased(shared, owner, member, legacy, told, scope):
 
 def test_with_the_legacy_and_without_its_author(api, shared, owner, member, legacy):
     shared(owner, legacy)
-    actions.members_tell()
+    tell()
     (told,) = (each for each in api(member).get(CHANGES).json()["results"] if each["object_type"] == "fact")
     assert (told["meta"], told["actor"]) == ({"legacy": str(legacy.pk)}, "person")
     assert str(owner.pk) not in str(told)
@@ -87,14 +93,14 @@ def test_with_the_legacy_and_without_its_author(api, shared, owner, member, lega
 
 def test_of_their_own_once_only(api, shared, member, legacy):
     fact = shared(member, legacy)
-    actions.members_tell()
+    tell()
     events = [each["event"] for each in api(member).get(CHANGES).json()["results"] if each["object"] == str(fact.pk)]
     assert events == ["ADD", "SHARE"] or events == ["ADD"]
 
 
 def test_and_of_leaving_the_legacy(api, shared, owner, member, legacy, told):
     fact = shared(owner, legacy)
-    actions.members_tell()
+    tell()
     own = legacy.memberships.get(user=member)
     path = f"/api/v1/legacies/{legacy.pk}/members/{own.pk}/"
     assert told(lambda: api(member).delete(path)) == [("LEAVE", str(own.pk))]
@@ -104,19 +110,36 @@ def test_and_of_leaving_the_legacy(api, shared, owner, member, legacy, told):
 def test_not_to_an_agent_that_sees_no_facts(api, shared, owner, member, legacy):
     stylist = api(with_key(factories.AgentFactory(owner=member, role="stylist")))
     shared(owner, legacy)
-    actions.members_tell()
+    tell()
     assert {each["object_type"] for each in stylist.get(CHANGES).json()["results"]} <= {"agent", "preferences"}
 
 
 def test_each_change_once_and_what_comes_meanwhile_next(api, shared, owner, member, legacy):
     shared(owner, legacy, "Rosa sang alto.")
-    actions.members_tell()
+    tell()
     shared(owner, legacy, "Rosa kept bees.")
     actions.members_tell(legacy.pk)
     actions.members_tell(legacy.pk)
     told = Change.objects.of_owner(member.pk).filter(object_type="fact")
     assert list(told.values_list("event", flat=True)) == ["SHARE", "SHARE"]
     assert not Ledger.objects.filter(untold_from__isnull=False).exists()
+
+
+def test_who_may_not_sign_in_keeps_nobody_else_from_being_told(shared, owner, member, stranger, legacy):
+    shared(owner, legacy)
+    legacy.memberships.create(user=stranger)
+    type(stranger).objects.filter(pk__in=[owner.pk, stranger.pk]).update(is_active=False)
+    tell()
+    told = Change.objects.filter(object_type="fact", event="SHARE", ledger__in=[member.pk, stranger.pk])
+    assert {each.ledger_id for each in told} == {member.pk, stranger.pk}
+
+
+def test_each_legacy_is_told_by_a_task_of_its_own(shared, owner, legacy, monkeypatch):
+    shared(owner, legacy)
+    queued = []
+    monkeypatch.setattr("facts.actions.telling.enqueue", lambda *task: queued.append(task))
+    actions.members_tell()
+    assert queued == [("facts.tell_members", legacy.pk)]
 
 
 def test_a_lost_task_is_found_by_the_sweep(shared, owner, legacy, monkeypatch):
