@@ -37,6 +37,9 @@ _GOT = re.compile(
     r"|(?:crohn|parkinson|alzheimer|asthma|diabetes|epilepsy|arthritis|cancer|migraine)\w*(?:'s)?)\b)"
 )
 _ILLNESS = re.compile(r"(?i)(?<!\w)(crohn|parkinson|alzheimer|hashimoto|asperger|tourette|hodgkin)'?s\b")
+_SHORT_ILLNESS = re.compile(
+    r"(?i)\b(?P<has>have|has|had|with) (?P<ill>ms|adhd|copd|ibs|ptsd|ocd|hiv|pcos|add)(?=[.,;!?]|$| )"
+)
 _AGED = {"have": "am", "has": "is", "had": "was"}
 _VOWELS = listed("a e i o u")
 
@@ -62,6 +65,7 @@ def _perfect_with_for(match: re.Match[str]) -> str:
 LEARNERS = (
     (re.compile(r"(?i)\b(?:is|was|were|has been) (?=died\b)"), lambda _: ""),
     (_YEARS_HAD, _age_with_be),
+    (_SHORT_ILLNESS, lambda match: f"{match['has']} {match['ill'].upper()}"),
     (_ILLNESS, lambda match: f"{match[1].capitalize()}'s"),
     (_GOT, lambda match: f" {match['has'] or 'have'} "),
     (_WORKS_LIKE, lambda match: f"{match['works']} as {article(match['first'])} "),

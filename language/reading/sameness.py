@@ -22,8 +22,8 @@ from language.embedders.e5.embedder import TRAITS, BundledEmbedder
 from language.embedders.http import EmbedderUnavailable
 from language.likeness import likeness
 
+from .abbreviations import spelled_out
 from .alignment import Alignment, features_of
-from .clock import told_like
 from .content import Content
 from .differences import differ, differ_in_wording, doubts, has_much_left, may_differ, stay_doubtful
 from .entailed import CONTRADICT, UNRELATED, entailed_features
@@ -76,11 +76,7 @@ class StatementPair:
 
     @cached_property
     def _alignment(self) -> Alignment:
-        first, second = told_like(self.first.text, self.second.text), told_like(self.second.text, self.first.text)
-        return Alignment(
-            self.first if first == self.first.text else Content(first),
-            self.second if second == self.second.text else Content(second),
-        )
+        return Alignment(*spelled_out(self.first, self.second))
 
     @cached_property
     def features(self) -> dict[str, float]:

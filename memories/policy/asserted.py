@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import regex
 
+from language.reading.words import KIN, PETS
+
 _DOUBTFUL = regex.compile(
     r"\?|^(?:if|when|whether|suppose)\b|\b(?:until|no longer|used to|formerly|previously|as a (?:child|kid|boy|girl"
     r"|teenager)|(?:and|but) (?:later |then )?left|(?:not|n['’]t) any ?more|back then|joked|jokingly|pretends?)\b",
@@ -20,6 +22,18 @@ _REPORTED = regex.compile(
     r"(?: (?!that\b)\w+){0,5}? (?:that )?(?P<whom>they|he|she|their|his|her) ",
     regex.IGNORECASE,
 )
+_RELATIVES = "|".join(sorted({*KIN, *PETS, "friend", "boss", "neighbour", "neighbor", "colleague"}))
+_AS_RELATIVE = regex.compile(
+    rf"^(?:the user's|my) (?:(?:\w+ )?(?:{_RELATIVES})(?: \p{{Lu}}\w+)?"
+    r" (?:now |still )?(?:lives?|lived|moved|stays|is|was|works?|comes|came|grew)\b)"
+    r"(?!.*\b(?:user|I|me|my|we|us|they|their|them|both|together|too|also|as well|same|with)\b)",
+    regex.IGNORECASE,
+)
+
+
+def lives_as_relative(text: str) -> bool:
+    """Whether a statement tells where somebody of the user's lives or is, and nothing of the user."""
+    return _AS_RELATIVE.search(text) is not None
 
 
 def is_doubtful(text: str) -> bool:

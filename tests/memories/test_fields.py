@@ -94,6 +94,11 @@ def _judged(texts):
     return [field_of(text, meaning=meaning) for text, meaning in zip(texts, meanings, strict=True)]
 
 
+def test_where_somebody_of_theirs_lives_is_not_their_city():
+    theirs = ["The user's mum lives in a care home in York.", "The user's sister Ida lives in Oslo."]
+    assert _judged([*theirs, "The user's home is Oslo."]) == ["", "", "city"]
+
+
 def test_reading_a_statement_takes_no_time():
     """At most 0.2 ms of processor time, in the median of a round."""
     contents = [content for content, _ in said_of_user.KNOWN]
