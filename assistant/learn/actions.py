@@ -21,7 +21,6 @@ from django.db.models.functions import Cast
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from accounts.categories import load as load_categories
 from accounts.policy import check_sensitive, must_decide, must_write
 from accounts.principals import Principal
 from accounts.queries import principal_for_job
@@ -29,7 +28,8 @@ from accounts.scope import acting_as
 from conversations.actions import Cause, messages_mark, plan_withholding, words_restore, words_withhold
 from conversations.models import Conversation, Message, Withheld
 from conversations.policy import may_mark
-from journal.actions import LedgerWrite, learned_within_a_day, ledger_write, note_model_use
+from facts.actions import PreparedFact
+from journal.actions import LedgerWrite, learned_within_a_day, ledger_write
 from journal.exceptions import NotFound, NotYoursToDecide, Refused
 from journal.leases import (
     Lease,
@@ -38,7 +38,7 @@ from journal.leases import (
 from journal.models import JobRun
 from journal.queue import enqueue
 from language.backends import get_model, get_model_named, get_rules
-from language.base import ExtractionRequest, LanguageModel, MemoryCandidate, ModelUnavailable
+from language.base import LanguageModel, MemoryCandidate, ModelUnavailable
 from language.reading.corrections import corrections_in
 from language.reading.second_tries import second_try
 from memories.actions import memories_decline
@@ -48,8 +48,9 @@ from statements.verdicts import compares_unlocked
 from statements.wording import Embedded
 
 from ..models import Reply
-from .learning import Found, Part, find_memories, learns_memories, note_refusals, working_on
+from .learning import Found, Part, find_memories, learns_facts, learns_memories, note_refusals, working_on
 from .mentioning import mention_places
+from .telling_facts import extract, find_facts, write_facts
 from .updates import telling
 from .waiting import candidates_write
 from .writing import PlanWriter, ReadyRemoval, ReadyRewording
@@ -132,13 +133,15 @@ def _read(lease: Lease, principal: Principal, conversation: Conversation, due: l
         return
     model = _model_for(conversation, part.said)
     with telling(conversation, len(part.said)) as told:
+        facts: Sequence[PreparedFact] = ()
         try:
-            found = _found(lease, principal, model, part)
+            found = _memories(lease, principal, model, part)
+            facts = _facts(lease, principal, model, conversation, part)
         except ModelUnavailable:
-            found = _found(lease, principal, get_rules(), part) if _corrects(part) else Found("")
+            found = _memories(lease, principal, get_rules(), part) if _corrects(part) else Found("")
             if not any(isinstance(each, ReadyRewording | ReadyRemoval) for each in found.ready):
                 raise  # Not urgent: no prompt contains a wrong statement.
-        counts = _write(lease, principal, conversation, reading, found)
+        counts = _write(lease, principal, conversation, reading, found, facts=facts)
         told.update(counts)
     note_refusals(conversation, found)
     log.info(
@@ -161,9 +164,18 @@ def _model_for(conversation: Conversation, indices: Collection[int]) -> Language
     return get_model_named(first) if first and first in settings.KEEPSAKE_COUNCIL_MODELS else get_model()
 
 
-def _found(lease: Lease, principal: Principal, model: LanguageModel, part: Part) -> Found:
+def _memories(lease: Lease, principal: Principal, model: LanguageModel, part: Part) -> Found:
     candidates = partial(_candidates, principal, model, part)
     return find_memories(principal, model, part, candidates=candidates, keep=lease.renew)
+
+
+def _facts(
+    lease: Lease, principal: Principal, model: LanguageModel, conversation: Conversation, part: Part
+) -> Sequence[PreparedFact]:
+    if not learns_facts(principal, conversation):
+        return ()
+    lease.renew()
+    return find_facts(principal, conversation, part.said, extract(principal, model, part))
 
 
 def _corrects(part: Part) -> bool:
@@ -173,19 +185,23 @@ def _corrects(part: Part) -> bool:
 
 def _candidates(principal: Principal, model: LanguageModel, part: Part) -> Sequence[MemoryCandidate]:
     """Return the model's findings without tools."""
-    request = ExtractionRequest(part.messages, principal.name, part.legacy_name, (), sorted(load_categories().by_name))
-    extraction = model.extract(request)
-    note_model_use("extract", extraction.usage)
-    return extraction.memories
+    return extract(principal, model, part).memories
 
 
 @compares_unlocked
 def _write(
-    lease: Lease, principal: Principal, conversation: Conversation, reading: _SingleMessages, found: Found
+    lease: Lease,
+    principal: Principal,
+    conversation: Conversation,
+    reading: _SingleMessages,
+    found: Found,
+    *,
+    facts: Sequence[PreparedFact] = (),
 ) -> Counter[str]:
     """Store the findings and mark the messages as read. Returns the counts."""
     due, part = reading.due, reading.part
-    with ledger_write(principal.actor, conversation.user_id) as write:
+    owners = [conversation.user_id, *([conversation.legacy_id] if facts and conversation.legacy_id else [])]
+    with ledger_write(principal.actor, *owners) as write:
         lease.lock()
         # As for a batch: decisions of the person during the model call count.
         principal = principal_for_job(conversation.user_id)
@@ -199,6 +215,7 @@ def _write(
         teaching = {index: message for index, message in part.still_so(messages).items() if index in part.said}
         left = settings.EXTRACTED_PER_USER_AND_DAY - learned_within_a_day(locked.user_id)
         most = min(settings.EXTRACTED_PER_USER_MESSAGE * len(teaching), left)
+        most -= write_facts(write, principal, locked, facts, teaching, most=most)
         writer = PlanWriter(write, principal, locked, teaching, found.written_by, most)
         writer.write_all(found.ready)
         mention_places(write, principal, list(teaching.values()))

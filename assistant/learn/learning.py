@@ -95,6 +95,11 @@ class Part:
         return {index: each for index, each in messages.items() if self.read.get(index) == as_read(each)}
 
     @property
+    def by_user(self) -> dict[int, str]:
+        """All messages of the user by index, with those that are only context."""
+        return {each.index: each.content for each in self.messages if each.role == Message.Role.USER}
+
+    @property
     def most(self) -> int:
         """Maximum number of changes; those over the cap wait."""
         return _CALLS_A_CHANGE * settings.EXTRACTED_PER_USER_MESSAGE * len(self.said)

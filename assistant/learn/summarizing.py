@@ -7,7 +7,7 @@ the range are unchanged, so a batch that runs twice, or is interrupted, writes o
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -19,15 +19,14 @@ from django.db.models import CharField, Exists, OuterRef, Q
 from django.db.models.functions import Cast
 from django.utils import timezone
 
-from accounts.categories import load as load_categories
 from accounts.principals import Principal
 from accounts.queries import principal_for_job
 from accounts.scope import acting_as
 from conversations.actions import chunk_write, chunks_hide, conversation_close
 from conversations.models import Conversation, ConversationChunk, Message
-from facts.actions import PreparedFact, prepare_extracted, record_extracted
+from facts.actions import PreparedFact
 from facts.models import LegacyFact
-from journal.actions import learned_within_a_day, ledger_write, note_model_use
+from journal.actions import learned_within_a_day, ledger_write
 from journal.exceptions import NotFound
 from journal.leases import (
     Lease,
@@ -39,13 +38,11 @@ from journal.models import JobRun, Ledger
 from journal.operation_actions import note_operation
 from journal.queue import enqueue
 from language.backends import get_embedder, get_model
-from language.base import Extraction, ExtractionRequest, FactCandidate, MemoryCandidate, ModelAnswerInvalid, Vectors
+from language.base import Extraction, ModelAnswerInvalid, Vectors
 from language.fillers import NOTHING_NEW
 from language.gates import mask_sensitive
 from memories.models import Memory
-from statements.actions import candidate_keep
 from statements.models import Candidate
-from statements.policy import urgency
 from statements.verdicts import compares_unlocked
 
 from . import actions as extracting
@@ -53,16 +50,16 @@ from .learning import (
     Found,
     Part,
     find_memories,
-    learns_facts,
     learns_memories,
     note_refusals,
     working_on,
 )
 from .mentioning import mention_places
+from .telling_facts import extract, find_facts, write_facts
 from .untrue import cut_untrue, without_rejected
 from .updates import telling
 from .waiting import candidates_write
-from .writing import WAITING, PlanWriter
+from .writing import PlanWriter
 
 log = structlog.get_logger(__name__)
 
@@ -188,11 +185,7 @@ def _compute(principal: Principal, batch: _Batch, *, reads: bool) -> _Computed:
     extraction = summarize_part(principal, conversation, batch.part)
     embedder = get_embedder()
     vector = embedder.embed_passages([extraction.summary])[0]
-    facts: list[PreparedFact] = []
-    if conversation.legacy_id and learns_facts(principal, conversation):
-        facts = prepare_extracted(
-            conversation.legacy_id, conversation.user_id, extraction.facts, written_by=extraction.model
-        )
+    facts = find_facts(principal, conversation, batch.part.by_user, extraction)
     found = Found(extraction.model)
     if reads:
         found = find_memories(
@@ -238,11 +231,7 @@ def _write(principal: Principal, batch: _Batch, computed: _Computed) -> tuple[in
             settings.EXTRACTED_PER_USER_MESSAGE * len(said),
             settings.EXTRACTED_PER_USER_AND_DAY - learned_within_a_day(conversation.user_id),
         )
-        facts = 0
-        if computed.facts and learns_facts(principal, locked):
-            in_order = sorted(computed.facts, key=lambda fact: urgency(fact.wording.content))
-            _let_wait(in_order[max(0, left) :], messages)
-            facts = len(record_extracted(write, principal, locked, in_order[: max(0, left)], messages))
+        facts = write_facts(write, principal, locked, computed.facts, messages, most=left)
         if not learns_memories(principal, locked):
             return facts, Counter()
         teaching = {index: messages[index] for index in batch.part.said if index in messages}
@@ -252,16 +241,6 @@ def _write(principal: Principal, batch: _Batch, computed: _Computed) -> tuple[in
         writer.write_all(found.ready)
         mention_places(write, principal, list(teaching.values()))
     return facts, writer.counts
-
-
-def _let_wait(facts: Sequence[PreparedFact], messages: Mapping[int, Message]) -> None:
-    """Store the facts over a cap as candidates."""
-    for fact in facts:
-        message = messages.get(fact.indices[0])
-        if message is not None:
-            found = MemoryCandidate(fact.category, fact.wording.content, fact.indices[:1], fact.quote)
-            candidate_keep(message, found, fact.written_by, is_fact=True)
-            note_operation("extract", WAITING, "skipped", user_id=message.user_id, thread_id=message.conversation_id)
 
 
 def open_messages(conversation: Conversation, start: int, end: int, now: datetime) -> dict[int, Message]:
@@ -282,17 +261,9 @@ def summarize_part(principal: Principal, conversation: Conversation, part: Part)
 
     Raises ModelUnavailable, ModelAnswerInvalid (also for an answer that is formally right but unusable).
     """
-    request = ExtractionRequest(
-        messages=part.messages,
-        user_name=principal.name,
-        legacy_name=part.legacy_name,
-        fact_categories=LegacyFact.Category.values,
-        memory_categories=sorted(load_categories().by_name),
-    )
-    if not request.messages:
+    if not part.messages:
         return Extraction(summary=NOTHING_NEW, model=get_model().name)
-    extraction = get_model().extract(request)
-    note_model_use("extract", extraction.usage)
+    extraction = extract(principal, get_model(), part)
     # A secret spread over a question and its answer may be recognisable in the summary only.
     summary = mask_sensitive(extraction.summary.strip())
     if not summary:
@@ -301,18 +272,7 @@ def summarize_part(principal: Principal, conversation: Conversation, part: Part)
     if summary != extraction.summary.strip():
         note_operation("extract", "mask", user_id=conversation.user_id, thread_id=conversation.pk)
     summary = without_rejected(conversation.user_id, summary) or NOTHING_NEW
-    users = (utterance for utterance in part.messages if utterance.role == Message.Role.USER)
-    said = {utterance.index: utterance.content for utterance in users}
-    facts = tuple(fact for fact in extraction.facts if _is_borne_out(fact, said))
-    return replace(extraction, summary=summary[:SUMMARY_MAX_CHARACTERS], facts=facts)
-
-
-def _is_borne_out(fact: FactCandidate, said: dict[int, str]) -> bool:
-    """Whether a candidate has valid evidence: known messages of the user, and a quote contained in one."""
-    if not fact.indices or any(index not in said for index in fact.indices):
-        return False
-    quote = fact.quote.strip()
-    return bool(quote) and quote in said[fact.indices[0]]
+    return replace(extraction, summary=summary[:SUMMARY_MAX_CHARACTERS])
 
 
 def conversation_finish(principal: Principal, conversation_id: UUID) -> JobRun | None:

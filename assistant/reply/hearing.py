@@ -132,7 +132,7 @@ def said_here(principal: Principal, begun: Begun) -> list[Source]:
     unread = {message.index for message in messages if not message.processed}
     told = [(index, content, False) for index, content in _holding(principal, part) if index in unread]
     facts = () if part.legacy_name is None else _read(principal, part).facts
-    told += [(each.indices[0], each.content, True) for each in facts]
+    told += [(each.indices[0], each.content, True) for each in facts if not unread.isdisjoint(each.indices)]
     at = {message.index: message.at for message in messages}
     for index, content, said_at in _waiting_facts(principal, begun, conversation):
         told.append((index, content, True))
@@ -153,14 +153,13 @@ def said_here(principal: Principal, begun: Begun) -> list[Source]:
 def _waiting_facts(
     principal: Principal, begun: Begun, conversation: Conversation
 ) -> Iterable[tuple[int, str, datetime]]:
-    """Return the index, content and time of facts that were read in the summarised part and wait for review."""
-    if conversation.legacy_id is None or not conversation.summarized_upto:
+    """Return the index, content and time of facts that were read in the conversation and wait for review."""
+    if conversation.legacy_id is None:
         return ()
     facts = LegacyFact.objects.visible_to(principal).filter(
         user_id=begun.user_id,
         state=LegacyFact.State.PROPOSED,
         evidence__message__conversation=conversation,
-        evidence__message__index__lt=conversation.summarized_upto,
     )
     columns = ("evidence__message__index", "content", "evidence__message__at")
     return facts.order_by("-evidence__message__index", "pk").values_list(*columns)[:_LOOKS_BACK]

@@ -732,7 +732,7 @@ class TestAllOrNothing:
         assert not Memory.objects.exists()
 
 
-@pytest.mark.parametrize(("found", "queries"), [(0, 52), (1, 61), (3, 73)])
+@pytest.mark.parametrize(("found", "queries"), [(0, 53), (1, 62), (3, 74)])
 def test_what_a_batch_costs_in_queries(model, legacy, django_assert_num_queries, owner, talk, found, queries):
     """As many for what was said, however long it is, and as many again for each thing that is remembered."""
     model.finds(("hobby", "Rosa loved gardening.", 0, "Rosa"))

@@ -7,7 +7,7 @@ from accounts.queries import principal_for_person
 from assistant.learn.actions import extract_messages
 from assistant.learn.summarizing import conversation_finish, maybe_summarize
 from facts.actions import fact_reject
-from facts.models import LegacyFact
+from facts.models import FactLink, LegacyFact
 from language.reading.replying import NOTHING_FOUND
 from tests import factories
 
@@ -44,3 +44,40 @@ def test_what_waits_for_review_is_told_in_the_talk_it_was_said_in_and_not_what_w
     assert BORN not in text_of(say(client, talk(owner, legacy=legacy), "when was she born?"))
     fact_reject(me, fact.pk)
     assert text_of(say(client, conversation, "when was she born?")) == NOTHING_FOUND
+
+
+def heard(api, owner, talk, name, *said):
+    """Say it in a talk about somebody of that name, each read at once as by a worker. Returns the facts."""
+    conversation = talk(owner, legacy=factories.LegacyFactory(owner=owner, name=name))
+    for content in said:
+        say(api(owner), conversation, content)
+        extract_messages(conversation.pk)
+    return conversation, LegacyFact.objects.filter(legacy=conversation.legacy).order_by("extracted_at")
+
+
+def test_what_is_noted_is_a_fact_once_its_message_was_read_and_once_only(api, owner, talk):
+    """Reproduction: facts came with the batch only, after an hour or thirty messages, and the answer said "Noted"."""
+    said = ["Remember that Emil was a baker in Graz.", "He sang in the choir of San Giusto."]
+    conversation, facts = heard(api, owner, talk, "Grandpa Emil", *said)
+    first = ["Emil was a baker in Graz.", "Emil sang in the choir of San Giusto."]
+    assert list(facts.values_list("content", flat=True)) == first
+    fact_reject(principal_for_person(owner.pk), facts[1].pk)
+    conversation_finish(principal_for_person(owner.pk), conversation.pk)
+    assert maybe_summarize(conversation.pk) == 1
+    assert list(facts.values_list("content", "state")) == [(first[0], "active"), (first[1], "rejected")]
+    assert "Giusto" not in text_of(say(api(owner), conversation, "Where did he sing?"))
+
+
+@pytest.mark.parametrize(
+    ("said", "again"),
+    [
+        ("Her husband Bruno died in the war.", "Actually Bruno didn't die in the war, he emigrated to Argentina."),
+        ("She was born in Trieste in 1931.", "She was born in 1929, not 1931."),
+        ("She was born in Trieste in 1931.", "1929, not 1931."),
+    ],
+)
+def test_what_was_corrected_later_in_the_talk_is_linked_to_what_contradicts_it(api, owner, talk, settings, said, again):
+    settings.KEEPSAKE_EMBEDDER = "bundled"
+    _conversation, facts = heard(api, owner, talk, "Rosa", said, "She liked cats.", again)
+    contradicted = FactLink.objects.filter(kind="contradicts", to_fact=facts[0])
+    assert contradicted.exists(), list(facts.values_list("content", flat=True))

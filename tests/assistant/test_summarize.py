@@ -209,7 +209,7 @@ def test_a_failing_write_leaves_nothing_half_done(owner, legacy, model, talk, mo
 
     model.finds(("hobby", "Rosa loved gardening.", 4, "I remember her well"))
     with monkeypatch.context() as patch:
-        patch.setattr("assistant.learn.summarizing.record_extracted", fail)
+        patch.setattr("assistant.learn.telling_facts.record_extracted", fail)
         with pytest.raises(IntegrityError):
             actions.maybe_summarize(conversation.pk)
     conversation.refresh_from_db()
