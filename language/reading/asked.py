@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -17,9 +18,13 @@ _REMEMBER = (
     r"for future reference|for next time|write down|make sure you remember)"
 )
 _ASKED = re.compile(
-    rf"(?i)^{_POLITE}{_REMEMBER}(?:(?: that|:| -| of the following)+,?:? |, (?=(?:i|my)\b)| (?=(?:i|my|"
+    rf"(?i)^{_POLITE}{_REMEMBER}(?:(?: that|:| -| (?:of )?the following)+,?:? |, (?=(?:i|my)\b)| (?=(?:i|my|"
     rf"i'm|we|our)\b))(?P<what>\S.*)"
 )
+_SENTENCE = re.compile(r"[^.!?\s][^.!?]*")
+_NEXT_PART = re.compile(r"(?i);(?: and)? (?:that )?(?=\w)")
+_NEXT_THAT = re.compile(r"(?i)(?:;(?: and)?|,(?: and)?| and) that (?=\w)|;(?: and)? (?=\w)")
+_THANKS = re.compile(r"(?i)(?:,| -) (?:please|ok|okay|cheers|(?:many )?(?:thanks|thank you)(?: [\w ]{1,15})?)[.! ]*$")
 _REQUEST = re.compile(r"(?i)^(?:can|could|will|would) you\b")
 _FUTURE = re.compile(rf"(?i)^{_POLITE}(?:for future reference|for next time)[,:]? (?P<what>\S.*)")
 _HENCEFORTH = re.compile(
@@ -93,9 +98,24 @@ def find_asked(sentence: str) -> RememberRequest | None:
     for pattern in (_FUTURE, _ASKED, _POINTING_LAST):
         match = pattern.match(sentence)
         if match and not match["what"].endswith("?"):
-            order = _order(match["what"]) if pattern is not _POINTING_LAST else ""
-            return RememberRequest("order" if order else "what", *match.span("what"), order)
+            what = _THANKS.sub("", match["what"])
+            order = _order(what) if pattern is not _POINTING_LAST else ""
+            start = match.start("what")
+            return RememberRequest("order" if order else "what", start, start + len(what), order)
     return None
+
+
+def split_lists(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the edits (start, end, new text) that make "remember that …, that … and that …" one request for each."""
+    for sentence in _SENTENCE.finditer(text):
+        asked = _ASKED.match(sentence[0])
+        if asked is not None:
+            # "That" in the first part may begin what somebody else says.
+            what = sentence.start() + asked.start("what")
+            parts = list(_NEXT_THAT.finditer(text, what, sentence.end()))
+            nested = parts and re.search(r"\bthat\b", text[what : parts[0].start()])
+            for part in _NEXT_PART.finditer(text, what, sentence.end()) if nested else parts:
+                yield *part.span(), ". Remember that "
 
 
 def _is_name(words: str) -> bool:

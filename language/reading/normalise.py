@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from language.reading.asked import split_lists
 from language.reading.elliptic import complete_answer
 from language.reading.learners import LEARNERS
 from language.reading.lexicon import is_word
@@ -302,6 +303,7 @@ def normalise(
     mended.replace(re.compile(r"\s{2,}"), " ")
     mended.replace(re.compile(r"(?:(?<=[.!?] )|^)[a-z]"), lambda match: match.group().upper())
     mended.replace(_SAID_OF_QUOTE, lambda match: f"{match['who'] or about or 'I'} used to say {match['quote']}")
+    mended.edit(list(split_lists(mended.text)))
     mended.edit(complete_answer(reply, mended.text, text, about or ("I" if own else "")))
     mended.edit(list(expand_notes(mended.text, about or ("I" if own else ""), about)))
     # Without a full stop, the parser takes the last noun for a verb.

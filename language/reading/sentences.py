@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from language.reading.asked import find_asked
 from language.reading.notes import is_label
 from language.reading.words import ENGLISH, KIN, listed
 
@@ -84,7 +85,11 @@ def _blank(match: re.Match[str]) -> str:
 def _blank_unless_own(match: re.Match[str]) -> str:
     line, who = match.group(), match.group("who").lower()
     words = who.split()
-    if who in _OWN_LABELS or (len(words) > 1 and not _OF_A_CLAUSE.isdisjoint(re.split("[ ']", who))):
+    if (
+        who in _OWN_LABELS
+        or find_asked(line.strip()) is not None
+        or (len(words) > 1 and not _OF_A_CLAUSE.isdisjoint(re.split("[ ']", who)))
+    ):
         return line
     said = line.partition(":")[2]
     if _TOPIC.match(who) and (not is_label(who) or _SUBJECT_FIRST.match(said)):

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from language.base import ExtractionRequest, Utterance
-from language.reading.asked import find_asked
+from language.reading.asked import RememberRequest, find_asked
 from language.reading.filters import doubts_previous, is_prompt_injection
 from language.reading.foreign import is_foreign
 from language.reading.fragments import subject_asked_about, supply_subjects
@@ -142,13 +142,17 @@ class _BatchReader:
             return []
         reader = MessageReader(self.cast, message, normalised, self.reply, self.dropped, defaults_to_user=own)
         done: list[list[ReadStatement]] = []
+        order, before = None, ""
         for first, last in parsed.sentences:
             words = parsed.words[first:last]
             sentence = parsed.text[words[0].start : words[-1].end].strip()
             if doubts_previous(sentence) and done:
                 self.dropped["hedge"] += len(done[-1])
                 done[-1] = []
-            order = find_asked(sentence)
+            # Where the parser divides a sentence, its second part is asked for with the first.
+            is_open = order is not None and order.form == "what" and not before.endswith((".", "!", "?"))
+            order = RememberRequest("what", 0, len(sentence)) if is_open else find_asked(sentence)
+            before = sentence
             if order is not None and order.form == "before":
                 done[-1:] = [[replace(one, is_explicit=True) for one in each] for each in done[-1:]]
                 continue
