@@ -312,6 +312,19 @@ class TestForgetting:
         assert tell("Forget that I told you about the swan in Laxenburg.") == NOTHING_TO_FORGET
         assert len(remembered()) == 1
 
+    @pytest.mark.parametrize("said", ["Forget that.", "Undo that", "Forget Bello."])
+    def test_a_question_before_is_left_alone(self, tell, settings, said):
+        settings.KEEPSAKE_EMBEDDER = "bundled"
+        tell("What is my mother called?")
+        assert tell(said) == NOTHING_TO_FORGET
+        assert record().startswith("What is my mother called?")
+
+    def test_by_a_name_all_about_it_is_forgotten(self, tell, owner):
+        factories.MemoryFactory(user=owner, content="The user's dog is called Bello.")
+        factories.MemoryFactory(user=owner, content="The vet says that Bello limps on cold days.")
+        assert tell("Forget Bello.").endswith(NOT_KEPT)
+        assert remembered() == []
+
     def test_what_is_found_as_a_memory_only_is_forgotten_and_confirmed(self, tell, owner):
         factories.MemoryFactory(user=owner, content="The user sells cannabis.")
         assert tell("Forget that I told you that I sell cannabis.").endswith(NOT_KEPT)

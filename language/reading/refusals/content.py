@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from language.reading.words import listed
 
-from ..parse import parse
+from ..parse import Parsed, Word, parse
 from .subjects import content_words
 from .wording import without_soft_words
 
@@ -44,3 +44,29 @@ def is_fragment(text: str) -> bool:
     """Whether a text has no subject."""
     parsed = parse(text)
     return parsed is not None and not any(word.dep in {"nsubj", "nsubjpass"} for word in parsed.words)
+
+
+def is_order(parsed: Parsed, root: Word) -> bool:
+    """Whether a sentence is an imperative for something other than keeping quiet."""
+    subject = parsed.child(root, "nsubj", "nsubjpass", "neg", "aux")
+    return (
+        root.tag in {"VB", "VBP", "NN"}
+        and subject is None
+        and bool(content_words(parsed.words))
+        and (root.low not in _KEEPS_QUIET)
+    )
+
+
+def object_to_forget(text: str) -> frozenset[str]:
+    """The content words of what an order to keep quiet has as its object: "please forget Bello"."""
+    parsed = parse(text)
+    root = parsed.root if parsed is not None else None
+    thing = parsed.child(root, "dobj") if parsed is not None and root is not None else None
+    if parsed is None or root is None or thing is None or root.low not in _KEEPS_QUIET:
+        return frozenset()
+    return frozenset(content_words(parsed.subtree(thing)))
+
+
+_KEEPS_QUIET = listed(
+    "keep leave forget skip omit hush shush unhear unsee unsay spare bury burn scratch scrap lose take disregard ignore"
+)

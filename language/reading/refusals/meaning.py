@@ -13,16 +13,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from language.reading.questions import is_question
 from language.reading.sentences import Sentence, split_sentences
-from language.reading.words import listed
 
-from ..parse import Parsed, Word, parse
+from ..parse import parse
 from .answers import LEAST_OF_PLAIN_WORDS, LEAST_THAT_DECLINES, SURELY_KEEPS, refusing_margin
-from .content import is_fragment, refers_back, says_something
+from .content import is_fragment, is_order, object_to_forget, refers_back, says_something
 from .judged import declines
 from .naming import DENIES
 from .questions import answers_another, asking_sentences, asks_last, asks_or_announces, changes_topic, only_announces
-from .requests import SAYS_THIS, RefusalRequest, acts_in, flat, is_reported, judged_acts
+from .requests import SAYS_THIS, RefusalRequest, acts_in, flat, is_reported, judged_acts, names_what_was_said
 from .subjects import SentenceWords, content_words, lemmas
 from .wording import (
     after_opening_no,
@@ -127,7 +127,7 @@ class _RefusalResolver:
         """
         parsed = parse(self.turns[self.last_index].content[act.start : act.end])
         root = parsed.root if parsed is not None else None
-        if parsed is None or root is None or not _is_order(parsed, root):
+        if parsed is None or root is None or not is_order(parsed, root):
             return False
         inside = [each for each in self.sentences if each.start < act.end and act.start < each.end]
         before = [each for each in self.sentences if inside and each.end <= inside[0].start]
@@ -142,10 +142,8 @@ class _RefusalResolver:
         told = [each for each in inside if self._has_other_content(each, act)]
         if act.named_text:
             return self._resolve_named(act, inside, before)
-        if act.is_learned and not told and (spoken_of := self._resolve_by_words(act, before)) is not None:
-            return Refusal(
-                (*spoken_of.passages, *((self.last_index, each.text) for each in inside)), spoken_of.named_lemmas
-            )
+        if act.is_learned and not told and (spoken_of := self._resolve_learned(act, inside, before)) is not None:
+            return spoken_of
         if act.refers_ahead:
             points_on = SAYS_THIS.search(self.turns[self.last_index].content[act.start : act.end]) is not None
             told = [*told, *(after if points_on or not told else ())]
@@ -162,8 +160,9 @@ class _RefusalResolver:
                 passages += self._previous_sentences(last_only=not act.is_learned or _means_part(inside))
             return Refusal(tuple(passages))
         part = act.is_learned and _means_part(inside)
+        previous = self._previous_sentences(last_only=act.refers_to_last or part)
         return Refusal(
-            tuple(self._previous_sentences(last_only=act.refers_to_last or part)),
+            tuple(previous or [(self.last_index, each.text) for each in inside if self._latest_told()]),
             answers_question=self._question is not None,
         )
 
@@ -188,8 +187,10 @@ class _RefusalResolver:
         asked = self._resolve_question(question)
         places = {place for place, _ in asked.passages}
         is_passed_over = places.isdisjoint(place for each in refusals for place, _ in each.passages)
+        # "I don't want you to know that I drink" tells something new that is not to be kept.
+        tells = all(each.is_negated is not None for each in refusals) and not names_what_was_said(said)
         allowed = begins_with_yes(said) or allows_keeping(said) or asks_for_objections(question)
-        return [asked] if is_passed_over and not allowed else []
+        return [asked] if is_passed_over and not (allowed or tells) else []
 
     def asked_about(self, refusal: Refusal) -> Iterator[tuple[int, str]]:
         """The sentences that asked or announced to keep what is refused, whatever words they share with it."""
@@ -252,9 +253,12 @@ class _RefusalResolver:
         return "" if before is not None and before.is_held else None
 
     def _previous_sentences(self, *, last_only: bool = False) -> list[tuple[int, str]]:
-        """The sentences of the person's previous message, or only its last one."""
+        """The sentences of the person's previous message that state something, or only the last of them."""
         near = self._latest_told()
-        return near[-1:] if last_only and near and not self.turns[near[0][0]].is_held else near
+        if near and self.turns[near[0][0]].is_held:
+            return near
+        told = [each for each in near if not is_question(each[1])]
+        return told[-1:] if last_only else told
 
     def _latest_told(self) -> list[tuple[int, str]]:
         """The sentences of the person's previous message; of one that only agrees, those of what it agreed to."""
@@ -292,10 +296,21 @@ class _RefusalResolver:
         just_said = self._previous_sentences() if not before else []
         # A noun phrase for something just said: "my address". A clause repeats words, and a question states nothing.
         by_name = not subjects and not act.covers_all and _OWN_THING.match(act.named_text)
-        if not meant and len(just_said) == 1 and by_name and not just_said[0][1].rstrip().endswith("?"):
+        if not meant and len(just_said) == 1 and by_name:
             meant = just_said
         denied = DENIES.search(act.named_text) is not None if subjects else None
         return Refusal((*meant, *((self.last_index, each.text) for each in inside)), words, act.covers_all, denied)
+
+    def _resolve_learned(
+        self, act: RefusalRequest, inside: Sequence[Sentence], before: Sequence[Sentence]
+    ) -> Refusal | None:
+        """What the words of a judged request name; None if it only points."""
+        own = tuple((self.last_index, each.text) for each in inside)
+        if (spoken_of := self._resolve_by_words(act, before)) is not None:
+            return Refusal((*spoken_of.passages, *own), spoken_of.named_lemmas)
+        text = self.turns[self.last_index].content[act.start : act.end]
+        named = frozenset() if _OF_WORDS.search(text) else object_to_forget(text)
+        return Refusal(own, named) if named else None
 
     def _resolve_by_words(self, act: RefusalRequest, before: Sequence[Sentence]) -> Refusal | None:
         """What a request refers to by words of its clause mentioned before: "leave mum's drinking out"."""
@@ -342,20 +357,6 @@ def _means_part(inside: Iterable[Sentence]) -> bool:
     return any(_PART.search(each.text) for each in inside)
 
 
-def _is_order(parsed: Parsed, root: Word) -> bool:
-    """Whether a sentence is an imperative for something other than keeping quiet."""
-    subject = parsed.child(root, "nsubj", "nsubjpass", "neg", "aux")
-    return (
-        root.tag in {"VB", "VBP", "NN"}
-        and subject is None
-        and bool(content_words(parsed.words))
-        and (root.low not in _KEEPS_QUIET)
-    )
-
-
-_KEEPS_QUIET = listed(
-    "keep leave forget skip omit hush shush unhear unsee unsay spare bury burn scratch scrap lose take disregard ignore"
-)
 _OF_WORDS = re.compile(
     r"\b(?:it|that|these|those|them|he|him|she|her|they|what|which|here|this(?! (?:time|once|moment)\b)|\w+thing|"
     r"things?|parts?|bits?|stor(?:y|ies)|stuff|matter|business|words?|sentences?|remarks?|pieces?|facts?|notes?|"

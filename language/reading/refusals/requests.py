@@ -26,6 +26,7 @@ from .wording import (
     is_clear_no,
     objects,
     says_no,
+    without_soft_words,
 )
 
 
@@ -96,6 +97,7 @@ _WHERE = any_case(
 )
 _CLAUSE = any_case(r"(?P<what>(?:i|we|he|she|they) (?!ever\b|just\b)[\w']+ \S.*)")
 """What is to be forgotten, without "that": "forget I hate coriander"."""
+_NAME = re.compile(rf"(?!(?:{_DAYS})\b)[A-Z][\w'-]+(?: [A-Z][\w'-]+)*")
 _WAS = any_case(r"\b(?:\w+ed|was|put|were|did|left|met)\b")
 _OWNED = any_case(r"(?P<what>(?:my|our|his|her|their|[\w']+'s)\s.*\S)")
 _THE = any_case(r"(?P<what>(?:the|i|we|he|she|they)\s.*\S)")
@@ -116,6 +118,8 @@ _ABOUT = any_case(
     r"\s*[,–—-]\s*(?:the (?:one|bit|part|thing) )?(?:about|regarding) (?P<what>[\w'-]+(?: [\w'-]+){0,4})(?=[.!]*\s*$)"
 )
 """What a request names after it has pointed: "scratch that last one, about coriander"."""
+_DISPUTES = any_case(r"(?:\b(?:is|are|was|were)|'s)(?: \w+)? (?:wrong|untrue|false|incorrect|outdated)\W*$")
+"""What is said to be wrong is corrected, not refused."""
 _HASTY = frozenset({"ignore", "disregard", "drop", "remove"})
 _AHEAD = any_case(r"\s*(?::|but\b|,\s*but\b)")
 _ONLY_SOFT = any_case(SOFT)
@@ -152,16 +156,21 @@ def acts_in(line: str) -> list[RefusalRequest]:
 
 
 def names_what_was_said(text: str) -> bool:
-    """Whether a sentence asks to forget something that it names, or names what the person said before."""
+    """Whether a sentence asks to forget what it names, or what the person said before, and says nothing itself."""
     line = flat(text)
-    named = [act for act in acts_in(line) if act.named_text]
-    return any(FORGOTTEN.match(line, act.start) or _TOLD.search(line, act.start, act.end) for act in named)
+    return any(
+        FORGOTTEN.match(line, act.start) or _TOLD.search(line, act.start, act.end)
+        if act.named_text
+        else not any(map(str.isalnum, without_soft_words(line[: act.start] + line[act.end :])))
+        for act in acts_in(line) or judged_acts(line)
+    )
 
 
 def judged_acts(line: str) -> list[RefusalRequest]:
     """The requests found by the network."""
     spans = judged_spans(line, ordered=_is_ordered(line))
-    return [_ahead(line, RefusalRequest(*span, is_learned=True)) for span in spans if not _is_quoted(line, span[0])]
+    asking = (span for span in spans if not (_is_quoted(line, span[0]) or _DISPUTES.search(line, *span)))
+    return [_ahead(line, RefusalRequest(*span, is_learned=True)) for span in asking]
 
 
 def _is_ordered(line: str) -> bool:
@@ -211,7 +220,7 @@ def _forgotten(text: str) -> Iterator[RefusalRequest]:
             named = _named(what, owned=owned, the=placed)
             if named is None and verb == "forget" and not goes_on:
                 told = _WHERE.match(what) or _CLAUSE.match(what)
-                named = (told["what"], False) if told is not None else None
+                named = (told["what"], False) if told is not None else (what, True) if _NAME.fullmatch(what) else None
             if named is not None:
                 yield RefusalRequest(match.start("act"), end, *named)
 

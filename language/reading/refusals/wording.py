@@ -51,6 +51,7 @@ _KEEPING = {
     "|make (?:a )?note of"
     r"|take note of|keep (?:a )?(?:note|record|track) of|keep|keep in mind|bear in mind|include|repeat|quote",
     "down": r"(?:write|jot|put)(?= .{0,99}\bdown\b)(?: down)?",
+    "known": r"(?<=want you to )(?:know|learn)",
     "about": r"(?:write|mention|say|tell)(?= (?:anything |something |a word |about ))",
     "pointed": r"(?:add|put)(?= (?:that|this|it)\b)",
     "placed": rf"(?:put|add|write|mention|use|list|file|enter|have|include|bring|leave)(?=.{{0,99}}{PLACE})",

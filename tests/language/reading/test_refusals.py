@@ -163,3 +163,43 @@ def test_the_forms_of_a_word_are_those_that_endings_do_not_give():
     assert forms_of("shoot") == {"shoot", "shot"}
     assert forms_of("father") >= {"father", "dad"}
     assert forms_of("swan") == {"swan"}
+
+
+ASKED = "What's the name of my mum?"
+
+
+def passages_and_names(*turns):
+    said = [Turn("assistant" if place % 2 else "user", text) for place, text in enumerate(turns)]
+    refusal = find_refusal(said, len(said) - 1)
+    return refusal and (refusal.passages, refusal.named_lemmas)
+
+
+@pytest.mark.parametrize(
+    ("said", "named"),
+    [
+        ("Forget Bello.", {"bello"}),
+        ("forget Aunt Agatha", {"aunt", "agatha"}),
+        ("Please forget Bello, thanks.", {"bello"}),
+        ("Forget that.", set()),
+        ("Don't keep that.", set()),
+        ("Undo that", set()),
+        ("I don't want you to know that I drink cider.", {"drink", "cider"}),
+    ],
+)
+def test_a_question_before_is_never_what_is_meant(said, named):
+    assert passages_and_names(ASKED, "Helga.", said) == (((2, said),), frozenset(named))
+
+
+def test_what_a_refusal_tells_itself_declines_no_offer_before_it():
+    said = "I don't want you to know that I drink cider."
+    turns = [
+        Turn("user", "Peter lives in Graz.", is_held=True),
+        Turn("assistant", "Shall I remember that?"),
+        Turn("user", said),
+    ]
+    assert find_refusal(turns, 2).passages == ((2, said),)
+
+
+@pytest.mark.parametrize("said", ["Everything you know about my address is wrong.", "I don't know that he drinks."])
+def test_what_is_wrong_or_unknown_is_not_refused(said):
+    assert passages_and_names("I live in Graz.", "I see.", said) is None
