@@ -73,9 +73,8 @@ def _read_for(principal: Principal, begun: Begun, request: ReplyRequest) -> Repl
     heard = heard_in(principal, begun, held, near)
     told = _sources(principal, begun, found)
     total = Memory.objects.visible_to(principal).in_use(principal).count() if asks_of_me(begun.question) else 0
-    return replace(
-        request, found=tuple(dict.fromkeys(told)), heard=heard, unknown=_unknown(principal), remembered=total
-    )
+    unknown = () if heard.about else _unknown(principal)
+    return replace(request, found=tuple(dict.fromkeys(told)), heard=heard, unknown=unknown, remembered=total)
 
 
 def _results(principal: Principal, begun: Begun, query: str) -> Sequence[Result]:

@@ -8,7 +8,7 @@ from assistant.learn.actions import extract_messages
 from assistant.learn.summarizing import conversation_finish, maybe_summarize
 from facts.actions import fact_reject
 from facts.models import FactLink, LegacyFact
-from language.reading.replying import NOTHING_FOUND
+from language.reading.replying import NOTHING_FOUND, QUESTIONS
 from tests import factories
 
 from .replying import say, text_of
@@ -81,3 +81,10 @@ def test_what_was_corrected_later_in_the_talk_is_linked_to_what_contradicts_it(a
     _conversation, facts = heard(api, owner, talk, "Rosa", said, "She liked cats.", again)
     contradicted = FactLink.objects.filter(kind="contradicts", to_fact=facts[0])
     assert contradicted.exists(), list(facts.values_list("content", flat=True))
+
+
+def test_in_a_talk_about_somebody_nothing_is_asked_about_the_person_themselves(api, owner, talk):
+    conversation = talk(owner, legacy=factories.LegacyFactory(owner=owner, name="Rosa"))
+    said = [text_of(say(api(owner), conversation, each)) for each in ("Hello!", "yes", "It rains.")]
+    said.append(text_of(say(api(owner), talk(owner), "Hello!")))
+    assert [any(question in each for question in QUESTIONS.values()) for each in said] == [False, False, False, True]

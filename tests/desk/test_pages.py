@@ -107,6 +107,12 @@ def test_home_shows_what_waits(visit, owner, member, legacy, told):
     assert "Nothing waits for you" in text(visit(member).get("/"))
 
 
+def test_a_legacys_page_leads_to_a_talk_about_them(visit, owner, legacy):
+    address = f"/talk/?about={legacy.pk}"
+    assert address in text(visit(owner).get(f"/legacies/{legacy.pk}/"))
+    assert f'<option value="{legacy.pk}" selected>' in text(visit(owner).get(address))
+
+
 def test_home_shows_no_one_elses_legacies_and_talks(visit, owner, stranger, staff, legacy, told):
     told(owner, legacy, "Grandmother Rosa was a midwife.")
     for person in (stranger, staff):
