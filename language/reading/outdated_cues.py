@@ -14,6 +14,7 @@ from .ending import ended
 from .lexicon import is_kind_of, relation
 from .parse import Parsed, Word, parse
 from .predicates import CHANGES, ENDS, PARTINGS
+from .second_tries import SecondTry
 from .sentences import split_sentences
 from .stems import LIGHT, stem_of, words_of
 from .values import NewWording, new_wording
@@ -63,6 +64,14 @@ _ENDING = (
 _DENIES = listed("no not never without nobody nothing neither nor hardly n't longer anymore")
 
 
+_OF_IT = re.compile(
+    r"(?i)(?<![^,;:.!–—-] )\b(?:it|he|she|they)(?:['’](?:s|re)| is| are) (?P<how>[^,;.!?–—]+?)(?= now\b|[,;.!–—]|$)"
+)
+"""A clause that says of a thing just named how it is: "…, it's in the shed now"."""
+_WHERE = re.compile(r"(?i)(?P<prep>in|on|at|under|behind|with|by|near|inside|beside|above|below|over) \S")
+_MOVES, _DWELLS = listed("move relocate"), listed("live be reside stay move")
+
+
 @dataclass(frozen=True, slots=True)
 class Cues:
     """What the grammar of a passage says about a memory: ``values``, of shape (CUES,), are 1 where a cue is there.
@@ -76,10 +85,27 @@ class Cues:
     values: Vectors
     wording: NewWording | None
     is_doubtful: bool
+    passage: str = ""
 
     def content_of(self, memory: str) -> str | None:
         """Return the new wording of the memory; None if no correct sentence can be made."""
-        return self.wording.content if self.wording is not None else ended(memory, is_over=bool(self.values[:2].any()))
+        if self.wording is not None:
+            return self.wording.content
+        clauses = _OF_IT.finditer(self.passage)
+        instead = (
+            _put_elsewhere(memory, each["how"]) or SecondTry(self.passage, each[0]).apply_to(memory) for each in clauses
+        )
+        return next(filter(None, instead), None) or ended(memory, is_over=bool(self.values[:2].any()))
+
+
+def _put_elsewhere(memory: str, where: str) -> str | None:
+    """Return a memory of where something is, with another place; None for other memories, and for other words."""
+    found, parsed = _WHERE.match(where), parse(memory, names=False)
+    if found is None or parsed is None or parsed.root is None:
+        return None
+    place = parsed.child(parsed.root, "prep")
+    is_alike = place is not None and (parsed.root.lemma == "be" or place.low == found["prep"].lower())
+    return f"{memory[: place.start]}{where}." if place is not None and is_alike else None
 
 
 def cues_of(passage: str, memory: str) -> Cues | None:
@@ -131,8 +157,18 @@ def cues_of(passage: str, memory: str) -> Cues | None:
     is_unsettled = is_open and _is_open_where_told(passage, wording, value)
     is_of_another = is_of_another or (around is not None and _is_of_another_thing(parsed, around, whose | value))
     is_doubtful = is_unsettled or is_of_another or is_unnamed or is_repeated or (is_about_others and not is_own)
-    is_doubtful = is_doubtful or is_unspoken or (wording is None and _is_other_half(parsed, known))
-    return Cues(values, wording, is_doubtful)
+    is_doubtful = (
+        is_doubtful or is_unspoken or _moves_house(parsed, known) or (wording is None and _is_other_half(parsed, known))
+    )
+    return Cues(values, wording, is_doubtful, passage)
+
+
+def _moves_house(parsed: Parsed, known: Parsed) -> bool:
+    """Whether a passage tells of a move to or from a name, and a memory of something else than a dwelling."""
+    moving = {word.index for word in parsed.words if word.lemma in _MOVES}
+    places = (word for word in parsed.words if word.pos == "PROPN" and word.dep == "pobj")
+    dwells = known.root is not None and known.root.lemma in _DWELLS
+    return not dwells and any(parsed.head(parsed.head(word)).index in moving for word in places)
 
 
 def _names_another(parsed: Parsed, known: Parsed, spoken: set[str]) -> bool:

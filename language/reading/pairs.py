@@ -178,15 +178,15 @@ class ClaimPair:
         old, new = self.old, self.new
         if not self.same_subject or not self.may_change() or new.negated or old.negated or old.tense != "present":
             return False
-        about = all_words(old.things())
-        if any(role == "from" and thing.words() <= about for role, thing in new.arguments):
+        about, moves = all_words(old.things()), new.verbs[0] in {"move", "relocate"}
+        dwells = old.verbs[0] in {"live", "be", "stay"} and not old.things("is")
+        left = {thing.stem for thing in old.things("on", "at", "for")}
+        leaving = [thing for thing in new.things("from") if dwells or not moves or thing.stem in left]
+        if any(thing.words() <= about for thing in leaving):
             return True
-        if old.verbs[0] in {"live", "be"} and new.verbs[0] in {"move", "relocate"}:
-            places = {thing.stem for thing in new.things("to", "time")}
-            return not places.isdisjoint(self.names) and bool(old.things("in"))
-        if old.things("time") and new.things("time", "until"):
-            return True
-        return any(
+        if dwells and moves:
+            return not self.names.isdisjoint(each.stem for each in new.things("to", "time")) and bool(old.things("in"))
+        return bool(old.things("time") and new.things("time", "until")) or any(
             one.stem == other.stem and one.modifiers and other.modifiers and one != other
             for role, one in old.arguments
             if role != "time"

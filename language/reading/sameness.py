@@ -41,6 +41,8 @@ The second: of those that differ in a word, but in no particular.
 """
 SURELY = 0.85
 """From this probability on two say the same although much of one is left over, as the second model finds."""
+CERTAINLY = 0.95
+"""From this probability on, as the second model finds, two say the same although words left over might tell more."""
 _MOST = {CONTRADICT: 1.3, UNRELATED: 0.8}
 """Above these logits each contradicts the other, or has little to do with it, whatever the model says."""
 
@@ -123,15 +125,17 @@ class StatementPair:
     def is_duplicate(self) -> bool:
         """Whether they say the same, as far as can be decided without a language model."""
         least = self._weights.same if self._alignment.is_near else LEAST_PROBABILITY
-        if self.differs or self.probability < least or stay_doubtful(self._alignment):
+        is_open = stay_doubtful(self._alignment)
+        is_settled = is_open and (self._alignment.is_near or self._alignment.has_swapped_roles)
+        if self.differs or self.probability < least or is_settled:
             return False
         entailed = None if self._is_worded else entailed_features(self.first.text, self.second.text)
         if entailed is None:
-            return self.probability >= self._weights.same and not may_differ(self._alignment)
+            return self.probability >= self._weights.same and not (is_open or may_differ(self._alignment))
         if any(entailed[name] > most for name, most in _MOST.items()):
             return False
         weights = _load_weights("entailed")
-        enough = SURELY if has_much_left(self._alignment) else weights.same
+        enough = CERTAINLY if is_open else SURELY if has_much_left(self._alignment) else weights.same
         return weights.probability(self.features | entailed) >= enough
 
     @property

@@ -30,10 +30,19 @@ _AS_RELATIVE = regex.compile(
     regex.IGNORECASE,
 )
 
+_AT_A_PLACE = regex.compile(
+    r"^(?:(?:since|from|as of) [\w ]{1,20},? )?(?:the user|I) (?:is|am|was)(?: now| currently)? at (?:the|an?|my) "
+    r"(?!.*\b(?:home|house|flat|lives?|living|moved|stays)\b)",
+    regex.IGNORECASE,
+)
 
-def lives_as_relative(text: str) -> bool:
-    """Whether a statement tells where somebody of the user's lives or is, and nothing of the user."""
-    return _AS_RELATIVE.search(text) is not None
+
+def tells_no_home(text: str) -> bool:
+    """Whether a statement tells where somebody of the user's lives, or at what the user is, but not their home.
+
+    "The user's mum lives in a care home in York.", "The user is at the Kepler clinic in Linz."
+    """
+    return _AS_RELATIVE.search(text) is not None or _AT_A_PLACE.search(text) is not None
 
 
 def is_doubtful(text: str) -> bool:

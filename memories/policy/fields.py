@@ -18,7 +18,7 @@ from language.shown import as_shown
 from language.third_person import SHORT_CHARACTERS, about_the_user
 
 from ..models import Memory
-from .asserted import as_stated, is_doubtful, lives_as_relative, without_what_was
+from .asserted import as_stated, is_doubtful, tells_no_home, without_what_was
 
 Field = Memory.Field
 
@@ -345,8 +345,8 @@ def field_of(content: str, subject: str = "", name: str = "", meaning: Meaning |
         return field
     by_meaning = field_by(meaning)
     is_open = is_doubtful(judged) and (by_meaning in {Field.TONE, Field.GOAL} or is_doubtful(without_what_was(judged)))
-    is_theirs = by_meaning == Field.CITY and lives_as_relative(judged)
-    return "" if is_open or is_theirs else by_meaning
+    is_elsewhere = by_meaning == Field.CITY and tells_no_home(judged)
+    return "" if is_open or is_elsewhere else by_meaning
 
 
 @cached_briefly(maxsize=256)

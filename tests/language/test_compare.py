@@ -102,3 +102,17 @@ def test_a_statement_is_the_same_as_itself(statement):
 )
 def test_a_new_trade_ends_another_and_nothing_else_that_one_is(memory, verdict):
     assert compare(memory, Saying("The user is a baker.", "I'm a baker now.")) == verdict
+
+
+@pytest.mark.parametrize(
+    ("memory", "said", "verdict"),
+    [
+        ("The user works as a nurse at the hospital in Graz.", "The user moved from Graz to Linz.", "different"),
+        ("The user is a member of a choir in Graz.", "The user moved from Graz to Linz.", "different"),
+        ("The user lives in an old flat in Graz.", "The user moved from Graz to Linz.", "replaces"),
+        ("The user works at Siemens.", "The user moved from Siemens to Bosch.", "replaces"),
+        ("Sarah works on the Platform team.", "Sarah moved from the Platform team to Design.", "replaces"),
+    ],
+)
+def test_who_moves_leaves_what_they_move_from(memory, said, verdict):
+    assert compare(memory, said) == verdict

@@ -94,9 +94,10 @@ def _judged(texts):
     return [field_of(text, meaning=meaning) for text, meaning in zip(texts, meanings, strict=True)]
 
 
-def test_where_somebody_of_theirs_lives_is_not_their_city():
+def test_where_somebody_of_theirs_lives_and_where_they_work_is_not_their_city():
     theirs = ["The user's mum lives in a care home in York.", "The user's sister Ida lives in Oslo."]
-    assert _judged([*theirs, "The user's home is Oslo."]) == ["", "", "city"]
+    at_work = ["The user is at the Kepler clinic in Linz.", "Since 1 October the user is at the clinic in Linz."]
+    assert _judged([*theirs, *at_work, "The user's home is Oslo.", "The user is in Linz."]) == [""] * 4 + ["city"] * 2
 
 
 def test_reading_a_statement_takes_no_time():
