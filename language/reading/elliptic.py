@@ -17,6 +17,7 @@ from language.reading.lexicon import is_adjective, is_kind_of, is_place, is_word
 from language.reading.notes import lists_things
 from language.reading.parse import NOUN_SUBJECTS, Parsed, Word, parse
 from language.reading.question_parts import QuestionParts, after, text_of
+from language.reading.refusals.wording import takes_leave
 from language.reading.words import KIN, KIN_PLURALS, PETS, PROPER, listed
 
 MOST_WORDS = 24
@@ -89,7 +90,7 @@ def complete_answer(reply: str, text: str, said: str, about: str) -> Iterator[tu
     question without a subject means: "I", "He", "She", or empty.
     """
     questions = _QUESTION.findall(reply)
-    if not questions or _DENIED.search(said):
+    if not questions or _DENIED.search(said) or takes_leave(said):
         return
     for sentence in islice(_SENTENCE.finditer(text), 2):
         assent = _ASSENT.match(sentence[0])

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 import regex
 
-from .parse import Word
-from .words import ENGLISH, listed
+from .lexicon import is_word
+from .parse import Word, irregular
+from .words import CASUAL_SPELLINGS, ENGLISH, listed
 
+_FEWEST_STRANGE = 3
 _WORD = regex.compile(r"\p{L}+")
 _SMALL = (
     listed(
@@ -28,10 +30,20 @@ _SMALL = (
 
 
 def is_foreign(text: str) -> bool:
-    """Whether it has at least two function words of other languages, and more of them than of English."""
-    words = [word.lower() for word in _WORD.findall(text)]
+    """Whether it has at least two function words of other languages, and more of them than of English.
+
+    Without any of English, it also is if the most of its words, and at least three, are not English.
+    """
+    said = _WORD.findall(text)
+    words = [word.lower() for word in said]
     foreign = sum(word in _SMALL for word in words)
-    return foreign > 1 and foreign > sum(word in ENGLISH for word in words)
+    english = sum(word in ENGLISH for word in words)
+    if foreign > 1 or english:
+        return foreign > max(english, 1)
+    strange = [
+        word for word in said if word.islower() and word not in CASUAL_SPELLINGS and not is_word(irregular(word))
+    ]
+    return len(strange) >= _FEWEST_STRANGE and len(strange) * 2 >= len(words)
 
 
 def is_english(words: Sequence[Word]) -> bool:

@@ -236,7 +236,7 @@ def test_a_yes_to_anything_else_is_none(owner, me, talk, model):
     assert Memory.objects.get().state == "proposed"
 
 
-@pytest.mark.parametrize("said", ["yes", "Yes please!", "Sure, go ahead.", "ok", "Ja, gerne.", "That's fine."])
+@pytest.mark.parametrize("said", ["yes", "Yes please!", "Sure, go ahead.", "ok", "y", "Ja, gerne.", "That's fine."])
 def test_a_plain_yes_is_one(said):
     assert says_yes(said)
 
@@ -250,6 +250,7 @@ def test_a_plain_yes_is_one(said):
         "yes… actually, don't",
         "Maybe.",
         "Yesterday.",
+        "y not",
         "Ok bye",
         "fine, good night",
         "Ok thanks, talk later",

@@ -293,6 +293,10 @@ class TestWhatItAnswers:
         said = Source("“Remember that I park on level 3.”", "you said so", quoted=True)
         assert answer("Where do I park?", said) == f"{FOUND}\n- {said.text} (you said so)"
 
+    @pytest.mark.parametrize("said", ["Ich trinke jeden Morgen grünen Tee.", "Bebo té verde cada mañana."])
+    def test_a_sentence_of_another_language_names_nobody(self, said):
+        assert answer(said) == NOT_ENGLISH
+
     def test_a_language_is_nobody(self):
         assert "Who is" not in answer("I think I would like to learn Italian someday.")
         assert "Who is Zoltan?" in answer("I think I would like to marry Zoltan someday.")
@@ -322,6 +326,8 @@ class TestWhatItAnswers:
             "Wer bist du?",
             "How are you?",
             "hi, how are you doing today",
+            "Why did you say that?",
+            "What do you mean?",
         ],
     )
     def test_a_question_about_itself_without_pretending(self, question):

@@ -199,8 +199,8 @@ _NO = (
     r"(?:no+(?! (?:prob|worries|doubt|wonder|idea))|nope|nah|naw|nay"
     r"|no (?:thanks?|thank you|ty|thx"
     r"|please|sir|ma'?am)|please no|better not|rather not"
-    r"|absolutely not|certainly not|definitely not|of course not|not (?:really|now|at all|this|that|yet|this time"
-    r"|necessary|needed)"
+    r"|absolutely not|certainly not|definitely not|of course not|not (?:really|now|at all|(?:this|that)(?: one)?|yet"
+    r"|this time|necessary|needed)"
     r"|(?:please )?(?:do not|don'?t)(?: do (?:that|it|this)| bother)?|no need|no,? no|not that,? no"
     r"|(?:i'?d )?(?:really )?(?:rather|sooner|prefer) (?:you )?(?:not|did ?n[o']t)"
     r"|i would (?:rather|prefer) not|i'?d rather (?:you )?didn'?t|never|nein(?: danke)?|non(?: merci)?"
@@ -325,8 +325,8 @@ def objects(text: str) -> bool:
 _YES = any_case(
     r"\W*(?:yes|yeah|yea|yep|yup|sure|ok|okay|please do|please|of course|absolutely|certainly|definitely|go ahead"
     r"|by all means|do (?:it|so|that)|exactly|correct|that's (?:right|fine|ok|okay)|fine|gladly|i'd like that|ja|jawohl"
-    r"|y[ah]|aye|(?:lol |haha )?(?:obviously|obvs)|with pleasure|if you(?:'d| would) be so kind|feel free|be my guest"
-    r"|gerne?|klar|oui|bien sûr|sí|claro|sim|sì|certo|tak|да)\b"
+    r"|y[ah]|y(?=\W*$)|aye|(?:lol |haha )?(?:obviously|obvs)|with pleasure|if you(?:'d| would) be so kind|feel free"
+    r"|be my guest|gerne?|klar|oui|bien sûr|sí|claro|sim|sì|certo|tak|да)\b"
 )
 _YES_IN_NO = any_case(
     r"^\W*(?:(?:if you|i) (?:wouldn't|don't) mind|why not|nothing would (?:please|delight) \w+ more"
@@ -349,8 +349,13 @@ _TAKES_LEAVE = any_case(
 def says_yes(text: str) -> bool:
     """Whether an answer is a plain yes, without a reservation or question."""
     text = _YES_IN_NO.sub("yes", text.strip().replace("’", "'"), count=1)
-    is_else = _YES_BUT.search(text) is not None or _TAKES_LEAVE.match(text) is not None
+    is_else = _YES_BUT.search(text) is not None or takes_leave(text)
     return len(text) <= LONGEST_ANSWER and _YES.match(text) is not None and not is_else
+
+
+def takes_leave(text: str) -> bool:
+    """Whether a message begins with a goodbye, at most after thanks."""
+    return _TAKES_LEAVE.match(text) is not None
 
 
 def begins_with_yes(text: str) -> bool:

@@ -88,6 +88,7 @@ def test_it_is_completed(question, answer, whole):
         ("Shall I remember that?", "Yes please."),
         ("What happened to it?", "A storm."),
         ("Tea or coffee?", "Tea."),
+        ("What do you like to do?", "Thanks, bye."),
         ("Did you walk with him?", "Behind him."),
         ("When did she marry?", "My cousin."),
         ("Where do you work?", "Nights."),
