@@ -36,6 +36,8 @@ _ENDINGS = _ENDINGS_OF_SHORT | {"d", "e", "en", "er", "ers", "ied", "n", "r", "s
 NAME = regex.compile(
     r"(?<=[\p{L},] )\p{Lu}\p{Ll}{2,}\b|^\p{Lu}\p{Ll}{2,}(?= (?:called|came|said|told|rang|wrote|visited)\b)"
 )
+_TITLE = regex.compile(r"\b\p{Lu}\p{L}+(?= \p{Lu})")
+"""What may be a title before a name: "Aunt Rosa". Facts about a legacy have the name alone."""
 _GIVEN_NAME = regex.compile(r"(?<=[\p{L},.] )(?<!\b(?:a|an|the|two|three|four) )\p{Lu}\p{L}+")
 """A name within a statement. A breed with an article is none: "a Labrador"."""
 _PRONOUN = regex.compile(r"(?<= )(?:she|he|her|him|his)\b", regex.IGNORECASE)
@@ -86,9 +88,11 @@ def matching_sources(question: str, found: Sequence[Source]) -> tuple[list[Sourc
     if not wanted:
         of_them = [source for source in found if not (source.of_legacy and OF_ME.search(question))]
         return _remembered(question, of_them)[:MOST_TOLD_OF_ALL], "answers"
-    named = {name[0].casefold() for name in NAME.finditer(question)} & set(wanted)
-    topical = set(wanted) - named - _NOT_ALONE
+    titles = {title.casefold() for title in _TITLE.findall(question)} & KIN.keys()
+    named = {name[0].casefold() for name in NAME.finditer(question)} & set(wanted) - titles
+    topical = set(wanted) - named - titles - _NOT_ALONE
     exact = [(source, _shared(wanted, source)) for source in found]
+    exact = [(source, words | titles if source.of_legacy and words & named else words) for source, words in exact]
     told = {word for _, words in exact for word in words}
     shared = [(source, words | _kinds(wanted.keys() - told - named, source)) for source, words in exact]
     shared = [(source, words) for source, words in shared if words and (words & named or not named)]
@@ -118,7 +122,7 @@ def matching_sources(question: str, found: Sequence[Source]) -> tuple[list[Sourc
     if not fitting and not named:
         return [source for source in found if source.stands_out][:1], "nearest"
     sources = _remembered(question, fitting)
-    about = topical or set(wanted) - named
+    about = topical or set(wanted) - named - titles
     answers = any(words & about for source, words in shared if source in sources) or not about
     sources = sources[: MOST_TOLD if about else MOST_TOLD_OF_ALL]
     value = TIME if WANTS_A_TIME.search(question) else _FIGURE if HOW.search(question) else None

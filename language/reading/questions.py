@@ -89,6 +89,8 @@ _LIVING = regex.compile(r"(?<!\ba )\bliving\b", regex.IGNORECASE)
 """Where somebody is living, not what they do for a living."""
 _NOT_LIKE = regex.compile(r"(?:\bnot|n['’]t)(?: \w+)? like\b", regex.IGNORECASE)
 _AM_I_CALLED = regex.compile(r"(?<=\bam I )called\b", regex.IGNORECASE)
+_DIE = regex.compile(r"(?<=\b(?:did|does)\b.*)\bdie\b", regex.IGNORECASE)
+"""The verb: otherwise it is an article, in German."""
 _FOR_A_LIVING = regex.compile(r"\bfor a living\b", regex.IGNORECASE)
 # Function and question words, which don't name the topic.
 _QUESTION_WORDS = listed(
@@ -152,7 +154,7 @@ def asks_of_me(question: str) -> bool:
 def wanted_in(question: str) -> dict[str, None]:
     """The topic words of a question as lemmas, in order. In "how tall am I?", what is measured is the only one."""
     plain = _LIVING.sub("live", _NOWADAYS.sub(" ", question))
-    plain = _NOT_LIKE.sub(" dislike", plain)
+    plain = _DIE.sub("died", _NOT_LIKE.sub(" dislike", plain))
     plain = _AM_I_CALLED.sub("name", _FOR_A_LIVING.sub("work", plain))
     return _topic_words(HOW.sub(" ", plain)) or _topic_words(plain)
 

@@ -133,3 +133,21 @@ def test_where_somebody_lives_is_answered_by_where_they_moved():
 def test_what_they_do_not_like_is_answered_by_what_they_hate(question):
     told = "You like plums.", "You hate coriander."
     assert matching(question, *told) == (["You hate coriander."], "answers")
+
+
+_OF_ROSA = ["Rosa was born in Trieste.", "Rosa was the aunt of Gianna.", "Rosa baked pies.", "Rosa loved cats."]
+
+
+def test_a_title_before_a_name_is_none_of_what_is_asked_for():
+    """Reproduction: of a legacy whose facts say "Rosa" only the one with "aunt" was told."""
+    for asked in ("What do you know about Aunt Rosa?", "What do you know about Rosa?"):
+        assert matching(asked, *_OF_ROSA, of_legacy=True) == (_OF_ROSA, "answers")
+    yours = ["Your aunt Rosa lives in York.", "Your sister Rosa lives in Bonn."]
+    assert matching("Where does Aunt Rosa live?", *yours) == (yours[:1], "answers")
+
+
+def test_where_somebody_died_is_not_answered_by_all_that_is_known_of_them():
+    """Reproduction: "die" was taken for the German article."""
+    assert matching("Where did Rosa die?", *_OF_ROSA, of_legacy=True) == (_OF_ROSA, "nearest")
+    died = "Rosa died in Graz."
+    assert matching("Where did Rosa die?", died, *_OF_ROSA, of_legacy=True) == ([died], "answers")
