@@ -11,7 +11,9 @@ from .values import new_wording
 _PUTS_RIGHT = re.compile(
     r"\b(?:no longer|not any ?more|\w+n['’]t \w[^.!?]{0,60} any ?more|I (?:meant|misspoke|was (?:wrong|mistaken))"
     r"|that(?:['’]s| is| was) (?:wrong|not right|a mistake))\b"
-    r"|\bcorrection:|\bI tell a lie\b|\b(?:actually|sorry|no)\b,?[^.!?]{1,120}\bnot\b|, not [^.!?,]{1,40}[.!]?$",
+    r"|\bI(?:['’]ve| have)? (?:just )?(?:quit|left|stopped|gave up|given up)\b[^.!?]*\bnow\b"
+    r"|\bcorrection:|\bI tell a lie\b|\b(?:actually|sorry|no)\b,?[^.!?]{1,120}(?:\bnot\b|n['’]t\b)"
+    r"|, not [^.!?,]{1,40}[.!]?$",
     re.IGNORECASE | re.MULTILINE,
 )
 _SENTENCE = re.compile(r"[^.!?\n]+[.!]*")

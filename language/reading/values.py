@@ -57,6 +57,10 @@ _AFTER_OLD = re.compile(
 )
 _NTH_BEFORE = re.compile(rf"\b(?:{_ORDINAL}|last)\s*$", re.IGNORECASE)
 _NOW_BEFORE = re.compile(r"(?:->|→|\bnow|\bto|\bmeant|\bit['’]s|\bbut)\s*(?:on |at |in |the |a |an )*$", re.IGNORECASE)
+_CLEFT = re.compile(
+    r"(?i)\bit(?:['’]s| is| was) (?P<what>(?:(?:the|an?|my) )?[\w-]+(?: [\w-]+)?) (?:that|which) "
+    r"(?P<who>I|we|he|she|they) (?P<does>\w+)"
+)
 _NOW_AFTER = re.compile(r"\s*(?:now|these days|nowadays|from now on|instead)\b", re.IGNORECASE)
 _FEW = r"(?:(?:a|an|the|my|our|his|her)\s+)?[\w'’-]+(?:\.\w+)*(?:\s+[\w'’-]+){0,3}?"
 _FROM_WORD = (
@@ -133,6 +137,7 @@ class _Value:
 
 def new_wording(memory: str, said: str) -> NewWording | None:
     """Return the wording of a memory with a message's value; None if the message gives none, or it is unclear which."""
+    said = _CLEFT.sub(r"\g<who> \g<does> \g<what>", said)
     return _of_values(memory, said) or _of_words(memory, said)
 
 

@@ -18,6 +18,7 @@ CELLO, DOG = "The user plays the cello.", "The user's dog is called Rex."
         ("I play the viola, not the cello.", CELLO, "The user plays the viola."),
         ("Make that an oboe, not a cello.", "The user owns a cello.", "The user owns an oboe."),
         ("No, wait, he is called Max, not Rex.", DOG, "The user's dog is called Max."),
+        ("That's wrong, it is the viola that I play, not the cello.", CELLO, "The user plays the viola."),
         ("Max, not Rex.", DOG, "The user's dog is called Max."),
         ("She lives in Faro, not in Porto.", "Ana lives in Porto.", "Ana lives in Faro."),
         ("She lives in Faro, not Porto.", "Ana lives in Porto.", "Ana lives in Faro."),
@@ -63,3 +64,10 @@ def test_a_sentence_of_both_values_alone_puts_right(said, right):
 )
 def test_leaves_what_puts_nothing_right(said):
     assert list(corrections_in(said)) == []
+
+
+@pytest.mark.parametrize(
+    "said", ["Actually I don't play the cello, I play the oboe.", "I quit Siemens, I'm at Bosch now."]
+)
+def test_what_is_said_to_be_otherwise_now_is_read_at_once(said):
+    assert puts_right(said)
