@@ -21,12 +21,13 @@ _FINDERS: list[tuple[str, Callable[[str], Iterator[tuple[int, int]]]]] = [
     (gettext_noop("national id number"), find_ids),
     (gettext_noop("password or code"), find_passwords),
 ]
+KINDS = tuple(kind for kind, _ in _FINDERS)
 _NUMBERS = {find_cards, find_accounts, find_ids}
 # UUIDs: 3 of 10,000 random ones contain digits like cards or accounts. One of digits only may be such a number.
 _UUID = re.compile(
     r"(?<![A-Za-z0-9])(?=[\d-]{0,35}[a-f])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![A-Za-z0-9])", re.IGNORECASE
 )
-_MASK = re.compile(rf"\[(?:{'|'.join(kind for kind, _ in _FINDERS)}) removed\]")
+_MASK = re.compile(rf"\[(?:{'|'.join(KINDS)}) removed\]")
 _WITHHELD = "(Withheld: this text held sensitive data.)"
 _ROUNDS = 5
 

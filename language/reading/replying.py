@@ -17,6 +17,7 @@ from django.utils.translation import get_language, gettext_noop
 from django.utils.translation import gettext as _
 
 from language.base import Heard, ReplyRequest, Source
+from language.gates import KINDS
 from language.reading.answering import NAME, TIME, Fit, matching_sources, up_to_date, with_name
 from language.reading.foreign import is_foreign
 from language.reading.questions import ASKS_OF_ITSELF, GREETS, MANNERS, asked_of_talk, asks_for_work, is_question, spelt
@@ -68,6 +69,7 @@ STOCK = (
     PRIVATE,
     SWITCHED_OFF,
     NOT_KEPT,
+    SOME_WAITS,
     NOTHING_TO_FORGET,
     FOUND,
     NEAREST,
@@ -82,15 +84,16 @@ STOCK = (
 @lru_cache
 def stock() -> frozenset[str]:
     """The fixed sentences in each language; they reveal nothing about anybody."""
-    return frozenset(text for each in STOCK for text in _in_each_language(each))
+    fixed = frozenset(text for each in STOCK for text in _in_each_language(each))
+    return fixed.union(*(_in_each_language(NO_SECRETS, kind) for kind in KINDS))
 
 
 @lru_cache
-def _in_each_language(text: str) -> frozenset[str]:
-    found = {text}
+def _in_each_language(text: str, kind: str = "") -> frozenset[str]:
+    found = {text % {"kind": kind} if kind else text}
     for language, _name in settings.LANGUAGES:
         with translation.override(language):
-            found.add(_(text))
+            found.add(_(text) % {"kind": _(kind)} if kind else _(text))
     return frozenset(found)
 
 

@@ -21,7 +21,7 @@ from language.reading.normalise import is_casual, normalise
 from language.reading.parse import parse
 from language.reading.people import Cast
 from language.reading.persons import Person
-from language.reading.refusals import Refusal, Turn, find_refusal, may_refuse
+from language.reading.refusals import Refusal, Turn, asks_for_discretion, find_refusal, may_refuse
 from language.reading.sentences import own_words
 from language.reading.statement_builder import ReadStatement
 from language.reading.words import ENGLISH
@@ -153,6 +153,9 @@ class _BatchReader:
             is_open = order is not None and order.form == "what" and not before.endswith((".", "!", "?"))
             order = RememberRequest("what", 0, len(sentence)) if is_open else find_asked(sentence)
             before = sentence
+            if order is None and asks_for_discretion(sentence):
+                self.dropped["discretion"] += 1
+                continue
             if order is not None and order.form == "before":
                 done[-1:] = [[replace(one, is_explicit=True) for one in each] for each in done[-1:]]
                 continue

@@ -319,6 +319,25 @@ class TestForgetting:
         assert tell(said) == NOTHING_TO_FORGET
         assert record().startswith("What is my mother called?")
 
+    def test_what_is_not_to_be_mentioned_again_is_forgotten(self, tell, owner):
+        factories.MemoryFactory(user=owner, content="The user has a sister named Karin.", subject="Karin")
+        assert tell("Please don't ever mention my sister Karin again.").endswith(NOT_KEPT)
+        assert remembered() == []
+
+    @pytest.mark.parametrize(
+        "said", ["Don't tell anyone about my brother Peter.", "Please do not tell Anna about my sister Ida."]
+    )
+    def test_a_wish_for_discretion_is_no_offer_to_keep(self, tell, said):
+        assert "Shall I remember" not in tell(said)
+        assert remembered() == []
+
+    def test_a_fixed_sentence_is_no_echo(self, tell):
+        tell("My password is hunter2x!")
+        tell("Our dog has a bad left knee.")
+        tell("Forget that our dog has a bad left knee.")
+        assert "It is left in this talk only, where you can withhold it." in record()
+        assert "knee" not in record()
+
     def test_by_a_name_all_about_it_is_forgotten(self, tell, owner):
         factories.MemoryFactory(user=owner, content="The user's dog is called Bello.")
         factories.MemoryFactory(user=owner, content="The vet says that Bello limps on cold days.")

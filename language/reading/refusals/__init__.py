@@ -10,7 +10,7 @@ from .naming import asks_about, count_extra_words, find_named, restates
 from .questions import may_answer
 from .requests import may_refuse, names_what_was_said
 from .subjects import SentenceWords, content_words, forms_of
-from .wording import LONGEST_ANSWER, asks_to_keep, says_yes
+from .wording import LONGEST_ANSWER, asks_for_discretion, asks_to_keep, says_yes
 
 __all__ = [
     "LONGEST_ANSWER",
@@ -18,6 +18,7 @@ __all__ = [
     "SentenceWords",
     "Turn",
     "asks_about",
+    "asks_for_discretion",
     "asks_to_keep",
     "content_words",
     "count_extra_words",

@@ -51,6 +51,7 @@ _KEEPING = {
     "|make (?:a )?note of"
     r"|take note of|keep (?:a )?(?:note|record|track) of|keep|keep in mind|bear in mind|include|repeat|quote",
     "down": r"(?:write|jot|put)(?= .{0,99}\bdown\b)(?: down)?",
+    "mentioned": r"(?<=ever )mention|mention(?=[^.!?]{1,60}\b(?:again|any ?more|ever)\b)",
     "known": r"(?<=want you to )(?:know|learn)",
     "about": r"(?:write|mention|say|tell)(?= (?:anything |something |a word |about ))",
     "pointed": r"(?:add|put)(?= (?:that|this|it)\b)",
@@ -87,6 +88,7 @@ _FORGET = (
     r")"
 )
 ORDERED = any_case(rf"{_START}(?P<act>{_ORDER} (?P<verb>{_ANY_KEEPING})\b)")
+_DISCREET = any_case(rf"{_START}{_ORDER} (?:tell|mention|say|talk|speak|discuss|share|reveal|spread|let on)\b")
 FORGOTTEN = any_case(rf"{_START}(?P<act>{_FORGET}\b)")
 FORMS = [
     any_case(rf"{_START}(?P<act>{each})")
@@ -184,6 +186,11 @@ _ASKS_TO_KEEP = any_case(
 def asks_to_keep(text: str) -> bool:
     """Whether an assistant's text asks for permission to remember something."""
     return _ASKS_TO_KEEP.search(text.replace("’", "'")) is not None
+
+
+def asks_for_discretion(sentence: str) -> bool:
+    """Whether a sentence begins with a wish that something is told to nobody."""
+    return _DISCREET.match(sentence.replace("’", "'")) is not None
 
 
 _FOREIGN_NO = (

@@ -184,6 +184,7 @@ def passages_and_names(*turns):
         ("Don't keep that.", set()),
         ("Undo that", set()),
         ("I don't want you to know that I drink cider.", {"drink", "cider"}),
+        ("Please don't ever mention my sister Karin again.", {"sister", "karin"}),
     ],
 )
 def test_a_question_before_is_never_what_is_meant(said, named):
