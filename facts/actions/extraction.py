@@ -18,12 +18,13 @@ from journal.operation_actions import note_operation
 from language.backends import get_model
 from language.base import Comparison, FactCandidate
 from language.gates import is_masked, mask_sensitive
+from statements.actions import doubt_statement
 from statements.models import Suppression
 from statements.policy import LONGEST_EXTRACTED, Admitted, admit, check_extracted
 from statements.querysets import SuppressionMatches
 from statements.wording import Embedded, Wording
 
-from ..models import FactEvidence, FactLink, LegacyFact
+from ..models import FACT, FactEvidence, FactLink, LegacyFact
 from ..policy import Category
 from ..queries import FactNeighbour, neighbours, same_words
 from .single import fact_under_lock, insert, link
@@ -201,7 +202,18 @@ class _Recording:
             FactEvidence(fact=fact, message=message, quote=quote) for message, quote in said
         )
         link(change, related)
+        self.doubt_earlier(said[0][0].index, related)
         return fact
+
+    def doubt_earlier(self, index: int, related: Sequence[tuple[FactNeighbour, str]]) -> None:
+        """Mark facts as possibly out of date that the person stated earlier in this conversation, and now denies."""
+        denied = [found.fact_id for found, kind in related if found.mine and kind == FactLink.Kind.CONTRADICTS]
+        if not denied:
+            return
+        said = FactEvidence.objects.filter(message__conversation=self.conversation, message__index__lt=index)
+        user_id = self.conversation.user_id
+        for fact_id in said.filter(fact__in=denied).values_list("fact", flat=True).distinct():
+            doubt_statement(user_id, FACT.name, str(fact_id), self.write.ledgers[user_id].rev)
 
     def add_evidence(self, fact_id: UUID, said: Sequence[tuple[Message, str]]) -> None:
         """Add new evidence to a fact that says the same."""

@@ -9,6 +9,7 @@ from assistant.learn.summarizing import conversation_finish, maybe_summarize
 from facts.actions import fact_reject
 from facts.models import FactLink, LegacyFact
 from language.reading.replying import NOTHING_FOUND, QUESTIONS
+from statements.models import Doubt
 from tests import factories
 
 from .replying import say, text_of
@@ -81,6 +82,7 @@ def test_what_was_corrected_later_in_the_talk_is_linked_to_what_contradicts_it(a
     _conversation, facts = heard(api, owner, talk, "Rosa", said, "She liked cats.", again)
     contradicted = FactLink.objects.filter(kind="contradicts", to_fact=facts[0])
     assert contradicted.exists(), list(facts.values_list("content", flat=True))
+    assert list(Doubt.objects.values_list("object_id", flat=True)) == [str(facts[0].pk)], "it may be out of date"
 
 
 def test_in_a_talk_about_somebody_nothing_is_asked_about_the_person_themselves(api, owner, talk):
