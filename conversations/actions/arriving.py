@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import pairwise
 from typing import NamedTuple
 from uuid import UUID
 
@@ -99,14 +100,14 @@ def withhold_repeated(
 
 
 def sentences_refused(
-    user_id: UUID, known: WithheldQuerySet, messages: Iterable[Message]
+    user_id: UUID, known: WithheldQuerySet, messages: Sequence[Message]
 ) -> tuple[list[Found], list[Found]]:
     """Return the sentences that say again what was withheld or rejected, and those that say what was erased.
 
     A sentence repeats a withheld one of at least three words if it has all of these, in their order, or all letters,
-    however they are cut or replaced by figures; it may go on over line breaks. It also repeats what was refused if a
-    sentence or clause of both has the same content words. Compared are the latest 200 of the
-    ``known`` passages that can still be restored, without questions, which say nothing.
+    however they are cut or replaced by figures; it may go on over line breaks, and in the next message of a batch. It
+    also repeats what was refused if a sentence or clause of both has the same content words. Compared are the latest
+    200 of the ``known`` passages that can still be restored, without questions, which say nothing.
     """
     sentences = [(row.pk, *each) for row in messages for each in _over_lines(row.content)]
 
@@ -135,6 +136,15 @@ def sentences_refused(
         if withheld in words or spelled in letters
         for cause in because
     ]
+    cut = [
+        Found(pk, span, cause)
+        for parts, alone, words in (_over_messages(messages) if told else ())
+        for withheld, spelled, because in told
+        if (withheld in _flat(words) or spelled in letters_of(words))
+        and not any(withheld in _flat(each) or spelled in letters_of(each) for each in alone)
+        for cause in because
+        for pk, span in parts
+    ]
     erased: list[tuple[int, Cause]] = []
     for search in _refused_searches:
         texts, gone = search(user_id, lambda: said_now().places)
@@ -143,7 +153,7 @@ def sentences_refused(
             erased += ((number, Cause(Withheld.Cause.MESSAGE, message_id)) for number in said_now().places[gist])
     found += ((number, cause) for said, cause in refused for number in said_now().said_by(said))
     again, of_erased = ([Found(*sentences[number][:2], cause) for number, cause in each] for each in (found, erased))
-    return _shortest(again), _shortest(of_erased)
+    return [*_shortest(again), *cut], _shortest(of_erased)
 
 
 def _keep_off_record(user_id: UUID, found: Collection[Found], own: ConversationQuerySet) -> list[Found]:
@@ -200,6 +210,17 @@ def _over_lines(text: str) -> Iterator[tuple[Span, str]]:
         for each in running[:-1]:
             joined = Span(each.start, span.end)
             yield joined, original.words(joined)
+
+
+def _over_messages(messages: Sequence[Message]) -> Iterator[tuple[list[tuple[UUID, Span]], tuple[str, str], str]]:
+    """Yield what may be one sentence in two messages in a row of one role: where it stands, both parts, and whole."""
+    for one, other in pairwise(messages):
+        ends, begins = Original(one.content), Original(other.content)
+        last, first = list(ends.sentences())[-1:], list(begins.sentences())[:1]
+        if one.role != other.role or not last or not first or _ENDS.search(one.content):
+            continue
+        parts = ends.words(last[0]), begins.words(first[0])
+        yield [(one.pk, last[0]), (other.pk, first[0])], parts, " ".join(parts)
 
 
 def _flat(sentence: str) -> str:

@@ -240,3 +240,18 @@ def test_another_members_messages_are_kept(api, owner, stranger):
     withhold(api(owner), say(owner, SUED, legacy=legacy), "sued")
     theirs = factories.ConversationFactory(user=stranger, legacy=legacy)
     assert post(api(stranger), theirs, ("user", SUED)) == [SUED]
+
+
+@pytest.mark.parametrize(
+    "cut", [("I play the", "cello in an orchestra."), ("By the way, I play", "the cello in an orchestra. Bye.")]
+)
+def test_cut_over_two_messages_it_is_withheld_in_both(api, agent, withheld, elsewhere, cut):
+    shown = post(api(agent), elsewhere, *[("user", each) for each in cut])
+    assert "cello" not in " ".join(shown)
+    assert all(MARK in each for each in shown)
+    assert shown == record(elsewhere)
+
+
+@pytest.mark.parametrize("cut", [("I play the.", "Cello in an orchestra."), ("I play the", "viola in an orchestra.")])
+def test_what_is_not_the_same_over_two_messages_stays(api, agent, withheld, elsewhere, cut):
+    assert post(api(agent), elsewhere, *[("user", each) for each in cut]) == list(cut)
