@@ -197,7 +197,7 @@ def _change(
         **_proposed(proposal, removes=not update),
         offers=["reject"] if lost else decisions,
         stored={**card.stored, "content": in_second_person(content), "category": category, "subject": subject},
-        pieces=diff_of_memories(memory.content, values["content"]) if "content" in values else [],
+        pieces=diff_of_memories(memory.content, values["content"]) if "content" in values and not lost else [],
         changes=list(_changes(memory, values)),
         notices=notices,
         passages=_passages(principal, list(proposal.evidence.all())),
@@ -360,6 +360,7 @@ def _replaced(principal: Principal, memory: Memory, what: str) -> Iterator[Other
         superseded |= Q(field=memory.field, state=State.ACTIVE)
     states = [State.ACTIVE] if memory.state == State.PROPOSED else [State.ACTIVE, State.ARCHIVED]
     rows = Memory.objects.visible_to(principal).filter(superseded, state__in=states).exclude(pk=memory.pk)
+    rows = rows.exclude(deleted_why__in=[writing.Why.PERSON, writing.Why.WITHHELD])  # Words that were forgotten.
     for pk, content in rows.distinct().order_by("pk").values_list("pk", "content"):
         pieces = diff_of_memories(content, memory.content)
         yield Other(reverse("memory-page", args=[pk]), in_second_person(content), what, pieces=pieces)

@@ -12,7 +12,7 @@ from conversations.models import Conversation
 from desk.review.queue import END, MOST_COUNTED, QueueItem, QueueQuery
 from language.second_person import second_person
 from memories import actions
-from memories.models import Memory, Place, Proposal
+from memories.models import Memory, Place, Proposal, Relation
 from memories.records import NewMemory
 from statements.models import Suppression
 from tests.factories import AgentFactory, GrantFactory, PreferencesFactory
@@ -197,6 +197,13 @@ def test_a_change_shows_what_differs_and_the_words_behind_it(visit, owner, updat
     assert "In “Over the fence”, message 2" in said
 
 
+def test_a_change_of_what_was_forgotten_does_not_show_the_words(visit, owner, me, update):
+    actions.memory_archive(me, update.memory.pk)
+    page = words(visit(owner).get("/review/"))
+    assert "hens" in page
+    assert "bees" not in page.replace("not bees", "")
+
+
 def test_a_change_of_how_it_is_filed(visit, owner, me, cautious, add):
     memory = add(me, subject="Bees")
     soon = timezone.now() + timedelta(days=40)
@@ -259,6 +266,15 @@ def test_what_it_takes_the_place_of(visit, owner, me, cautious, add):
     assert "Would replace: You live in Porto." in words(page)
     assert re.search(r"<del>.*?Porto</del><ins>.*?Lisbon</ins>", text(page))
     assert 'name="subject"' not in text(page)
+
+
+@pytest.mark.parametrize(("why", "shown"), [("person", False), ("withheld", False), ("replaced", True)])
+def test_what_it_took_the_place_of_is_not_shown_once_forgotten(visit, owner, me, bot, add, why, shown):
+    old, new = add(bot), add(bot, HENS)
+    Relation.objects.create(user=owner, from_memory=new, to_memory=old, type="supersedes", strength=0.9)
+    actions.memory_archive(me, old.pk)
+    Memory.objects.filter(pk=old.pk).update(deleted_why=why)
+    assert ("bees" in words(visit(owner).get("/review/"))) is shown
 
 
 def test_a_possible_double_stands_beside_the_other(visit, owner, me, bot, add, settings):
