@@ -133,7 +133,7 @@ def matching_sources(question: str, found: Sequence[Source]) -> tuple[list[Sourc
 
 
 def up_to_date(sources: Sequence[Source], question: str) -> tuple[list[Source], bool]:
-    """Drop sources that a later one replaces, and return whether two of the rest conflict.
+    """Drop sources that a later one replaces, put a later one before what it contradicts, and return whether any do.
 
     For a question about a time, two sources that differ only in the time conflict too.
     """
@@ -141,16 +141,21 @@ def up_to_date(sources: Sequence[Source], question: str) -> tuple[list[Source], 
     in_order = sorted(sayings, key=lambda source: source.at or datetime.min.replace(tzinfo=UTC))
     pairs = list(combinations(in_order, 2))
     parse_pairs([(sayings[late], sayings[early]) for early, late in pairs if not (early.quoted or late.quoted)])
-    over: set[Source] = set()
+    left = list(sources)
     several = False
     for early, late in pairs:
         read = not (early.quoted or late.quoted)
         verdict = compare(sayings[early], sayings[late]) if read else "different"
+        if early not in left:
+            continue
         if verdict == "replaces":
-            over.add(early)
+            left.remove(early)
         elif verdict == "contradicts" or (WANTS_A_TIME.search(question) and _differ_in_time(early, late)):
-            several = several or early not in over
-    return [source for source in sources if source not in over], several
+            several = True
+            if late in left and left.index(early) < left.index(late):
+                left.remove(late)
+                left.insert(left.index(early), late)
+    return left, several
 
 
 def _differ_in_time(one: Source, other: Source) -> bool:

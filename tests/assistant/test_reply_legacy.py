@@ -90,3 +90,12 @@ def test_in_a_talk_about_somebody_nothing_is_asked_about_the_person_themselves(a
     said = [text_of(say(api(owner), conversation, each)) for each in ("Hello!", "yes", "It rains.")]
     said.append(text_of(say(api(owner), talk(owner), "Hello!")))
     assert [any(question in each for question in QUESTIONS.values()) for each in said] == [False, False, False, True]
+
+
+def test_what_they_said_later_is_told_before_what_it_contradicts(api, owner, talk, settings):
+    settings.KEEPSAKE_EMBEDDER = "bundled"
+    said = ["Her husband Bruno died in the war.", "Actually Bruno didn't die in the war, he emigrated to Argentina."]
+    conversation, _facts = heard(api, owner, talk, "Rosa", *said)
+    told = text_of(say(api(owner), conversation, "Tell me about Bruno."))
+    assert told.index("did not die") < told.index("died in the war"), told
+    assert "emigrated to Argentina" in told
