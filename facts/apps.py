@@ -11,6 +11,7 @@ class FactsConfig(AppConfig):
     def ready(self) -> None:
         """Register the handlers of undo, refusals, withholding and doubts."""
         from conversations.actions import (  # noqa: PLC0415 - models are there only now
+            on_declined,
             on_refusal,
             on_withheld,
             register_kept_texts,
@@ -20,6 +21,7 @@ class FactsConfig(AppConfig):
         from statements.actions import register_doubt_finder  # noqa: PLC0415
 
         from .actions.transitions import (  # noqa: PLC0415
+            facts_follow_declined,
             facts_follow_refusal,
             facts_follow_withholding,
             facts_resting_on,
@@ -27,6 +29,7 @@ class FactsConfig(AppConfig):
         from .actions.undoing import facts_undo, legacies_of_facts  # noqa: PLC0415
         from .queries import facts_kept_of, facts_rejected, facts_say_again  # noqa: PLC0415
 
+        on_declined(facts_follow_declined)
         on_refusal(facts_follow_refusal)
         register_repetition_search(facts_say_again)
         register_rejected_texts(facts_rejected)

@@ -11,6 +11,7 @@ class MemoriesConfig(AppConfig):
     def ready(self) -> None:
         """Register this room's undo functions."""
         from conversations.actions import (  # noqa: PLC0415 - models are there only now
+            on_declined,
             on_refusal,
             on_withheld,
             register_kept_texts,
@@ -20,6 +21,7 @@ class MemoriesConfig(AppConfig):
         from journal.undo import register_revert, register_undo  # noqa: PLC0415
         from statements.actions import register_doubt_finder  # noqa: PLC0415
 
+        from .actions.transitions import memories_follow_declined  # noqa: PLC0415
         from .actions.undoing import memories_undo  # noqa: PLC0415
         from .actions.undoing_others import places_undo, plan_revert, proposals_undo  # noqa: PLC0415
         from .actions.upkeep import (  # noqa: PLC0415
@@ -39,6 +41,7 @@ class MemoriesConfig(AppConfig):
         register_rejected_texts(memories_rejected)
         register_kept_texts(memories_kept_of)
         on_withheld(memories_follow_withholding)
+        on_declined(memories_follow_declined)
         on_refusal(memories_follow_refusal)
         register_doubt_finder("memory", memories_resting_on)
         register_undo("memory", memories_undo)

@@ -25,7 +25,7 @@ from accounts.policy import check_sensitive, must_decide, must_write
 from accounts.principals import Principal
 from accounts.queries import principal_for_job
 from accounts.scope import acting_as
-from conversations.actions import Cause, messages_mark, plan_withholding, words_restore, words_withhold
+from conversations.actions import Cause, messages_mark, plan_withholding, words_decline, words_restore
 from conversations.models import Conversation, Message, Withheld
 from conversations.policy import may_mark
 from facts.actions import PreparedFact
@@ -41,7 +41,6 @@ from language.backends import get_model, get_model_named, get_rules
 from language.base import LanguageModel, MemoryCandidate, ModelUnavailable
 from language.reading.corrections import corrections_in
 from language.reading.second_tries import second_try
-from memories.actions import memories_decline
 from statements.actions import suppression_add
 from statements.policy import check_form
 from statements.verdicts import compares_unlocked
@@ -244,24 +243,25 @@ def message_hold(principal: Principal, conversation_id: UUID, index: int) -> Mes
 def message_decline(principal: Principal, conversation_id: UUID, index: int, candidate: str = "") -> Message:
     """Decline a message: withhold it, since the person does not want it remembered.
 
-    Unreviewed memories learned only from it are archived and suppressed. ``candidate`` is the proposed wording of the
-    statement, which is suppressed, too, until the person states it. Raises NotAllowed, NotYoursToDecide, NotFound,
-    Refused (400 ``not_the_users``), Gated (422).
+    Unreviewed memories and facts that rest only on what is withheld are archived and suppressed. ``candidate`` is the
+    proposed wording of the statement, which is suppressed, too, until the person states it. Raises NotAllowed,
+    NotYoursToDecide, NotFound, Refused (400 ``not_the_users``), Gated (422).
     """
     text = _candidate_text(candidate) if candidate else None
     rows = Message.objects.visible_to(principal).filter(conversation=conversation_id, index=index, declined=False)
-    ahead = {Cause("message", str(pk)): [(pk, "")] for pk in rows.values_list("pk", flat=True)}
+    told = list(rows.values_list("pk", "legacy_id"))
+    ahead = {Cause("message", str(pk)): [(pk, "")] for pk, _ in told}
+    legacies = [legacy_id for _, legacy_id in told if legacy_id is not None]
     with (
         plan_withholding(must_write(principal), ahead),
-        _marking(principal, conversation_id, index) as marking,
+        _marking(principal, conversation_id, index, *legacies) as marking,
     ):
         message, write = marking.message, marking.write
         if text is not None:
             suppression_add(write, message.user_id, text, message.pk, is_stored=False)
         if not message.declined:
             marking.set(declined=True, held_until=None, reading_due=None)
-            memories_decline(write, message)
-            words_withhold(write, message.user_id, Cause("message", str(message.pk)), [(message.pk, "")])
+            words_decline(write, message.user_id, Cause("message", str(message.pk)), [(message.pk, "")])
     return message
 
 
@@ -307,10 +307,10 @@ class _Marking:
 
 
 @contextmanager
-def _marking(principal: Principal, conversation_id: UUID, index: int) -> Iterator[_Marking]:
+def _marking(principal: Principal, conversation_id: UUID, index: int, *legacies: UUID) -> Iterator[_Marking]:
     """Lock a message for the person or the agent of its conversation: others could forge consent or a refusal."""
     user_id = must_write(principal)
-    with ledger_write(principal.actor, user_id) as write:
+    with ledger_write(principal.actor, user_id, *legacies) as write:
         conversation = Conversation.objects.visible_to(principal).filter(pk=conversation_id).first()
         said = Message.objects.visible_to(principal).filter(conversation_id=conversation_id, index=index)
         message = said.without_vectors().first()

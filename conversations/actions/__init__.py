@@ -36,9 +36,11 @@ from .refusals import LIVE_WINDOW, HeardRefusal, on_refusal, refusals_of
 from .withheld_rows import Cause, words_erase
 from .withheld_texts import chunks_hide, summaries_hide
 from .withholding import (
+    QUOTES_WITHHELD,
     PassagePlace,
     before_withheld_erased,
     forget_erased_redactions,
+    on_declined,
     on_withheld,
     original_quotes,
     passages_withhold,
@@ -46,12 +48,14 @@ from .withholding import (
     register_kept_texts,
     withheld_erase,
     withheld_restore,
+    words_decline,
     words_restore,
     words_withhold,
 )
 
 __all__ = [
     "LIVE_WINDOW",
+    "QUOTES_WITHHELD",
     "Blob",
     "Cause",
     "GraphState",
@@ -83,6 +87,7 @@ __all__ = [
     "messages_extract_now",
     "messages_index",
     "messages_mark",
+    "on_declined",
     "on_refusal",
     "on_withheld",
     "original_quotes",
@@ -95,6 +100,7 @@ __all__ = [
     "thread_delete",
     "withheld_erase",
     "withheld_restore",
+    "words_decline",
     "words_erase",
     "words_restore",
     "words_withhold",

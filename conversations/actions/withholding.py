@@ -31,7 +31,7 @@ from journal.steps import UndoTarget
 
 from ..echoes import WithheldWords
 from ..models import Conversation, Message, Withheld
-from ..passages import Original
+from ..passages import MARK, Original
 from .withheld_rows import Cause, Redaction, RewritePlan
 from .withheld_texts import RedactedTexts, message_of, redaction_of
 
@@ -44,6 +44,18 @@ _listeners: list[Listener] = []
 def on_withheld(listener: Listener) -> None:
     """Register a listener. It is called in the transaction with the ids of the redacted messages and the cause."""
     _listeners.append(listener)
+
+
+DeclineListener = Callable[[LedgerWrite, UUID, Collection[UUID]], None]
+_decline_listeners: list[DeclineListener] = []
+
+QUOTES_WITHHELD = Q(quote=MARK) | Q(message__content=MARK)
+"""The condition for evidence whose words are withheld, whatever for."""
+
+
+def on_declined(listener: DeclineListener) -> None:
+    """Register a listener. It is called with the ids of messages that were withheld by themselves, also in part."""
+    _decline_listeners.append(listener)
 
 
 KeptTexts = Callable[[UUID, Collection[UUID], Cause], Iterable[str]]
@@ -76,6 +88,22 @@ def words_withhold(
         affected = _withhold(write, user_id, cause, request) if request.by_message or request.titled else set()
         for listener in _listeners:
             listener(write, user_id, affected, cause)
+
+
+def words_decline(
+    write: LedgerWrite,
+    user_id: UUID,
+    cause: Cause,
+    quotes: Collection[tuple[UUID, str]],
+    titled: Collection[UUID] = (),
+) -> None:
+    """Withhold words by themselves, not with a statement: as ``words_withhold``, and what was learned from them leaves.
+
+    That is done by the listeners of ``on_declined``. The caller also holds the ledgers of the conversations' legacies.
+    """
+    words_withhold(write, user_id, cause, quotes, titled)
+    for listener in _decline_listeners if quotes else ():
+        listener(write, user_id, {pk for pk, _ in quotes})
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +254,8 @@ class PassagePlace:
 def passages_withhold(principal: Principal, places: Sequence[PassagePlace], cause: Cause | None = None) -> list[UUID]:
     """Withhold passages that the person chose. Returns the ids of their messages.
 
-    With a ``cause`` they are restored when that cause is undone. Raises NotYoursToDecide, NotFound when a message does
+    With a ``cause`` they are restored when that cause is undone; without one, unreviewed statements that rest only on
+    them leave use. Raises NotYoursToDecide, NotFound when a message does
     not exist, Refused (400) for no passages or more than 20.
     """
     user_id = must_decide(principal)
@@ -235,35 +264,38 @@ def passages_withhold(principal: Principal, places: Sequence[PassagePlace], caus
             _("Withhold between 1 and %(most_passages)s passages at once.") % {"most_passages": MOST_PASSAGES},
             code="too_many",
         )
-    quotes, titled, _ids = _resolve_places(principal, places, cause)
-    with plan_withholding(user_id, quotes, titled), ledger_write(principal.actor, user_id) as write:
-        quotes, titled, ids = _resolve_places(principal, places, cause)
+    quotes, titled, rows = _resolve_places(principal, places, cause)
+    legacies = {row.legacy_id for row in rows if row.legacy_id is not None}
+    takes_away = words_decline if cause is None else words_withhold
+    with plan_withholding(user_id, quotes, titled), ledger_write(principal.actor, user_id, *legacies) as write:
+        quotes, titled, rows = _resolve_places(principal, places, cause)
         for because in {**quotes, **titled}:
-            words_withhold(write, user_id, because, quotes[because], titled[because])
+            takes_away(write, user_id, because, quotes[because], titled[because])
+        ids = [row.pk for row in rows]
         write.result("message", *ids, status_code=201)
     return ids
 
 
 def _resolve_places(
     principal: Principal, places: Sequence[PassagePlace], cause: Cause | None
-) -> tuple[dict[Cause, list[tuple[UUID, str]]], dict[Cause, list[UUID]], list[UUID]]:
-    """Resolve places to quotations by cause, messages with titles by cause, and all message ids. Raises NotFound."""
+) -> tuple[dict[Cause, list[tuple[UUID, str]]], dict[Cause, list[UUID]], list[Message]]:
+    """Resolve places to quotations by cause, messages with titles by cause, and all messages. Raises NotFound."""
     # A title is withheld through the first message of its conversation.
     wanted = [Q(conversation_id=each.conversation_id, index=each.index or 0) for each in places]
     rows = Message.objects.visible_to(principal).filter(reduce(or_, wanted))
-    found = {(row.conversation_id, row.index): row.pk for row in rows.only("conversation_id", "index")}
+    found = {(row.conversation_id, row.index): row for row in rows.only("conversation_id", "index", "legacy_id")}
     if any((each.conversation_id, each.index or 0) not in found for each in places):
         raise NotFound("There is no such message.")
     quotes: dict[Cause, list[tuple[UUID, str]]] = defaultdict(list)
     titled: dict[Cause, list[UUID]] = defaultdict(list)
     for each in places:
-        pk = found[each.conversation_id, each.index or 0]
+        pk = found[each.conversation_id, each.index or 0].pk
         because = cause or Cause(Withheld.Cause.MESSAGE, str(pk))
         if each.index is None:
             titled[because].append(pk)
         else:
             quotes[because].append((pk, each.quote))
-    return quotes, titled, list(dict.fromkeys(found.values()))
+    return quotes, titled, list(found.values())
 
 
 def original_quotes(rows: QuerySet[Any]) -> list[tuple[UUID, str]]:

@@ -18,6 +18,7 @@ from accounts.principals import Principal
 from accounts.queries import principal_for_job
 from accounts.scope import acting_as
 from conversations.actions import (
+    QUOTES_WITHHELD,
     Cause,
     HeardRefusal,
     original_quotes,
@@ -162,11 +163,12 @@ def fact_delete(principal: Principal, fact_id: UUID, *, version: int | None = No
     return change.fact
 
 
-def _delete(change: FactWrite) -> None:
+def _delete(change: FactWrite, *, withholds: bool = True) -> None:
     change.leave(State.ARCHIVED)
     suppress(change)
     change.log("DELETE")
-    _withhold(change)
+    if withholds:
+        _withhold(change)
 
 
 def fact_restore(principal: Principal, fact_id: UUID) -> LegacyFact:
@@ -230,6 +232,21 @@ def facts_follow_refusal(write: LedgerWrite, user_id: UUID, heard: HeardRefusal)
                 _delete(change)
             else:
                 doubt_statement(user_id, FACT.name, str(fact_id), write.ledgers[user_id].rev)
+
+
+def facts_follow_declined(write: LedgerWrite, user_id: UUID, message_ids: Collection[UUID]) -> None:
+    """Archive and suppress the unreviewed facts learned from these messages that rest only on withheld words.
+
+    The caller holds the ledgers of the person and of the conversations' legacies.
+    """
+    own = LegacyFact.objects.filter(user_id=user_id, legacy__in=list(write.ledgers), state__in=PRESENT)
+    own = own.filter(reviewed_at__isnull=True).exclude(written_by="")
+    behind = FactEvidence.objects.filter(fact__in=own)
+    learned = own.filter(pk__in=behind.filter(message__in=message_ids).values("fact"))
+    learned = learned.exclude(pk__in=behind.exclude(QUOTES_WITHHELD).values("fact"))
+    for fact_id in list(learned.values_list("pk", flat=True)):
+        with fact_under_lock(write, fact_id) as change:
+            _delete(change, withholds=False)
 
 
 def _is_named(content: str, heard: HeardRefusal) -> bool:

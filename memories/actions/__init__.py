@@ -24,7 +24,6 @@ from .recording import record_archive, record_doubt, record_update
 from .showing import disclosures_trim, memories_note_shown, memories_show, memories_used
 from .single import author
 from .transitions import (
-    memories_decline,
     memories_delete_learned,
     memories_remove_imported,
     memory_approve,
@@ -61,7 +60,6 @@ __all__ = [
     "memories_add",
     "memories_consolidate",
     "memories_decide",
-    "memories_decline",
     "memories_delete",
     "memories_delete_learned",
     "memories_expire",

@@ -6,18 +6,18 @@ with the current version).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts import policy as accounts_policy
 from accounts.principals import Principal
-from conversations.actions import words_restore
+from conversations.actions import QUOTES_WITHHELD, words_restore
 from conversations.models import Conversation, Message
-from conversations.querysets import MessageQuerySet
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import Conflict, NotYoursToDecide
 from journal.models import ActorKind, Change
@@ -154,7 +154,7 @@ def memories_delete_learned(write: LedgerWrite, conversation: Conversation) -> t
     No suppression is added. Returns the numbers of deleted and kept memories.
     """
     said = Message.objects.filter(conversation=conversation)
-    memories = list(_learned_from(conversation.user_id, said).without_vectors().order_by("pk"))
+    memories = list(_learned_from(conversation.user_id, Q(message__in=said)).without_vectors().order_by("pk"))
     for proposal in Proposal.objects.waiting().filter(source_conversation=conversation, agent__isnull=True):
         if proposal.kind != Proposal.Kind.CREATE:
             end(proposal, Proposal.State.LAPSED, timezone.now())
@@ -187,30 +187,30 @@ def _remove(write: LedgerWrite, user_id: UUID, memories: Sequence[Memory]) -> No
     erase(MEMORY, [memory.pk for memory in memories])
 
 
-def memories_decline(write: LedgerWrite, message: Message) -> list[str]:
-    """Archive and suppress what was learned only from a declined message. Returns the ids.
+def memories_follow_declined(write: LedgerWrite, user_id: UUID, message_ids: Collection[UUID]) -> None:
+    """Archive and suppress the unreviewed memories learned from these messages that rest only on withheld words.
 
     The caller holds the person's ledger lock.
     """
-    said = Message.objects.filter(pk=message.pk)
-    declined = []
-    for memory in _learned_from(message.user_id, said).without_vectors():
+    behind = MemoryEvidence.objects.filter(message__in=message_ids)
+    talks = {str(talk) for talk in behind.values_list("message__conversation_id", flat=True)}
+    meta = {"conversation_id": talks.pop()} if len(talks) == 1 else {}
+    learned = _learned_from(user_id, QUOTES_WITHHELD).filter(pk__in=behind.values("version__memory"))
+    for memory in learned.without_vectors():
         with memory_changing(write, memory) as change:
-            archive(change, Why.PERSON, withholds=False, conversation_id=message.conversation_id)
-        declined.append(memory.pk)
-    return declined
+            archive(change, Why.PERSON, withholds=False, **meta)
 
 
-def _learned_from(user_id: UUID, said: MessageQuerySet) -> MemoryQuerySet:
-    """Return unreviewed memories worded by a job with evidence only in these messages."""
+def _learned_from(user_id: UUID, said: Q) -> MemoryQuerySet:
+    """Return unreviewed memories worded by a job of which all evidence meets the condition."""
     own = Memory.objects.filter(user_id=user_id)
     borne_out = MemoryEvidence.objects.filter(version__user_id=user_id)
-    elsewhere = borne_out.exclude(message__in=said).values("version__memory")
+    elsewhere = borne_out.exclude(said).values("version__memory")
     by_others = MemoryVersion.objects.filter(user_id=user_id).exclude(actor_kind=ActorKind.JOB).values("memory")
     return (
         own.filter(reviewed_at__isnull=True, pinned=False)
         .filter(state__in=[State.PROPOSED, State.ACTIVE, State.QUARANTINED])
-        .filter(pk__in=borne_out.filter(message__in=said).values("version__memory"))
+        .filter(pk__in=borne_out.filter(said).values("version__memory"))
         .exclude(pk__in=elsewhere)
         .exclude(pk__in=by_others)
     )

@@ -28,7 +28,7 @@ _COLUMNS = {field.attname for field in Memory._meta.concrete_fields if not field
 MIRRORED = sorted(_COLUMNS & {field.attname for field in MemoryVersion._meta.concrete_fields})
 
 
-def remember(person, *contents, write=None, **columns):
+def remember(person, *contents, write=None, actor_kind="person", **columns):
     """Give a person memories, active unless ``state`` says otherwise. A content may be a dict of columns.
 
     In a transaction of its own, or in that of ``write``.
@@ -50,19 +50,19 @@ def remember(person, *contents, write=None, **columns):
             memory.tokens = memory.tokens or line_tokens(line)
             count(write, memory, 1)
             made.append(memory)
-            versions.append(version_of(memory, rev))
+            versions.append(version_of(memory, rev, actor_kind=actor_kind))
         Memory.objects.bulk_create(made, batch_size=500)
         MemoryVersion.objects.bulk_create(versions, batch_size=500)
     return made
 
 
-def version_of(memory, rev, at=None):
+def version_of(memory, rev, at=None, actor_kind="person"):
     return MemoryVersion(
         memory_id=memory.pk,
         number=memory.version,
         recorded_from=at or memory.created_at,
         recorded_from_rev=rev,
-        actor_kind="person",
+        actor_kind=actor_kind,
         actor_id="test",
         **{name: getattr(memory, name) for name in MIRRORED},
     )

@@ -1,0 +1,92 @@
+"""What was learned only from words that are taken out of the record by themselves leaves use along with them."""
+
+import pytest
+from django.utils import timezone
+
+from accounts.queries import principal_for_person
+from conversations.actions import NewMessage, conversation_create, messages_append
+from facts.models import FactEvidence, LegacyFact
+from journal.models import Ledger
+from journal.undo import undo
+from memories.models import Memory, MemoryEvidence
+from statements.models import Doubt, Suppression
+from tests import factories
+from tests.memories.rows import remember
+
+pytestmark = pytest.mark.django_db
+SWAN, RAIN = "I shot a swan.", "It rains."
+
+
+@pytest.fixture
+def talk(owner, legacy):
+    me = principal_for_person(owner.pk)
+    conversation = conversation_create(me, legacy_id=legacy.pk)
+    messages_append(me, conversation.pk, [NewMessage("user", f"{SWAN} {RAIN}"), NewMessage("user", "It was a swan.")])
+    return conversation
+
+
+@pytest.fixture
+def memory(owner, talk):
+    """A memory that a job learned from the first sentence."""
+    (made,) = remember(owner, "The user shot a swan.", written_by="model", actor_kind="job")
+    MemoryEvidence.objects.create(version=made.versions.get(), message=talk.messages.get(index=0), quote=SWAN)
+    return made
+
+
+@pytest.fixture
+def fact(owner, talk, legacy):
+    """A fact that a job learned from the first sentence."""
+    made = factories.LegacyFactFactory(user=owner, legacy=legacy, content="Rosa saw a swan die.")
+    LegacyFact.objects.update(written_by="model", reviewed_at=None)
+    FactEvidence.objects.create(fact=made, message=talk.messages.get(index=0), quote=SWAN)
+    return made
+
+
+@pytest.fixture(params=["passage", "declined"])
+def withhold(request, api, owner, talk):
+    """Take the first sentence, or its whole message, out of the record."""
+
+    def take(quote=SWAN):
+        client = api(owner)
+        if request.param == "declined":
+            return client.patch(f"/api/v1/conversations/{talk.pk}/messages/0/", {"declined": True}, format="json")
+        passages = [{"conversation": str(talk.pk), "index": 0, "quote": quote}]
+        return client.post("/api/v1/withheld/", {"passages": passages}, format="json")
+
+    return take
+
+
+def states():
+    return tuple(model.objects.values_list("state", flat=True).get() for model in (Memory, LegacyFact))
+
+
+def test_both_a_memory_and_a_fact_leave_and_come_back_with_undo(owner, memory, fact, withhold):
+    before = Ledger.objects.get(pk=owner.pk).rev
+    assert withhold().status_code < 300
+    assert states() == ("archived", "archived")
+    assert set(Suppression.objects.values_list("object_id", flat=True)) == {memory.pk, str(fact.pk)}
+    undo(principal_for_person(owner.pk), before + 1, Ledger.objects.get(pk=owner.pk).rev)
+    assert states() == ("active", "active")
+
+
+def test_what_is_also_said_elsewhere_may_be_out_of_date(talk, memory, fact, withhold):
+    other = talk.messages.get(index=1)
+    MemoryEvidence.objects.create(version=memory.versions.get(), message=other, quote=other.content)
+    FactEvidence.objects.create(fact=fact, message=other, quote=other.content)
+    withhold()
+    assert states() == ("active", "active")
+    assert set(Doubt.objects.values_list("object_id", flat=True)) == {memory.pk, str(fact.pk)}
+
+
+def test_what_the_person_approved_may_be_out_of_date(memory, fact, withhold):
+    Memory.objects.update(reviewed_at=timezone.now())
+    LegacyFact.objects.update(reviewed_at=timezone.now())
+    withhold()
+    assert states() == ("active", "active")
+    assert set(Doubt.objects.values_list("object_id", flat=True)) == {memory.pk, str(fact.pk)}
+
+
+@pytest.mark.parametrize("withhold", ["passage"], indirect=True)
+def test_what_rests_on_another_sentence_stays(memory, fact, withhold):
+    withhold(RAIN)
+    assert states() == ("active", "active")
