@@ -119,6 +119,10 @@ _PET_CALLED = re.compile(
     rf"(?i)(?:(?<=[.!?] )|^)(?:the )?(?P<pet>{'|'.join(sorted(PETS))})(?:'s| is|s)? (?:called|named)\b"
 )
 _HAD = re.compile(r"(?i)\b(i|s?he|we|they)'d (?=an? |the |no )")
+_MINE = re.compile(
+    r"(?P<before>(?:'s|\b[Hh]is|\b[Hh]er|\b[Tt]heir) (?P<thing>[a-z]+(?: [a-z]+){0,2}?) (?:is|was|are|were) [^.!?;]+?)"
+    r",? (?P<joins>and|but|while) mine (?=(?:is|was|are|were)\b)"
+)
 _TYPE = re.compile(r"(?i)(?<=['’]m |['’]s |\bis |\bam )(?:a )?type (1|2|one|two)\b(?! diab)")
 
 _CONTRACTION = re.compile(r"^(?!I don).*(?:n.t|.m|.ve)$")
@@ -279,6 +283,7 @@ def normalise(
     mended.replace(_IS, lambda match: f"{match[1] or match[2] or match[3]} is ")
     mended.replace(_HAS, lambda match: f"{match[1]} has ")
     mended.replace(_HAD, lambda match: f"{match[1]} had ")
+    mended.replace(_MINE, lambda match: f"{match['before']} {match['joins']} my {match['thing']} ")
     mended.replace(_TRAILS, "")
     mended.replace(_HE_SAID, lambda match: f"{match['who'].capitalize()} said that {_small(match['what'])} ")
     mended.replace(_IS_CALLED, lambda match: f"{match['what']} {match['verb']} ")

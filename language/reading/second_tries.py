@@ -17,7 +17,7 @@ from .kin import name_gender
 from .lexicon import is_place, relation
 from .parse import Parsed, Word, parse
 from .sentences import split_sentences
-from .stems import LIGHT
+from .stems import LIGHT, NUMERALS
 from .values import are_alike, new_wording, put, tells_value
 from .words import KIN, KIN_GENDER, listed
 
@@ -29,7 +29,8 @@ _ALSO = r"(?:(?:oh|no|well|and|but|ah|er+m?|um+)\b[\s,:!–—-]*)*"
 _MARKED_LAST = r"(?:,? (?:sorry|I mean(?:t)?|actually|I misspoke))"
 _OPENED = re.compile(
     rf"{_ALSO}(?:{_MARK}[\s,:!.…–—-]*{_ALSO})+(?P<rest>\S.*?){_MARKED_LAST}?[\s.!]*"
-    rf"|{_ALSO}(?P<meant>I meant\b.*?)[\s.!]*|no[\s,.!:–—-]+(?P<denied>(?-i:[A-Z])[\w'’-]+)[\s.!]*"
+    rf"|{_ALSO}(?P<meant>I meant\b.*?)[\s.!]*|no[\s,.!:–—-]+(?P<denied>(?-i:[A-Z])[\w'’-]+|\d+|{'|'.join(NUMERALS)})"
+    r"(?:[\s.,!;–—-]+(?:i was |i['’]m )?(?:(?:just|only) )?(?:joking|kidding))?[\s.!]*"
     rf"|(?P<before>.+?){_MARKED_LAST}[\s.!]*",
     re.IGNORECASE,
 )
@@ -69,7 +70,7 @@ _Name = tuple[Word, Word]
 class SecondTry:
     """A message that says something just said again, otherwise. ``rest`` is without what introduces it.
 
-    ``denies``: it is a no with a name, which may answer a question as well.
+    ``denies``: it is a no with a name or number, which may answer a question as well.
     """
 
     said: str

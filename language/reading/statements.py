@@ -21,7 +21,17 @@ from language.reading.normalise import is_casual, normalise
 from language.reading.parse import parse
 from language.reading.people import Cast
 from language.reading.persons import Person
-from language.reading.refusals import Refusal, Turn, asks_for_discretion, find_refusal, may_refuse
+from language.reading.refusals import (
+    Refusal,
+    Turn,
+    asks_for_discretion,
+    asks_to_keep,
+    find_refusal,
+    may_refuse,
+    says_yes,
+)
+from language.reading.refusals.wording import begins_with_yes
+from language.reading.second_tries import second_try
 from language.reading.sentences import own_words
 from language.reading.statement_builder import ReadStatement
 from language.reading.words import ENGLISH
@@ -121,7 +131,11 @@ class _BatchReader:
         if is_foreign(text):
             self.dropped["not English"] += 1
             return []
-        if any(_NEVER_MIND.search(part.replace("’", "'").strip()) for part in re.split(r"(?<=[.!?])\s+|\n", text)):
+        tried = second_try(text)
+        is_corrected = tried is not None and tried.denies
+        if not is_corrected and any(
+            _NEVER_MIND.search(part.replace("’", "'").strip()) for part in re.split(r"(?<=[.!?])\s+|\n", text)
+        ):
             self.dropped["taken back"] += 1
             return None if len(text.split()) <= _MOST_RETRACTION_WORDS else []
         topic = about or (self.cast.elided_subject(text) if subject_asked_about(self.reply) is None else "")
@@ -161,7 +175,10 @@ class _BatchReader:
                 continue
             done.append(list(reader.sentence(parsed, first, last, order)))
         self.topic = _topic(reader.last_person) or topic
-        return _without_repeated_names([one for each in done for one in each])
+        # What is said beside a yes to the question whether something may be kept puts it right.
+        agrees = asks_to_keep(self.reply) and begins_with_yes(text) and not says_yes(text)
+        said = [replace(one, is_explicit=one.is_explicit or agrees) for each in done for one in each]
+        return _without_repeated_names(said)
 
 
 def _topic(person: Person | None) -> str:

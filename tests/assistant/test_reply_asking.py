@@ -91,6 +91,11 @@ class TestWithoutAModel:
         assert tell("Sure, keep it") == "I will remember that Alec is your boss."
         assert remembered() == [BOSS]
 
+    def test_a_yes_that_puts_it_right_stores_what_is_right(self, tell):
+        assert "that your sister Ana is a vet?" in tell("My sister Ana is a vet.")
+        assert tell("Yes, but she's a dentist.") == "I will remember that your sister Ana is a dentist."
+        assert remembered() == ["The user's sister Ana is a dentist."]
+
     def test_something_else_that_is_said_in_between_does(self, tell):
         tell("Alec is my boss by the way")
         tell("I'm so tired today.")

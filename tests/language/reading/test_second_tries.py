@@ -34,6 +34,8 @@ def calls(*said, memory=""):
     ("My sister Paula lives in Braga.", "Sorry, I meant Carla.", "The user's sister Carla lives in Braga."),
     ("My sister Paula lives in Braga.", "Sorry, I meant Paola.", "The user's sister Paola lives in Braga."),
     ("My brother Lars lives in Leeds.", "I meant Lyon.", "The user's brother Lars lives in Lyon."),
+    ("We have three kids.", "No, two. I was only joking.", "The user has two kids."),
+    ("We have three kids.", "no, 2", "The user has two kids."),
     ("My brother is called Frank.", "No, Fred.", "The user's brother is called Fred."),
     ("We are moving to Porto in May.", "I meant Faro.", "The user is moving to Faro in May."),
     ("My son plays the trumpet in a brass band.", "Oops, the trombone, I mean.",
@@ -56,6 +58,8 @@ def test_a_no_with_a_name_may_answer_a_question_instead():
 
 @pytest.mark.parametrize(("first", "then"), [
     (DOG[0], "No, Maria lives there."),
+    (DOG[0], "No, two."),
+    ("My sister has three kids and four cats.", "No, two. I was joking."),
     ("My sister lives in Hull.", "No, Maria."),
     (DOG[0], "Actually, he is lovely."),
     (DOG[0], "Actually, he likes ham."),
