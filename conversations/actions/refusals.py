@@ -39,7 +39,7 @@ class HeardRefusal:
     ``named``: the words that it names the matter by, to match what is known from elsewhere; empty for imports and old
     records. ``denied``: whether a named clause is a denial, None if it is no clause. ``held``: messages about which the
     person was being asked whether to remember them. ``relayed_by``: the agent that reports it; None for the person's
-    own words.
+    own words. ``answers``: messages of the assistant among them.
     """
 
     message_id: UUID
@@ -52,6 +52,7 @@ class HeardRefusal:
     denied: bool | None = None
     held: frozenset[UUID] = frozenset()
     relayed_by: Principal | None = None
+    answers: frozenset[UUID] = frozenset()
 
     @property
     def cause(self) -> Cause:
@@ -65,8 +66,8 @@ class HeardRefusal:
 
     @property
     def said(self) -> list[str]:
-        """The sentences."""
-        return [quote for _, quote in self.passages]
+        """The person's sentences."""
+        return [quote for pk, quote in self.passages if pk not in self.answers]
 
 
 Listener = Callable[[LedgerWrite, UUID, HeardRefusal], None]
@@ -115,6 +116,7 @@ def find_refusals(
                 refusal.is_negated,
                 frozenset(each.pk for each, _ in meant if _is_held(each, now)),
                 principal if principal.kind == "agent" and not principal.speaks_as_person else None,
+                frozenset(each.pk for each, _ in meant if each.role != Message.Role.USER),
             )
         )
     return found

@@ -179,7 +179,9 @@ def _make_plan(user_id: UUID, cause: Cause, request: _Request, **how: Any) -> _P
     # A declined message withholds what was learned from it, too, so nothing is exempt.
     exempt = by_message and cause.type != Withheld.Cause.MESSAGE
     kept = list(_kept_texts(user_id, by_message, cause)) if exempt else []
-    said = WithheldWords([each for each in texts.words(spans) if each], texts.names, kept)
+    # The assistant's question may tell more than the sentence it was about.
+    own = {pk: each for pk, each in spans.items() if texts.messages[pk].role == Message.Role.USER} or spans
+    said = WithheldWords([each for each in texts.words(own) if each], texts.names, kept)
     first = texts.first_in_each(spans)
     for pk, again in texts.matching_sentences(spans, said.is_said_by, said).items():
         spans[pk] += again

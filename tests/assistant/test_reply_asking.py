@@ -336,6 +336,14 @@ class TestForgetting:
         assert "Shall I remember" not in tell(said)
         assert remembered() == []
 
+    def test_what_stood_beside_it_and_was_agreed_to_stays(self, tell):
+        tell("My mother is called Helga. Our dog needs surgery.")
+        tell("Yes")
+        assert len(remembered()) == 2
+        assert tell("Forget that our dog needs surgery.") == NOT_KEPT
+        assert remembered() == ["The user's mother is called Helga."]
+        assert record().startswith("My mother is called Helga. [withheld]")
+
     def test_a_fixed_sentence_is_no_echo(self, tell):
         tell("My password is hunter2x!")
         tell("Our dog has a bad left knee.")
