@@ -13,7 +13,6 @@ from django.db.models.functions import Coalesce
 
 from accounts.models import Member
 from accounts.policy import may_see_sources
-from statements.models import ERASURE_WAITS
 from statements.querysets import StatementQuerySet
 
 if TYPE_CHECKING:
@@ -46,8 +45,8 @@ class FactQuerySet(StatementQuerySet["LegacyFact"]):
         """Return all for staff; for a person their own in every state, and others' shared ones of their legacies.
 
         An agent needs ``facts`` in its sources. Without the scope admin, it does not see the person's facts that are
-        proposed or quarantined, that were removed while quarantined, that wait for their erasure, or, if the person
-        reviews ``before``, that are unreviewed. A former member keeps their own facts, and no longer sees others'.
+        proposed, quarantined, rejected or archived (only the person archives facts), or, if the person reviews
+        ``before``, that are unreviewed. A former member keeps their own facts, and no longer sees others'.
         """
         if principal.kind == "staff":
             return self
@@ -57,11 +56,7 @@ class FactQuerySet(StatementQuerySet["LegacyFact"]):
         shared = Q(visibility="shared", state="active", legacy_id__in=legacies)
         own = Q(user_id=principal.user_id)
         if principal.kind == "agent" and not principal.may_decide:
-            # Filtered by state first: prompts read active facts from an index without ``quarantined_at``.
-            held_back = self.model.objects.filter(
-                Q(quarantined_at__isnull=False) | Q(state_reason=ERASURE_WAITS), user_id=principal.user_id
-            )
-            own &= ~Q(state__in=["quarantined", "proposed"]) & ~(GONE & Q(pk__in=held_back.values("pk")))
+            own &= Q(state__in=["active", "hidden"])
             if principal.review == "before":
                 own &= ~Q(pk__in=self._unreviewed(principal.user_id))
         return self.filter(own | shared)

@@ -40,6 +40,9 @@ Versioned = TypeVar("Versioned", bound=models.QuerySet[Any])
 BY_AGENT = ("agent_id", "source_conversation__agent_id")
 """Columns with the agent behind a memory: the one that added it, or that led the source conversation."""
 
+_REFUSED = ("person", "withheld")
+"""Reasons of archived memories that stand for a no by the person: for agents they are like rejected ones."""
+
 PLACES_CATEGORY = "context"
 """The category whose readers see places, which have none themselves."""
 
@@ -67,9 +70,10 @@ class MemoryQuerySet(StatementQuerySet["Memory"]):
     def visible_to(self, principal: Principal) -> MemoryQuerySet:
         """All for staff; for a person their own, in any state and of the principal's categories.
 
-        An agent sees active and archived ones, and its own proposed or quarantined ones, but none that waits for its
-        erasure. An agent that may decide for the person sees all states. It sees none while the person has memory
-        switched off. If the person reviews before use, it sees unreviewed ones only if it added them.
+        An agent sees active and archived ones, and its own proposed or quarantined ones, but none that the person
+        deleted, that left with withheld words, or that waits for its erasure. An agent that may decide for the person
+        sees all states. It sees none while the person has memory switched off. If the person reviews before use, it
+        sees unreviewed ones only if it added them.
         """
         if principal.kind == "staff":
             return self
@@ -85,11 +89,11 @@ class MemoryQuerySet(StatementQuerySet["Memory"]):
         if principal.may_decide:
             return own
         waiting = Q(state__in=["proposed", "quarantined"], agent_id=principal.agent_id)
-        # In a subquery, since the index that searches use does not contain ``state_reason``.
-        leaving = self.model._default_manager.filter(
-            user_id=principal.user_id, state="archived", state_reason=ERASURE_WAITS
+        # In a subquery, since the index that searches use does not contain these columns.
+        refused = self.model._default_manager.filter(
+            Q(deleted_why__in=_REFUSED) | Q(state_reason=ERASURE_WAITS), user_id=principal.user_id, state="archived"
         )
-        archived = Q(state="archived") & ~Q(pk__in=leaving.values("pk"))
+        archived = Q(state="archived") & ~Q(pk__in=refused.values("pk"))
         seen = own.filter(Q(state="active") | archived | waiting)
         if principal.review == "before":
             added = Q(agent_id=principal.agent_id, agent_id__isnull=False)

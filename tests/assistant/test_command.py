@@ -21,7 +21,7 @@ from assistant.tools.command import (
     run_command,
     shortened,
 )
-from journal.exceptions import Conflict, NotAllowed, NotFound, NotYoursToDecide, Refused
+from journal.exceptions import Conflict, NotAllowed, NotFound, Refused
 from journal.models import Change
 from memories.actions import memory_add, memory_quarantine, memory_reject
 from memories.models import MEMORY, Memory, Proposal
@@ -445,7 +445,7 @@ class TestRestoring:
     def test_an_agent_does_not_fetch_back_what_the_person_deleted(self, me, bot):
         made = add(me)
         run_command(me, f"/memory delete {made.pk}")
-        with pytest.raises(NotYoursToDecide):
+        with pytest.raises(NotFound):
             run_command(bot, f"/memory restore {made.pk}")
 
     def test_what_staff_held_back_stays_held_back(self, me, staff):

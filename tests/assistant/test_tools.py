@@ -389,7 +389,7 @@ class TestUpdateMemory:
         assert "[id:...]" in told[0]
 
     def test_what_is_gone_is_not_updated(self, client, sarah):
-        archive(Memory.objects.get())
+        archive(Memory.objects.get(), "evicted")
         answer = call(client, "update_memory", {"memory_id": sarah, "content": "Sarah left."})
         assert "archived" in nothing_done(answer, "wrong_state")
 
@@ -483,7 +483,7 @@ class TestManageUserMemory:
 
     def test_inactive_facts_are_in_the_document_and_not_in_what_the_model_reads(self, client, owner):
         (gone,) = remember(owner, "Kept bees.")
-        archive(gone)
+        archive(gone, "evicted")
         answer = call(client, self.name, {"operation": "get_memory"})
         assert answer["content"].startswith("Facts:\nNone.")
         assert [fact["is_active"] for fact in answer["data"]["facts"]] == [False]

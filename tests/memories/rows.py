@@ -101,10 +101,10 @@ def change(memory, **columns):
     return memory
 
 
-def archive(memory):
+def archive(memory, why="person"):
     """Take a memory out of what is remembered."""
     now = timezone.now()
-    return change(memory, state="archived", deleted_at=now, deleted_why="person", purge_at=now + timedelta(days=30))
+    return change(memory, state="archived", deleted_at=now, deleted_why=why, purge_at=now + timedelta(days=30))
 
 
 def restore(memory):

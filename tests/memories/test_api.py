@@ -349,7 +349,7 @@ class TestGoingAndComing:
     def test_what_the_person_deleted_an_agent_does_not_restore(self, api, owner, agent):
         made = add(api(owner))
         api(owner).delete(url(made))
-        assert refusal(api(agent).post(url(made, "restore/"))) == (403, "not_yours_to_decide")
+        assert refusal(api(agent).post(url(made, "restore/"))) == (404, "not_found")
         other = add(api(agent), "Sings in a choir.")
         api(agent).delete(url(other))
         assert api(agent).post(url(other, "restore/")).json()["state"] == "active"

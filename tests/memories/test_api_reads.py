@@ -608,7 +608,7 @@ class TestDocument:
             first = get_and_keep(client, f"{URL}document/")
         with django_assert_num_queries(1):
             assert client.get(f"{URL}document/").content == first.content
-        assert first.json()["metadata"]["total_facts"] == 53
+        assert first.json()["metadata"]["total_facts"] == 52
 
     def test_who_has_it_already_is_told_so(self, api, owner, remembered):
         seen = api(owner).get(f"{URL}document/")["ETag"]

@@ -393,7 +393,7 @@ class TestArchiveAndRestore:
 
     def test_what_the_person_put_away_an_agent_does_not_fetch_back(self, me, bot, backend, bees):
         actions.memory_archive(me, bees.pk)
-        with pytest.raises(NotYoursToDecide):
+        with pytest.raises(NotFound):
             actions.memory_restore(bot, bees.pk)
         assert actions.memory_restore(backend, bees.pk).state == "active"
 
