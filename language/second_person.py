@@ -68,6 +68,11 @@ _OBJECT = re.compile(
     r"the user\b"
     r"(?!(?:'|’)s| (?:is|was|has|\w+s)\b)"
 )
+_AFFECTED = re.compile(
+    r"\b((?:make|keep|give|help|scare|calm|hurt|bother|annoy|worry|cost|drive|wake|remind|let|leave)s?|made|kept|gave) "
+    r"the user\b(?!(?:'|’)s)"
+)
+"""A thing that does something to the user: "Nuts make the user ill."."""
 _SENTENCES = re.compile(r"(?<=[.!?;])(?<!\bSt\.)(?<!\bDr\.)(?<!\bMr\.)(?<!\bMrs\.)(?<!\bMs\.)\s+")
 _OWN = re.compile(r"The user(?:'|’)s (?!(?:a|an|the|been|not|now|going|getting|always|never|also|allergic)\b)")
 # "The user's neighbour Paul owes money" has no "is", whatever the verb.
@@ -75,6 +80,7 @@ _NAMED = re.compile(r"[a-z]+ [A-Z]\w+ [a-z]+s\b")
 _FINITE = re.compile(r"\b(?:is|are|was|were|has|have|had|will|can|could|would|does|do|did|may|might|isn't|aren't)\b")
 # After a name or a noun: "The user's daughter Mia turned 6.", but not "The user's very tired."
 _PAST = re.compile(r"^(?:(?!(?:very|so|too|quite|just|rather|really|still|also)\b)[\w-]+ )+[a-z]{2,}ed\b")
+_TO_YOU = re.compile(r"\b[a-z]+(?:s|ed) you\b")
 _COORDINATED = re.compile(r"(?:,|\b(?:and|or|but|then|yet)\b)\s+(?:(?:and|or|but|then|also|often|now|still)\s+)*", re.I)
 _RELATIVE = re.compile(
     r"\b(?:that|who|whom|which|whose|because|when|while|if|since|where|as|so|though|although)\b", re.I
@@ -87,14 +93,14 @@ _WORD = re.compile(r"[A-Za-z]+(?:['’][a-z]+)?")
 
 def second_person(text: str) -> str:
     """Return the statement in the second person; unchanged if it is ambiguous."""
-    text = _OBJECT.sub(r"\1 you", text) if text.startswith("The user's") else text
-    told = [_sentence(each) for each in _SENTENCES.split(text)]
+    to_you = _OBJECT.sub(r"\1 you", text) if text.startswith("The user's") else text
+    told = [_sentence(each) for each in _SENTENCES.split(to_you)]
     if not (text.startswith("The user") or _TIME.match(text)):
-        yours = _THEIRS.sub(r"your\1", _OBJECT.sub(r"\1 you", text))
+        yours = _THEIRS.sub(r"your\1", _OBJECT.sub(r"\1 you", _AFFECTED.sub(r"\1 you", text)))
         return text if _PRONOUNS.search(yours) else yours
     if None in told:
         return text
-    return _rejoined(text, [each for each in told if each is not None])
+    return _rejoined(to_you, [each for each in told if each is not None])
 
 
 def told_to(name: str, text: str) -> str:
@@ -119,7 +125,7 @@ def _sentence(text: str) -> str | None:
     if own := _OWN.match(text):
         rest = _clauses(_THEIRS.sub(r"your\1", text[own.end() :]))
         verbs = (word in _AS_IT_IS or _base(word) in _VERBS for word in _WORD.findall(rest)[1:])
-        known = _NAMED.match(rest) or _FINITE.search(rest) or _PAST.search(rest) or any(verbs)
+        known = _NAMED.match(rest) or _FINITE.search(rest) or _PAST.search(rest) or _TO_YOU.search(rest) or any(verbs)
         of_others = _OF_THEM.sub("", _IN_ITS_CLAUSE.sub(r"\1", rest))
         return f"Your {rest}" if known and not _PRONOUNS.search(of_others) else None
     if time := _TIME.match(text):

@@ -9,6 +9,11 @@ from language.second_person import second_person, told_to
     ("stored", "told"),
     [
         ("The user prefers tea.", "You prefer tea."),
+        ("Nuts make the user ill.", "Nuts make you ill."),
+        ("Crowds make the user nervous.", "Crowds make you nervous."),
+        ("Hospitals scare the user because of the user's dad.", "Hospitals scare you because of your dad."),
+        ("The noise makes the user's dog nervous.", "The noise makes your dog nervous."),
+        ("The user's boss annoys the user.", "Your boss annoys you."),
         (
             "The user's grandmother taught the user to knead bread when the user was six.",
             "Your grandmother taught you to knead bread when you were six.",
