@@ -153,13 +153,20 @@ class WithheldWords:
         return any(not text or not self._told[place].is_about_others_than(SentenceWords.of(text)) for place in likely)
 
     def is_stated_by(self, words: frozenset[str], text: str) -> bool:
-        """Whether a statement has most words of a withheld sentence about the same person, not only whom it names."""
+        """Whether a statement has most words of a withheld sentence about the same person, not only whom it names.
+
+        Or it has no other words than the sentence, and more of them than whom it is said of and verbs.
+        """
+        own = words - self.names
         told = [
             place
             for place, said in enumerate(self.each)
-            if len(said & words) >= max(2, _MOST_OF * len(said)) or words - self.names == said
+            if len(said & words) >= max(2, _MOST_OF * len(said)) or own == said or self._is_part(own, place)
         ]
         return any(not self._told[place].is_about_others_than(SentenceWords.of(text)) for place in told)
+
+    def _is_part(self, words: frozenset[str], place: int) -> bool:
+        return len(words) > 1 and words <= self.each[place] and bool(words - self._little[place])
 
     def is_held_by(self, words: frozenset[str]) -> bool:
         """Whether a text, given by its stems, has all words of a withheld sentence of at least two."""
