@@ -24,7 +24,6 @@ from journal.exceptions import Conflict, Gated, NotFound, Refused
 from journal.queue import enqueue
 from language.reading.corrections import corrections_in, puts_right
 from language.reading.second_tries import second_try
-from language.reading.states import states_named
 from language.tokens import count_tokens
 from retrieval.text import prepare
 
@@ -229,10 +228,7 @@ def _has_correction(new: Sequence[Message], now: datetime) -> bool:
     """Whether a message that the person has just sent explicitly corrects something."""
     said = (row for row in new if row.role == Message.Role.USER and abs(now - row.at) < LIVE_WINDOW)
     return any(
-        puts_right(row.content)
-        or any(corrections_in(row.content))
-        or second_try(row.content) is not None
-        or bool(states_named(row.content))
+        puts_right(row.content) or any(corrections_in(row.content)) or second_try(row.content) is not None
         for row in said
     )
 

@@ -221,6 +221,7 @@ def test_a_new_age_is_told_of_one_memory_among_many_nearer_ones(me, talk, owner)
     assert [each.id for each in known_memories(me, ["I turned 59!"], vectors=True, near=())] == [age.pk]
     conversation = talk(owner)
     say(owner, conversation, "I turned 59 yesterday!")
+    summarizing.conversation_finish(me, conversation.pk)
     work(conversation)
     age.refresh_from_db()
     assert age.content == "The user is 59."
