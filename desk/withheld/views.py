@@ -59,7 +59,7 @@ def withheld(request: PageRequest, principal: Principal) -> HttpResponse:
 @require_POST
 @for_person
 def give_back(request: PageRequest, principal: Principal, withheld_id: UUID) -> HttpResponse:
-    """Restore withheld words, with everything that was removed with them."""
+    """Restore withheld words, and all that was withheld for the same reason."""
     done = with_undo(principal, lambda: _give_back(principal, withheld_id))
     messages.success(request, done.text, extra_tags=done.undo)
     return redirect("withheld-list")
