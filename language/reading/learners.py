@@ -66,6 +66,7 @@ LEARNERS = (
     (re.compile(r"(?i)\b(?:is|was|were|has been) (?=died\b)"), lambda _: ""),
     (_YEARS_HAD, _age_with_be),
     (_SHORT_ILLNESS, lambda match: f"{match['has']} {match['ill'].upper()}"),
+    (re.compile(r"(?i)\ballergic (?:of|from|against|with|on) (?=(?:the )?\w)"), lambda _: "allergic to "),
     (_ILLNESS, lambda match: f"{match[1].capitalize()}'s"),
     (_GOT, lambda match: f" {match['has'] or 'have'} "),
     (_WORKS_LIKE, lambda match: f"{match['works']} as {article(match['first'])} "),

@@ -278,6 +278,7 @@ def test_a_message_is_read_quickly():
     ("said", "expected"),
     [
         ("nuts make me ill", "Nuts make the user ill."),
+        ("I'm allergic of bleach.", "The user is allergic to bleach."),
         ("Milk gives me a stomach ache.", "Milk gives the user a stomach ache."),
         ("Penicillin makes me itch.", "Penicillin makes the user itch."),
         ("Spiders scare me.", "Spiders scare the user."),
