@@ -157,7 +157,7 @@ def states_named(said: str) -> list[str]:
 
 def _ended_in(said: str) -> Iterator[tuple[Sentence, re.Pattern[str], re.Match[str], str]]:
     for sentence in split_sentences(said):
-        age = _NEW_AGE.search(sentence.text)
+        age = None if _LEFT_OPEN.search(sentence.text) else _NEW_AGE.search(sentence.text)
         if age is not None and (age["who"] or age["whose"]) not in _PRONOUNS:
             yield sentence, _AGE, age, ""
         for held, over, becomes in _STATES:

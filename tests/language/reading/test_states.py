@@ -71,6 +71,8 @@ def test_the_state_is_over(said, old, new):
         "My son turned ten today.",
         "Lena turned ten today.",
         "She turned ten today.",
+        "When I turn 50, I want a party.",
+        "I hope Mia turns ten in peace.",
         "Mia turned 9 today.",
         "I lost my job once before.",
         "Karl lost his job.",
