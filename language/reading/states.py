@@ -104,7 +104,7 @@ _NEW_AGE = re.compile(
 )
 _LEFT_OPEN = re.compile(
     r"(?i)\?|\b(?:if|might|could|would|maybe|perhaps|hopes?|hoping|want|wish|wanted|almost|nearly|not|never|was|were"
-    r"|used to|when I|before|1[89]\d\d)\b|n['’]t\b"
+    r"|used to|when I|before|(?:1[89]|20)\d\d)\b|n['’]t\b"
 )
 _HAPPENED = re.compile(r"\bwas (?:born|laid off|fired|sacked|made redundant|let go)\b")
 _PRONOUNS = listed("He She It They We You")

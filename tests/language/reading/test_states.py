@@ -67,6 +67,7 @@ def test_the_state_is_over(said, old, new):
         "I got divorced from Lina last month.",
         "My parents got divorced last month.",
         "I was divorced once before.",
+        "I got divorced in 2009.",
         "I'm not vegan.",
         "My son turned ten today.",
         "Lena turned ten today.",
