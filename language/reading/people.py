@@ -91,8 +91,8 @@ class Cast:
         low = set(re.findall(r"[\w'-]+", reply.lower()))
         named = [
             person
-            for person in self.mentioned_before
-            if person.role == "other" and person.name.lower() in low and person.name
+            for person in (*(each for each in self.others if each.gender or each.kin), *self.mentioned_before)
+            if person.role == "other" and person.name and person.name.split(" ", maxsplit=1)[0].lower() in low
         ]
         self.is_ambiguous, self.plural_antecedent, self.has_plural, self.has_stranger = False, None, False, False
         kin = kin_asked_about(reply)
@@ -219,7 +219,12 @@ class Cast:
             return None if strange or other else self.legacy
         if known is not None:
             return known
-        if (word.entity in _NO_PERSON and not human) or word.low in NOT_NAMES or word.low == self.user.name.lower():
+        accompanies = word.dep == "pobj" and word.pos == "PROPN" and parsed.head(word).low == "with"
+        if (
+            (word.entity in _NO_PERSON and not (human or accompanies))
+            or word.low in NOT_NAMES
+            or word.low == self.user.name.lower()
+        ):
             return None
         speaker = parsed.child(parsed.head(word), "nsubj")
         if word.dep in {"attr", "acomp"} and speaker is not None and speaker.low == "i":
@@ -230,7 +235,6 @@ class Cast:
         inside = word.dep in {"compound", "nmod", "amod"} and word.head > word.index
         if located or (inside and parsed.head(word).pos != "PROPN"):
             return None
-        accompanies = word.dep == "pobj" and word.pos == "PROPN" and parsed.head(word).low == "with"
         if word.entity == "PERSON" or word.dep in NOUN_SUBJECTS or accompanies or name_gender(word.text):
             alone = word.dep in NOUN_SUBJECTS and not parsed.children(word)
             parent = self.parent_asked_about if alone else None
