@@ -22,6 +22,7 @@ LIGHT = listed(
 )
 """Function words, ignored in comparison."""
 NEGATIONS = listed("non not no never none nobody nothing neither nor without hardly barely rarely seldom cannot")
+_SELDOM = listed("hardly barely rarely seldom")
 _IMPLICIT_NEGATIONS = listed(
     """quit stop fail hate detest loathe dislike lack avoid refuse reject deny teetotal intolerant intolerance only
     childless unable former unemployed abstain off teetotaller vegetarian vegan distrust
@@ -163,6 +164,18 @@ class Content:
         return ranges(self.normalised)
 
     @cached_property
+    def figure_by_counted(self) -> dict[str, str]:
+        """The figure by the lemma of what it counts or measures."""
+        found = {}
+        for at, token in enumerate(self.tokens):
+            if token.part == "figure":
+                after = (each for each in self.tokens[at + 1 : at + 4] if each.part not in {"figure", "preposition"})
+                counted = next((each.lemma for each in after if each.low not in LIGHT), None)
+                if counted:
+                    found[counted] = token.low
+        return found
+
+    @cached_property
     def counted_nouns(self) -> frozenset[str]:
         """Plural nouns right after a figure."""
         return frozenset(
@@ -222,6 +235,11 @@ class Content:
         return bool(_PLANNING.search(self.normalised))
 
     @cached_property
+    def is_seldom(self) -> bool:
+        """Whether it has an adverb of rarity."""
+        return not _SELDOM.isdisjoint(self.lower_tokens)
+
+    @cached_property
     def is_partitive(self) -> bool:
         """Whether it is partitive: "is one of five siblings"."""
         return bool(_PARTITIVE.search(self.normalised))
@@ -237,6 +255,20 @@ class Content:
             elif token.low not in LIGHT:
                 found[token.lemma], last = last, ""
         return found
+
+    def content_word_after(self, low: str) -> str | None:
+        """The first content word after a word."""
+        at = next((at for at, token in enumerate(self.tokens) if token.low == low), len(self.tokens))
+        rest = (each for each in self.tokens[at + 1 :] if each.part != "preposition" and each.low not in LIGHT)
+        return next((each.lemma for each in rest), None)
+
+    def token_after(self, low: str) -> str:
+        """The token right after a word, or empty."""
+        return next((after.low for token, after in pairwise(self.tokens) if token.low == low), "")
+
+    def possessors(self, lemma: str) -> frozenset[str]:
+        """The possessors of a noun: "ingrid" for "boss" in "Ingrid's boss"."""
+        return frozenset(re.findall(rf"(\w+)'s (?:\w+ )?{re.escape(lemma)}\b", self.normalised.lower()))
 
     def contains(self, lemma: str) -> bool:
         """Whether it contains a word in any form."""
@@ -334,6 +366,16 @@ class Content:
         for each in self.parsed.children(word):
             if each.dep in {"appos", "compound", "conj", "flat"}:
                 yield from self._conjuncts(each)
+
+    @cached_property
+    def adjectives_by_noun(self) -> dict[str, frozenset[str]]:
+        """The adjectives of each noun, by its lemma."""
+        found: dict[str, frozenset[str]] = {}
+        for word in self.parsed.words:
+            if word.dep == "amod":
+                noun = self.parsed.head(word).lemma.lower()
+                found[noun] = found.get(noun, frozenset()) | {word.lemma.lower()}
+        return found
 
 
 _PARTS: dict[str, Part] = {

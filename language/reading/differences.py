@@ -15,6 +15,7 @@ from .alignment import Alignment
 from .content import TIMES_OF_DAY, Content
 from .lexicon import ALIKE
 from .related import related
+from .roles import are_roles_swapped
 from .words import listed
 
 _TWO = listed("twin twins both pair couple")
@@ -64,8 +65,6 @@ _PLAIN_VERBS = listed("go take make use")
 """Light verbs that can replace another verb: "takes the tram" for "commutes by tram"."""
 _LIKING = listed("like likes love loves enjoy enjoys hate hates dislikes stand want wants fond detests loathes")
 _SICKENED = listed("allergic allergy intolerant intolerance allergies")
-_LASTING = frozenset({"marry", "retire", "divorce"})
-_PRONOUNS = listed("he she they it who that which him her them himself herself themselves")
 
 
 def differ(pair: Alignment) -> bool:
@@ -86,29 +85,8 @@ def _differ_in_particulars(pair: Alignment) -> bool:
         or _differ_in_who(pair)
         or _differ_in_polarity(pair)
         or _differ_in_sense(pair)
-        or _are_roles_swapped(pair)
+        or are_roles_swapped(pair)
     )
-
-
-def _are_roles_swapped(pair: Alignment) -> bool:
-    """Whether agent and patient are swapped."""
-    one, other = pair.first, pair.second
-    verbs = {word.lemma for word in one.content_words if word.part == "verb"}
-    verbs &= {word.lemma for word in other.content_words if word.part == "verb"}
-    if pair.is_complete and not pair.is_monotonic and {one.verb, other.verb}.isdisjoint({"be", "have"}):
-        verbs |= {""}
-    return any(_swap_agents(one, other, each) for each in verbs)
-
-
-def _swap_agents(one: Content, other: Content, verb: str) -> bool:
-    first, second = one.subjects_of(verb), other.subjects_of(verb)
-    if first is None or second is None:
-        return False
-    if first[0] != second[0]:
-        return bool(first[1] & second[1]) and verb not in _LASTING
-    if first[1] & second[1] or (first[1] | second[1]) & _PRONOUNS:
-        return False
-    return bool(first[1] & other.lower_tokens) and bool(second[1] & one.lower_tokens)
 
 
 def _have_other_units(pair: Alignment) -> bool:
@@ -239,6 +217,8 @@ def _differ_in_amounts(pair: Alignment) -> bool:
     days, its = one.days - other.days, other.days - one.days
     if figures != others or (days and its) or not (days | its) <= TIMES_OF_DAY:
         return True
+    if any(other.figure_by_counted.get(counted, figure) != figure for counted, figure in one.figure_by_counted.items()):
+        return True
     if _is_counted_otherwise(one, other) and _is_counted_otherwise(other, one):
         return True
     units, its = one.units - other.units, other.units - one.units
@@ -310,6 +290,8 @@ def _differ_in_sense(pair: Alignment) -> bool:
         return True
     if one.is_partitive != other.is_partitive:
         return True
+    if one.is_seldom != other.is_seldom and one.negations and other.negations:
+        return True
     if _has_opposed_preposition(pair) or _is_qualified(pair):
         return True
     if _is_state(pair) or one.is_perfect or other.is_perfect:
@@ -326,7 +308,21 @@ def _has_opposed_preposition(pair: Alignment) -> bool:
     ):
         return True
     only = pair.unshared_tokens
-    return any(set(pair) <= only for pair in _OUTWARD)
+    return any(
+        inward in only and outward in only and not _belong_to_other_verbs(one, other, {inward, outward})
+        for inward, outward in _OUTWARD
+    )
+
+
+def _belong_to_other_verbs(one: Content, other: Content, particles: set[str]) -> bool:
+    """Whether a particle belongs to a verb that the other lacks: "is paid off" and "owes nothing on it"."""
+    for first, second in ((one, other), (other, one)):
+        verbs = {word.lemma.split("_")[0] for word in second.content_words if word.part == "verb"}
+        for word in first.content_words:
+            verb, _, particle = word.lemma.partition("_")
+            if particle in particles and verb not in verbs:
+                return True
+    return False
 
 
 def _is_qualified(pair: Alignment) -> bool:
@@ -336,7 +332,13 @@ def _is_qualified(pair: Alignment) -> bool:
     if first - second and second - first:
         return True
     qualified = pair.unshared_tokens & _ALWAYS_QUALIFYING
+    if "in" in {one.token_after("believes"), other.token_after("believes")}:
+        qualified -= {"believes"}
     qualified -= {word.lemma.partition("_")[2] for word in (*one.content_words, *other.content_words)}
+    if "able" in one.lower_tokens | other.lower_tokens:
+        qualified -= {"could"}
+    if one.negations or other.negations:
+        qualified -= {"could", "more"}
     return bool(qualified & _NEVER_FREE) or bool(qualified and pair.is_addition)
 
 

@@ -273,7 +273,7 @@ def _is_of_another(parsed: Parsed, verb: Word, whose: set[str], value: set[str])
     if holder is not None and _is_person(holder) and _beginning(holder) not in whose:
         return True
     if _beginning(subject) in value or not told.isdisjoint(whose):
-        return False
+        return _is_held_by_another(parsed, subject, whose, value)
     thing = parsed.child(verb, "dobj")
     if (whose and subject.pos == "PROPN") or (thing is not None and _is_own(parsed, thing)):
         return False  # It may be their name, or "the landlord put it up", "they put me on nights".
@@ -289,6 +289,16 @@ def _are_of_another(parsed: Parsed, told: Sequence[Word]) -> bool:
     """Whether a word of what a memory tells of the user is said to be somebody else's: "her tablets"."""
     holders = (parsed.child(word, "poss") for word in told)
     return any(holder is not None and holder.low in {"his", "her", "their"} for holder in holders)
+
+
+def _is_held_by_another(parsed: Parsed, subject: Word, whose: set[str], value: set[str]) -> bool:
+    """Whether a subject that has words of a memory is of another: "Noah's friend", "her car", "the cat of Tom"."""
+    holder = parsed.child(subject, "poss")
+    if holder is not None and _is_person(subject) and _beginning(subject) not in whose | value:
+        return holder.pos == "PROPN" or _beginning(holder) in whose
+    has_words = not whose.isdisjoint(map(_beginning, parsed.subtree(subject)))
+    theirs = holder is not None and holder.low not in {"my", "our"} and not has_words
+    return theirs or (not whose and parsed.child(subject, "prep") is not None)
 
 
 def _is_person(word: Word) -> bool:

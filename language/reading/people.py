@@ -199,12 +199,8 @@ class Cast:
         if plain or not word.text[:1].isupper() or word.text.startswith(MASK):
             return None
         before = words[word.index - 1] if word.index else None
-        if (
-            before is not None
-            and before.pos in {"PROPN", "NOUN"}
-            and before.index in referents
-            and before.dep in {"compound", "nmod"}
-        ):
+        joined = before is not None and before.pos in {"PROPN", "NOUN"} and before.dep in {"compound", "nmod"}
+        if before is not None and joined and before.index in referents:
             return referents[before.index]
         if word.low in self.legacy_names:
             after = words[word.index + 1] if word.index + 1 < len(words) else word

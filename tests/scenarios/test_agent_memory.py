@@ -164,7 +164,7 @@ def test_scenario_6_what_the_person_deleted_no_agent_brings_back(program, person
     person.types(f"/memory delete {pk}")
     again = program.tool("add_to_memory", content="The user prefers Thursday due dates.", category="preference")
     assert (again["ok"], again["data"]["code"]) == (False, "rejected_before")
-    program.ask("post", f"memories/{pk}/restore/", None, 403)
+    program.ask("post", f"memories/{pk}/restore/", None, 404)  # No agent sees it any more.
     person.types(f"/memory restore {pk}")
     assert Memory.objects.get().state == "active"
 

@@ -111,6 +111,7 @@ def test_what_is_counted_may_be_how_often_it_is_done(one, other):
         ("The user sees the notary at half past two.", "The user sees the notary at 15:30.", True),
         ("The user sees the notary at 2:30 am.", "The user sees the notary at 14:30.", True),
         ("The user is taller than their son.", "The user's son is shorter than the user.", False),
+        ("The user is taller than their son.", "The user's son is taller than the user.", True),
     ],
 )
 def test_what_one_leaves_unsaid_is_read_by_the_other(one, other, are_apart):

@@ -1,0 +1,76 @@
+"""Whether two statements have the same words in exchanged roles: "Jana taught the user", "the user taught Jana"."""
+
+from __future__ import annotations
+
+from .alignment import Alignment
+from .content import LIGHT, Content
+from .related import related
+from .words import listed
+
+_MUTUAL = listed("friend cousin sibling partner spouse neighbour colleague twin flatmate")
+_NEGATIVE_DETERMINERS = ("no", "without", "except")
+_COMPARED = ("JJR", "RBR")
+_LASTING = frozenset({"marry", "retire", "divorce"})
+_PRONOUNS = listed("he she they it who that which him her them himself herself themselves")
+
+
+def are_roles_swapped(pair: Alignment) -> bool:
+    """Whether agent and patient, or the two sides of a comparison, are swapped."""
+    one, other = pair.first, pair.second
+    verbs = {word.lemma for word in one.content_words if word.part == "verb"}
+    verbs &= {word.lemma for word in other.content_words if word.part == "verb"}
+    if pair.is_complete and "user" in one.lower_tokens and one.kin_terms and one.kin_terms.isdisjoint(_MUTUAL):
+        subjects = {one.subject, other.subject}
+        whose = [(one.possessors(kin), other.possessors(kin)) for kin in one.kin_terms & other.kin_terms]
+        if any(its and others and its.isdisjoint(others) for its, others in whose):
+            return True
+        if (
+            len(subjects) == 2
+            and "user" in subjects
+            and not subjects.isdisjoint(one.names | other.names)
+            and subjects <= (one.lower_tokens & other.lower_tokens)
+        ):
+            return True
+    if pair.is_complete and not pair.is_monotonic and {one.verb, other.verb}.isdisjoint({"be", "have"}):
+        verbs |= {""}
+    return any(_swap_agents(one, other, each) for each in verbs) or (
+        max(pair.unaligned_weights) <= 1 and _swap_sides(one, other)
+    )
+
+
+def _swap_sides(one: Content, other: Content) -> bool:
+    """Whether the two sides of a comparison, negation or description are swapped."""
+    comparing = ["before", "after", "not", "but", "because"]
+    if not _are_converse(one, other):
+        comparing.append("than")
+    if "prefer" in one.text and "prefer" in other.text:
+        comparing += ["to", "over"]
+    followed = [(one.content_word_after(low), other.content_word_after(low)) for low in comparing]
+    followed += [(one.token_after(low), other.token_after(low)) for low in _NEGATIVE_DETERMINERS]
+    for first, second in followed:
+        if not first or not second or first == second or {first, second} & LIGHT:
+            continue
+        if other.contains(first) and one.contains(second):
+            return True
+    for noun, its in one.adjectives_by_noun.items():
+        only, others = its - other.adjectives_by_noun.get(noun, its), other.adjectives_by_noun.get(noun, its) - its
+        if only and others and only & other.lower_tokens and others & one.lower_tokens:
+            return True
+    return False
+
+
+def _are_converse(one: Content, other: Content) -> bool:
+    """Whether they compare with opposite words: "older than" and "younger than"."""
+    words, others = ([word for word in each.content_words if word.tag in _COMPARED] for each in (one, other))
+    return any(related(word, another) == "opposite" for word in words for another in others)
+
+
+def _swap_agents(one: Content, other: Content, verb: str) -> bool:
+    first, second = one.subjects_of(verb), other.subjects_of(verb)
+    if first is None or second is None:
+        return False
+    if first[0] != second[0]:
+        return bool(first[1] & second[1]) and verb not in _LASTING
+    if first[1] & second[1] or (first[1] | second[1]) & _PRONOUNS:
+        return False
+    return bool(first[1] & other.lower_tokens) and bool(second[1] & one.lower_tokens)
