@@ -278,6 +278,6 @@ def test_what_a_service_that_decides_deletes_no_agent_brings_back(backend, bot, 
     delete(backend, learned.pk)
     assert (now(learned).state, now(learned).deleted_why) == ("archived", "person")
     assert Suppression.objects.count() == 1
-    with pytest.raises(NotFound):
+    with pytest.raises(NotYoursToDecide):
         actions.memory_restore(bot, learned.pk)
     assert actions.memory_restore(backend, learned.pk).state == "active"
