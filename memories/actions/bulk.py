@@ -69,8 +69,8 @@ def memories_delete(principal: Principal, ids: Sequence[str]) -> list[BulkItem]:
         raise Refused(
             _("Name at most %(most_at_once)s memories at once.") % {"most_at_once": MOST_AT_ONCE}, code="too_many"
         )
-    decides = principal.decides_what_returns
-    goes = {State.ACTIVE, State.PROPOSED} | ({State.QUARANTINED} if decides else set())
+    own_word = principal.speaks_as_person
+    goes = {State.ACTIVE, State.PROPOSED} | ({State.QUARANTINED} if own_word else set())
     outcomes: dict[str, BulkOutcome] = {}
     with ledger_write(principal.actor, user_id) as write:
         away, asked = [], []
@@ -85,7 +85,7 @@ def memories_delete(principal: Principal, ids: Sequence[str]) -> list[BulkItem]:
             else:
                 outcomes[memory.pk] = "archived"
                 away.append(memory)
-        archive_many(write, user_id, _as_named(away, ids), Why.PERSON if decides else Why.AGENT)
+        archive_many(write, user_id, _as_named(away, ids), Why.PERSON if own_word else Why.AGENT)
         if asked:
             propose_archives(write, principal, _as_named(asked, ids), kept=kept, written_by=author(principal))
         write.result("memory", *(memory_id for memory_id in outcomes if outcomes[memory_id] != "skipped"))

@@ -116,18 +116,18 @@ def memory_pin(principal: Principal, memory_id: str, pinned: bool, *, version: i
 def memory_archive(principal: Principal, memory_id: str, *, version: int | None = None) -> Changed:
     """Archive a memory. It can be restored for 30 days, then it is purged.
 
-    If the person archives it, or a service that decides for them, it is suppressed and its source words are withheld.
-    An agent's archive becomes a proposal if the person reviews before; its own proposed memory is archived at once.
-    Raises NotAllowed, NotFound, Conflict (409 ``version_conflict``, ``wrong_state``).
+    If the person archives it, it is suppressed and its source words are withheld. An agent's archive becomes a proposal
+    if the person reviews before; its own proposed memory is archived at once. Raises NotAllowed, NotFound, Conflict
+    (409 ``version_conflict``, ``wrong_state``).
     """
     user_id = accounts_policy.must_remember(principal)
-    decides = principal.decides_what_returns
-    states = PRESENT if decides else (State.ACTIVE, State.PROPOSED)
-    behind = [memory_id] if decides else []
+    own_word = principal.speaks_as_person
+    states = PRESENT if own_word else (State.ACTIVE, State.PROPOSED)
+    behind = [memory_id] if own_word else []
     with withheld_ahead(user_id, behind), memory_write(principal, memory_id, *states, version=version) as change:
         if proposal := propose_instead(change, principal, Proposal.Kind.ARCHIVE, {}):
             return Changed(change.memory, proposal)
-        archive(change, Why.PERSON if decides else Why.AGENT)
+        archive(change, Why.PERSON if own_word else Why.AGENT)
     return Changed(change.memory)
 
 

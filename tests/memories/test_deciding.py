@@ -271,13 +271,3 @@ def test_a_services_own_wording_brings_nothing_back(backend, me, waiting, add):
     with pytest.raises(Gated, match="rejected"):
         actions.memory_approve(backend, waiting.pk, content=HENS)
     assert (now(waiting).state, Suppression.objects.count()) == ("proposed", 1)
-
-
-@pytest.mark.parametrize("delete", [actions.memory_archive, lambda who, pk: actions.memories_delete(who, [pk])])
-def test_what_a_service_that_decides_deletes_no_agent_brings_back(backend, bot, learned, delete):
-    delete(backend, learned.pk)
-    assert (now(learned).state, now(learned).deleted_why) == ("archived", "person")
-    assert Suppression.objects.count() == 1
-    with pytest.raises(NotYoursToDecide):
-        actions.memory_restore(bot, learned.pk)
-    assert actions.memory_restore(backend, learned.pk).state == "active"
