@@ -168,11 +168,9 @@ class MessageReader(StatementBuilder):
         if loss is not None:
             return loss
         thing = clause.subject is not None and (person is None or (person.role == "other" and not person.kin))
-        owner = (
-            (self._owner_of_subject(clause) or person or self._legacy_acted_on(clause) or self._user_affected(clause))
-            if thing
-            else person
-        )
+        owner = (self._owner_of_subject(clause) or person or self._legacy_acted_on(clause)) if thing else person
+        affected = owner is None and thing and self._affects_user(clause)
+        owner = self.cast.user if affected else owner
         thing = thing and owner is not person
         if owner is None:
             if not explicit:
@@ -191,7 +189,6 @@ class MessageReader(StatementBuilder):
         if reason:
             raise _Dropped(reason)
         sense = clause.with_main_verb()
-        affected = thing and self._user_affected(clause) is owner
         is_passing = not (explicit or affected) and self._is_passing(sense, about, owner, thing=thing)
         subject = None if affected else clause.subject
         named = {word.index for word in clause.parsed.subtree(subject)} if subject is not None else set()
@@ -319,24 +316,21 @@ class MessageReader(StatementBuilder):
                 return owner
         return None
 
-    def _user_affected(self, clause: Clause) -> Person | None:
-        """The user, if a thing or a kind of things does something to them as a rule: "Cats make me sneeze."."""
+    @staticmethod
+    def _affects_user(clause: Clause) -> bool:
+        """Whether a kind of things does something to the user as a rule: "Cats make me sneeze."."""
         subject, head = clause.subject, clause.head
-        is_thing = subject is not None and (
-            subject.tag in _THINGS or (subject.tag == "NNP" and is_word(subject.low) and not name_gender(subject.text))
-        )
-        is_people = head.lemma == "call" or (
-            subject is not None and (subject.low in _INDEFINITES or is_kind_of(subject.lemma, "person"))
-        )
-        if subject is None or not is_thing or is_people or head.tag not in _PRESENT or clause.children("neg", "aux"):
-            return None
-        if any(each.dep in {"det", "poss"} for each in clause.parsed.children(subject)):
-            return None  # "The film makes me cry" is of one film.
-        objects = [*clause.children("dobj", "dative"), *clause.children("nsubj")]
-        inner = [
-            each for verb in clause.children("ccomp") for each in clause.parsed.children(verb) if each.dep == "nsubj"
-        ]
-        return self.cast.user if any(each.low == "me" for each in (*objects, *inner)) else None
+        if subject is None or head.tag not in _PRESENT or head.lemma == "call" or clause.children("neg", "aux"):
+            return False
+        is_word_first = subject.tag == "NNP" and is_word(subject.low) and not name_gender(subject.text)
+        is_people = subject.low in _INDEFINITES or is_kind_of(subject.lemma, "person")
+        # "The film makes me cry" is of one film.
+        is_one = any(each.dep in {"det", "poss"} for each in clause.parsed.children(subject))
+        if not (subject.tag in _THINGS or is_word_first) or is_people or is_one:
+            return False
+        inner = (each for verb in clause.children("ccomp") for each in clause.parsed.children(verb))
+        objects = [*clause.children("dobj", "dative"), *(each for each in inner if each.dep == "nsubj")]
+        return any(each.low == "me" for each in objects)
 
     def _is_name(self, name: str, clause: Clause) -> bool:
         """Whether a capitalised word is really a name: at the start of a line any word is capitalised."""
