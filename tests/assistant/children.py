@@ -204,7 +204,7 @@ STEPS = {
     "after claiming": lambda reached: _after(learning, "claim_job", reached),
     "during the model call": _at_model,
     "after embedding": _at_embedding,
-    "before the commit": lambda reached: _after(actions, "record_extracted", reached),
+    "before the commit": lambda reached: _after(actions, "write_facts", reached),
     # The first thing that happens once the transaction is over.
     "after the commit": lambda reached: _after(actions, "note_operation", reached),
 }
