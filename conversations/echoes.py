@@ -155,18 +155,18 @@ class WithheldWords:
     def is_stated_by(self, words: frozenset[str], text: str) -> bool:
         """Whether a statement has most words of a withheld sentence about the same person, not only whom it names.
 
-        Or it has no other words than the sentence, and more of them than whom it is said of and verbs.
+        Or it has no other words than the sentence, and some of what that claims.
         """
         own = words - self.names
         told = [
             place
             for place, said in enumerate(self.each)
-            if len(said & words) >= max(2, _MOST_OF * len(said)) or own == said or self._is_part(own, place)
+            if len(said & words) >= max(2, _MOST_OF * len(said)) or own == said or self._is_part(own, place, text)
         ]
         return any(not self._told[place].is_about_others_than(SentenceWords.of(text)) for place in told)
 
-    def _is_part(self, words: frozenset[str], place: int) -> bool:
-        return len(words) > 1 and words <= self.each[place] and bool(words - self._little[place])
+    def _is_part(self, words: frozenset[str], place: int, text: str) -> bool:
+        return len(words) > 1 and words <= self.each[place] and self._told[place].is_claimed_by(text)
 
     def is_held_by(self, words: frozenset[str]) -> bool:
         """Whether a text, given by its stems, has all words of a withheld sentence of at least two."""

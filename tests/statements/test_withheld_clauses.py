@@ -12,6 +12,8 @@ EPILEPSY = "I was diagnosed with epilepsy in March and I hide it from my boss."
 OLE = "My son Ole was expelled from school for selling drugs."
 JANA = "My sister Jana had an abortion last winter."
 
+PRISON = "My uncle Otto went to prison for fraud in 1998."
+
 
 @pytest.mark.parametrize(
     ("said", "stated", "status"),
@@ -21,7 +23,11 @@ JANA = "My sister Jana had an abortion last winter."
         (EPILEPSY, "The user hides epilepsy from the boss.", 202),
         (OLE, "The user's son Ole was expelled from school.", 202),
         (JANA, "Jana had an abortion.", 202),
+        (JANA, "The user's sister Jana had an abortion.", 202),
+        (PRISON, "The user's uncle Otto was in prison.", 202),
+        (JANA, "The user's sister is Jana.", 201),
         (OLE, "The user's son is called Ole.", 201),
+        (OLE, "The user's son Ole goes to school.", 201),
         (OLE, "The user's daughter Mia likes school.", 201),
         (JANA, "The user likes the winter.", 201),
         (EPILEPSY, "The user was born in March.", 201),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from language.reading.words import KIN, listed
@@ -51,6 +51,8 @@ _SPEAKER = "i"
 _SELF = listed("i me user")
 _POINTING = listed("he she they it we who that this which him her them us")
 _LIGHT = listed("live work go come stay like love enjoy make take give see look find use feel start try")
+_NAMING = listed("call name")
+_COMPLEMENTS = frozenset({"dobj", "attr", "acomp", "oprd"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +60,15 @@ class SentenceWords:
     """The lemmas of a sentence's content words, by function.
 
     ``people`` are the kin and names among the subjects, and "i" for the speaker; empty if a pronoun may refer to
-    anybody. ``subjects`` are all words of the subjects, ``verbs`` are light verbs, ``content`` is the rest.
+    anybody. ``subjects`` are all words of the subjects, ``verbs`` are light verbs, ``content`` is the rest. ``claimed``
+    are the verbs and their complements, without what is only named beside them: "expelled", not "from school".
     """
 
     words: frozenset[str] = frozenset()
     people: frozenset[str] = frozenset()
     subjects: frozenset[str] = frozenset()
     verbs: frozenset[str] = frozenset()
+    claimed: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, text: str) -> SentenceWords:
@@ -84,12 +88,17 @@ class SentenceWords:
             people=frozenset() if open_to_all else frozenset(_people(subjects)),
             subjects=frozenset(content_words(subjects)),
             verbs=mentioned & _LIGHT,
+            claimed=frozenset(content_words(_claimed(parsed))) - _LIGHT,
         )
 
     @property
     def content(self) -> frozenset[str]:
         """The words besides subjects and light verbs."""
         return self.words - self.subjects - self.verbs - {_SPEAKER}
+
+    def is_claimed_by(self, text: str) -> bool:
+        """Whether a text has words of what is claimed, not only of whom and what the sentence names."""
+        return not (self.claimed or self.content).isdisjoint(SentenceWords.of(text).words)
 
     def is_about_others_than(self, other: SentenceWords) -> bool:
         """Whether both name their people, and these differ. Kin and a name may be the same person."""
@@ -114,6 +123,21 @@ def _people(subjects: Iterable[Word]) -> Iterable[str]:
             yield _SPEAKER
         elif word.low in KIN or word.pos == "PROPN":
             yield from content_words([word])
+
+
+def _claimed(parsed: Parsed) -> Iterator[Word]:
+    """Yield the verbs, and their complements: of a light verb also where or with whom, "went to prison"."""
+    for verb in parsed.words:
+        if verb.pos not in {"VERB", "AUX"} or verb.lemma.lower() in _NAMING:
+            continue
+        yield verb
+        beside = parsed.children(verb)
+        told = [each for each in beside if each.dep in _COMPLEMENTS]
+        if verb.pos == "AUX" or verb.lemma.lower() in _LIGHT:
+            told += [each for prep in beside if prep.dep == "prep" for each in parsed.children(prep)]
+        for each in told:
+            yield each
+            yield from (other for other in parsed.subtree(each) if other.dep == "conj")
 
 
 def _kind(person: str) -> str:
