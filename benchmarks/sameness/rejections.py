@@ -20,7 +20,7 @@ from language.likeness import likeness
 from language.reading.sameness import StatementPair, Worded
 from language.reading.traces import Traces
 from statements.policy.resembling import (
-    LEAST_LIKENESS_TRACED,
+    LEAST_LIKENESS,
     LEAST_SIMILARITY,
     WEIGHTS,
     may_be_near,
@@ -87,7 +87,7 @@ def compared() -> list[Compared]:
     for (rejected, said, is_same, weight, only), one, other in zip(told, *vectors, strict=True):
         similarity, alike = float(one @ other), likeness(one, other)
         worded = both = traced = None
-        if min(similarity - LEAST_SIMILARITY, alike - LEAST_LIKENESS_TRACED) >= 0:
+        if min(similarity - LEAST_SIMILARITY, alike - LEAST_LIKENESS) >= 0:
             pair = StatementPair(*(read.setdefault(text, Worded(text)) for text in (rejected, said)))
             traced = traced_signs(Traces.of(pair.first, str), pair.second, similarity, alike, str)
             if may_be_near(rejected, said, similarity, alike):

@@ -7,6 +7,21 @@ from language.entailment.model import EntailmentUnavailable
 
 CONTRADICT, UNRELATED = "contradict_min", "unrelated_min"
 """The features that tell how much each contradicts the other, or has little to do with it, as logits."""
+_PER_UNRELATED, _LEAST_ENTAILED = 0.62, 0.4
+"""Of texts that don't follow, one logit falls as the other rises, at this rate; of those that do, both are higher."""
+
+
+def entails(first: str, second: str) -> bool:
+    """Whether the second text is true if the first is, in about 15 ms. False without the network."""
+    network = get_entailment()
+    if network is None:
+        return False
+    try:
+        logits, _ = network.read_pairs([(first, second)])
+    except EntailmentUnavailable:
+        return False
+    unrelated, contradict = logits[0]
+    return bool(contradict + _PER_UNRELATED * unrelated >= _LEAST_ENTAILED)
 
 
 def entailed_features(first: str, second: str) -> dict[str, float] | None:

@@ -26,7 +26,7 @@ from language.gates.passages import spoken
 from language.likeness import sameness
 from language.reading.compare import Saying, contains_words_of, shared_words
 from language.reading.content import Content
-from language.reading.entailed import entailed_features
+from language.reading.entailed import entailed_features, entails
 from language.reading.figures import normalise_figures
 from language.reading.sameness import StatementPair, Worded
 from language.reading.traces import Hasher, Traces, traced_features
@@ -45,8 +45,9 @@ LEAST_SIMILARITY = 0.83
 NEAR_SIMILARITY, NEAR_LIKENESS = 0.915, 0.3
 """From either on, a text may mean a rejected one of which only the vector is kept."""
 WEIGHTS = Path(__file__).with_name("resembling.npz")
-LEAST_LIKENESS_TRACED = 0.1
-_LEAST_LIKENESS, _LEAST_SAMENESS = 0.2, -2.5
+LEAST_LIKENESS = 0.1
+"""Below this likeness two texts aren't compared, unless one has all words of the other."""
+_LEAST_LIKENESS_WORDED, _LEAST_SAMENESS = 0.2, -2.5
 _SHARED_UNKNOWN = 0.5
 _OF_THE_USER = re.compile(r"\buser\b(?!['’]s)", re.IGNORECASE)
 _FIGURES = re.compile(r"\d+")
@@ -75,6 +76,8 @@ def matching(
         again = any(has_traces_of(rejected, said, similarity, alike, hashed) for hashed in hashers)
     else:
         again = says_again(rejected, said.content, similarity, alike)
+        if not again and says_less(rejected, said.content, similarity, alike):
+            return "near"
     if not again:
         return ""
     return "meaning" if resembles(said, text, similarity) else "near"
@@ -84,13 +87,13 @@ def is_far(said: Saying, rejected: str | Traces | None, similarity: float, alike
     """Whether ``matching`` finds nothing, as can be told without reading the texts, which takes up to 80 ms."""
     if alike is None:
         return similarity < settings.SUPPRESSION_SIMILARITY
-    if isinstance(rejected, Traces):
-        return min(similarity - LEAST_SIMILARITY, alike - LEAST_LIKENESS_TRACED) < 0
-    return isinstance(rejected, str) and not _is_near(rejected, said.content, similarity, alike)
+    if rejected is None or (isinstance(rejected, str) and _is_contained(rejected, said.content)):
+        return False
+    return not _has_near_vector(similarity, alike)
 
 
-def _is_near(rejected: str, said: str, similarity: float, alike: float) -> bool:
-    return _is_contained(rejected, said) or may_be_near(rejected, said, similarity, alike)
+def _has_near_vector(similarity: float, alike: float, least: float = LEAST_LIKENESS) -> bool:
+    return similarity >= LEAST_SIMILARITY and alike >= least
 
 
 def reason_shown(principal: Principal, reason: str) -> str:
@@ -100,7 +103,7 @@ def reason_shown(principal: Principal, reason: str) -> str:
 
 def has_traces_of(rejected: Traces, said: Saying, similarity: float, alike: float, hashed: Hasher) -> bool:
     """Whether a text says what was rejected and purged, by a linear model of the traces and the vectors."""
-    if min(similarity - LEAST_SIMILARITY, alike - LEAST_LIKENESS_TRACED) < 0:
+    if not _has_near_vector(similarity, alike):
         return False
     return _decides("traced", traced_signs(rejected, said.features, similarity, alike, hashed))
 
@@ -135,6 +138,11 @@ def says_again(rejected: str, said: str, similarity: float, alike: float) -> boo
     return _decides("worded", signs) if entailed is None else _decides("entailed", {**signs, **entailed})
 
 
+def says_less(rejected: str, said: str, similarity: float, alike: float) -> bool:
+    """Whether a text follows from a rejected one: shortened, or in wider words ("money" for "nine thousand euros")."""
+    return _has_near_vector(similarity, alike) and entails(rejected, said)
+
+
 def _is_contained(one: str, other: str) -> bool:
     """Whether one of two texts has all words of the other."""
     one, other = normalise_figures(one), normalise_figures(other)
@@ -143,7 +151,7 @@ def _is_contained(one: str, other: str) -> bool:
 
 def may_be_near(rejected: str, said: str, similarity: float, alike: float) -> bool:
     """Whether two texts are near enough to be parsed, which takes 20 ms each."""
-    if min(similarity - LEAST_SIMILARITY, alike - _LEAST_LIKENESS) < 0:
+    if not _has_near_vector(similarity, alike, _LEAST_LIKENESS_WORDED):
         return False
     figures, others = _figures(rejected), _figures(said)
     if figures and others and figures != others:
