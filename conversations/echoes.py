@@ -75,7 +75,8 @@ class WithheldWords:
     """The stems of withheld texts, to compare other texts with.
 
     Ignored are ``names``, which occur everywhere, and the words of ``kept``, texts that may still be said.
-    ``stays``: sentences of the person in the same conversation that are not withheld: what repeats them is no echo.
+    ``stays``: what the person says in the same conversation and is not withheld, and ``active_texts``: what repeats it
+    is no echo.
     """
 
     stays: Sequence[str] = ()
@@ -230,6 +231,21 @@ def register_rejected_texts(texts: RejectedTexts) -> None:
     It is called with the person's id and ``not_kept``: whether to leave out what is merely not true.
     """
     _rejected_texts.append(texts)
+
+
+ActiveTexts = Callable[[UUID, WithheldWords], Iterable[str]]
+_active_texts: list[ActiveTexts] = []
+
+
+def register_active_texts(texts: ActiveTexts) -> None:
+    """Register a room's texts in use that share a word with withheld ones: a reply may go on saying them."""
+    _active_texts.append(texts)
+
+
+def active_texts(user_id: UUID, said: WithheldWords) -> list[str]:
+    """Return the registered texts that share a word with withheld ones and don't repeat them."""
+    found = [text for of_room in _active_texts for text in of_room(user_id, said)]
+    return [text for text, words in zip(found, said.stems(found), strict=True) if not said.is_said_by(words)]
 
 
 def rejected_causes(user_id: UUID, *, not_kept: bool = False) -> list[RejectedText]:

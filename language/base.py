@@ -246,9 +246,9 @@ class Heard:
 
     ``new``: said in passing; ``noted``: requested or confirmed; ``changed``: (old, new) wordings; ``waiting``: pending
     their approval; ``doubted``: may be out of date by it; ``told``: about the legacy. ``refused``: they refused that
-    something is kept; ``not_found``: what they named was found nowhere; ``awaits``: some of it waits for them,
-    because an agent relayed that. ``agreed``: they confirmed a question. ``about``: the person that the conversation is
-    about, if not the user. ``secret``: kind of a number or code in it, which is never stored.
+    something is kept; ``not_found``: what they named was found nowhere; ``along``: more went than they named;
+    ``awaits``: some waits for them, since an agent relayed that. ``agreed``: they confirmed a question. ``about``: the
+    person that the conversation is about, if not the user. ``secret``: kind of a number or code in it, never stored.
     """
 
     new: tuple[str, ...] = ()
@@ -259,6 +259,7 @@ class Heard:
     told: tuple[str, ...] = ()
     refused: bool = False
     not_found: bool = False
+    along: bool = False
     awaits: bool = False
     agreed: bool = False
     about: str = ""

@@ -1,5 +1,7 @@
 """Registers the room with Django."""
 
+from functools import partial
+
 from django.apps import AppConfig
 
 
@@ -16,10 +18,14 @@ class MemoriesConfig(AppConfig):
             on_withheld,
             register_kept_texts,
         )
-        from conversations.echoes import register_rejected_texts, register_repetition_search  # noqa: PLC0415
+        from conversations.echoes import (  # noqa: PLC0415
+            register_active_texts,
+            register_rejected_texts,
+            register_repetition_search,
+        )
         from conversations.policy import register_title_check  # noqa: PLC0415
         from journal.undo import register_revert, register_undo  # noqa: PLC0415
-        from statements.actions import register_doubt_finder  # noqa: PLC0415
+        from statements.actions import active_statements, register_doubt_finder  # noqa: PLC0415
 
         from .actions.transitions import memories_follow_declined  # noqa: PLC0415
         from .actions.undoing import memories_undo  # noqa: PLC0415
@@ -29,6 +35,7 @@ class MemoriesConfig(AppConfig):
             memories_follow_withholding,
             memories_resting_on,
         )
+        from .models import MEMORY  # noqa: PLC0415
         from .policy.beside import title_waits  # noqa: PLC0415
         from .queries import (  # noqa: PLC0415
             memories_kept_of,
@@ -39,6 +46,7 @@ class MemoriesConfig(AppConfig):
         register_title_check(title_waits)
         register_repetition_search(memories_say_again)
         register_rejected_texts(memories_rejected)
+        register_active_texts(partial(active_statements, MEMORY))
         register_kept_texts(memories_kept_of)
         on_withheld(memories_follow_withholding)
         on_declined(memories_follow_declined)

@@ -23,7 +23,7 @@ from language.base import EmbedderUnavailable, Extraction, ExtractionRequest, He
 from language.gates import first_sensitive, mask_sensitive
 from language.reading.answering import MOST_TOLD_OF_ALL
 from language.reading.questions import is_question, tells_something
-from language.reading.refusals import names_what_was_said, says_yes
+from language.reading.refusals import lemmas, names_what_was_said, says_yes
 from language.reading.revising import OWN_WORDS
 from language.reading.sentences import split_sentences
 from language.second_person import told_to
@@ -103,19 +103,23 @@ def heard_in(principal: Principal, begun: Begun, held: Message | None, near: Col
 def heard_refusal(begun: Begun) -> Heard:
     """What to answer to a refusal: ``not_found`` if it names something said before and only itself was withheld.
 
-    ``awaits``: an agent relayed it, and something that the person decided about waits for them.
+    ``awaits``: an agent relayed it, and something that the person decided about waits for them. ``along``: of the
+    memories that went for something named, some have no word of the refusal.
     """
     indices = {index for each in begun.turn.refusals for index in each["withheld"]}
     said = Message.objects.without_vectors().get(pk=begun.message_id)
     removed = Q(event="DELETE", object_type__in=["memory", "fact"])
     asked = Q(event="PROPOSE", object_type="proposal", conversation_id=begun.conversation_id)
     since = Change.objects.filter(removed | asked, ledger_id=begun.user_id, at__gte=said.created_at)
-    events = set(since.values_list("event", flat=True))
-    if indices != {said.index} or events:
-        return Heard(refused=True, awaits="PROPOSE" in events)
+    changes = list(since.values_list("event", "object_id"))
     own = Withheld.objects.because_of(Withheld.Cause.MESSAGE, [str(said.pk)]).passages().filter(message=said)
     sentences = [each.text for text in own.values_list("text", flat=True) for each in split_sentences(text)]
-    return Heard(refused=True, not_found=all(map(names_what_was_said, sentences)))
+    if indices == {said.index} and not changes:
+        return Heard(refused=True, not_found=all(map(names_what_was_said, sentences)))
+    gone = Memory.objects.filter(pk__in=[pk for event, pk in changes if event == "DELETE"])
+    words = lemmas(" ".join(sentences)) if len(changes) > 1 else frozenset()
+    named = {not words.isdisjoint(lemmas(each)) for each in gone.values_list("content", flat=True) if words}
+    return Heard(refused=True, along=named == {True, False}, awaits=any(each[0] == "PROPOSE" for each in changes))
 
 
 def said_here(principal: Principal, begun: Begun) -> list[Source]:

@@ -29,7 +29,7 @@ from journal.exceptions import NotFound, Refused
 from journal.models import UndoStep
 from journal.steps import UndoTarget
 
-from ..echoes import WithheldWords
+from ..echoes import WithheldWords, active_texts
 from ..models import Conversation, Message, Withheld
 from ..passages import MARK, Original
 from .withheld_rows import Cause, Redaction, RewritePlan
@@ -204,7 +204,7 @@ def _kept_texts(user_id: UUID, ids: Collection[UUID], cause: Cause) -> Iterator[
 def withhold_in_replies(write: LedgerWrite, conversation: Conversation, ids: Collection[UUID]) -> None:
     """Withhold sentences of the assistant's new messages that repeat words already withheld in the conversation.
 
-    The reply may have been generated before the person refused.
+    The reply may have been generated before the person refused. What an active statement says may be repeated.
     """
     said: dict[Cause, list[str]] = defaultdict(list)
     rows = Withheld.objects.filter(conversation=conversation, message__role="user").restorable().passages()
@@ -217,7 +217,10 @@ def withhold_in_replies(write: LedgerWrite, conversation: Conversation, ids: Col
     wanted = texts.redactions
     for cause, sentences in said.items():
         each_of = WithheldWords(sentences, texts.names)
-        each_of.stays = texts.what_stays(each_of, [conversation.pk], {})
+        each_of.stays = [
+            *texts.what_stays(each_of, [conversation.pk], {}),
+            *active_texts(conversation.user_id, each_of),
+        ]
         for pk, spans in texts.matching_sentences(ids, each_of.is_echoed_by, each_of).items():
             wanted[pk] |= texts.redactions_for(pk, spans, cause, wanted[pk])
     texts.apply(write, wanted)

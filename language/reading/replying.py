@@ -41,6 +41,9 @@ NOT_ENGLISH = gettext_noop(
     "Without a language model I understand English only. What is to be kept you can add to your memories yourself."
 )
 NOT_KEPT = gettext_noop("All right, I keep nothing of that.")
+GONE_ALONG = gettext_noop(
+    "What else I had learned from the same sentence went with it. Under Put away you can bring it back."
+)
 SOME_WAITS = gettext_noop("Some of it is for you to decide, and waits under Review.")
 NOTHING_TO_FORGET = gettext_noop(
     "I found nothing like that to forget. Say it in the words that you used, or look for it in your memories and "
@@ -69,6 +72,7 @@ STOCK = (
     PRIVATE,
     SWITCHED_OFF,
     NOT_KEPT,
+    GONE_ALONG,
     SOME_WAITS,
     NOTHING_TO_FORGET,
     FOUND,
@@ -122,7 +126,8 @@ def _replied(request: ReplyRequest) -> tuple[list[str], bool]:
     parts = [*opening]
     heard, asks = request.heard, False
     if heard.refused:
-        told = [NOTHING_TO_FORGET if heard.not_found else NOT_KEPT, *([SOME_WAITS] if heard.awaits else [])]
+        also = [text for text, holds in ((GONE_ALONG, heard.along), (SOME_WAITS, heard.awaits)) if holds]
+        told = [NOTHING_TO_FORGET if heard.not_found else NOT_KEPT, *also]
         return [*parts, " ".join(map(_, told))], False
     if request.closed:
         return [*parts, _without_memory(request)], False

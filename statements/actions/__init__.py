@@ -25,6 +25,7 @@ from .erased_words import (
 )
 from .moderation import Moderation
 from .rejected import (
+    active_statements,
     are_rejected,
     completes_rejected,
     knows_rejected,
@@ -70,6 +71,7 @@ __all__ = [
     "ErasedText",
     "Moderation",
     "StatementWrite",
+    "active_statements",
     "archived_columns",
     "are_rejected",
     "candidate_keep",

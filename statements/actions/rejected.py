@@ -53,6 +53,12 @@ def rejected_statements(kind: StatementKind[Any], user_id: UUID, not_kept: bool)
     return [RejectedText(content, kind.name, str(pk)) for content, pk in latest]
 
 
+def active_statements(kind: StatementKind[Any], user_id: UUID, said: WithheldWords) -> list[str]:
+    """Return the latest 200 active statements of a kind that share a word with ``said``."""
+    rows = said.in_part(kind.rows.filter(user_id=user_id, state="active"))
+    return list(rows.order_by("-updated_at").values_list("content", flat=True)[:_MOST_COMPARED])
+
+
 def refused_search(user_id: UUID, gists: Callable[[], Collection[str]]) -> tuple[list[RejectedText], Mapping[str, str]]:
     """Return the stored statements not to be kept, and of these gists those of texts that are gone, with their ids."""
     if not _has_rejected(user_id):

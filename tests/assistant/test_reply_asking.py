@@ -8,7 +8,7 @@ from assistant.learn.summarizing import conversation_finish
 from conversations.actions import conversation_create
 from conversations.models import Message
 from language.reading.refusals import asks_to_keep
-from language.reading.replying import NOT_KEPT, NOTHING_TO_FORGET, READ, SOME_WAITS
+from language.reading.replying import GONE_ALONG, NOT_KEPT, NOTHING_TO_FORGET, READ, SOME_WAITS
 from memories.actions import memory_reject
 from memories.models import Memory
 from statements.models import Suppression
@@ -378,3 +378,22 @@ class TestForgetting:
 
     def test_what_the_message_itself_says_is_not_kept(self, tell):
         assert tell("Please don't write down that I stole a bike.").endswith(NOT_KEPT)
+
+    def test_a_later_answer_still_says_what_is_kept_of_the_same_kind(self, tell, owner):
+        factories.MemoryFactory(user=owner, content="The user is allergic to shellfish.")
+        assert tell("I'm allergic to walnuts. Don't keep that.").endswith(NOT_KEPT)
+        tell("What do you know about me?")
+        assert "You are allergic to shellfish" in record()
+        assert "walnuts" not in record()
+
+    def test_what_went_along_with_the_sentence_is_told(self, tell):
+        tell("Remember that my sister Karin is a nurse and that I love sailing.")
+        assert len(remembered()) == 2
+        assert tell("Forget that my sister Karin is a nurse.") == f"{NOT_KEPT} {GONE_ALONG}"
+        assert remembered() == []
+
+    def test_nothing_is_told_to_have_gone_along_with_all_that_was_named(self, tell, owner):
+        for content in ("The user has a cat named Bello.", "Bello is eight years old."):
+            factories.MemoryFactory(user=owner, content=content, subject="Bello")
+        assert GONE_ALONG not in tell("Forget everything about Bello.")
+        assert remembered() == []

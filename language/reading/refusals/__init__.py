@@ -9,7 +9,7 @@ from .meaning import Refusal, Turn, find_refusal
 from .naming import asks_about, count_extra_words, find_named, restates
 from .questions import may_answer
 from .requests import may_refuse, names_what_was_said
-from .subjects import SentenceWords, content_words, forms_of
+from .subjects import SentenceWords, content_words, forms_of, lemmas
 from .wording import LONGEST_ANSWER, asks_for_discretion, asks_to_keep, says_yes
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "find_named",
     "find_refusal",
     "forms_of",
+    "lemmas",
     "may_answer",
     "may_refuse",
     "names_what_was_said",
