@@ -20,6 +20,8 @@ from language.base import Heard, ReplyRequest, Source
 from language.gates import KINDS
 from language.reading.answering import NAME, TIME, Fit, matching_sources, up_to_date, with_name
 from language.reading.foreign import is_foreign
+from language.reading.lexicon import is_word
+from language.reading.parse import parse
 from language.reading.questions import ASKS_OF_ITSELF, GREETS, MANNERS, asked_of_talk, asks_for_work, is_question, spelt
 from language.reading.words import ENGLISH, KIN, KIN_PLURALS, PETS, listed
 from language.shown import quoted
@@ -216,8 +218,17 @@ def _as_that_clauses(statements: Sequence[str]) -> str:
 
 
 def _in_a_sentence(statement: str) -> str:
-    words = statement.rstrip(".").split(" ", 1)
-    return " ".join([words[0].lower() if words[0] in _NO_NAMES else words[0], *words[1:]])
+    first, *rest = statement.rstrip(".").split(" ", 1)
+    is_name = first not in _NO_NAMES and not _begins_with_plural(statement)
+    return " ".join([first if is_name else first.lower(), *rest])
+
+
+def _begins_with_plural(statement: str) -> bool:
+    parsed = parse(statement)
+    if parsed is None or len(parsed.words) < 2:
+        return False
+    first, after = parsed.words[:2]
+    return first.tag == "NNS" and after.tag != "VBZ" and is_word(first.lemma)
 
 
 def _question_about_name(request: ReplyRequest) -> str:
