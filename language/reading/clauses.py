@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from language.reading.normalise import MASK
 from language.reading.parse import Parsed, Word
-from language.reading.words import NOT_NAMES, listed
+from language.reading.words import DIAGNOSING, NOT_NAMES, listed
 
 SUBJECTS = frozenset({"nsubj", "nsubjpass", "expl", "csubj"})
 SAY = listed(
@@ -168,17 +168,30 @@ def _further_heads(parsed: Parsed, head: Word) -> Iterator[Word]:
 
 
 def unwrapped(clause: Clause) -> Clause:
-    """The complement of a factive verb in the first person: "she loved roses" of "I remember that she loved roses"."""
+    """The complement of a factive verb in the first person, or of what a doctor says of the speaker.
+
+    "She loved roses" of "I remember that she loved roses", "I have gout" of "the doctor says I have gout".
+    """
     inner = next(iter(clause.children("ccomp")), None)
     subject = clause.subject
-    plain = clause.head.lemma in {"remember", "recall", "swear", "know"} and subject is not None and subject.low == "i"
-    if inner is None or not plain or clause.children("neg") or inner.index < clause.head.index:
+    if inner is None or subject is None or clause.children("neg") or inner.index < clause.head.index:
+        return clause
+    plain = clause.head.lemma in {"remember", "recall", "swear", "know"} and subject.low == "i"
+    if not plain and not (clause.head.lemma in {"say", "tell"} and _is_diagnosis(clause.parsed, subject, inner)):
         return clause
     ids = frozenset(
         word.index for word in clause.parsed.subtree(inner) if not (word.dep == "mark" and word.head == inner.index)
     )
     own = next((each for each in clause.parsed.children(inner) if each.dep in {"nsubj", "nsubjpass"}), None)
     return Clause(clause.parsed, inner, ids & clause.indices, own)
+
+
+def _is_diagnosis(parsed: Parsed, says: Word, told: Word) -> bool:
+    subject = parsed.child(told, "nsubj", "nsubjpass")
+    holder = parsed.child(subject, "poss") if subject is not None else None
+    mine = subject is not None and (subject.low == "i" or (holder is not None and holder.low == "my"))
+    finite = [each for each in (told, *parsed.children(told)) if each.tag in {"VBP", "VBZ", "VBD", "MD"}]
+    return says.low in DIAGNOSING and mine and bool(finite) and finite[0].tag in {"VBP", "VBZ"}
 
 
 def governor(clause: Clause, word: Word) -> int:

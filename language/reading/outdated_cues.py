@@ -18,14 +18,14 @@ from .second_tries import SecondTry
 from .sentences import split_sentences
 from .stems import LIGHT, stem_of, words_of
 from .values import NewWording, new_wording
-from .words import KIN, listed
+from .words import DIAGNOSING, KIN, listed
 
 CUES = 10
 """The number of cues."""
 
 _BEGINNING, _LEAST_LETTERS = 4, 3
 _SAID = listed("say write type mean")
-_WHO_DECIDES = listed("doctor doc gp nurse consultant specialist boss")
+_WHO_DECIDES = DIAGNOSING | {"boss"}
 """Whose word is the person's own change: "the doctor says 40 mg now"."""
 _POINTING, _PERSONS = listed("it that this"), listed("he she it they")
 _THEIRS = listed("him his her their them its")

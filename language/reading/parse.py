@@ -19,6 +19,7 @@ import structlog
 from django.conf import settings
 
 from language.brief_caches import emptied_briefly, note_kept
+from language.reading.lexicon import is_adjective
 from language.reading.pipeline import load
 
 if TYPE_CHECKING:
@@ -284,6 +285,12 @@ def _fix_misparses(words: Sequence[Word]) -> list[Word]:
         determined = any(each.dep == "det" for each in words if each.head == word.index)
         if word.low == "back" and determined and head.lemma in {"have", "get"}:
             mended[word.index] = replace(word, pos="NOUN", tag="NN", dep="dobj")  # "I've got a bad back."
+        said = words[head.head]
+        if word.tag == "POS" and head.dep in {"poss", "nsubj"} and _is_said_of(said):  # "My husband's Turkish."
+            above = word.index if said.head == said.index else said.head
+            mended[word.index] = replace(word, pos="AUX", tag="VBZ", lemma="be", dep=said.dep, head=above)
+            mended[head.index] = replace(head, dep="nsubj", head=word.index)
+            mended[said.index] = replace(said, dep="acomp", head=word.index)
         if head.head == head.index and head.low == "like" and head.tag == "IN" and word.dep == "nsubj":
             mended[head.index] = replace(head, pos="VERB", tag="VBP", lemma="like")
             for each in words:
@@ -294,6 +301,10 @@ def _fix_misparses(words: Sequence[Word]) -> list[Word]:
         if mended[root].pos in {"NOUN", "PROPN"}:
             _retag_noun_as_verb(mended, [word for word in words if _root(words, word) == root], root)
     return mended
+
+
+def _is_said_of(word: Word) -> bool:
+    return word.tag == "JJ" or (word.head == word.index and word.tag in {"NN", "NNP"} and is_adjective(word.low))
 
 
 def _root(words: Sequence[Word], word: Word) -> int:
@@ -317,12 +328,12 @@ def _retag_noun_as_verb(words: list[Word], sentence: Sequence[Word], root: int) 
     determined = False
     for before, word, after in zip(sentence, sentence[1:], sentence[2:], strict=False):
         determined = determined or before.dep in {"det", "poss"}
-        named = determined or before.tag == "NNP"
-        plain = before.tag in {"NN", "NNP"} and (before.head in {word.index, root} or before.dep == "compound")
+        named = determined or before.tag in {"NNP", "NNPS"}
+        plain = before.tag in {"NN", "NNP", "NNPS"} and (before.head in {word.index, root} or before.dep == "compound")
         if not (word.tag == "NNS" and word.low.endswith("s") and named and plain) or after.dep in {"punct", "cc"}:
             continue
         verb = word.index
-        words[verb] = replace(word, pos="VERB", tag="VBZ", lemma=word.low.removesuffix("s"), dep="ROOT", head=verb)
+        words[verb] = replace(word, pos="VERB", tag="VBZ", lemma=word.lemma, dep="ROOT", head=verb)
         words[before.index] = replace(before, dep="nsubj", head=verb)
         for each in sentence:
             if each.index < before.index and each.head in {root, verb}:
@@ -330,7 +341,7 @@ def _retag_noun_as_verb(words: list[Word], sentence: Sequence[Word], root: int) 
             elif each.index > verb and each.head == root and each.index < root:
                 words[each.index] = replace(each, head=root)
             elif each.index > verb and each.head == root and root <= verb:
-                words[each.index] = replace(each, head=verb, dep="dobj" if each.dep == "pobj" else each.dep)
+                words[each.index] = replace(each, head=verb, dep="dobj" if each.dep in {"pobj", "appos"} else each.dep)
         if root > verb:
             words[root] = replace(words[root], dep="dobj", head=verb)
         return
