@@ -6,7 +6,6 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import pairwise
 from typing import NamedTuple
 from uuid import UUID
 
@@ -27,7 +26,16 @@ from .withheld_texts import RedactedTexts
 _MOST_COMPARED = 200
 _FEWEST_WORDS = 3
 _MOST_LINES = 4
+_MOST_BEFORE = 2 * _MOST_LINES
 _ENDS = re.compile(r"[.!?;:…。！？]\W*$")
+
+
+class _Part(NamedTuple):
+    """A sentence of a message that may be a part of a longer one."""
+
+    message_id: UUID
+    span: Span
+    words: str
 
 
 class Found(NamedTuple):
@@ -105,7 +113,7 @@ def sentences_refused(
     """Return the sentences that say again what was withheld or rejected, and those that say what was erased.
 
     A sentence repeats a withheld one of at least three words if it has all of these, in their order, or all letters,
-    however they are cut or replaced by figures; it may go on over line breaks, and in the next message of a batch. It
+    however they are cut or replaced by figures; it may go on over line breaks, and in the next message of its role. It
     also repeats what was refused if a sentence or clause of both has the same content words. Compared are the latest
     200 of the ``known`` passages that can still be restored, without questions, which say nothing.
     """
@@ -128,22 +136,18 @@ def sentences_refused(
         for said, because in causes.items()
         if _flat(said).count(" ") > _FEWEST_WORDS
     ]
-    found = [
-        (number, cause)
-        for number, (*_, said) in enumerate(sentences if told else ())
-        for words, letters in [(_flat(said), letters_of(said))]
-        for withheld, spelled, because in told
-        if withheld in words or spelled in letters
-        for cause in because
-    ]
+
+    def held_by(said: str) -> set[Cause]:
+        words, letters = _flat(said), letters_of(said)
+        held = (because for withheld, spelled, because in told if withheld in words or spelled in letters)
+        return set().union(*held)
+
+    found = [(number, cause) for number, (*_, said) in enumerate(sentences if told else ()) for cause in held_by(said)]
     cut = [
-        Found(pk, span, cause)
-        for parts, alone, words in (_over_messages(messages) if told else ())
-        for withheld, spelled, because in told
-        if (withheld in _flat(words) or spelled in letters_of(words))
-        and not any(withheld in _flat(each) or spelled in letters_of(each) for each in alone)
-        for cause in because
-        for pk, span in parts
+        Found(part.message_id, part.span, cause)
+        for parts in (_over_messages(messages) if told else ())
+        for cause in held_by(_joined(parts)) - held_by(_joined(parts[1:])) - held_by(_joined(parts[:-1]))
+        for part in parts
     ]
     erased: list[tuple[int, Cause]] = []
     for search in _refused_searches:
@@ -212,15 +216,38 @@ def _over_lines(text: str) -> Iterator[tuple[Span, str]]:
             yield joined, original.words(joined)
 
 
-def _over_messages(messages: Sequence[Message]) -> Iterator[tuple[list[tuple[UUID, Span]], tuple[str, str], str]]:
-    """Yield what may be one sentence in two messages in a row of one role: where it stands, both parts, and whole."""
-    for one, other in pairwise(messages):
-        ends, begins = Original(one.content), Original(other.content)
-        last, first = list(ends.sentences())[-1:], list(begins.sentences())[:1]
-        if one.role != other.role or not last or not first or _ENDS.search(one.content):
+def _over_messages(messages: Sequence[Message]) -> Iterator[list[_Part]]:
+    """Yield the parts of what may be one sentence in up to four messages in a row of one role.
+
+    The first ones may be of messages that are stored already.
+    """
+    running: dict[str, list[_Part]] = defaultdict(list)
+    new = {row.pk for row in messages}
+    for row, text in [*_stored_before(messages), *((row, Original(row.content)) for row in messages)]:
+        spans = list(text.sentences())
+        if not spans:
             continue
-        parts = ends.words(last[0]), begins.words(first[0])
-        yield [(one.pk, last[0]), (other.pk, first[0])], parts, " ".join(parts)
+        first, last = (_Part(row.pk, span, text.words(span)) for span in (spans[0], spans[-1]))
+        before = running[row.role]
+        if row.pk in new:
+            yield from ([*before[start:], first] for start in range(len(before)))
+        goes_on = [*(before if len(spans) == 1 else ()), last][1 - _MOST_LINES :]
+        running[row.role] = [] if _ENDS.search(row.content) else goes_on
+
+
+def _joined(parts: Iterable[_Part]) -> str:
+    return " ".join(part.words for part in parts)
+
+
+def _stored_before(messages: Sequence[Message]) -> Iterator[tuple[Message, Original]]:
+    """Yield the latest messages of the conversation before these, as they were said."""
+    talk, index = messages[0].conversation_id, messages[0].index
+    rows = Message.objects.filter(conversation=talk, index__lt=index).order_by("-index")
+    rows = rows.only("role", "content", "index")[:_MOST_BEFORE][::-1]
+    taken: dict[UUID | None, list[tuple[Span, str]]] = defaultdict(list)
+    for each in Withheld.objects.filter(message__in=rows).passages():
+        taken[each.message_id].append((Span(each.start, each.end), each.text))
+    return ((row, Original(row.content, taken[row.pk])) for row in rows)
 
 
 def _flat(sentence: str) -> str:
