@@ -63,10 +63,11 @@ def refused_search(user_id: UUID, gists: Callable[[], Collection[str]]) -> tuple
     """Return the stored statements not to be kept, and of these gists those of texts that are gone, with their ids."""
     if not _has_rejected(user_id):
         return [], {}
-    by_print = {each: gist for gist in gists() for each in gist_fingerprints(user_id, gist)}
-    known = Suppression.objects.filter(user_id=user_id, fingerprint__in=by_print)
-    erased = {by_print[words]: pk for words, pk in known.values_list("fingerprint", "object_id")}
-    return rejected_causes(user_id, not_kept=True), erased
+    # Content words have no vector. Reading those of all sentences takes longest.
+    gone = Suppression.objects.filter(user_id=user_id, embedding__isnull=True)
+    by_print = {each: gist for gist in gists() for each in gist_fingerprints(user_id, gist)} if gone.exists() else {}
+    known = gone.filter(fingerprint__in=by_print).values_list("fingerprint", "object_id")
+    return rejected_causes(user_id, not_kept=True), {by_print[words]: pk for words, pk in known}
 
 
 def repeats_rejected(user_id: UUID, texts: Sequence[str]) -> bool:
