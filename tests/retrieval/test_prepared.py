@@ -1,5 +1,6 @@
 """Statements that are put together once for all who ask in the same way."""
 
+import contextlib
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from unittest import mock
@@ -8,6 +9,7 @@ from uuid import UUID
 import pytest
 from django.db import DataError, connection, transaction
 from django.db.models import F
+from django.db.transaction import TransactionManagementError
 
 from accounts.queries import principal_for_person
 from language.backends import get_embedder
@@ -126,6 +128,50 @@ def test_the_server_keeps_a_lasting_statement_unless_told_not_to(owner, settings
             cursor.execute("SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE '%AS w (id)%'")
             assert cursor.fetchone() == (int(prepares),)
     assert connection.connection.prepare_threshold is None
+
+
+TWELFTHS = build_statement("SELECT 12 / {number}::int, {text}::text", {}, lasting=True)
+
+
+def twelfths(number):
+    return TWELFTHS.run({"number": number, "text": "a"})
+
+
+def test_what_the_connection_has_prepared_runs_without_a_cursor(db):
+    assert twelfths(3) == [(4, "a")]
+    with mock.patch.object(prepared, "RawCursor", side_effect=AssertionError):
+        assert twelfths(4) == [(3, "a")]
+        with pytest.raises(DataError), transaction.atomic():
+            twelfths(0)
+        assert twelfths(6) == [(2, "a")]
+        with pytest.raises(AssertionError):
+            build_statement("SELECT {other}::int", {}, lasting=True).run({"other": 1})
+
+
+def test_what_the_server_has_dropped_is_prepared_again(transactional_db):
+    assert twelfths(3) == [(4, "a")]
+    with contextlib.suppress(KeyError), transaction.atomic():
+        raise KeyError  # After a rollback psycopg drops all.
+    assert twelfths(3) == [(4, "a")]
+
+
+def test_a_failed_transaction_runs_nothing_more(db):
+    assert twelfths(3) == [(4, "a")]
+    with transaction.atomic():
+        connection.set_rollback(True)
+        with pytest.raises(TransactionManagementError):
+            twelfths(3)
+        connection.set_rollback(False)
+
+
+def test_whoever_watches_statements_sees_every_one(db, django_assert_num_queries):
+    assert twelfths(3) == [(4, "a")]
+    with django_assert_num_queries(1):
+        twelfths(3)
+    seen = []
+    with connection.execute_wrapper(lambda run, text, *rest: (seen.append(text), run(text, *rest))[1]):
+        twelfths(3)
+    assert seen == [TWELFTHS.text]
 
 
 def test_what_a_queryset_compares_with_is_written_out_but_for_stand_ins(owner):
