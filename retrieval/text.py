@@ -13,6 +13,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import regex
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
@@ -174,6 +175,8 @@ def _identifier() -> LanguageIdentifier:
     identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
     known = set(identifier.labels)
     identifier.set_languages([code for code in (*CONFIGS, *_OTHERS) if code in known])
+    # Choosing languages leaves it by column; a text reads some rows of a hundred thousand.
+    identifier.nb_ptc = np.ascontiguousarray(identifier.nb_ptc)
     return identifier
 
 

@@ -212,10 +212,10 @@ def find_passwords(text: str) -> Iterator[Span]:
     password was the name of her dog" has none. A code consists of digits and belongs to something that can be opened.
     """
     low = text.casefold()
-    is_named = any(stem in low for stem in PASSWORD_STEMS)
+    is_named = any(map(low.__contains__, PASSWORD_STEMS))
     if is_named:
         yield from _passwords(text)
-    if (is_named or any(stem in low for stem in CODE_STEMS)) and HAS_NUMBER.search(text):
+    if (is_named or any(map(low.__contains__, CODE_STEMS))) and HAS_NUMBER.search(text):
         yield from _codes(text)
 
 

@@ -51,6 +51,9 @@ DEEPEST_METADATA = 8
 MANY_VALUED_FIELDS = frozenset({Memory.Field.GOAL})
 """Fields with several values at a time."""
 
+_KINDS = frozenset(Kind.values)
+_FIELDS = frozenset(Memory.Field.values)
+
 RESTORED_BY_AGENTS = frozenset({Why.AGENT, Why.TTL, Why.EVICTED})
 
 
@@ -214,7 +217,7 @@ def clean(principal: Principal, new: NewMemory, now: datetime) -> NewMemory:
 
     Raises Refused (400), NotAllowed (403 ``category_not_allowed``), Gated (422).
     """
-    if new.kind not in Kind.values:
+    if new.kind not in _KINDS:
         raise Refused(_("A kind is one of %(values)s.") % {"values": ", ".join(Kind.values)}, code="bad_kind")
     if new.kind == Kind.INSIGHT:
         raise Refused(_("Insights are guesses that Keepsake makes itself. Say it as another kind."), code="bad_kind")
@@ -242,7 +245,7 @@ def check_field(new: NewMemory) -> None:
     """Raise Refused for an unknown field, or one with a subject or a kind other than semantic."""
     if not new.field:
         return
-    if new.field not in Memory.Field.values:
+    if new.field not in _FIELDS:
         raise Refused(_("A field is one of %(values)s.") % {"values": ", ".join(Memory.Field.values)}, code="bad_field")
     if new.subject.strip() or new.kind != Kind.SEMANTIC:
         raise Refused(_("A field is about the person: it has no subject, and its kind is semantic."), code="bad_field")

@@ -6,6 +6,8 @@ import hmac
 import re
 import unicodedata
 from collections.abc import Callable
+from functools import cache
+from hashlib import sha256
 from uuid import UUID
 
 from django.conf import settings
@@ -62,6 +64,8 @@ def check_length(text: str, shortest: int, longest: int) -> None:
 
 def check_characters(text: str) -> str:
     """Return a text of any length in its stored form. Raises Gated (422) for control and hiding characters."""
+    if text.isascii() and text.isprintable():
+        return " ".join(text.split())
     for character in text:
         if unicodedata.category(character) in {"Cc", "Cs"} and character not in _LINE_CONTROLS:
             raise Gated(
@@ -117,7 +121,8 @@ def fingerprints(user_id: UUID, text: str) -> list[str]:
     Of a text with characters that are not shown, also those of an earlier release, in which they parted words.
     """
     keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
-    forms = dict.fromkeys([_words(text), _parted_words(text)])
+    shown = as_shown(text)
+    forms = dict.fromkeys(map(_parted_words, (shown or text, text) if shown != text else (text,)))
     return [_hmac(user_id, words, key) for words in forms for key in keys]
 
 
@@ -142,7 +147,13 @@ def _hasher(key: bytes) -> Callable[[str], str]:
 
 
 def _hmac(user_id: UUID, words: str, key: str) -> str:
-    return salted_hmac(_SALT, f"{user_id}:{words}", secret=key, algorithm="sha256").hexdigest()
+    return hmac.digest(_salted(key), f"{user_id}:{words}".encode(), "sha256").hex()
+
+
+@cache
+def _salted(key: str) -> bytes:
+    """Return the key of ``salted_hmac`` for fingerprints."""
+    return sha256(f"{_SALT}{key}".encode()).digest()
 
 
 def _words(text: str) -> str:
