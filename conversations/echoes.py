@@ -280,7 +280,7 @@ def repeats_withheld(user_id: UUID, titles: Sequence[str]) -> bool:
     digests = [digest for title in titles for digest in policy.digests(user_id, title)]
     if rows.filter(object_type="title", digest__in=digests).exists():
         return True
-    sentences = [*_withheld_sentences(user_id), *rejected_texts(user_id, not_kept=True)]
+    sentences = [*withheld_sentences(user_id), *rejected_texts(user_id, not_kept=True)]
     if not sentences:
         return False
     said = WithheldWords(sentences, ["user"])
@@ -289,14 +289,14 @@ def repeats_withheld(user_id: UUID, titles: Sequence[str]) -> bool:
 
 def repeat_withheld(user_id: UUID, texts: Sequence[str]) -> list[bool]:
     """Return of each text whether it repeats a sentence that a person withheld of a message, of the same people."""
-    sentences = _withheld_sentences(user_id)
+    sentences = withheld_sentences(user_id)
     if not sentences:
         return [False] * len(texts)
     said = WithheldWords(sentences, ["user"])
     return [said.is_stated_by(words, text) for words, text in zip(said.stems(texts), texts, strict=True)]
 
 
-def _withheld_sentences(user_id: UUID) -> list[str]:
+def withheld_sentences(user_id: UUID) -> list[str]:
     """Return the sentences of the latest 200 withheld passages of a person's messages that can still be restored."""
     passages = Withheld.objects.filter(user_id=user_id).restorable().passages().filter(message__role="user")
     latest = passages.order_by("-created_at").values_list("text", flat=True)[:_MOST_LOOKED_AT]

@@ -18,6 +18,8 @@ from journal.exceptions import must_find
 from journal.models import Erasure, JobRun
 from language.fillers import FILLERS
 
+from .passages import MARK
+
 if TYPE_CHECKING:
     from accounts.principals import Principal
 
@@ -32,6 +34,9 @@ if TYPE_CHECKING:
     )
 
 OPEN_IMPORTS = ("waiting", "checking", "writing", "reading", "undoing")
+
+QUOTES_WITHHELD = Q(quote=MARK) | Q(message__content=MARK)
+"""The condition for evidence whose words are withheld, whatever for."""
 
 Said = TypeVar("Said", bound=models.Model)
 

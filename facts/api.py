@@ -37,7 +37,7 @@ from web.json import require_empty_body, validated
 from . import actions
 from .filters import FactFilters
 from .models import FactVersion, LegacyFact
-from .queries import also_said
+from .queries import also_said, unrefused_versions
 from .querysets import FactQuerySet
 from .serializers import (
     EditFactSerializer,
@@ -197,8 +197,9 @@ class FactHistory(ObjectHistory):
 
     def show_versions(self, numbers: Collection[int]) -> Any:
         """Return the fact's versions."""
-        versions = FactVersion.objects.filter(fact_id=self.kwargs["fact_id"], number__in=numbers)
-        return FactVersionSerializer(versions.order_by("number"), many=True).data
+        versions = FactVersion.objects.filter(fact_id=self.kwargs["fact_id"], number__in=numbers).order_by("number")
+        told = unrefused_versions(principal_of(self.request), versions)
+        return FactVersionSerializer(told, many=True).data
 
 
 class LeaveLegacy(MemberDetail):

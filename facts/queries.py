@@ -15,10 +15,11 @@ from language.base import Comparison, Vectors
 from retrieval.search import nearest
 from statements.actions import rejected_statements
 from statements.policy import fingerprints
+from statements.refused_wordings import are_refused, reads_all
 from statements.wording import Embedded
 
 from . import policy
-from .models import FACT, FactEvidence, LegacyFact
+from .models import FACT, FactEvidence, FactVersion, LegacyFact
 from .querysets import FactQuerySet
 
 
@@ -97,6 +98,30 @@ def also_said(principal: Principal, fact_id: UUID, *, archived: bool = False) ->
         names=names,
         archived=archived,
     )
+
+
+def refused_wordings(principal: Principal, rows: Iterable[LegacyFact]) -> set[UUID]:
+    """Return the own facts of ``for_prompt`` whose earlier wording the principal must not read (``are_refused``)."""
+    told = {
+        row.pk: row.block_content  # type: ignore[attr-defined]  # annotated by for_prompt
+        for row in rows
+        if row.user_id == principal.user_id and row.block_content != row.content  # type: ignore[attr-defined]
+    }
+    if not told or principal.user_id is None or reads_all(principal):
+        return set()
+    refused = are_refused(principal.user_id, list(told.values()))
+    return {pk for pk, no in zip(told, refused, strict=True) if no}
+
+
+def unrefused_versions(principal: Principal, versions: Iterable[FactVersion]) -> list[FactVersion]:
+    """Return the versions of an own fact without the earlier ones that the principal must not read."""
+    told = list(versions)
+    earlier = [each for each in told if each.recorded_to is not None]
+    if not earlier or principal.user_id is None or reads_all(principal):
+        return told
+    refused = are_refused(principal.user_id, [each.content for each in earlier])
+    gone = {each.pk for each, no in zip(earlier, refused, strict=True) if no}
+    return [each for each in told if each.pk not in gone]
 
 
 def facts_say_again(principal: Principal, sought: RepetitionQuery) -> list[Repetition]:

@@ -1,18 +1,19 @@
 """The memory block: a person's memories as text for every prompt. Its bytes depend on the rows only.
 
 A block is read as of a revision: later additions are left out, later edits show the old wording. Memories that were
-archived, rejected or erased since, have expired or are not visible any more are left out. So a conversation pinned to
+archived, rejected or erased since, have expired or are not visible any more are left out, and an old wording that the
+person refused since is not shown to agents. So a conversation pinned to
 one revision gets the same bytes until something is removed. Subject and category are the current ones. If the person
 reviews before, unreviewed memories are left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.db.models import Count, Q
 from django.utils import timezone
@@ -25,7 +26,7 @@ from retrieval.prepared import Shaped, read
 
 from .cache import CachedValue, Family, read_through
 from .lines import line_tokens, memory_line, place_line
-from .models import Memory, Place
+from .models import Memory, MemoryVersion, Place
 from .querysets import MemoryQuerySet, PlaceQuerySet
 
 NOTE = (
@@ -131,6 +132,7 @@ class _Row(NamedTuple):
 _FILED = ("category", "created_at", "id", "subject", "pinned", "valid_to", "expires_at")
 _PRESENT = (*_FILED, "content", "worded_at", "valid_from", "tokens", "owner_rev")
 _WORDED = (*_FILED, "wording__content", "worded_at", "wording__valid_from")
+_AND_NOW = ("wording__pk", "content")
 _REV = 9_007_199_254_740_881
 """The placeholder of a revision in compiled statements."""
 
@@ -158,8 +160,21 @@ def _memories(principal: Principal, rev: int) -> list[_Row]:
     found = read(_shape(principal, rev, present=True), _PRESENT) if rev == principal.rev else None
     if found is None or (found and found[0][-1] != rev):
         # Written since, perhaps reworded; token counts of earlier wordings are not stored.
-        found = [(*row, 0, rev) for row in read(_shape(principal, rev, present=False), _WORDED)]
+        rows = read(_shape(principal, rev, present=False), (*_WORDED, *_AND_NOW))
+        found = [(*row, 0, rev) for row in _without_refused(principal, rows)]
     return sorted((_Row(*row) for row in found), key=lambda row: (row.category, row.created_at, row.id))
+
+
+def _without_refused(principal: Principal, rows: Sequence[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+    """Yield the columns ``_WORDED``, with the current wording for an earlier one that the person refused since."""
+    at = _WORDED.index("wording__content")
+    reworded = [version for *row, version, content in rows if row[at] != content]
+    told = set[int]()
+    if reworded:
+        versions = MemoryVersion.objects.filter(pk__in=reworded).unrefused(principal)
+        told = set(versions.values_list("pk", flat=True))
+    for *row, version, content in rows:
+        yield (*row[:at], row[at] if version in told else content, *row[at + 1 :])
 
 
 def _shape(principal: Principal, rev: int, *, present: bool) -> Shaped:

@@ -16,6 +16,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from accounts.querysets import own_rows
+from conversations.querysets import QUOTES_WITHHELD
 from journal.models import Ledger
 from statements.models import ERASURE_WAITS
 from statements.querysets import StatementQuerySet
@@ -205,13 +206,31 @@ class MemoryVersionQuerySet(models.QuerySet["MemoryVersion"]):
         return self if principal.kind == "staff" else own_rows(self, principal).filter(memory__in=memories)
 
     def told_to(self, principal: Principal) -> MemoryVersionQuerySet:
-        """Of visible memories, the current versions, and earlier ones in the principal's categories.
+        """Of visible memories, the current versions, and earlier ones in the principal's categories that are unrefused.
 
         An earlier version may have had a category that the principal does not see.
         """
-        if principal.categories is None:
+        seen = self
+        if principal.categories is not None:
+            seen = self.filter(Q(recorded_to__isnull=True) | Q(category__in=sorted(principal.categories)))
+        return seen.unrefused(principal)
+
+    def unrefused(self, principal: Principal) -> MemoryVersionQuerySet:
+        """Of one person's versions, those that the principal may read although the person refused words since.
+
+        An agent that may not decide for the person reads no earlier version whose evidence is withheld, or that says
+        what the person refused (``are_refused``). Takes one statement if they never refused anything.
+        """
+        from statements.refused_wordings import are_refused, reads_all  # noqa: PLC0415 - it imports the models
+
+        if principal.user_id is None or reads_all(principal):
             return self
-        return self.filter(Q(recorded_to__isnull=True) | Q(category__in=sorted(principal.categories)))
+        withheld = apps.get_model("memories", "MemoryEvidence").objects.filter(version=models.OuterRef("pk"))
+        withheld = withheld.filter(QUOTES_WITHHELD)
+        earlier = self.filter(recorded_to__isnull=False).annotate(cited=models.Exists(withheld))
+        told = list(earlier.values_list("pk", "content", "cited"))
+        refused = are_refused(principal.user_id, [content for _, content, _ in told])
+        return self.exclude(pk__in=[pk for (pk, _, cited), no in zip(told, refused, strict=True) if cited or no])
 
 
 class PlaceQuerySet(models.QuerySet["Place"]):

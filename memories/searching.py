@@ -98,7 +98,7 @@ def past_rows(
 
     Without ``recorded_at``, today's knowledge is used; without ``true_at``, the version current at ``recorded_at``.
     Memories archived since are included only with ``recorded_at``, until they are purged. Rejected and quarantined ones
-    never are, nor unreviewed ones of a person who reviews before use.
+    never are, nor unreviewed ones of a person who reviews before use, nor for agents what the person refused since.
     """
     versions = MemoryVersion.objects.visible_to(principal)
     if recorded_at is None:
@@ -116,8 +116,8 @@ def past_rows(
     if recorded_at is not None:
         versions = versions.filter(recorded_from__lte=recorded_at)
     if true_at is None:
-        return versions.exclude(recorded_to__lte=recorded_at)
-    return _latest(_true_at(versions, true_at, recorded_at))
+        return versions.exclude(recorded_to__lte=recorded_at).unrefused(principal)
+    return _latest(_true_at(versions, true_at, recorded_at)).unrefused(principal)
 
 
 def _true_at(versions: MemoryVersionQuerySet, true_at: datetime, recorded_at: datetime | None) -> MemoryVersionQuerySet:

@@ -36,7 +36,6 @@ from .refusals import LIVE_WINDOW, HeardRefusal, on_refusal, refusals_of
 from .withheld_rows import Cause, words_erase
 from .withheld_texts import chunks_hide, summaries_hide
 from .withholding import (
-    QUOTES_WITHHELD,
     PassagePlace,
     before_withheld_erased,
     forget_erased_redactions,
@@ -55,7 +54,6 @@ from .withholding import (
 
 __all__ = [
     "LIVE_WINDOW",
-    "QUOTES_WITHHELD",
     "Blob",
     "Cause",
     "GraphState",

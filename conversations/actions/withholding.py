@@ -31,7 +31,7 @@ from journal.steps import UndoTarget
 
 from ..echoes import WithheldWords, active_texts
 from ..models import Conversation, Message, Withheld
-from ..passages import MARK, Original
+from ..passages import Original
 from .withheld_rows import Cause, Redaction, RewritePlan
 from .withheld_texts import RedactedTexts, message_of, redaction_of
 
@@ -48,9 +48,6 @@ def on_withheld(listener: Listener) -> None:
 
 DeclineListener = Callable[[LedgerWrite, UUID, Collection[UUID]], None]
 _decline_listeners: list[DeclineListener] = []
-
-QUOTES_WITHHELD = Q(quote=MARK) | Q(message__content=MARK)
-"""The condition for evidence whose words are withheld, whatever for."""
 
 
 def on_declined(listener: DeclineListener) -> None:

@@ -18,7 +18,6 @@ from accounts.principals import Principal
 from accounts.queries import principal_for_job
 from accounts.scope import acting_as
 from conversations.actions import (
-    QUOTES_WITHHELD,
     Cause,
     HeardRefusal,
     original_quotes,
@@ -29,6 +28,7 @@ from conversations.actions import (
 )
 from conversations.models import Conversation, Withheld
 from conversations.passages import MARK
+from conversations.querysets import QUOTES_WITHHELD
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import Conflict, NotAllowed, must_find
 from journal.queue import enqueue

@@ -199,7 +199,7 @@ class History(PersonView):
         principal = self.principal(request)
         must_read(principal)
         memory = find_memory(principal, memory_id)
-        versions = MemoryVersion.objects.visible_to(principal).told_to(principal).filter(memory=memory)
+        versions = MemoryVersion.objects.visible_to(principal).filter(memory=memory).told_to(principal)
         actions.memories_show(principal, Disclosure.By.QUERY, [memory.pk])
         told = history_json(memory, versions.order_by("number"), shown_user_id(principal, None))
         return Response([*told])

@@ -125,7 +125,7 @@ def memory_revert(principal: Principal, memory_id: str, number: int, *, version:
     ``current_version``), Gated (422), Conflict (409).
     """
     user_id = accounts_policy.must_remember(principal)
-    versions = MemoryVersion.objects.visible_to(principal).told_to(principal).filter(memory_id=memory_id)
+    versions = MemoryVersion.objects.visible_to(principal).filter(memory_id=memory_id).told_to(principal)
     old = versions.filter(number=number).only(*_OF_A_VERSION).first()
     if old is None:
         what = "version" if Memory.objects.visible_to(principal).filter(pk=memory_id).exists() else "memory"

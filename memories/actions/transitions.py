@@ -16,8 +16,9 @@ from django.utils.translation import gettext as _
 
 from accounts import policy as accounts_policy
 from accounts.principals import Principal
-from conversations.actions import QUOTES_WITHHELD, words_restore
+from conversations.actions import words_restore
 from conversations.models import Conversation, Message
+from conversations.querysets import QUOTES_WITHHELD
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import Conflict, NotYoursToDecide
 from journal.models import ActorKind, Change

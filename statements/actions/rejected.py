@@ -61,7 +61,7 @@ def active_statements(kind: StatementKind[Any], user_id: UUID, said: WithheldWor
 
 def refused_search(user_id: UUID, gists: Callable[[], Collection[str]]) -> tuple[list[RejectedText], Mapping[str, str]]:
     """Return the stored statements not to be kept, and of these gists those of texts that are gone, with their ids."""
-    if not _has_rejected(user_id):
+    if not has_rejected(user_id):
         return [], {}
     # Content words have no vector. Reading those of all sentences takes longest.
     gone = Suppression.objects.filter(user_id=user_id, embedding__isnull=True)
@@ -73,7 +73,7 @@ def refused_search(user_id: UUID, gists: Callable[[], Collection[str]]) -> tuple
 def repeats_rejected(user_id: UUID, texts: Sequence[str]) -> bool:
     """Whether a text equals a rejected one, contains all its words, or repeats withheld words."""
     texts = [text for text in texts if text.strip()]
-    if not texts or not _has_rejected(user_id):
+    if not texts or not has_rejected(user_id):
         return False
     name = acting_name()
     said = [
@@ -97,7 +97,7 @@ def repeats_rejected(user_id: UUID, texts: Sequence[str]) -> bool:
 
 def are_rejected(user_id: UUID, sentences: Sequence[str]) -> list[bool]:
     """Return of each sentence whether it says of the person what they rejected or withheld: by words, in any tense."""
-    if not sentences or not _has_rejected(user_id):
+    if not sentences or not has_rejected(user_id):
         return [False] * len(sentences)
     of_user = [as_of_user(sentence, acting_name()) for sentence in sentences]
     prints = [
@@ -115,7 +115,7 @@ def are_rejected(user_id: UUID, sentences: Sequence[str]) -> list[bool]:
 def completes_rejected(user_id: UUID, content: str, beside: Sequence[str]) -> bool:
     """Whether a statement has all words of a rejected one only together with the short texts beside it."""
     short = [text for text in beside if len(text) <= SHORT_CHARACTERS]
-    rejected = rejected_texts(user_id) if short and _has_rejected(user_id) else []
+    rejected = rejected_texts(user_id) if short and has_rejected(user_id) else []
     if not rejected:
         return False
     compared = WithheldWords(rejected, ["user"])
@@ -146,7 +146,7 @@ def read_beside(user_id: UUID, texts: Iterable[str], document: Sequence[Embedded
     """
     said = (piece.strip() for text in texts for piece in pieces_of(text) if len(piece.split()) > _FEW_WORDS)
     told = [*dict.fromkeys(about_the_user(each) if OF_THE_USER.search(each) else each for each in said)][:_MOST_BESIDE]
-    if not (told or document) or not _has_rejected(user_id):
+    if not (told or document) or not has_rejected(user_id):
         return []
     read = [*document, *Embedded.of_each(told)]
     Suppression.objects.matches(user_id, read)
@@ -171,7 +171,7 @@ def words_check(
     return RESEMBLES
 
 
-def _has_rejected(user_id: UUID) -> bool:
+def has_rejected(user_id: UUID) -> bool:
     """Whether the person ever rejected or withheld anything: for most, nothing has to be compared."""
     suppressed, withheld = (
         model._default_manager.filter(user_id=user_id).order_by().values_list("user_id")

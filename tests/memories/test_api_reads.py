@@ -369,15 +369,15 @@ class TestOneMemory:
         assert [each["evidence"] for each in api(agent).get(url(memory)).json()["versions"]] == [[], []]
 
     def test_queries_do_not_grow_with_its_versions(self, api, owner, agent, django_assert_num_queries):
-        """A key: principal, memory, versions, evidence."""
+        """A key: principal, memory, whether anything was refused, versions, evidence."""
         (memory,) = remember(owner, "Keeps 0 bees.")
         client = api(agent)
         client.get(url(memory))
-        with django_assert_num_queries(4):
+        with django_assert_num_queries(5):
             client.get(url(memory))
         for number in range(1, 6):
             reword(memory, f"Keeps {number} bees.")
-        with django_assert_num_queries(4):
+        with django_assert_num_queries(5):
             assert len(client.get(url(memory)).json()["versions"]) == 6
 
     def test_who_has_it_already_is_told_so(self, api, owner):

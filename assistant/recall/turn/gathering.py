@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -17,6 +17,7 @@ from conversations.models import Conversation, Message
 from conversations.policy import may_pin
 from conversations.searching import InPrompt, TurnRow, read_latest_chunk, read_window
 from facts.models import LegacyFact
+from facts.queries import refused_wordings
 from language.fencing import LEGACY_FENCE, fenced
 from memories.block import Block, memory_block
 from memories.delta import memory_delta
@@ -140,7 +141,9 @@ def _changed_facts(principal: Principal, legacy_id: UUID | None, since: datetime
     """Return the lines of facts changed after a time (at most one more than fits), and their ids."""
     if legacy_id is None:
         return [], []
-    changed = LegacyFact.objects.changed_since(principal, legacy_id, since)[: settings.DIFFERENCE_MAX_LINES + 1]
+    found = list(LegacyFact.objects.changed_since(principal, legacy_id, since)[: settings.DIFFERENCE_MAX_LINES + 1])
+    refused = refused_wordings(principal, found)  # The block shows their wording of now.
+    changed = [fact for fact in found if not (fact.pk in refused and fact.in_block)]  # type: ignore[attr-defined]
     return [changed_fact_line(fact, principal) for fact in changed], [fact.pk for fact in changed]
 
 
@@ -164,20 +167,30 @@ def _facts(principal: Principal, legacy_id: UUID | None, block_at: datetime | No
 
     Later facts, changed ones, and those over the budget can be recalled.
     """
-    block: list[Piece] = []
-    shown: list[UUID] = []
-    spent = 0
     if legacy_id is None:
-        return block, shown
-    for row in LegacyFact.objects.for_prompt(principal, legacy_id, as_of=block_at).iterator(chunk_size=500):
+        return [], []
+    rows = LegacyFact.objects.for_prompt(principal, legacy_id, as_of=block_at).iterator(chunk_size=500)
+    fitting = _fitting(rows, principal)
+    if refused := refused_wordings(principal, [row for row, _ in fitting]):
+        for row, _ in fitting:
+            if row.pk in refused:
+                row.block_content = row.content  # type: ignore[attr-defined]  # annotated by for_prompt
+        fitting = _fitting([row for row, _ in fitting], principal)
+    shown = [row.pk for row, _ in fitting if row.block_content == row.content]  # type: ignore[attr-defined]  # likewise
+    return [piece for _, piece in fitting], shown
+
+
+def _fitting(rows: Iterable[LegacyFact], principal: Principal) -> list[tuple[LegacyFact, Piece]]:
+    """Return the first facts that fit into the budget, with their lines."""
+    fitting: list[tuple[LegacyFact, Piece]] = []
+    spent = 0
+    for row in rows:
         piece = pinned_fact_piece(row, principal)
-        if spent + piece.tokens > settings.FACTS_BLOCK_TOKENS:
-            break
-        block.append(piece)
         spent += piece.tokens
-        if row.block_content == row.content:  # type: ignore[attr-defined]  # annotated by for_prompt
-            shown.append(row.pk)
-    return block, shown
+        if spent > settings.FACTS_BLOCK_TOKENS:
+            break
+        fitting.append((row, piece))
+    return fitting
 
 
 def _now(principal: Principal) -> str:
