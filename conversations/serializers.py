@@ -7,13 +7,12 @@ import binascii
 from collections.abc import Mapping
 from typing import Any
 
-import orjson
 from django.conf import settings
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 
-from web.json import MAX_VERSION, ExactSerializer, as_json
+from web.json import MAX_VERSION, ExactSerializer, as_json, decoded
 
 from .actions import Blob, NewMessage
 from .actions.withholding import MOST_PASSAGES
@@ -229,7 +228,7 @@ class StateSerializer(SavedStateSerializer):
 def shown_state(state: Checkpoint) -> dict[str, Any]:
     """Serialise a simple state."""
     told = SavedStateSerializer({"thread": state.thread, "version": state.version, "at": state.at}).data
-    return {**told, "state": orjson.loads(bytes(state.data))}
+    return {**told, "state": decoded(bytes(state.data))}
 
 
 class BlobSerializer(ExactSerializer):

@@ -10,6 +10,7 @@ from django_filters import rest_framework as filters
 
 from accounts.authentication import principal_of
 from journal.exceptions import Refused
+from web.json import decoded
 from web.pagination import BooleanFilter, FiltersByState
 
 from .conditions import memory_condition, q_of
@@ -84,7 +85,7 @@ class MemoryFilters(FiltersByState):
     def where(self, queryset: MemoryQuerySet, _name: str, value: str) -> MemoryQuerySet:
         """Filter by a condition. Raises Refused and NotAllowed like ``memory_condition``."""
         try:
-            sent = orjson.loads(value)
+            sent = decoded(value)
         except orjson.JSONDecodeError as error:
             raise Refused("filters is not JSON.", code="bad_filter") from error
         return queryset.filter(q_of(memory_condition(principal_of(self.request), sent)))

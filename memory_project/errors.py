@@ -66,7 +66,10 @@ def server_error(request: HttpRequest) -> HttpResponse:
         )
         answer["Retry-After"] = RETRY_SECONDS
         return answer
-    return _answer(request, 500, "error", _("Something went wrong here. It has been logged, and nothing was changed."))
+    told = _("Something went wrong here. It has been logged.")
+    if request.method not in {"GET", "HEAD"}:  # It may have failed after it was stored.
+        told = _("Something went wrong here. It has been logged. Look whether it was done before you try again.")
+    return _answer(request, 500, "error", told)
 
 
 def _answer(request: HttpRequest, status: int, code: str, detail: str, *, back: str = "") -> HttpResponse:

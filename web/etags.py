@@ -6,13 +6,14 @@ import hashlib
 import re
 from typing import Any
 
-import orjson
 from django.utils.http import parse_etags
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from journal.exceptions import Refused
+
+from .json import encoded
 
 IF_MATCH = OpenApiParameter(
     "If-Match",
@@ -32,7 +33,7 @@ _VERSIONED = re.compile(r'(?:W/)?"(\d{1,9})(?:-[0-9a-f]+)?"')
 
 def with_etag(data: Any, *, version: int | None = None, status: int = 200) -> Response:
     """Create a response with its ETag: the version, which If-Match is compared with, and a hash of the body."""
-    shown = hashlib.sha256(orjson.dumps(data, default=str)).hexdigest()[:16]
+    shown = hashlib.sha256(encoded(data, str)).hexdigest()[:16]
     return Response(data, status=status, headers={"ETag": f'"{shown}"' if version is None else f'"{version}-{shown}"'})
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import orjson
@@ -15,6 +16,50 @@ from rest_framework.request import Request
 
 from journal.exceptions import Refused
 
+_DIGITS = bytes.maketrans(b"123456789", b"000000000")
+_LONG = b"0" * 19
+"""The digits of the smallest integer that may need more than 64 bits."""
+
+
+def decoded(text: str | bytes | bytearray) -> Any:
+    """Parse JSON, integers of any size exactly. Raises orjson.JSONDecodeError.
+
+    orjson reads an integer beyond 64 bits as a float, and so another number than was sent.
+    """
+    read = orjson.loads(text)
+    sent = text.encode() if isinstance(text, str) else text
+    if _LONG not in sent.translate(_DIGITS):
+        return read
+    try:
+        return json.loads(sent)
+    except (ValueError, RecursionError) as error:
+        raise orjson.JSONDecodeError(f"not readable with its long numbers ({error})", "", 0) from error
+
+
+def encoded(value: Any, default: Callable[[Any], Any] | None = None, option: int | None = None) -> bytes:
+    """Format a value as UTF-8 JSON, integers of any size exactly. Raises orjson.JSONEncodeError.
+
+    PostgreSQL's ``jsonb`` returns 1e20 as an integer, which orjson refuses.
+    """
+    try:
+        return orjson.dumps(value, default, option)
+    except orjson.JSONEncodeError as error:
+        try:
+            written = _with_long_integers_written(value)
+        except RecursionError:
+            raise error from None
+        return orjson.dumps(written, default, option)
+
+
+def _with_long_integers_written(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _with_long_integers_written(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_with_long_integers_written(each) for each in value]
+    if isinstance(value, int) and not -(2**63) <= value < 2**64:
+        return orjson.Fragment(str(value))
+    return value
+
 
 class OrjsonParser(JSONParser):
     """DRF's JSON parser with orjson as decoder.
@@ -26,7 +71,7 @@ class OrjsonParser(JSONParser):
     def parse(self, stream: Any, media_type: str | None = None, parser_context: Mapping[str, Any] | None = None) -> Any:
         """Decode a UTF-8 body. Raises ParseError (400) for anything else."""
         try:
-            return orjson.loads(stream.read())
+            return decoded(stream.read())
         except orjson.JSONDecodeError as error:
             raise ParseError(f"The body is not JSON: {error}.") from error
 
@@ -56,7 +101,7 @@ class OrjsonRenderer(JSONRenderer):
         renderer_context: Mapping[str, Any] | None = None,
     ) -> bytes:
         """Encode ``data`` as UTF-8 JSON."""
-        return b"" if data is None else orjson.dumps(data, default=_plain, option=orjson.OPT_NON_STR_KEYS)
+        return b"" if data is None else encoded(data, _plain, orjson.OPT_NON_STR_KEYS)
 
 
 MAX_DEPTH = 250
@@ -66,7 +111,7 @@ MAX_DEPTH = 250
 def as_json(value: Any) -> bytes:
     """Encode a value for storage. Raises Refused (400 ``too_deep``) if a response could not contain it."""
     try:
-        return orjson.dumps([[[[value]]]])[4:-4]
+        return encoded([[[[value]]]])[4:-4]
     except orjson.JSONEncodeError as error:
         raise Refused(f"JSON is nested at most {MAX_DEPTH} deep.", code="too_deep") from error
 

@@ -19,7 +19,6 @@ from typing import Any
 from uuid import UUID, uuid4
 from weakref import WeakKeyDictionary
 
-import orjson
 from django.conf import settings
 from redis import Redis
 from redis.asyncio import BlockingConnectionPool
@@ -31,6 +30,8 @@ from rest_framework.request import Request
 
 from journal.cache import ANNOUNCEMENTS
 from journal.exceptions import Refused, Unavailable
+
+from .json import decoded, encoded
 
 # A comment is sent after this time without an event, because proxies and clients close idle connections.
 _SILENCE_SECONDS = 10
@@ -56,7 +57,7 @@ class StreamEvent:
         lines = (
             b"id: %b" % self.id.encode(),
             b"event: %b" % self.event.encode(),
-            b"data: %b" % orjson.dumps(self.data),
+            b"data: %b" % encoded(self.data),
         )
         return b"\n".join(lines) + b"\n\n"
 
@@ -72,7 +73,7 @@ class EventStreamRenderer(BaseRenderer):
         self, data: Any, accepted_media_type: str | None = None, renderer_context: Mapping[str, Any] | None = None
     ) -> bytes:
         """Encode the response as an event."""
-        return b"event: error\ndata: " + orjson.dumps(data) + b"\n\n"
+        return b"event: error\ndata: " + encoded(data) + b"\n\n"
 
 
 # In one step: two processes that count first and add then pass the limit together. The key outlasts its longest slot.
@@ -304,7 +305,7 @@ def publish_event(
     The key expires after ``seconds`` and keeps the latest ``most`` events. Returns the result of ``execute()``, to be
     awaited if the client is asynchronous.
     """
-    pipeline.xadd(key, {"event": name, "data": orjson.dumps(data)}, maxlen=most)
+    pipeline.xadd(key, {"event": name, "data": encoded(data)}, maxlen=most)
     pipeline.expire(key, seconds)
     pipeline.publish(ANNOUNCEMENTS, key)
     return pipeline.execute()
@@ -333,6 +334,4 @@ async def events_after(
 async def stored_events_after(client: AsyncRedis, key: str, after: str) -> list[StreamEvent]:
     """Return the stored events of a key after an id."""
     found: Any = await client.xrange(key, min=f"({after}")
-    return [
-        StreamEvent(entry.decode(), fields[b"event"].decode(), orjson.loads(fields[b"data"])) for entry, fields in found
-    ]
+    return [StreamEvent(entry.decode(), fields[b"event"].decode(), decoded(fields[b"data"])) for entry, fields in found]

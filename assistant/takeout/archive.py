@@ -23,6 +23,7 @@ from pgvector.django import HalfVectorField
 from conversations.imports import KEEPSAKE
 from conversations.imports.sources import OWN_MANIFEST
 from journal.holdings import Holding
+from web.json import encoded
 
 FORM_VERSION = 1
 PART_BYTES = 1_048_576
@@ -35,7 +36,7 @@ def member_of(kind: str) -> str:
 
 def as_line(row: Mapping[str, Any]) -> bytes:
     """Format a row as a line of JSON."""
-    return orjson.dumps(row, default=_other, option=orjson.OPT_APPEND_NEWLINE)
+    return encoded(row, _other, orjson.OPT_APPEND_NEWLINE)
 
 
 def decode_halfvec(text: str) -> HalfVector:

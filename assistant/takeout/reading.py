@@ -17,6 +17,7 @@ from conversations.imports.streams import read_lines
 from conversations.policy import is_storable
 from journal.holdings import Holding, holdings
 from language.base import Embedder
+from web.json import decoded
 
 from .archive import FORM_VERSION, decode_halfvec, member_of
 
@@ -65,12 +66,12 @@ def read_raw(member: ArchiveMember) -> Iterator[Row]:
     """Yield the raw rows of a table of a checked file."""
     with member.open() as stream:
         for _, line in read_lines(stream):
-            yield orjson.loads(line)
+            yield decoded(line)
 
 
 def _parsed(line: bytes, place: str) -> Row:
     try:
-        row = orjson.loads(line)
+        row = decoded(line)
     except orjson.JSONDecodeError as error:
         raise ImportFileError(place, "is not JSON") from error
     if not isinstance(row, dict):

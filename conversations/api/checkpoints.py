@@ -17,7 +17,7 @@ from rest_framework.views import APIView
 from accounts.authentication import principal_of
 from accounts.policy import must_read
 from journal.exceptions import NotFound, Refused
-from web.json import validated
+from web.json import decoded, validated
 from web.pagination import NumberedPages
 
 from .. import actions
@@ -177,7 +177,7 @@ class GraphStates(ListAPIView):
 
 def _metadata(sent: str) -> dict[str, Any]:
     try:
-        read = orjson.loads(sent)
+        read = decoded(sent)
     except orjson.JSONDecodeError as error:
         raise Refused("metadata is not JSON.", code="bad_filter") from error
     if not isinstance(read, dict) or "\\u0000" in sent:

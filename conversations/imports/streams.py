@@ -15,6 +15,8 @@ import orjson
 import regex
 from django.conf import settings
 
+from web.json import decoded
+
 from .records import ImportFileError
 
 MAX_DEPTH = 200
@@ -46,7 +48,7 @@ class Item:
     def parsed(self) -> Any:
         """Parse it. Raises ImportFileError with the offset in the file when it is not JSON."""
         try:
-            return orjson.loads(self.content)
+            return decoded(self.content)
         except orjson.JSONDecodeError:
             # orjson rejects lone surrogates, with which a text ends that was cut in the middle of an emoji.
             return self._parsed_leniently()

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-import orjson
 from mcp import MCPError, types
 from mcp.server.subscriptions import ResourcesListChanged, ResourceUpdated, ServerEvent, ToolsListChanged
 from mcp_types import INVALID_PARAMS
@@ -23,7 +22,7 @@ from memories.actions import memories_show
 from memories.api.answers import find_memory, show_memory
 from memories.block import memory_block
 from memories.models import Disclosure, Memory
-from web.json import OrjsonRenderer
+from web.json import OrjsonRenderer, decoded
 
 BLOCK = "memory://block"
 MEMORY = "memory://memories/{id}"
@@ -81,7 +80,7 @@ def call_tool(principal: Principal, name: str, arguments: dict[str, Any]) -> typ
 
 def _result(text: str, data: dict[str, Any], *, is_error: bool) -> types.CallToolResult:
     content = types.TextContent(type="text", text=text)
-    return types.CallToolResult(content=[content], structured_content=orjson.loads(_json(data)), is_error=is_error)
+    return types.CallToolResult(content=[content], structured_content=decoded(_json(data)), is_error=is_error)
 
 
 def _json(data: dict[str, Any]) -> str:

@@ -8,7 +8,6 @@ from contextlib import aclosing, suppress
 from functools import partial
 from typing import Any
 
-import orjson
 from anyio import CancelScope
 from django.conf import settings
 from mcp import MCPError, types
@@ -27,6 +26,7 @@ from assistant.tools.running import is_reading
 from journal.exceptions import Refused
 from journal.models import Change
 from memories.feed import follow_changes
+from web.json import encoded
 from web.streaming import StreamSlot, valkey_client
 from web.threads import end_tasks
 
@@ -214,7 +214,7 @@ class Handlers:
                     yield None
                 elif not isinstance(event, ResourceUpdated) or await self.caller.hop(partial(self._is_wanted, event)):
                     sent = event_to_notification(event, {}).model_dump(mode="json", by_alias=True, exclude_none=True)
-                    data = orjson.dumps({"jsonrpc": "2.0", **sent})
+                    data = encoded({"jsonrpc": "2.0", **sent})
                     yield b"id: %d\nevent: message\ndata: %b\n\n" % (rev, data)
 
     def _is_wanted(self, event: ResourceUpdated) -> bool:

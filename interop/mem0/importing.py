@@ -19,6 +19,7 @@ from conversations.imports.forms import MEM0
 from journal.exceptions import Refused
 from memories.actions import ADDED_AT_ONCE, memories_add
 from memories.records import Addition, NewMemory
+from web.json import decoded
 
 from .formatting import ENTITY_KEYS
 from .operations import CATEGORY, LONGEST_RUN
@@ -39,7 +40,7 @@ class Exported:
 def read_export(data: bytes) -> list[Exported]:
     """Parse a file: a JSON list, or an object with ``memories`` or ``results``. Raises Refused (400)."""
     try:
-        read = orjson.loads(data)
+        read = decoded(data)
     except orjson.JSONDecodeError as error:
         raise Refused("The file is not JSON.", code="bad_file") from error
     listed = next((read[name] for name in _LISTS if name in read), None) if isinstance(read, Mapping) else read

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-import orjson
 from django.conf import settings
 from django.db import IntegrityError, connection
 from django.utils import timezone
@@ -16,6 +15,7 @@ from journal.actions import LedgerWrite
 from journal.queue import enqueue
 from retrieval.prepared import PreparedStatement, VectorArray, build_statement
 from statements.wording import Wording
+from web.json import encoded
 
 from ..models import Memory, Relation, new_memory_id
 from ..policy.bands import Neighbour
@@ -105,7 +105,7 @@ def memories_insert(write: LedgerWrite, rows: Sequence[NewRow]) -> list[str]:
     Returns the ids of evicted memories. Raises IdTaken, Gated (422 ``budget``).
     """
     values = {
-        "rows": orjson.dumps([_as_json(row) for row in rows]).decode(),
+        "rows": encoded([_as_json(row) for row in rows]).decode(),
         "vectors": VectorArray.of(row.wording.embedding for row in rows),
         "actor_kind": write.actor.kind,
         "actor_id": write.actor.id,

@@ -20,6 +20,7 @@ from language.gates.judging import Meaning
 from retrieval.text import list_words
 from statements.policy import admit, check_extracted, check_statement, check_steps
 from statements.policy.form import LONGEST, LONGEST_EXTRACTED, check_characters
+from web.json import encoded
 
 from ..models import Kind, Memory
 from ..records import NewMemory
@@ -296,7 +297,7 @@ def clean_metadata(metadata: Mapping[str, Any], *, own_word: bool) -> dict[str, 
     if any("\0" in text for text in texts):
         raise Refused(_("The metadata holds a NUL, which can't be stored."), code="bad_metadata")
     try:
-        size = len(orjson.dumps(metadata))
+        size = len(encoded(metadata))
     except orjson.JSONEncodeError as error:
         raise Refused(_("The metadata is not JSON."), code="bad_metadata") from error
     if size > LARGEST_METADATA:

@@ -85,6 +85,7 @@ def test_what_nobody_foresaw_shows_no_trace(api, owner, monkeypatch):
     answer = api(owner).get(LEGACIES)
     assert (answer.status_code, answer.json()["code"]) == (500, "error")
     assert b"cellar" not in answer.content
+    assert "before you try again" in api(owner).post(LEGACIES, {"name": "Opa"}).json()["detail"]
     monkeypatch.setattr("django.contrib.admin.sites.AdminSite.get_app_list", fail)
     answer = api(factories.UserFactory(is_staff=True)).get("/admin/")
     assert answer.status_code == 500
