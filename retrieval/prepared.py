@@ -26,11 +26,12 @@ from pgvector.django import HalfVectorField
 from pgvector.psycopg.halfvec import HalfVectorBinaryDumper
 from psycopg import Connection, RawCursor, sql
 from psycopg._queries import PostgresRawQuery
-from psycopg.abc import Buffer
+from psycopg.abc import Buffer, PQGen
 from psycopg.adapt import Loader, Transformer
 from psycopg.errors import error_from_result
-from psycopg.generators import execute
+from psycopg.generators import execute, fetch_many, send
 from psycopg.pq import ExecStatus, Format, TransactionStatus
+from psycopg.pq.abc import PGresult
 from psycopg.types import TypeInfo
 from psycopg.types.array import ListBinaryDumper
 from psycopg.types.json import JsonbBinaryLoader
@@ -142,8 +143,7 @@ def _run_again(connection: BaseDatabaseWrapper, call: Call) -> Rows | None:
     Cursors do the same, but making one, its adapters and its wrappers takes most of the time of a short statement.
     """
     session = connection.connection
-    begins = not session.autocommit and session.pgconn.transaction_status == TransactionStatus.IDLE
-    if begins or not call.statement.lasting or not settings.DATABASE_PREPARES:
+    if not (call.statement.lasting and settings.DATABASE_PREPARES):
         return None
     adapters = vars(session).get(_ADAPTERS)
     if adapters is None:
@@ -157,14 +157,33 @@ def _run_again(connection: BaseDatabaseWrapper, call: Call) -> Rows | None:
         if key not in names:
             return None
         names.move_to_end(key)  # Those that were not used for long are deallocated.
-        session.pgconn.send_query_prepared(names[key], query.params, query.formats, Format.BINARY)
-        (result,) = session.wait(execute(session.pgconn))
+        begins = not session.autocommit and session.pgconn.transaction_status == TransactionStatus.IDLE
+        result = session.wait(_executed(session, names[key], query, begins=begins))
         if result.status not in {ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK}:
             raise error_from_result(result, encoding=session.info.encoding)
         adapters.set_pgresult(result)
         rows = adapters.load_rows(0, result.ntuples, tuple)
         adapters.set_pgresult(None)
     return rows
+
+
+def _executed(session: Connection[Any], name: bytes, query: PostgresRawQuery, *, begins: bool) -> PQGen[PGresult]:
+    """Return the result of a prepared statement. ``begins``: in one round trip with the start of the transaction."""
+    pgconn = session.pgconn
+    if not begins:
+        pgconn.send_query_prepared(name, query.params, query.formats, Format.BINARY)
+        (result,) = yield from execute(pgconn)
+        return result
+    pgconn.enter_pipeline_mode()
+    pgconn.send_query_params(session._get_tx_start_command(), None)
+    pgconn.send_query_prepared(name, query.params, query.formats, Format.BINARY)
+    pgconn.pipeline_sync()
+    yield from send(pgconn)
+    begun = yield from fetch_many(pgconn)
+    found = yield from fetch_many(pgconn)
+    yield from fetch_many(pgconn)  # The end of the pipeline.
+    pgconn.exit_pipeline_mode()
+    return found[0] if begun[0].status == ExecStatus.COMMAND_OK else begun[0]
 
 
 Steps = Generator[Call, Rows, T]

@@ -155,6 +155,20 @@ def test_what_the_server_has_dropped_is_prepared_again(transactional_db):
     assert twelfths(3) == [(4, "a")]
 
 
+def test_a_transaction_begins_with_the_first_statement_and_ends_with_one_that_fails(transactional_db):
+    assert twelfths(3) == [(4, "a")]
+    started = build_statement("SELECT pg_current_xact_id()", {}, lasting=True)
+    started.run({})
+    with mock.patch.object(prepared, "RawCursor", side_effect=AssertionError):
+        with transaction.atomic():
+            assert started.run({}) == started.run({})  # Both are of one transaction.
+        assert started.run({}) != started.run({})
+        with pytest.raises(DataError), transaction.atomic():
+            twelfths(0)
+    with transaction.atomic():
+        assert twelfths(4) == [(3, "a")]
+
+
 def test_a_failed_transaction_runs_nothing_more(db):
     assert twelfths(3) == [(4, "a")]
     with transaction.atomic():
