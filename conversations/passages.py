@@ -91,10 +91,14 @@ class Original:
         """Yield the spans of its sentences."""
         return (Span(each.start, each.end) for each in split_sentences(self.text))
 
-    def holding(self, quote: str) -> list[Span]:
-        """Return the spans of the sentences that hold a quotation, or the whole text when it is not found."""
+    def holding(self, quote: str, *, verbatim: bool = False) -> list[Span]:
+        """Return the spans of the sentences that hold a quotation, or the whole text when it is not found.
+
+        ``verbatim``: only of the quotation.
+        """
         found = [Span(*match.span()) for match in find_all(quote, self.text, any_case=True)]
-        around = [each for each in self.sentences() if any(each.overlaps(one) for one in found)]
+        sentences = () if verbatim else self.sentences()
+        around = [each for each in sentences if any(each.overlaps(one) for one in found)]
         return merged([*around, *found]) or [self.whole]
 
 

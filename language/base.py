@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from language.heard import Heard
+
 if TYPE_CHECKING:
     from language.consolidating import Compared, Condensing
     from language.insights import InsightRequest, Insights
@@ -238,32 +240,6 @@ class Source:
     stored: str = ""
     at: datetime | None = None
     stands_out: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Heard:
-    """The interpretation of a message without a model; statements are worded for the person.
-
-    ``new``: said in passing; ``noted``: requested or confirmed; ``changed``: (old, new) wordings; ``waiting``: pending
-    their approval; ``doubted``: may be out of date by it; ``told``: about the legacy. ``refused``: they refused that
-    something is kept; ``not_found``: what they named was found nowhere; ``along``: more went than they named;
-    ``awaits``: some waits for them, since an agent relayed that. ``agreed``: they confirmed a question. ``about``: the
-    person that the conversation is about, if not the user. ``secret``: kind of a number or code in it, never stored.
-    """
-
-    new: tuple[str, ...] = ()
-    noted: tuple[str, ...] = ()
-    changed: tuple[tuple[str, str], ...] = ()
-    waiting: tuple[str, ...] = ()
-    doubted: tuple[str, ...] = ()
-    told: tuple[str, ...] = ()
-    refused: bool = False
-    not_found: bool = False
-    along: bool = False
-    awaits: bool = False
-    agreed: bool = False
-    about: str = ""
-    secret: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -19,11 +19,12 @@ from conversations.models import Conversation, Message, Withheld
 from facts.models import LegacyFact
 from journal.models import Change
 from language.backends import get_embedder, get_reply_model
-from language.base import EmbedderUnavailable, Extraction, ExtractionRequest, Heard, Source, ToolRequest
+from language.base import EmbedderUnavailable, Extraction, ExtractionRequest, Source, ToolRequest
 from language.gates import first_sensitive, mask_sensitive
+from language.heard import Heard
 from language.reading.answering import MOST_TOLD_OF_ALL
-from language.reading.questions import is_question, tells_something
-from language.reading.refusals import lemmas, names_what_was_said, says_yes
+from language.reading.questions import tells_something
+from language.reading.refusals import asks_to_keep, leaves_open, lemmas, names_what_was_said, says_yes
 from language.reading.revising import OWN_WORDS
 from language.reading.sentences import split_sentences
 from language.second_person import told_to
@@ -52,10 +53,14 @@ _LOOKS_BACK = 20
 def asked_about(conversation_id: UUID, index: int, content: str) -> Message | None:
     """Return the held message that the person confirmed with message ``index``, or None.
 
-    Their questions in between do not end the offer, unless an answer to one asks something itself.
+    Their questions, hesitation and other refusals in between do not end the offer, unless an answer asks something
+    else.
     """
-    if not says_yes(content):
-        return None
+    return _left_open(conversation_id, index) if says_yes(content) else None
+
+
+def _left_open(conversation_id: UUID, index: int) -> Message | None:
+    """Return the held message that the person has not answered for before message ``index``, or None."""
     before = Message.objects.filter(conversation_id=conversation_id, index__lt=index).without_vectors()
     answer = ""
     for message in before.order_by("-index")[:_ASKED_BEFORE]:
@@ -63,7 +68,7 @@ def asked_about(conversation_id: UUID, index: int, content: str) -> Message | No
             answer = message.content
         elif message.held_until is not None:
             return message
-        elif "?" in answer or not is_question(message.content):
+        elif message.declined or not leaves_open(message.content) or ("?" in answer and not asks_to_keep(answer)):
             return None
     return None
 
@@ -74,7 +79,32 @@ def heard_in(principal: Principal, begun: Begun, held: Message | None, near: Col
     ``near``: ids of memories that may be meant.
     """
     if begun.turn.refusals:
-        return heard_refusal(begun)
+        return _heard_refusal_in_talk(principal, begun, near)
+    return _heard(principal, begun, held, near)
+
+
+def _heard_refusal_in_talk(principal: Principal, begun: Begun, near: Collection[str]) -> Heard:
+    """What to answer to a refusal, with what the person agreed to beside it."""
+    refused = heard_refusal(begun)
+    if (agreed := _agreed_in_part(begun)) is not None:
+        return replace(_heard(principal, begun, agreed, near), refused=True, in_part=True)
+    held = _left_open(begun.conversation_id, begun.message_index)
+    if held is None or held.held_until is None or held.held_until <= timezone.now():
+        return refused
+    return replace(refused, new=_heard(principal, begun, held, near, agreed=False).new)
+
+
+def _agreed_in_part(begun: Begun) -> Message | None:
+    """Return the message of which the answered one lets a part be kept and refuses the rest."""
+    withheld = {index for each in begun.turn.refusals for index in each["withheld"]} - {begun.message_index}
+    said = Message.objects.filter(conversation_id=begun.conversation_id, index__in=withheld, declined=False)
+    released = said.filter(held_until__lte=F("at"), processed=False, index__lt=begun.message_index)
+    return released.without_vectors().order_by("-index").first()
+
+
+def _heard(
+    principal: Principal, begun: Begun, held: Message | None, near: Collection[str], *, agreed: bool = True
+) -> Heard:
     conversation = Conversation.objects.visible_to(principal).select_related("legacy").must_find(begun.conversation_id)
     due = begun.message_index if held is None else held.index
     first = due - settings.EXTRACTION_CONTEXT_MESSAGES
@@ -95,7 +125,7 @@ def heard_in(principal: Principal, begun: Begun, held: Message | None, near: Col
     relayed = any(each.index == due and each.voice != Message.Voice.OWN for each in messages)
     if held is not None and not relayed:
         relayed = Message.objects.filter(pk=begun.message_id).exclude(voice=Message.Voice.OWN).exists()
-    heard = _told(principal, plan, facts, agreed=held is not None, relayed=relayed)
+    heard = _told(principal, plan, facts, agreed=agreed and held is not None, relayed=relayed)
     secret = first_sensitive(begun.question)
     return replace(heard, about=part.legacy_name or "", secret=secret.kind if secret else "")
 

@@ -17,7 +17,8 @@ from django.utils.translation import gettext as _
 from accounts.principals import Principal
 from conversations.models import Conversation, Message
 from facts.models import LegacyFact
-from language.base import Heard, ReplyRequest, Source
+from language.base import ReplyRequest, Source
+from language.heard import Heard
 from language.reading.answering import matching_sources
 from language.reading.questions import OF_ME, asked_of_talk, asks_of_me, is_question, wanted_in
 from language.reading.replying import QUESTIONS

@@ -14,6 +14,9 @@ from itertools import pairwise
 from typing import Any
 from uuid import UUID
 
+from django.db.models import F
+from django.utils import timezone
+
 from accounts.principals import Principal
 from journal.actions import LedgerWrite
 from language.reading.refusals import LONGEST_ANSWER, Turn, find_refusal, may_answer, may_refuse
@@ -39,7 +42,8 @@ class HeardRefusal:
     ``named``: the words that it names the matter by, to match what is known from elsewhere; empty for imports and old
     records. ``denied``: whether a named clause is a denial, None if it is no clause. ``held``: messages about which the
     person was being asked whether to remember them. ``relayed_by``: the agent that reports it; None for the person's
-    own words. ``answers``: messages of the assistant among them.
+    own words. ``answers``: messages of the assistant among them. ``is_part``: the person refused only a part of what
+    they were asked about, in these very words; ``agreed`` is the message whose rest they agreed to.
     """
 
     message_id: UUID
@@ -53,6 +57,8 @@ class HeardRefusal:
     held: frozenset[UUID] = frozenset()
     relayed_by: Principal | None = None
     answers: frozenset[UUID] = frozenset()
+    is_part: bool = False
+    agreed: UUID | None = None
 
     @property
     def cause(self) -> Cause:
@@ -114,9 +120,11 @@ def find_refusals(
                 refusal.named_lemmas if is_live else frozenset(),
                 refusal.covers_all,
                 refusal.is_negated,
-                frozenset(each.pk for each, _ in meant if _is_held(each, now)),
+                frozenset(each.pk for each, _ in meant if _is_held(each, now) and not refusal.is_part),
                 principal if principal.kind == "agent" and not principal.speaks_as_person else None,
                 frozenset(each.pk for each, _ in meant if each.role != Message.Role.USER),
+                refusal.is_part,
+                None if refusal.agreed is None else rows[refusal.agreed].pk,
             )
         )
     return found
@@ -154,21 +162,32 @@ def plan_refusals(user_id: UUID, heard: Sequence[HeardRefusal], new: Sequence[Me
         return
     for index, row in enumerate(new, start=conversation.message_count):
         row.conversation, row.index = conversation, index
-    with plan_withholding(user_id, {each.cause: each.quotes for each in heard}, unstored=new):
+    parts = {each.cause for each in heard if each.is_part}
+    with plan_withholding(user_id, {each.cause: each.quotes for each in heard}, unstored=new, verbatim=parts):
         yield
 
 
 def refusals_apply(write: LedgerWrite, user_id: UUID, heard: Iterable[HeardRefusal]) -> None:
     """Withhold what the refusals refer to, inside the transaction that stores their messages, and call the listeners.
 
-    Messages about which the person was being asked are marked as declined.
+    Messages about which the person was being asked are marked as declined, or as agreed to without the refused part.
     """
     for each in heard:
-        words_withhold(write, user_id, each.cause, each.quotes)
+        words_withhold(write, user_id, each.cause, each.quotes, verbatim=each.is_part)
         if each.held:
             Message.objects.filter(pk__in=each.held).update(declined=True, held_until=None, reading_due=None)
+        if each.agreed is not None:
+            _release(each.message_id, each.agreed)
         for listener in _listeners:
             listener(write, user_id, each)
+
+
+def _release(answer: UUID, held: UUID) -> None:
+    """Have the rest of a held message read at once, with consent if the person agreed in their own words."""
+    now = timezone.now()
+    own = Message.objects.filter(pk=answer, voice=Message.Voice.OWN).exists()
+    over = F("at") if own else now
+    Message.objects.filter(pk=held, processed=False).update(held_until=over, reading_due=now)
 
 
 def refusals_of(messages: Collection[Message]) -> list[dict[str, Any]]:

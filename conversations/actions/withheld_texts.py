@@ -127,14 +127,24 @@ class RedactedTexts:
         """The names of the legacies that the conversations are about."""
         return {row.conversation.legacy.name for row in self.messages.values() if row.conversation.legacy}
 
-    def spans(self, message_id: UUID, quotes: Iterable[str]) -> list[Span]:
-        """Return the spans of a message's sentences that hold the quotations, without erased parts."""
-        original = self.originals["message", str(message_id)]
-        return [part for quote in quotes for span in original.holding(quote) for part in original.known(span)]
+    def spans(self, message_id: UUID, quotes: Iterable[str], *, verbatim: bool = False) -> list[Span]:
+        """Return the spans of a message's sentences that hold the quotations, without erased parts.
 
-    def words(self, spans: Mapping[UUID, Sequence[Span]]) -> list[str]:
-        """Return the sentences of messages that overlap the spans."""
+        ``verbatim``: of the quotations alone.
+        """
+        original = self.originals["message", str(message_id)]
+        return [
+            part
+            for quote in quotes
+            for span in original.holding(quote, verbatim=verbatim)
+            for part in original.known(span)
+        ]
+
+    def words(self, spans: Mapping[UUID, Sequence[Span]], *, verbatim: bool = False) -> list[str]:
+        """Return the sentences of messages that overlap the spans; ``verbatim``: the words of the spans."""
         originals = {pk: self.originals["message", str(pk)] for pk in spans}
+        if verbatim:
+            return [original.words(span) for pk, original in originals.items() for span in spans[pk]]
         sentences = {pk: list(original.sentences()) for pk, original in originals.items()}
         return [
             original.words(sentence)

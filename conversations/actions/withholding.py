@@ -73,14 +73,17 @@ def words_withhold(
     cause: Cause,
     quotes: Iterable[tuple[UUID, str]],
     titled: Collection[UUID] = (),
+    *,
+    verbatim: bool = False,
 ) -> None:
     """Withhold the sentences that hold the quotations, and the assistant's later sentences that repeat them.
 
     ``quotes``: pairs of message id and quotation. An empty quotation, or one not found in its message, withholds the
     whole message. Titles and evidence that repeat the words are withheld too, and so are the titles of the
-    conversations of the messages in ``titled``. Listeners are called even when no message was affected.
+    conversations of the messages in ``titled``. ``verbatim``: only the quotations themselves, not what else their
+    sentences say. Listeners are called even when no message was affected.
     """
-    request = _Request.of(quotes, titled)
+    request = _Request.of(quotes, titled, verbatim=verbatim)
     with write.nested_change():
         affected = _withhold(write, user_id, cause, request) if request.by_message or request.titled else set()
         for listener in _listeners:
@@ -105,17 +108,18 @@ def words_decline(
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """A request: quotations by message, and the messages whose conversations' titles are withheld."""
+    """A request: quotations by message, whether only these, and the messages whose talks' titles are withheld."""
 
     by_message: Mapping[UUID, Sequence[str]]
     titled: frozenset[UUID]
+    verbatim: bool = False
 
     @classmethod
-    def of(cls, quotes: Iterable[tuple[UUID, str]], titled: Collection[UUID]) -> _Request:
+    def of(cls, quotes: Iterable[tuple[UUID, str]], titled: Collection[UUID], *, verbatim: bool = False) -> _Request:
         by_message: dict[UUID, list[str]] = defaultdict(list)
         for message_id, quote in quotes:
             by_message[message_id].append(quote)
-        return cls(by_message, frozenset(titled))
+        return cls(by_message, frozenset(titled), verbatim)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,15 +141,17 @@ def plan_withholding(
     wanted: Mapping[Cause, Collection[tuple[UUID, str]]],
     titled: Mapping[Cause, Collection[UUID]] = MappingProxyType({}),
     unstored: Collection[Message] = (),
+    verbatim: Collection[Cause] = (),
 ) -> Iterator[None]:
     """Plan ``words_withhold`` before the lock is taken: searching echoes is slow for long histories.
 
     ``wanted``: quotations by cause; ``titled``: messages by cause; ``unstored``: messages that will be stored before
-    ``words_withhold`` is called, with the conversation and the index that they will have. Inside the block
+    ``words_withhold`` is called, with the conversation and the index that they will have; ``verbatim``: the causes for
+    which that is asked for. Inside the block
     ``words_withhold`` only checks that the texts are unchanged, and plans again if they are not.
     """
     requests = {
-        cause: _Request.of(wanted.get(cause, ()), titled.get(cause, ()))
+        cause: _Request.of(wanted.get(cause, ()), titled.get(cause, ()), verbatim=cause in verbatim)
         for cause in {**wanted, **titled}
         if wanted.get(cause) or titled.get(cause)
     }
@@ -172,15 +178,18 @@ def _make_plan(user_id: UUID, cause: Cause, request: _Request, **how: Any) -> _P
     """Plan a request; ``how`` as for ``RedactedTexts.load``."""
     by_message = request.by_message
     texts = RedactedTexts.load(user_id, {*by_message, *request.titled}, **how)
-    spans = {pk: texts.spans(pk, by_message[pk]) for pk in by_message if pk in texts.messages}
+    there = [pk for pk in by_message if pk in texts.messages]
+    spans = {pk: texts.spans(pk, by_message[pk], verbatim=request.verbatim) for pk in there}
     # A declined message withholds what was learned from it, too, so nothing is exempt.
     exempt = by_message and cause.type != Withheld.Cause.MESSAGE
     kept = list(_kept_texts(user_id, by_message, cause)) if exempt else []
     # The assistant's question may tell more than the sentence it was about.
     own = {pk: each for pk, each in spans.items() if texts.messages[pk].role == Message.Role.USER} or spans
-    said = WithheldWords([each for each in texts.words(own) if each], texts.names, kept)
+    words = texts.words(own, verbatim=request.verbatim)
+    said = WithheldWords([each for each in words if each], texts.names, kept)
     first = texts.first_in_each(spans)
-    for pk, again in texts.matching_sentences(spans, said.is_said_by, said).items():
+    repeated = {} if request.verbatim else texts.matching_sentences(spans, said.is_said_by, said)
+    for pk, again in repeated.items():
         spans[pk] += again
     said.stays = texts.what_stays(said, first, spans)
     spans |= texts.echoes(said, first)

@@ -16,8 +16,9 @@ from django.utils import translation
 from django.utils.translation import get_language, gettext_noop
 from django.utils.translation import gettext as _
 
-from language.base import Heard, ReplyRequest, Source
+from language.base import ReplyRequest, Source
 from language.gates import KINDS
+from language.heard import Heard
 from language.reading.answering import NAME, TIME, Fit, matching_sources, up_to_date, with_name
 from language.reading.foreign import is_foreign
 from language.reading.lexicon import is_word
@@ -46,6 +47,7 @@ NOT_KEPT = gettext_noop("All right, I keep nothing of that.")
 GONE_ALONG = gettext_noop(
     "What else I had learned from the same sentence went with it. Under Put away you can bring it back."
 )
+REST_NOT_KEPT = gettext_noop("The rest I don't keep.")
 SOME_WAITS = gettext_noop("Some of it is for you to decide, and waits under Review.")
 NOTHING_TO_FORGET = gettext_noop(
     "I found nothing like that to forget. Say it in the words that you used, or look for it in your memories and "
@@ -75,6 +77,7 @@ STOCK = (
     SWITCHED_OFF,
     NOT_KEPT,
     GONE_ALONG,
+    REST_NOT_KEPT,
     SOME_WAITS,
     NOTHING_TO_FORGET,
     FOUND,
@@ -127,10 +130,13 @@ def _replied(request: ReplyRequest) -> tuple[list[str], bool]:
     opening = [f"{_(NO_MODEL)} "] if request.is_first else []
     parts = [*opening]
     heard, asks = request.heard, False
+    if heard.in_part and (kept := _confirmations(heard)):
+        return [*parts, " ".join([*kept, _(REST_NOT_KEPT)])], False
     if heard.refused:
         also = [text for text, holds in ((GONE_ALONG, heard.along), (SOME_WAITS, heard.awaits)) if holds]
         told = [NOTHING_TO_FORGET if heard.not_found else NOT_KEPT, *also]
-        return [*parts, " ".join(map(_, told))], False
+        open_ones = [_asking(heard)] if heard.new else []
+        return [*parts, " ".join([*map(_, told), *open_ones])], False
     if request.closed:
         return [*parts, _without_memory(request)], False
     keeps = _confirmations(heard)
@@ -143,13 +149,17 @@ def _replied(request: ReplyRequest) -> tuple[list[str], bool]:
     if keeps:
         parts.append(" ".join(keeps))
     elif heard.new:
-        parts.append(_("Shall I remember %(that)s?") % {"that": _as_that_clauses(heard.new)})
+        parts.append(_asking(heard))
         asks = True
     elif heard.secret and not is_question(request.question):
         parts.append(_(NO_SECRETS) % {"kind": _(heard.secret)})
     elif parts == opening:
         parts.append(_(NOT_ENGLISH) if is_foreign(request.question) else _acknowledged(request))
     return parts, asks
+
+
+def _asking(heard: Heard) -> str:
+    return _("Shall I remember %(that)s?") % {"that": _as_that_clauses(heard.new)}
 
 
 def _without_memory(request: ReplyRequest) -> str:
@@ -200,7 +210,7 @@ def _confirmations(heard: Heard) -> list[str]:
         kept.append(_("Does this still hold? It waits for your answer: %(was)s") % {"was": " ".join(heard.doubted)})
     if noted := (*heard.noted, *(heard.new if heard.noted or heard.changed or heard.doubted else ())):
         kept.append(_("I will remember %(that)s.") % {"that": _as_that_clauses(noted)})
-    elif heard.agreed and not kept:
+    elif heard.agreed and not (kept or heard.refused):
         kept.append(_(READ))
     if heard.told and (kept or not heard.new):
         kept.append(_("Noted: %(statements)s") % {"statements": " ".join(heard.told)})

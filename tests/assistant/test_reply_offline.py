@@ -11,8 +11,9 @@ from accounts.queries import principal_for_person
 from assistant.models import Reply
 from conversations.actions import messages_index
 from language.backends import embedder_replaced
-from language.base import Heard, ReplyRequest, Source
+from language.base import ReplyRequest, Source
 from language.embedders.e5.embedder import BundledEmbedder
+from language.heard import Heard
 from language.reading.answering import MOST_TOLD, MOST_TOLD_OF_ALL
 from language.reading.questions import is_question
 from language.reading.replying import (

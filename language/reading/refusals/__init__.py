@@ -5,9 +5,10 @@ message and the words that name what is refused (``meaning``); ``naming`` finds 
 Whether a short answer to the question whether to keep something is a no is judged by a network (``answers``).
 """
 
-from .meaning import Refusal, Turn, find_refusal
+from .meaning import find_refusal
 from .naming import asks_about, count_extra_words, find_named, restates
-from .questions import may_answer
+from .questions import leaves_open, may_answer
+from .records import Refusal, Turn
 from .requests import may_refuse, names_what_was_said
 from .subjects import SentenceWords, content_words, forms_of, lemmas
 from .wording import LONGEST_ANSWER, asks_for_discretion, asks_to_keep, says_yes
@@ -25,6 +26,7 @@ __all__ = [
     "find_named",
     "find_refusal",
     "forms_of",
+    "leaves_open",
     "lemmas",
     "may_answer",
     "may_refuse",

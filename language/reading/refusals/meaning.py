@@ -6,11 +6,9 @@ other content beside the request, who makes it, and the words that name what is 
 
 from __future__ import annotations
 
-import math
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 from language.reading.questions import is_question
@@ -21,9 +19,19 @@ from .answers import LEAST_OF_PLAIN_WORDS, LEAST_THAT_DECLINES, SURELY_KEEPS, re
 from .content import is_fragment, is_order, object_to_forget, refers_back, says_something
 from .judged import declines
 from .naming import DENIES
-from .questions import answers_another, asking_sentences, asks_last, asks_or_announces, changes_topic, only_announces
+from .parts import asked_statements, choose, passages_about
+from .questions import (
+    answers_another,
+    asking_sentences,
+    asks_last,
+    asks_or_announces,
+    changes_topic,
+    leaves_open,
+    only_announces,
+)
+from .records import Refusal, Turn
 from .requests import SAYS_THIS, RefusalRequest, acts_in, flat, is_reported, judged_acts, names_what_was_said
-from .subjects import SentenceWords, content_words, lemmas
+from .subjects import SentenceWords, content_words, lemmas, shares_of
 from .wording import (
     after_opening_no,
     allows_keeping,
@@ -42,35 +50,12 @@ _LEAST_NAMED = 0.5
 _NEAR_THE_BEST = 0.8
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """A message of a conversation. ``is_held``: the person is being asked whether it may be remembered."""
-
-    role: str
-    content: str
-    is_held: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """What a message refuses: sentences with the positions of their turns, and the words that name it.
-
-    Those of the assistant asked about it. ``named_lemmas`` are matched against known memories; empty if the message
-    only refers to sentences. ``covers_all``: everything about it is meant. ``is_negated``: the polarity of a named
-    clause, None for a noun phrase. ``answers_question``: it answers a request to keep something.
-    """
-
-    passages: tuple[tuple[int, str], ...]
-    named_lemmas: frozenset[str] = frozenset()
-    covers_all: bool = False
-    is_negated: bool | None = None
-    answers_question: bool = False
-
-
 def find_refusal(turns: Sequence[Turn], last: int) -> Refusal | None:
     """Find what the turn at position ``last`` refuses to have kept; None if nothing."""
     text = turns[last].content
     resolver = _RefusalResolver(turns, last)
+    if (part := resolver.resolve_part()) is not None:
+        return part
     refusals = [each for act in _asked_by_person(text, acts_in) if (each := resolver.resolve(act)) is not None]
     if not refusals:
         learned = [] if resolver.is_agreed() else _asked_by_person(text, judged_acts)
@@ -119,6 +104,25 @@ class _RefusalResolver:
         if asks_for_objections(question):
             return not objects(said)
         return self._margin is not None and self._margin < SURELY_KEEPS
+
+    def resolve_part(self) -> Refusal | None:
+        """What an answer refuses of several statements asked about; None if none or all of them."""
+        question = self._question
+        choice = choose(question, self.turns[self.last_index].content) if question else None
+        near = self._latest_told() if choice is not None else []
+        if choice is None or not near:
+            return None
+        asked = asked_statements(question or "")
+        opens = [each for each in asked if each not in {*choice.kept, *choice.refused}]
+        going = passages_about([text for _, text in near], choice.kept, choice.refused, opens=opens)
+        if going is None:
+            return None
+        place = near[0][0]
+        own = [(self.last_index, each) for each in choice.naming]
+        asking = [(self.last_index - 1, each) for each in asking_sentences(question or "")]
+        agreed = place if choice.kept and self.turns[place].is_held else None
+        passages = [*((place, each) for each in going), *own, *asking]
+        return Refusal(tuple(passages), answers_question=True, is_part=True, agreed=agreed)
 
     def is_unrelated(self, act: RefusalRequest) -> bool:
         """Whether a judged request is about something else: "please fail now", "abort the build".
@@ -180,7 +184,7 @@ class _RefusalResolver:
         return self._resolve_question(question)
 
     def resolve_question_passed_over(self, refusals: Sequence[Refusal]) -> list[Refusal]:
-        """What the assistant has just asked about, if the refusals only name something else; they decline it too."""
+        """What the assistant has just asked about, if the refusals name nothing else; they decline it too."""
         question, said = self._question, self.turns[self.last_index].content
         if question is None or not (question == "" or asks_to_keep(question)):
             return []
@@ -190,7 +194,9 @@ class _RefusalResolver:
         # "I don't want you to know that I drink" tells something new that is not to be kept.
         tells = all(each.is_negated is not None for each in refusals) and not names_what_was_said(said)
         allowed = begins_with_yes(said) or allows_keeping(said) or asks_for_objections(question)
-        return [asked] if is_passed_over and not (allowed or tells) else []
+        named = [each.named_lemmas for each in refusals]
+        is_other = all(named) and lemmas(question).isdisjoint(frozenset().union(*named)) and not after_opening_no(said)
+        return [asked] if is_passed_over and not (allowed or tells or (question and is_other)) else []
 
     def asked_about(self, refusal: Refusal) -> Iterator[tuple[int, str]]:
         """The sentences that asked or announced to keep what is refused, whatever words they share with it."""
@@ -214,7 +220,7 @@ class _RefusalResolver:
         parsed = parse(question)
         words = frozenset(content_words(parsed.words)) if parsed is not None else frozenset()
         held = self.turns[near[0][0]].is_held
-        chosen = [] if held else [passage for passage, share in _shares(words, near).items() if share > 0]
+        chosen = [] if held else [passage for passage, share in shares_of(words, near).items() if share > 0]
         return Refusal(tuple(chosen or near), answers_question=True)
 
     def _declines(self, said: str, question: str) -> bool:
@@ -261,8 +267,18 @@ class _RefusalResolver:
         return told[-1:] if last_only else told
 
     def _latest_told(self) -> list[tuple[int, str]]:
-        """The sentences of the person's previous message; of one that only agrees, those of what it agreed to."""
+        """The sentences of the person's previous message; of one that only agrees, those of what it agreed to.
+
+        Those of a held message as long as the person left its question open.
+        """
         earlier = self._sentences(roles={"user"}, upto=self.last_index)
+        for position in reversed(
+            [place for place, turn in enumerate(self.turns[: self.last_index]) if turn.role == "user"]
+        ):
+            if self.turns[position].is_held:
+                return [each for each in earlier if each[0] == position]
+            if not leaves_open(self.turns[position].content):
+                break
         latest = max((position for position, _ in earlier if not self._agrees(position)), default=None)
         return [each for each in earlier if each[0] == latest]
 
@@ -283,7 +299,7 @@ class _RefusalResolver:
         earlier = self._sentences(roles={"user"}, upto=self.last_index) + [
             (self.last_index, each.text) for each in before
         ]
-        shares = _shares(words, earlier[-MOST_LOOKED_AT:])
+        shares = shares_of(words, earlier[-MOST_LOOKED_AT:])
         best = max(shares.values(), default=0.0)
         least = max(_LEAST_NAMED, best * _NEAR_THE_BEST)
         told = SentenceWords.of(act.named_text)
@@ -318,7 +334,7 @@ class _RefusalResolver:
         earlier = self._sentences(roles={"user"}, upto=self.last_index) + [
             (self.last_index, each.text) for each in before
         ]
-        shares = _shares(words, earlier[-MOST_LOOKED_AT:])
+        shares = shares_of(words, earlier[-MOST_LOOKED_AT:])
         best = max(shares.values(), default=0.0)
         meant = tuple(passage for passage, share in shares.items() if best and share >= best * _NEAR_THE_BEST)
         said = frozenset().union(*(lemmas(text) for _, text in meant)) & words
@@ -375,12 +391,3 @@ _REACTS = re.compile(
 _PART = re.compile(r"\b(?:bit|part|one|last)\b", re.IGNORECASE)
 _ANNOUNCES = re.compile(r"\b(?:something|one thing|a secret|a thing)\b", re.IGNORECASE)
 _OWN_THING = re.compile(r"(?:my|our|his|her|their|where|what|who) ", re.IGNORECASE)
-
-
-def _shares(words: frozenset[str], passages: Sequence[tuple[int, str]]) -> dict[tuple[int, str], float]:
-    """The weighted share of the words in each passage, from 0 to 1; rarer words weigh more."""
-    said = {passage: lemmas(passage[1]) for passage in passages}
-    counts = Counter(word for each in said.values() for word in each & words)
-    weight = {word: 1 / math.log2(2 + counts[word]) if counts[word] else 0.6 for word in words}
-    total = sum(weight.values()) or 1.0
-    return {passage: sum(weight[word] for word in each & words) / total for passage, each in said.items()}

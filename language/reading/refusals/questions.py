@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 
-from language.reading.sentences import split_sentences
+from language.reading.questions import is_question
+from language.reading.sentences import own_words, split_sentences
 from language.reading.words import listed
 
 from ..parse import parse
 from ..replying import stock
+from .content import says_something
 from .judged import asks
+from .parts import POINTS
+from .requests import acts_in, flat
 from .subjects import lemmas
 from .wording import ASKING, LONGEST_ANSWER, after_opening_no, asks_to_keep, is_clear_no, says_no
 
@@ -69,6 +73,12 @@ def changes_topic(rest: str, question: str) -> bool:
     subjects = [word for word in parsed.words if word.dep in {"nsubj", "nsubjpass"}] if parsed is not None else []
     is_other = "?" in rest or (bool(subjects) and subjects[0].low not in _SAME_SUBJECT)
     return is_other and lemmas(rest).isdisjoint(lemmas(question))
+
+
+def leaves_open(said: str) -> bool:
+    """Whether a message of the person answers no question before it: it asks, hesitates, or refuses something else."""
+    own = own_words(said)
+    return is_question(own) or bool(acts_in(flat(own))) or lemmas(own) <= POINTS or not says_something(own)
 
 
 _SAME_SUBJECT = listed("he she it they that this")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from language.reading.words import KIN, listed
@@ -142,3 +144,12 @@ def _claimed(parsed: Parsed) -> Iterator[Word]:
 
 def _kind(person: str) -> str:
     return _SPEAKER if person == _SPEAKER else "kin" if person in KIN else "name"
+
+
+def shares_of(words: frozenset[str], passages: Sequence[tuple[int, str]]) -> dict[tuple[int, str], float]:
+    """The weighted share of the words in each passage, from 0 to 1; rarer words weigh more."""
+    said = {passage: lemmas(passage[1]) for passage in passages}
+    counts = Counter(word for each in said.values() for word in each & words)
+    weight = {word: 1 / math.log2(2 + counts[word]) if counts[word] else 0.6 for word in words}
+    total = sum(weight.values()) or 1.0
+    return {passage: sum(weight[word] for word in each & words) / total for passage, each in said.items()}

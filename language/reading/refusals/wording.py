@@ -210,7 +210,8 @@ _NO = (
     r"|this time|necessary|needed)"
     r"|(?:please )?(?:do not|don'?t)(?: do (?:that|it|this)| bother)?|no need|no,? no|not that,? no"
     r"|(?:i'?d )?(?:really )?(?:rather|sooner|prefer) (?:you )?(?:not|did ?n[o']t)"
-    r"|i would (?:rather|prefer) not|i'?d rather (?:you )?didn'?t|never|nein(?: danke)?|non(?: merci)?"
+    r"|i would (?:rather|prefer) not|i'?d rather (?:you )?didn'?t|never|neither"
+    r"|none(?: of (?:it|that|them|those))?|nein(?: danke)?|non(?: merci)?"
     r"|n[aã]o(?: obrigad[oa])?|nee|no gracias|(?:let|leave) (?:it|that|this)(?: one| bit| part)?(?: go| be"
     r"| rest| alone| out| off)?"
     r"|(?:under|in) no (?:circumstances?|way|case)|no way|no chance|i (?:do not|don'?t) think so|i think not"
@@ -333,7 +334,9 @@ _YES = any_case(
     r"\W*(?:yes|yeah|yea|yep|yup|sure|ok|okay|please do|please|of course|absolutely|certainly|definitely|go ahead"
     r"|by all means|do (?:it|so|that)|exactly|correct|that's (?:right|fine|ok|okay)|fine|gladly|i'd like that|ja|jawohl"
     r"|y[ah]|y(?=\W*$)|aye|(?:lol |haha )?(?:obviously|obvs)|with pleasure|if you(?:'d| would) be so kind|feel free"
-    r"|be my guest|gerne?|klar|oui|bien sûr|sí|claro|sim|sì|certo|tak|да)\b"
+    r"|be my guest|(?:both|everything|all(?: (?:of (?:it|them|that|those)|two|three|four))?)"
+    r"(?=\W*(?:please|yes|thanks|$))"
+    r"|gerne?|klar|oui|bien sûr|sí|claro|sim|sì|certo|tak|да)\b"
 )
 _YES_IN_NO = any_case(
     r"^\W*(?:(?:if you|i) (?:wouldn't|don't) mind|why not|nothing would (?:please|delight) \w+ more"
@@ -353,9 +356,15 @@ _TAKES_LEAVE = any_case(
 """Taking leave: an "ok" before it answers nothing."""
 
 
+_HESITATES = any_case(
+    r"^(?:\W*\b(?:well|oh|ah|hm+|u[hm]+|so|alright|all right|right|okay|ok|then|in that case)\b(?=.*\w))+\W*"
+)
+"""What a yes may begin with: "well ok then yes"."""
+
+
 def says_yes(text: str) -> bool:
     """Whether an answer is a plain yes, without a reservation or question."""
-    text = _YES_IN_NO.sub("yes", text.strip().replace("’", "'"), count=1)
+    text = _YES_IN_NO.sub("yes", _HESITATES.sub("", text.strip().replace("’", "'")), count=1)
     is_else = _YES_BUT.search(text) is not None or takes_leave(text)
     return len(text) <= LONGEST_ANSWER and _YES.match(text) is not None and not is_else
 

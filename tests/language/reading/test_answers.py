@@ -139,7 +139,7 @@ def test_telling_is_not_what_is_named(answer, between):
 @pytest.mark.parametrize(
     ("answer", "declines"),
     [
-        ("Forget that my brother drinks.", True),
+        ("Forget that my brother drinks.", False),
         ("No, and what is the weather like in Graz?", True),
         ("No. My dog is called Rex.", True),
         ("Nein, und wie wird das Wetter?", True),
@@ -147,7 +147,7 @@ def test_telling_is_not_what_is_named(answer, between):
         ("No. My sister never told anyone.", False),
     ],
 )
-def test_what_was_just_asked_about_is_declined_by_a_no_whatever_else_is_named(answer, declines):
+def test_what_was_just_asked_about_is_declined_by_a_no_and_not_by_what_names_something_else(answer, declines):
     assert withheld_by(answer, OFFER) == declines
 
 

@@ -1,0 +1,32 @@
+"""What a message says to the assistant, as it is interpreted without a model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """The interpretation of a message without a model; statements are worded for the person.
+
+    ``new``: said in passing; ``noted``: requested or confirmed; ``changed``: (old, new) wordings; ``waiting``: pending
+    their approval; ``doubted``: may be outdated; ``told``: about the legacy. ``refused``: they refused something;
+    ``not_found``: it was found nowhere; ``along``: more went than they named; ``awaits``: some waits for them, since an
+    agent relayed that; ``in_part``: they agreed to the rest. ``agreed`` to a question. ``about``: whom the talk is
+    about, if not the user. ``secret``: kind of a number or code in it, never stored.
+    """
+
+    new: tuple[str, ...] = ()
+    noted: tuple[str, ...] = ()
+    changed: tuple[tuple[str, str], ...] = ()
+    waiting: tuple[str, ...] = ()
+    doubted: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
+    refused: bool = False
+    not_found: bool = False
+    along: bool = False
+    awaits: bool = False
+    in_part: bool = False
+    agreed: bool = False
+    about: str = ""
+    secret: str = ""

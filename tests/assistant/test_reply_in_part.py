@@ -1,0 +1,114 @@
+"""Answers to the assistant's question that agree to a part of it, refuse something else, or hesitate."""
+
+import pytest
+
+from assistant.learn import actions as learning
+from conversations.models import Message
+from language.reading.replying import NOT_KEPT, REST_NOT_KEPT
+from memories.models import Memory
+from tests import factories
+
+from .replying import say, text_of
+
+pytestmark = pytest.mark.django_db(transaction=True)
+CAT, BROTHER, FEAR = (
+    "The user has a cat named Minka.",
+    "The user's brother Paul lives in Graz.",
+    "The user is afraid of thunderstorms.",
+)
+SAID = "I have a cat named Minka. My brother Paul lives in Graz. I am afraid of thunderstorms."
+
+
+@pytest.fixture(autouse=True)
+def _offline(settings):
+    settings.KEEPSAKE_EMBEDDER = "hashing"
+
+
+@pytest.fixture
+def tell(api, owner, talk):
+    """``tell(content)``: say it, have a worker read what is to be read, and return the answer's text."""
+    conversation = talk(owner)
+
+    def tell(content):
+        text = text_of(say(api(owner), conversation, content))
+        learning.extract_messages(conversation.pk)
+        return text
+
+    return tell
+
+
+def remembered():
+    return sorted(Memory.objects.filter(state="active").values_list("content", flat=True))
+
+
+def record():
+    return " ".join(Message.objects.order_by("index").values_list("content", flat=True))
+
+
+def test_what_is_agreed_to_is_kept_and_what_is_refused_is_withheld(tell):
+    tell(SAID)
+    answer = tell("the first two yes, the thunderstorms no")
+    kept = "I will remember that you have a cat named Minka and that your brother Paul lives in Graz."
+    assert answer == f"{kept} {REST_NOT_KEPT}"
+    assert remembered() == [CAT, BROTHER]
+    assert Memory.objects.filter(reviewed_at=None).count() == 0
+    assert "thunderstorm" not in record()
+    assert record().startswith("I have a cat named Minka. My brother Paul lives in Graz. [withheld]")
+
+
+@pytest.mark.parametrize("answer", ["only Minka please", "just the first", "the cat yes, forget the rest"])
+def test_what_is_not_named_beside_it_is_refused(tell, answer):
+    tell(SAID)
+    assert tell(answer).endswith(REST_NOT_KEPT)
+    assert remembered() == [CAT]
+    assert "Graz" not in record()
+
+
+def test_of_a_sentence_that_holds_both_only_the_refused_words_go(tell):
+    tell("I have a cat named Minka and I am afraid of thunderstorms.")
+    tell("only the second")
+    assert remembered() == [FEAR]
+    assert record().startswith("[withheld] I am afraid of thunderstorms.")
+
+
+def test_what_is_neither_agreed_to_nor_refused_is_asked_again(tell):
+    tell(SAID)
+    asked = "Shall I remember that your brother Paul lives in Graz and that you are afraid of thunderstorms?"
+    assert tell("not the cat") == f"{NOT_KEPT} {asked}"
+    assert remembered() == []
+    assert "Minka" not in record()
+    tell("Yes")
+    assert remembered() == [FEAR, BROTHER]
+
+
+def test_the_rest_of_it_can_be_refused_as_well(tell):
+    tell(SAID)
+    tell("skip the second")
+    assert tell("no thanks") == NOT_KEPT
+    assert remembered() == []
+    assert record().startswith("[withheld]")
+
+
+def test_what_is_forgotten_leaves_a_question_about_something_else_open(tell, owner):
+    factories.MemoryFactory(user=owner, content="The user does not eat meat.")
+    tell("My brother Paul lives in Graz.")
+    assert tell("Forget that I don't eat meat.") == (
+        f"{NOT_KEPT} Shall I remember that your brother Paul lives in Graz?"
+    )
+    assert remembered() == []
+    tell("yes")
+    assert remembered() == [BROTHER]
+
+
+def test_a_question_left_open_can_still_be_declined(tell):
+    tell("My brother Paul lives in Graz.")
+    tell("Forget that I don't eat meat.")
+    assert tell("No") == NOT_KEPT
+    assert "Graz" not in record()
+
+
+def test_hesitation_leaves_it_open_and_a_yes_after_it_counts(tell):
+    tell("My brother Paul lives in Graz.")
+    tell("hmm maybe")
+    assert tell("well ok then yes") == "I will remember that your brother Paul lives in Graz."
+    assert remembered() == [BROTHER]
