@@ -6,6 +6,7 @@ hostile input. So words are split here, and PostgreSQL only splits on spaces and
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -87,6 +88,8 @@ _TOKENS = regex.compile(
     """,
     regex.VERBOSE,
 )
+_ASCII_WORDS = re.compile("[a-z0-9]+")
+"""What the pattern finds in texts of ASCII alone, several times as fast."""
 _CLUSTERS = regex.compile(r"\P{M}\p{M}*")
 
 
@@ -128,6 +131,8 @@ def prepare(content: str, language: str = "", *, heading: str = "") -> PreparedT
 
 def list_words(content: str) -> list[str]:
     """Split a text into lower-case, unaccented words in order; scripts without spaces into letter bigrams."""
+    if content.isascii():
+        return [word[:MAX_WORD_CHARACTERS] for word in _ASCII_WORDS.findall(_fold(content))]
     words: list[str] = []
     for match in _TOKENS.finditer(_fold(content)):
         if match["run"] is None:

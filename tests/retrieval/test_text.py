@@ -33,6 +33,11 @@ def test_any_text_is_prepared_the_same_way_twice(content):
     assert "\0" not in first.text
 
 
+@given(st.text(st.characters(max_codepoint=127), max_size=200))
+def test_ascii_has_the_words_that_it_has_beside_other_letters(content):
+    assert [*list_words(content), "e"] == list_words(f"{content} é")
+
+
 @given(ANYTHING)
 def test_prepared_text_is_made_of_the_same_words(content):
     words = list_words(content)
