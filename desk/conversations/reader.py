@@ -15,6 +15,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from django.core.paginator import Page, Paginator
+from django.db.models import OuterRef, Subquery
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -22,7 +23,8 @@ from django.utils.translation import gettext as _
 from accounts.principals import Principal
 from conversations.models import Conversation, Message, Withheld
 from conversations.passages import MARK, Span, find_all
-from facts.models import FactEvidence, LegacyFact
+from facts.models import FactEvidence, FactVersion, LegacyFact
+from facts.policy import is_unused
 from memories.models import Memory, MemoryEvidence
 from statements.policy.naming import in_second_person
 
@@ -67,6 +69,11 @@ class LearnedStatement:
     waits: bool
     fresh: bool = False
     undo: str = ""
+
+    @property
+    def route(self) -> str:
+        """The URL name of its decisions."""
+        return f"{self.noun}-decide"
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,8 +220,13 @@ def _around(principal: Principal, ids: Sequence[UUID]) -> _Around:
             )
     facts = LegacyFact.objects.mine(principal).filter(state__in=_USED)
     behind = FactEvidence.objects.filter(message__in=ids, fact__in=facts).select_related("fact")
-    for each in behind.only("message_id", "quote", *(f"fact__{name}" for name in columns)).order_by("id"):
-        fact = each.fact
+    current = FactVersion.objects.filter(fact=OuterRef("fact"), number=OuterRef("fact__version"))
+    told = behind.annotate(
+        worded_at=Subquery(current.values("recorded_from")), worded_in=Subquery(current.values("recorded_from_rev"))
+    )
+    of_facts = (*columns, "reviewed_at")
+    for each in told.only("message_id", "quote", *(f"fact__{name}" for name in of_facts)).order_by("id"):
+        fact, fresh = each.fact, each.worded_at > lately
         around.learned[each.message_id].append(
             LearnedStatement(
                 noun="fact",
@@ -223,7 +235,9 @@ def _around(principal: Principal, ids: Sequence[UUID]) -> _Around:
                 content=fact.content,
                 address=reverse("fact-page", args=[fact.pk]),
                 quote=each.quote,
-                waits=fact.state == LegacyFact.State.PROPOSED,
+                waits=is_unused(fact, principal.review),
+                fresh=fresh,
+                undo=reverse("undo", args=[[(each.worded_in, each.worded_in)]]) if fresh else "",
             )
         )
     for message_id, text in (
