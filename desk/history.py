@@ -32,6 +32,8 @@ _OBJECT_ID = "\0object"
 """The placeholder of an id in compiled statements; no id contains a NUL."""
 BY_ITSELF = frozenset({"QUARANTINE", "EVICT", "TTL"})
 """What a gate or the budget does, whosever words they are."""
+_OF_A_DENIAL = frozenset({"ADD", "LINK"})
+"""The events of a fact that contradicts an earlier one of the same talk."""
 Version = TypeVar("Version", FactVersion, MemoryVersion)
 
 
@@ -132,13 +134,23 @@ def what_changed(principal: Principal, object_type: str, object_id: str) -> list
         return []
     ((rev,),) = found
     change = Change.objects.of_owner(principal.user_id).filter(rev=rev).first()
-    if change is not None and change.event == Change.Event.ERASE:
+    return _happened(principal, change) if change is not None else [_withheld()]
+
+
+def _happened(principal: Principal, change: Change) -> list[Other]:
+    if change.event == Change.Event.ERASE:
         return [Other(reverse("home"), _("something that it rests on"), _("Erased"))]
-    if change is not None and change.event == Change.Event.DOUBT:
+    if change.event == Change.Event.DOUBT:
         return _said(principal, change)
-    if change is None or change.object_type not in {"memory", "fact"} or change.event not in {"UPDATE", "APPROVE"}:
-        return [Other(reverse("withheld-list"), _("words that it rests on"), _("Withheld"))]
-    return list(_corrected(principal, change))
+    if change.object_type == "fact" and change.event in _OF_A_DENIAL:
+        return _denied(principal, change)
+    if change.object_type in {"memory", "fact"} and change.event in {"UPDATE", "APPROVE"}:
+        return _corrected(principal, change)
+    return [_withheld()]
+
+
+def _withheld() -> Other:
+    return Other(reverse("withheld-list"), _("words that it rests on"), _("Withheld"))
 
 
 def _said(principal: Principal, change: Change) -> list[Other]:
@@ -151,6 +163,15 @@ def _said(principal: Principal, change: Change) -> list[Other]:
         return [Other(reverse("home"), _("something that you said"), _("Not there any more"))]
     address = message_address(message.conversation_id, message.index + 1)
     return [Other(address, shorten(message.content, 2 * CONTEXT_CHARACTERS), _("Said since"))]
+
+
+def _denied(principal: Principal, change: Change) -> list[Other]:
+    """Return the fact in which the person said since that it is otherwise."""
+    facts = LegacyFact.objects.mine(principal).present().filter(pk=UUID(change.object_id))
+    said = facts.values_list("content", flat=True).first()
+    if said is None:
+        return [Other(reverse("home"), _("something that you said"), _("Not there any more"))]
+    return [Other(reverse("fact-page", args=[change.object_id]), said, _("Said since"))]
 
 
 def _corrected(principal: Principal, change: Change) -> list[Other]:

@@ -4,10 +4,12 @@ import pytest
 
 from accounts.queries import principal_for_person
 from assistant.erasure.actions import erasure_request, run_erasure
+from assistant.learn.summarizing import conversation_finish, maybe_summarize
+from conversations.actions import NewMessage, messages_append
 from conversations.models import Message
 from desk.history import what_changed
 from desk.review.queue import QueueQuery
-from facts.actions import facts_decide
+from facts.actions import fact_reject, facts_decide
 from facts.models import FactEvidence, LegacyFact
 from journal.models import Change
 from journal.undo import undo
@@ -122,3 +124,24 @@ def test_a_doubt_goes_when_its_cause_is_undone(owner, resting):
     assert waiting(owner, resting) == ["beside", "fact", "heir"]
     undo(principal_for_person(owner.pk), last.rev, last.rev)
     assert waiting(owner, resting) == []
+
+
+def test_what_was_denied_since_in_the_same_talk_stands_beside_the_denial_alone(client, owner, legacy, told, settings):
+    settings.KEEPSAKE_EMBEDDER = "bundled"
+    (first,) = told(owner, legacy, "Rosa was born in Mechelen.")
+    talk = first.source_conversation_id
+    me = principal_for_person(owner.pk)
+    messages_append(me, talk, [NewMessage("user", "Rosa was born in Turnhout.")])
+    conversation_finish(me, talk)
+    assert maybe_summarize(talk) == 1
+    second = LegacyFact.objects.exclude(pk=first.pk).get()
+    (other,) = what_changed(me, "fact", str(first.pk))
+    assert (other.what, other.content) == ("Said since", second.content)
+    client.force_login(owner)
+    page = client.get(f"/review/?item=fact-{first.pk}").content.decode()
+    assert page.count(f'href="/facts/{second.pk}/"') == 1
+    assert "That one" in page
+    assert "Withheld" not in page
+    fact_reject(me, second.pk)
+    (other,) = what_changed(me, "fact", str(first.pk))
+    assert other.what == "Not there any more"
