@@ -73,11 +73,12 @@ class Other:
 
 
 class Rival(NamedTuple):
-    """A contradicting or duplicate statement, to choose between."""
+    """A contradicting or duplicate statement, to choose between; ``stored``: its wording as it is stored."""
 
     key: str
     version: int
     other: Other
+    stored: str = ""
 
 
 DECISIONS = {

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.contrib.postgres.search import SearchVector
-from django.db.models import CharField, Count, Exists, Min, OuterRef, Value
+from django.db.models import CharField, Count, Exists, F, Min, OuterRef, Q, Value
 from django.db.models.functions import Cast, Left
 from django.utils import timezone
 
@@ -37,7 +37,7 @@ from statements.models import Suppression
 from statements.policy import fingerprints
 from statements.wording import Embedded
 
-from .models import MEMORY, Memory, MemoryEvidence, MemoryVersion, Place, Relation
+from .models import MEMORY, ComparedPair, Memory, MemoryEvidence, MemoryVersion, Place, Relation
 from .policy import writing
 from .policy.bands import Neighbour
 from .querysets import MemoryQuerySet
@@ -263,6 +263,18 @@ def neighbours(
     statement = NewMemory("", "", subject=subject, kind=kind), text
     (around,) = read_surroundings(principal, user_id, [statement], but=but).around
     return around.neighbours
+
+
+def at_odds(memory: Memory) -> set[str]:
+    """Return the ids of memories that a model found to contradict one, as both are worded now."""
+    found = ComparedPair.objects.filter(
+        Q(kept=memory) | Q(dropped=memory),
+        asked=True,
+        verdict__in=[ComparedPair.Verdict.REPLACES, ComparedPair.Verdict.CONTRADICTS],
+        kept_version=F("kept__version"),
+        dropped_version=F("dropped__version"),
+    )
+    return {each for pair in found.values_list("kept_id", "dropped_id") for each in pair if each != memory.pk}
 
 
 def agents_of_conversations(principal: Principal, conversation_ids: Collection[UUID]) -> dict[UUID, UUID]:

@@ -24,7 +24,7 @@ from facts.models import FactLink, LegacyFact
 from memories import queries
 from memories.models import Memory, MemoryEvidence, Place, Proposal, Relation
 from memories.policy import writing
-from memories.policy.alike import share_a_matter
+from memories.policy.alike import may_exclude
 from memories.querysets import PLACES_CATEGORY
 from statements.policy.naming import in_second_person
 from statements.wording import Embedded
@@ -89,7 +89,7 @@ def _fact(principal: Principal, item: QueueItem, outcome: Done | Refusal | None)
     offers = card.offers if not outdated or "approve" in card.offers else ["approve", *card.offers]
     notices = [_(_HELD)] if held else [_(_MAY_BE_OUTDATED)] if outdated else []
     rival = None if held or card.fact is None else _contradicted(principal, card.fact, card.related)
-    related = [*outdated, *(other for other in card.related if not rival or other.address != rival.other.address)]
+    related = [each for each in (*outdated, *card.related) if not rival or each.address != rival.other.address]
     return replace(
         card,
         edit_approves=True,
@@ -127,14 +127,11 @@ def _memory(principal: Principal, item: QueueItem, memory: Memory, outcome: Done
     evidence = MemoryEvidence.objects.filter(version__memory=memory, version__number=memory.version).order_by("id")
     near = _near(principal, memory)
     replaced = list(_replaced(principal, memory, _("Would replace") if proposed else _("Replaces")))
+    alike = _excluded(principal, memory, near) if memory.needs_check else None
     rival = None
-    known = {other.address for other in replaced}
-    if memory.needs_check:
-        content = in_second_person(memory.content)
-        alike = next((each for each in near if share_a_matter(content, each.other.content, principal.name)), None)
-        if alike and alike.other.address not in known:
-            near.remove(alike)
-            rival = _rival(alike, memory)
+    if alike and alike.other.address not in {other.address for other in replaced}:
+        near.remove(alike)
+        rival = _rival(alike, memory)
     card = _item(principal, item, memory, outcome)
     outdated = [] if proposed else what_changed(principal, "memory", memory.pk)
     by = memory.agent.name if memory.agent else memory.written_by
@@ -366,6 +363,12 @@ def _replaced(principal: Principal, memory: Memory, what: str) -> Iterator[Other
         yield Other(reverse("memory-page", args=[pk]), in_second_person(content), what, pieces=pieces)
 
 
+def _excluded(principal: Principal, memory: Memory, near: Sequence[Rival]) -> Rival | None:
+    """Return the nearest memory that can hardly stay beside this one, by a model's verdict or by their words."""
+    at_odds, name = queries.at_odds(memory), principal.name
+    return next((each for each in near if each.key in at_odds or may_exclude(each.stored, memory.content, name)), None)
+
+
 def _rival(near: Rival, memory: Memory) -> Rival:
     """Return the memory that one may repeat or contradict, with a diff if they are similar enough."""
     pieces = word_diff(near.other.content, in_second_person(memory.content))
@@ -390,6 +393,7 @@ def _near(principal: Principal, memory: Memory) -> list[Rival]:
                 in_second_person(near.content),
                 note="" if known[near.memory_id][0] == State.ACTIVE else _("waits too"),
             ),
+            near.content,
         )
         for near in found
         if near.memory_id in known

@@ -52,6 +52,14 @@ def share_a_matter(one: str, other: str, name: str = "") -> bool:
     return not matters_of(one, name).isdisjoint(matters_of(other, name))
 
 
+def may_exclude(one: str, other: str, name: str = "") -> bool:
+    """Whether the words of two texts suggest that only one of them should stay: a possible duplicate or contradiction.
+
+    ``name``: what the user may be called.
+    """
+    return share_a_matter(one, other, name) and (may_be_one(one, other) or compare(one, other) != "different")
+
+
 def verdict_of_rules(kept: str, dropped: str) -> Comparison:
     """Return the verdict on two memories without a model."""
     if says_the_same(kept, dropped):

@@ -12,7 +12,7 @@ from conversations.models import Conversation
 from desk.review.queue import END, MOST_COUNTED, QueueItem, QueueQuery
 from language.second_person import second_person
 from memories import actions
-from memories.models import Memory, Place, Proposal, Relation
+from memories.models import ComparedPair, Memory, Place, Proposal, Relation
 from memories.records import NewMemory
 from statements.models import Suppression
 from tests.factories import AgentFactory, GrantFactory, PreferencesFactory
@@ -279,11 +279,11 @@ def test_what_it_took_the_place_of_is_not_shown_once_forgotten(visit, owner, me,
 
 def test_a_possible_double_stands_beside_the_other(visit, owner, me, bot, add, settings):
     settings.MEMORY_LINK_MIN_SIMILARITY = 0.05
-    add(me, HENS)
-    double = add(me, BEES)
+    add(me, "The user has two hens behind the house.")
+    double = add(me, "The user has three hens behind the house.")
     Memory.objects.filter(pk=double.pk).update(needs_check=True)
     page = words(visit(owner).get("/review/"))
-    assert "That one You keep hens behind the house." in page
+    assert "That one You have two hens behind the house." in page
     assert "From that to this:" in page
     assert "They are alike. Say whether both are true, or which of the two." in page
     own_page = f"/memories/{double.pk}/"
@@ -295,14 +295,37 @@ def test_a_possible_double_stands_beside_the_other(visit, owner, me, bot, add, s
     assert "Nothing waits" in words(visit(owner).get("/review/"))
 
 
-def test_what_has_no_word_in_common_is_no_double(visit, owner, me, add, settings):
+@pytest.mark.parametrize(
+    ("known", "new"),
+    [
+        ("Nora likes jazz.", BEES),
+        ("The user's mother Margriet is 81.", "The user's mother Margriet came to stay."),
+        ("The user was married to Ingeborg for 41 years.", "The user's wife Ingeborg passed away in 2019."),
+    ],
+)
+def test_what_says_other_things_is_no_double(visit, owner, me, add, settings, known, new):
     settings.MEMORY_LINK_MIN_SIMILARITY = -1.0
-    add(me, "Nora likes jazz.")
-    double = add(me, BEES)
+    add(me, known)
+    double = add(me, new)
     Memory.objects.filter(pk=double.pk).update(needs_check=True)
     page = words(visit(owner).get("/review/"))
     assert "They are alike" not in page
     assert "That one" not in page
+
+
+@pytest.mark.parametrize(("later", "doubled"), [(0, True), (1, False)])
+def test_what_a_model_found_at_odds_is_a_double_until_one_is_reworded(visit, owner, me, add, settings, later, doubled):
+    settings.MEMORY_LINK_MIN_SIMILARITY = -1.0
+    known, new = add(me, "The user never leaves Porto."), add(me, "The user commutes to Lisbon.")
+    Memory.objects.filter(pk=new.pk).update(needs_check=True)
+    ComparedPair.objects.create(
+        user=owner, kept=known, dropped=new, kept_version=1, dropped_version=1, score=80, verdict="contradicts",
+        asked=True,
+    )  # fmt: skip
+    if later:
+        actions.memory_update(me, known.pk, "The user seldom leaves Porto.")
+    page = words(visit(owner).get(f"/review/?item=memory-{new.pk}"))
+    assert ("They are alike" in page) is doubled
 
 
 @pytest.mark.parametrize(
