@@ -272,7 +272,8 @@ def _found(request: ReplyRequest) -> list[str]:
     if not fitting:
         return [_(NOTHING_FOUND)]
     holding, several = up_to_date(fitting, request.question)
-    after = [*([_(WHICH_ONE)] if several else []), *([_(MORE)] if request.remembered > len(holding) else [])]
+    ask = [_(WHICH_ONE)] if several and fit == "answers" else []
+    after = [*ask, *([_(MORE)] if request.remembered > len(holding) else [])]
     return [*_listed(_OPENINGS[fit], holding), *(f"\n\n{each}" for each in after)]
 
 

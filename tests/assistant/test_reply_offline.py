@@ -75,6 +75,12 @@ class TestSeveralAnswers:
         assert "Bern. (remembered on 4 May 2026)" in told
         assert told.endswith(WHICH_ONE)
 
+    def test_where_none_of_them_answers_it_asks_nothing(self):
+        found = learned("Henry was born in Basel.", 3), learned("Henry was born in Bern.", 4)
+        told = answer("When was Henry born?", *found)
+        assert told.startswith(NEAREST)
+        assert WHICH_ONE not in told
+
     def test_two_times_of_one_thing_are_asked_about_where_it_is_asked_when_it_was(self):
         found = learned("You moved into the house in 2018.", 3), learned("You moved into the house in 2019.", 4)
         assert answer("When did I move into the house?", *found).endswith(WHICH_ONE)
