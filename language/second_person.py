@@ -1,10 +1,9 @@
 """Rewrites third person statements about the user in the second person: "The user prefers tea." → "You prefer tea."
 
-Only English statements are rewritten that begin with "The user", optionally after a time ("Every Monday the user
-swims."), or that contain "the user's" or "the user" as an object. Ambiguous ones stay unchanged: with pronouns that may
-refer to the user or somebody else (except "his" and "her" after the user's sister or dog, or where nobody else is named
-before them), with a second "the user" (except "the user's" and "when the user is"), or with words after "and" or a
-comma that may be verbs or nouns.
+Only English statements are rewritten: by their words where these are enough, else by their grammar, which takes a
+parse. Ambiguous ones stay unchanged: with pronouns that may refer to the user or somebody else (except "his" and "her"
+after the user's sister or dog, or where nobody else is named before them), with "the user" in a compound or described,
+or with a verb that may have another subject.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ import re
 
 from language.reading.lexicon import is_kind_of
 from language.reading.words import KIN
+from language.told_by_grammar import you_by_grammar
 
 
 def _words(text: str) -> frozenset[str]:
@@ -46,8 +46,9 @@ _VERBS = _words(
     "want watch wear wish work worry write"
 )
 _PRONOUNS = re.compile(
-    r"\b(?:he|him|his|himself|she|her|hers|herself|they|them|their|theirs|themsel(?:f|ves)|they're|the user)\b", re.I
+    r"\b(?:he|him|his|himself|she|her|hers|herself|they|them|their|theirs|themsel(?:f|ves)|they're)\b", re.I
 )
+_USER = re.compile(r"\bthe user\b", re.I)
 _OF_THEM = re.compile(
     r"\b(?:his|her) (?!(?:a|an|the|and|or|to|at|in|on|for|with|from|by|about|that|when|if)\b)(?=[a-z])"
 )
@@ -93,11 +94,19 @@ _WORD = re.compile(r"[A-Za-z]+(?:['’][a-z]+)?")
 
 def second_person(text: str) -> str:
     """Return the statement in the second person; unchanged if it is ambiguous."""
+    told = _by_words(text)
+    if not _USER.search(told):
+        return told
+    of_others = _OF_THEM.sub("", _IN_ITS_CLAUSE.sub(r"\1", text)) if text.startswith("The user's") else text
+    return told if _PRONOUNS.search(of_others) else you_by_grammar(text, _of_you) or told
+
+
+def _by_words(text: str) -> str:
     to_you = _OBJECT.sub(r"\1 you", text) if text.startswith("The user's") else text
     told = [_sentence(each) for each in _SENTENCES.split(to_you)]
     if not (text.startswith("The user") or _TIME.match(text)):
         yours = _THEIRS.sub(r"your\1", _OBJECT.sub(r"\1 you", _AFFECTED.sub(r"\1 you", text)))
-        return text if _PRONOUNS.search(yours) else yours
+        return text if _is_unclear(yours) else yours
     if None in told:
         return text
     return _rejoined(to_you, [each for each in told if each is not None])
@@ -108,11 +117,13 @@ def told_to(name: str, text: str) -> str:
 
     Unchanged if it is ambiguous.
     """
-    if not name:
-        return text
-    stored = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", "the user", text)
+    stored = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", "the user", text) if name else text
     told = _OBJECT.sub(r"\1 you", second_person(re.sub("^the user", "The user", stored)))
-    return text if re.search(r"\bthe user\b", told, re.I) else told
+    return text if _USER.search(told) else told
+
+
+def _is_unclear(text: str) -> bool:
+    return (_PRONOUNS.search(text) or _USER.search(text)) is not None
 
 
 def _rejoined(text: str, sentences: list[str]) -> str:
@@ -127,7 +138,7 @@ def _sentence(text: str) -> str | None:
         verbs = (word in _AS_IT_IS or _base(word) in _VERBS for word in _WORD.findall(rest)[1:])
         known = _NAMED.match(rest) or _FINITE.search(rest) or _PAST.search(rest) or _TO_YOU.search(rest) or any(verbs)
         of_others = _OF_THEM.sub("", _IN_ITS_CLAUSE.sub(r"\1", rest))
-        return f"Your {rest}" if known and not _PRONOUNS.search(of_others) else None
+        return f"Your {rest}" if known and not _is_unclear(of_others) else None
     if time := _TIME.match(text):
         told = _sentence(f"The{text[time.end() :].removeprefix('the')}")
         return told and f"{time[0]}y{told[1:]}"
@@ -135,7 +146,7 @@ def _sentence(text: str) -> str | None:
         return None
     rest = _clauses(_with_own(_THEIRS.sub(r"your\1", text.removeprefix("The user "))))
     verb = next((word for word in _WORD.finditer(rest) if word[0].lower() not in _ADVERBS), None)
-    if verb is None or _PRONOUNS.search(rest) or verb[0] in _NOUNS or rest[: verb.start()].strip(" " + _LETTERS):
+    if verb is None or _is_unclear(rest) or verb[0] in _NOUNS or rest[: verb.start()].strip(" " + _LETTERS):
         return None
     told = _of_you(verb[0])
     tail = _coordinated(rest[verb.end() :]) if told else None

@@ -22,6 +22,10 @@ from language.third_person import stored_as, third_person
         ("You live in Porto. Your cat is old.", "The user lives in Porto. The user's cat is old."),
         ("Every Thursday you play chess.", "Every Thursday the user plays chess."),
         ("Your sister visits you every Sunday.", "The user's sister visits the user every Sunday."),
+        (
+            "You like cats and dogs, and so does your sister.",
+            "The user likes cats and dogs, and so does the user's sister.",
+        ),
         ("You  study\n law.", "The user studies law."),
     ],
 )
@@ -33,7 +37,6 @@ def test_it_is_stored_in_the_third_person_and_told_as_it_was_typed(typed, stored
 @pytest.mark.parametrize(
     ("typed", "stored"),
     [
-        ("You like cats and dogs, and so does your sister.", "I like cats and dogs, and so does my sister."),
         ("You aren't sure whether they like you.", "I am not sure whether they like me."),
         ("The green cup is yours.", "The green cup is mine."),
     ],
