@@ -41,6 +41,8 @@ _KEPT = 100
 _ID = re.compile(r"[0-9]{1,19}(-[0-9]{1,19})?")
 FIRST_ID = "0"
 """The id before all stored events."""
+LAST_ID = "9999999999999"
+"""An id after all stored events: they begin with the milliseconds of their time."""
 
 
 @dataclass(frozen=True, slots=True)

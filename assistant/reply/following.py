@@ -10,11 +10,14 @@ from typing import Any, TypeVar
 from uuid import UUID
 
 from django.conf import settings
+from django.db.models import CharField, Max
+from django.db.models.functions import Cast
 from redis.asyncio import Redis
 
 from accounts.scope import working_for
+from conversations.models import Message, Withheld
 from language.base import Usage
-from web.streaming import FIRST_ID, StreamEvent, events_after, stored_events_after
+from web.streaming import FIRST_ID, LAST_ID, StreamEvent, events_after, stored_events_after
 from web.threads import in_thread
 
 from ..models import Reply
@@ -29,8 +32,11 @@ SIGNS = 4
 async def reply_events(reply: Begun | Reply, after: str = FIRST_ID) -> AsyncIterator[StreamEvent | None]:
     """Yield the events of a reply after an event, to its end; None as a heartbeat.
 
-    For an ended reply the stored events, and its end. Raises RedisError or OSError if Valkey is unavailable.
+    For an ended reply the stored events, and its end. What was told before words of the conversation were withheld is
+    not told again. Raises RedisError or OSError if Valkey is unavailable.
     """
+    if isinstance(reply, Reply):
+        after = await in_thread(partial(in_job, reply.user_id, partial(_readable_after, reply, after)))
     if isinstance(reply, Begun):
         told_so_far = events_after(events_key(reply.reply_id, reply.attempt), after, longest_stream())
     elif reply.ended_at is None:
@@ -42,6 +48,24 @@ async def reply_events(reply: Begun | Reply, after: str = FIRST_ID) -> AsyncIter
             yield told
             if told is not None and told.event == "done":
                 return
+
+
+def _readable_after(reply: Reply, after: str) -> str:
+    """Return the id of the event after which the events of a reply may be read: ``after``, or a later one.
+
+    An ended reply has none left if words of its conversation were withheld since it began, a running one only later
+    ones. What the answered message itself refused of earlier ones was not told to the model. This is asked of the
+    database, so it holds whatever Valkey keeps.
+    """
+    said = Message.objects.filter(conversation=reply.conversation_id, index=reply.message_index)
+    itself = {"cause_id__in": said.values(text=Cast("pk", CharField())), "message__index__lte": reply.message_index}
+    rows = Withheld.objects.filter(conversation=reply.conversation_id, created_at__gte=reply.started_at)
+    rows = rows.exclude(pk__in=rows.filter(**itself).values("pk"))
+    latest = rows.aggregate(at=Max("created_at"))["at"]
+    if latest is None:
+        return after
+    moment = LAST_ID if reply.ended_at is not None else f"{round(latest.timestamp() * 1_000)}"
+    return max(after, moment, key=lambda each: [int(part) for part in each.split("-")])
 
 
 async def _told_until_lost(reply: Reply, after: str) -> AsyncGenerator[StreamEvent | None]:
