@@ -33,7 +33,7 @@ from facts.models import FACT, FactEvidence, LegacyFact
 from journal.actions import LedgerWrite, delete_undo_steps, forget_results, ledger_write
 from journal.holdings import ERASED_TEXT, holding_of
 from journal.leases import Lease, revoke_leases
-from journal.models import Change, Erased, Erasure, Ledger
+from journal.models import Change, Erased, Erasure, Export, Ledger
 from language.backends import get_embedder
 from language.base import Vectors
 from language.brief_caches import empty_caches
@@ -190,6 +190,7 @@ class _Erasing:
             ],
             ignore_conflicts=True,
         )
+        Export.objects.of_user(self.user_id).whole(timezone.now()).delete()  # It still holds the words.
         self._no_way_back()
         recount(self.write, self.user_id, self.write.ledgers.keys() - {self.user_id})
         return self.removed

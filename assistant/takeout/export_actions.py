@@ -92,22 +92,28 @@ def run_export(job_id: UUID) -> None:
             fail_job(job, "gone")
             return
         with acting_as(principal), timezone.override(principal.time_zone), translation.override("en"):
-            archive = _write(lease, principal, export)
-        _finish(job, export, archive)
-
-
-def _finish(job: JobRun, export: Export, archive: Archive) -> None:
-    expires_at = timezone.now() + timedelta(hours=settings.EXPORT_HOURS)
-    with transaction.atomic():
-        if finish_job(job, rows=sum(archive.counts.values()), bytes=archive.size):
-            Export.objects.filter(pk=export.pk).update(size=archive.size, expires_at=expires_at)
+            while not _finish(job, export, *_write(lease, principal, export)):
+                pass
     note_operation("worker", JOB, user_id=export.user_id)
 
 
-def _write(lease: Lease, principal: Principal, export: Export) -> Archive:
-    """Write the file. Concurrent changes may be included or not, but never a row without the rows that it references.
+def _finish(job: JobRun, export: Export, archive: Archive, rev: int) -> bool:
+    """Offer the file, unless words were withheld or erased after ``rev``, which it may hold. Whether it is done."""
+    expires_at = timezone.now() + timedelta(hours=settings.EXPORT_HOURS)
+    with transaction.atomic():
+        lock_ledgers([export.user_id])
+        if Change.objects.of_owner(export.user_id).filter(rev__gt=rev, event__in=["WITHHOLD", "ERASE"]).exists():
+            return False
+        if finish_job(job, rows=sum(archive.counts.values()), bytes=archive.size):
+            Export.objects.filter(pk=export.pk).update(size=archive.size, expires_at=expires_at)
+    return True
 
-    So referencing rows are read first, and the log, with all revisions, last. Raises LeaseLost.
+
+def _write(lease: Lease, principal: Principal, export: Export) -> tuple[Archive, int]:
+    """Write the file, and return it with the revision before it.
+
+    Concurrent changes may be included or not, but never a row without the rows that it references. So referencing rows
+    are read first, and the log, with all revisions, last. Raises LeaseLost.
     """
     ExportPart.objects.filter(export=export).delete()
     number = 0
@@ -133,7 +139,7 @@ def _write(lease: Lease, principal: Principal, export: Export) -> Archive:
         lease.report(done)
     archive.end(rev=rev)
     lease.renew(done)
-    return archive
+    return archive, rev
 
 
 def _rows_of(holding: Holding, user_id: UUID) -> Iterator[tuple[object, ...]]:
