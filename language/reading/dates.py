@@ -94,10 +94,15 @@ _UNRESOLVED = re.compile(
 
 
 def resolve_dates(text: str, at: datetime, *, past: bool) -> str | None:
-    """The text with its relative dates resolved as of ``at``; None if one of them can't be.
+    """The text with its relative dates, except in quotations, resolved as of ``at``; None if one of them can't be.
 
     ``past``: the clause is in the past tense, so "on Friday" is the Friday before; otherwise the one after.
     """
+    parts = [part if part.startswith('"') else _resolved(part, at, past=past) for part in re.split(r'("[^"]*")', text)]
+    return None if None in parts else "".join(part or "" for part in parts)
+
+
+def _resolved(text: str, at: datetime, *, past: bool) -> str | None:
 
     def weekday(match: re.Match[str], moment: datetime) -> str:
         return f"on the {_day_name(match['unit'])} {'before' if past else 'after'} {_date(moment)}"

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from language.reading.clauses import DOUBT, SAY, Clause, is_finite, subject_of
 from language.reading.kinds import is_health
 from language.reading.normalise import MASK
-from language.reading.parse import Word
+from language.reading.parse import Parsed, Word
 from language.reading.persons import Person
 from language.reading.words import PETS, listed
 
@@ -57,7 +57,7 @@ _STATES = listed(
     """sorry sure glad happy sad afraid tired ready fine ok okay good here there proud nervous back home thankful
     grateful upset worried curious able right wrong interested done lost busy hungry late excited bored confused
     fascinated surprised shocked amazed lucky aware free welcome stuck certain due about confident pleased
-    honest serious off young small little kidding joking guilty close angry mad ashamed asleep awake"""
+    honest serious off young small little kidding joking guilty close angry mad ashamed asleep awake alone"""
 )
 _OCCASIONS = listed(
     """idea question problem look chat lunch dinner meeting hearing minute request doubt feeling point clue time"""
@@ -71,9 +71,12 @@ _LASTING = listed(
     practice apply recover run"""
 )
 _COMPLETE_VERBS = listed(
-    """die smoke drink snore cheat paint hunt marry sing swear knit pray cook garden cycle sew drown emigrate
+    """die smoke drink snore paint hunt marry sing swear knit pray cook garden cycle sew drown emigrate
     remarry retire swim dance drive ski graduate divorce separate ride surf write climb fly eat"""
 )
+_MOVES = listed("leave start begin go come get")
+"""Verbs that say too little with only a time: "She left at 14"."""
+_TIMES = frozenset({"DATE", "TIME", "CARDINAL"})
 _LIGHT_VERBS = listed("do try be have get go come happen seem let mean manage know think make take")
 _OBJECTS = listed("dobj attr acomp prep xcomp prt npadvmod ccomp agent advmod advcl dative oprd pcomp")
 
@@ -127,6 +130,11 @@ def _hedge(clause: Clause, person: Person, lows: set[str]) -> str:  # noqa: PLR0
         return "hedge"
     perfect = any(each.lemma == "have" and each.low != "'d" for each in auxiliaries)
     # "'d" is "had" in "she'd been a nurse", "would" in "she'd have been one".
+    inverted = clause.subject is not None and any(
+        each.low in {"had", "were", "should"} and each.index < clause.subject.index for each in auxiliaries
+    )
+    if inverted:
+        return "condition"  # "Had she been a boy".
     had = not perfect and (head.tag == "VBN" or any(each.low == "been" for each in auxiliaries))
     modals = {each.low for each in auxiliaries if each.tag == "MD" and not (each.low == "'d" and had)}
     if modals & _MODALS or (perfect and modals) or modals & {"will", "'ll", "wo"}:
@@ -291,6 +299,9 @@ def says_too_little(clause: Clause, person: Person, content: Sequence[Word]) -> 
         return not content
     if head.lemma in {"do", "have"} and not clause.children("dobj", "ccomp", "xcomp", "acomp", "prep", "nsubjpass"):
         return True
+    said = clause.children(*_OBJECTS - {"prt"}) if head.lemma in _MOVES and head.tag == "VBD" else []
+    if said and all(_is_when(clause.parsed, each) for each in said):
+        return True
     least = 1 if head.lemma in _LIGHT_VERBS else 2
     told = [each for each in content if each.index != head.index or head.lemma not in _LIGHT_VERBS]
     if any(is_masked(each) for each in content):
@@ -318,6 +329,12 @@ def says_too_little(clause: Clause, person: Person, content: Sequence[Word]) -> 
     ):
         return True
     return len(told) < least or (head.lemma == "go" and not clause.children("prep", "prt", "xcomp", "advcl", "advmod"))
+
+
+def _is_when(parsed: Parsed, word: Word) -> bool:
+    """Whether a dependent of a verb only tells when or how long: "at 14", "for six months"."""
+    time = parsed.child(word, "pobj") if word.dep == "prep" else word if word.dep == "npadvmod" else None
+    return time is not None and (time.entity in _TIMES or (time.pos == "NUM" and not parsed.child(time, "nmod")))
 
 
 def is_habitual(clause: Clause) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from language.reading.clauses import SUBJECTS
+from language.reading.parse import parse
 from language.reading.words import ENGLISH
 
 MOST_CHARACTERS = 280
@@ -24,7 +26,13 @@ _MAY_END = re.compile(
     r"(?i)\b(?:ever since|as (?:[\w'’]+ ){1,4}(?:has|have|had) been|(?:has|have|had) [^,]+ since|with the \w+ on"
     r"|(?:would|could|did|does|do|was|were|is|are|has|had|will|can) not)$"
 )
-_UNCLEAR = re.compile(r"(?i)\b(?:that|this|those|these)(?=[.,;]|$)|, (?:so|and|but|then|or),")
+_UNCLEAR = re.compile(
+    r"(?i)\b(?:that|this|those|these)(?=[.,;]|$)|, (?:so|and|but|then|or),|\b(?:hers|theirs)\b"
+    r"|\b(?:first|of the (?:two|three|four|five|six|others?))[.!]?$|\b(?:said|did|thought|felt|was|is) the same\b"
+    r"|\bmore (?!than\b|or less\b)(?!.*\bthan\b)\w+"
+)
+"""Pronouns, and comparisons without what is compared."""
+_PARTS = frozenset({"since", "while", "because", "although", "though", "until"})
 _OF_PERCEPTION = re.compile(
     r"^The user (?:notices?|noticed|reali[sz]e[sd]?|see|sees|saw|find|finds|found) that the user "
 )
@@ -106,6 +114,21 @@ def rejection_reason(sentence: str, said: str) -> str:  # noqa: PLR0911
     if _NEGATION.search(_QUOTED.sub("", said)) and not _NEGATION.search(plain):
         return "says less than was said"
     return ""
+
+
+def is_whole(sentence: str) -> bool:
+    """Whether a sentence is parsed as one main clause with its subject, and begins with neither "since" nor "not"."""
+    parsed = parse(sentence)
+    root = parsed.root if parsed is not None else None
+    if parsed is None or root is None or root.pos not in {"VERB", "AUX"}:
+        return parsed is not None  # It says too little of a parse that finds no verb.
+    own = parsed.children(root)
+    first = parsed.words[0]
+    has_subject = any(each.dep in SUBJECTS for each in own) or first.pos in {"ADP", "SCONJ", "ADV", "DET"}
+    is_part = any(each is first and (each.dep == "neg" or (each.dep == "mark" and each.low in _PARTS)) for each in own)
+    spliced = [each for each in own if each.dep == "ccomp" and each.index < root.index]
+    is_spliced = len(spliced) > 1 and '"' not in sentence
+    return has_subject and not is_part and not is_spliced
 
 
 def punctuated(text: str) -> str:

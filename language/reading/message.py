@@ -19,7 +19,7 @@ from .filters import (
     unasserted_reason,
 )
 from .foreign import is_english
-from .gate import punctuated, rejection_reason
+from .gate import is_whole, punctuated, rejection_reason
 from .kin import is_personal_predicate
 from .kinds import field_of, kind_of
 from .lexicon import is_kind_of, is_word
@@ -150,7 +150,7 @@ class MessageReader(StatementBuilder):
             return next(fitting, None), True
         if self.cast.legacy is None and self.defaults_to_user and not self.cast.mentioned_now:
             return self.cast.user, True
-        return (self.cast.legacy if head.lemma == "bear" and not self.cast.is_ambiguous else None), True
+        return (self.cast.legacy if head.lemma == "bear" and self.cast.focus is self.cast.legacy else None), True
 
     @staticmethod
     def _is_reciprocal(clause: Clause) -> bool:
@@ -258,6 +258,7 @@ class MessageReader(StatementBuilder):
             sentence += f" when {'he' if died == 'm' else 'she'} died"
         sentence = punctuated(sentence)
         wrong = rejection_reason(sentence, " ".join(word.text for word in words))
+        wrong = wrong or ("" if is_whole(sentence) else "broken grammar")
         if wrong:
             raise _Dropped(wrong)
         if about.role == "legacy" and about.name not in sentence:
@@ -376,6 +377,7 @@ def _is_counterpart(clause: Clause, word: Word) -> bool:
     if any(each.dep == "prep" and each.low == "of" for each in inner):
         return False
     is_number = word.pos == "NUM" and word.dep == "dobj" and clause.head.low in {"had", "kept", "got"}
+    is_number = is_number or (word.low == "one" and word.dep == "dobj")
     return is_number or (word.low in _COUNTERPARTS and all(each.dep == "prep" for each in inner))
 
 

@@ -6,9 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TypeGuard
 
-from language.reading.fragments import kin_asked_about
+from language.reading.antecedents import Trail, speaks_of_past
 from language.reading.kin import (
     ONE_EACH,
     given_name,
@@ -22,17 +21,16 @@ from language.reading.kin import (
     possessor,
     whole_name,
 )
-from language.reading.lexicon import is_kind_of
+from language.reading.mentions import NO_PERSON, is_introduced, note_stranger, people_of, tells_of_now
 from language.reading.normalise import MASK
 from language.reading.parse import NOUN_SUBJECTS, Parsed, Word
 from language.reading.persons import PRONOUNS, Person
-from language.reading.words import KIN, KIN_GENDER, KIN_PLURALS, NAMING_KIN, NOT_NAMES, PETS, TITLES, listed
+from language.reading.words import KIN, KIN_GENDER, KIN_PLURALS, NAMING_KIN, NOT_NAMES, TITLES
 
-_NO_PERSON = listed("""GPE LOC ORG DATE TIME NORP FAC PRODUCT EVENT WORK_OF_ART LANGUAGE LAW CARDINAL MONEY QUANTITY""")
 _ASKED_CHILDREN = re.compile(r"(?i)\b(?:children|kids)\b[^.!?]*\?$")
 _OWN = frozenset({"i", "me", "my", "mine", "myself", "our"})
 _THEY = frozenset({"they", "them", "their"})
-_NEW = NOUN_SUBJECTS | {"attr", "dobj", "pobj", "ROOT"}
+_CLERGY = frozenset({"father", "mother", "brother", "sister"})
 _OF_PLACES = frozenset({"at", "in", "through", "across", "along"})  # An unknown name after one is no person's.
 
 
@@ -49,8 +47,9 @@ class Cast:
     mentioned_now: list[Person] = field(default_factory=list)
     mentioned_before: list[Person] = field(default_factory=list)
     """People mentioned in this message so far, the latest last, and in the message before."""
-    is_ambiguous: bool = False
-    """Whether a pronoun can refer both to the legacy and to somebody of the message before."""
+    trail: Trail = field(default_factory=lambda: Trail(None))
+    is_past: bool = False
+    """Whether the user tells of the legacy in the past: who "is" something now is somebody else."""
     own_names: set[str] = field(default_factory=set)
     """Names by which the user introduced themself, in lower case: "I'm Bea"."""
     plural_antecedent: Person | None = None
@@ -58,8 +57,7 @@ class Cast:
     parent_asked_about: Person | None = None
     """Whose children the assistant asked about: names in the answer are theirs."""
     has_plural: bool = False
-    has_stranger: bool = False
-    """Whether this message has mentioned a plural, and a person without name or kin, so far."""
+    """Whether this message has mentioned a plural so far."""
 
     @classmethod
     def of(cls, legacy_name: str | None, user_name: str, texts: Sequence[str]) -> Cast:
@@ -81,36 +79,41 @@ class Cast:
         if not legacy.gender:
             counts = Counter(PRONOUNS[word] for word in re.findall(r"\w+", everything.lower()) if word in PRONOUNS)
             legacy.gender = counts.most_common(1)[0][0] if counts else ""
-        return cls(legacy, user, names | nicknames(names, everything), focus=legacy)
+        names |= nicknames(names, everything)
+        pronoun = {"m": "he", "f": "she"}.get(legacy.gender, "he")
+        is_past = speaks_of_past(names, pronoun, everything)
+        return cls(legacy, user, names, focus=legacy, trail=Trail(legacy), is_past=is_past)
 
     def next_message(self, reply: str, about: str) -> None:
         """Move on to the user's next message after the assistant's ``reply``; ``about``: whom it asks about."""
         parent = self.user if about == "I" else self.legacy if about in {"He", "She"} else None
         self.parent_asked_about = parent if _ASKED_CHILDREN.search(reply) else None
-        previous, self.mentioned_before, self.mentioned_now = self.focus, self.mentioned_now, []
-        low = set(re.findall(r"[\w'-]+", reply.lower()))
-        named = [
-            person
-            for person in (*(each for each in self.others if each.gender or each.kin), *self.mentioned_before)
-            if person.role == "other" and person.name and person.name.split(" ", maxsplit=1)[0].lower() in low
-        ]
-        self.is_ambiguous, self.plural_antecedent, self.has_plural, self.has_stranger = False, None, False, False
-        kin = kin_asked_about(reply)
-        if kin and (self.legacy is None or (self.legacy.group or KIN[kin]) != KIN[kin]):
-            self.focus = self.find_or_add(kin=kin, owner=self.user)
+        self.mentioned_before, self.mentioned_now = self.mentioned_now, []
+        self.plural_antecedent, self.has_plural = None, False
+        self.trail.next_message(answered=bool(reply))
+        asked = people_of(self, reply)
+        for person, gender, is_subject in asked:
+            others = (each for each in asked if each[0] is not person and (not each[1] or each[1] == gender))
+            is_certain = is_subject or next(others, None) is None
+            self.trail.mention(person, gender, is_subject=is_subject, is_certain=is_certain)
+        if reply and not asked:
+            self._leave_topic()
+        spoken_of = next((each for each, _, _ in reversed(asked) if each is not None), None)
+        if asked:
+            self.focus = spoken_of
+        elif self.legacy is not None:
+            self.focus = self.trail.antecedent(self.legacy.gender)
+        elif set(self.mentioned_before) != {self.focus}:
+            self.focus = None
+        if self.focus is not None and self.focus.kin and self.focus in [each for each, _, _ in asked]:
             self._mention(self.focus)
-            return
-        if self.legacy is None:
-            self.focus = (
-                previous
-                if previous is not None and (previous in named or set(self.mentioned_before) == {previous})
-                else None
-            )
-            return
-        is_back = self.legacy in self.mentioned_before or self.legacy_names & low or previous in {None, self.legacy}
-        is_back = is_back or any(self.legacy.fits(PRONOUNS[word]) for word in low if word in PRONOUNS)
-        self.focus = named[-1] if named and not self.legacy_names & low else self.legacy
-        self.is_ambiguous = not named and not is_back
+
+    def _leave_topic(self) -> None:
+        """The assistant mentions nobody: it goes on about the legacy, if the last message was about them."""
+        if self.legacy is not None and self.trail.asked_about(self.legacy.gender) is self.legacy:
+            self.trail.mention(self.legacy)
+        else:
+            self.trail.forget_certainty()
 
     def find_or_add(self, *, name: str = "", kin: str = "", owner: Person | None = None) -> Person:
         """Find or add a person who is neither the user nor the legacy."""
@@ -135,6 +138,7 @@ class Cast:
     def resolve(self, parsed: Parsed, words: Sequence[Word], referents: dict[int, Person | None]) -> None:
         """Resolve each token that refers to a person and store it in ``who``; None for an ambiguous pronoun."""
         subject: Person | None = None
+        self.trail.clause += 1
         for word in words:
             if word.index in referents:
                 continue
@@ -148,21 +152,22 @@ class Cast:
                 self.has_plural = True
                 self.plural_antecedent = self._plural_antecedent(parsed, word)
             elif word.low in PRONOUNS and word.pos in {"PRON", "DET", "ADJ"}:
-                person = self._antecedent(parsed, word, referents, subject)
-                is_other = person is not None and person.role == "other" and person not in self.mentioned_now
-                referents[word.index] = None if is_other and self.has_stranger else person
+                referents[word.index] = self._antecedent(parsed, word, referents, subject)
             elif word.pos in {"NOUN", "PROPN", "ADJ", "VERB"}:
                 person = self._resolve_name(parsed, word, referents)
                 if person is not None:
                     referents[word.index] = person
-                elif word.tag == "NN" and word.dep in _NEW and (word.low in PETS or is_kind_of(word.low, "person")):
-                    self.has_stranger = True
+                else:
+                    note_stranger(self, parsed, word)
             person = referents.get(word.index)
             if person is not None and person.role != "user":
                 person.gender = person.gender or PRONOUNS.get(word.low, "")
-                if word.dep in NOUN_SUBJECTS and subject is None:
-                    subject = person
+                is_subject = word.dep in NOUN_SUBJECTS and subject is None
+                subject = person if is_subject else subject
                 self._mention(person)
+                is_weak = word.dep in {"pobj", "attr"} and not (person.gender or person.kin)
+                is_new = is_subject or is_introduced(parsed, word)
+                self.trail.mention(person, is_subject=is_new, is_certain=word.low in PRONOUNS, is_weak=is_weak)
 
     def _mention(self, person: Person) -> None:
         """Make a person the latest of those mentioned in this message."""
@@ -217,7 +222,7 @@ class Cast:
             return known
         accompanies = word.dep == "pobj" and word.pos == "PROPN" and parsed.head(word).low == "with"
         if (
-            (word.entity in _NO_PERSON and not (human or accompanies))
+            (word.entity in NO_PERSON and not (human or accompanies))
             or word.low in NOT_NAMES
             or word.low == self.user.name.lower()
         ):
@@ -237,13 +242,15 @@ class Cast:
             return self.find_or_add(name=whole_name(parsed, word), kin="child" if parent else "", owner=parent)
         return None
 
-    def _resolve_kin(self, parsed: Parsed, word: Word, referents: dict[int, Person | None]) -> Person | None:
+    def _resolve_kin(self, parsed: Parsed, word: Word, referents: dict[int, Person | None]) -> Person | None:  # noqa: PLR0911
         words = parsed.words
         name = name_after(parsed, word)
         possessive = possessor(parsed, word, words[word.index + 1] if name else None)
         of_user = word.dep == "appos" and parsed.head(word).low in self.own_names  # "I'm Bea, his niece."
         if of_user or (not name and (word.dep == "attr" or (word.dep == "pobj" and possessive is None))):
             return None
+        if name and possessive is None and word.text[:1].isupper() and KIN[word.low] in _CLERGY:
+            return None  # "Father Coll".
         owner = self._resolve_owner(possessive, referents)
         capital = word.text[:1].isupper() and bool(name)
         is_bare = word.dep in NOUN_SUBJECTS and not parsed.children(word)  # "Girlfriend is Shannon."
@@ -280,7 +287,7 @@ class Cast:
             return self.user
         return referents.get(possessive.index)
 
-    def _antecedent(  # noqa: PLR0911
+    def _antecedent(
         self, parsed: Parsed, word: Word, referents: dict[int, Person | None], subject: Person | None
     ) -> Person | None:
         """The antecedent of a third person pronoun; None if it is ambiguous."""
@@ -290,7 +297,7 @@ class Cast:
         parallel = self._parallel_holder(parsed, word, referents) if possessive else None
         if parallel is not None:
             return parallel
-        barred: set[int] = set()
+        barred: set[int] | None = None
         if not possessive and not is_subject and word.low not in {"himself", "herself"}:
             verb = parsed.head(word)
             while verb.pos not in {"VERB", "AUX"} and verb.head != verb.index:
@@ -303,42 +310,18 @@ class Cast:
         if subject is not None and possessive and parsed.head(word).dep == "attr" and parsed.head(word).low in KIN:
             barred = {id(subject)}
 
-        def fits(person: Person | None) -> TypeGuard[Person]:
-            return person is not None and person.fits(gender) and id(person) not in barred
-
-        legacy, last = self.legacy, self.focus
-        if fits(subject):
-            rival = legacy is not None and subject is not legacy and legacy.fits(gender)
-            return None if rival and possessive == (subject.owner is not legacy) else subject
-        if (
-            fits(last)
-            and last.owner is legacy is not None
-            and fits(legacy)
-            and is_subject
-            and last.kin
-            and not last.name
-        ):
+        legacy = self.legacy
+        is_rival = legacy is not None and legacy.fits(gender) and id(legacy) not in (barred or ())
+        if subject is not None and subject.fits(gender) and id(subject) not in (barred or ()):
+            rival = is_rival and subject is not legacy
+            unclear = rival and possessive == (subject.owner is not legacy)
+            return None if unclear or not self.trail.is_alone_since(subject, gender) else subject
+        person = self.trail.antecedent(gender, barred)
+        if person is None or (is_rival and person.owner is legacy and is_subject and person.kin and not person.name):
             return None  # "Her mother was ill, so she worked."
-        if fits(last) and (last in self.mentioned_now or not self.mentioned_now):
-            rival = any(person.fits(gender) and person is not last for person in self.mentioned_before)
-            unclear = self.is_ambiguous and not self.mentioned_now and rival
-            return None if unclear else last
-        fitting = [person for person in self.mentioned_now if fits(person)]
-        if len(fitting) > 1:
-            sure = [person for person in fitting if person.gender == gender]
-            fitting = sure if len(sure) == 1 else fitting
-        if len(fitting) == 1:
-            only = fitting[0]
-            if only not in {legacy, last, subject} and fits(legacy):
-                return None
-            is_sure = only.gender == gender or is_subject or only is legacy
-            return legacy if not is_sure and fits(legacy) else only
-        if fitting:
+        if person is legacy and self.is_past and is_subject and tells_of_now(parsed, parsed.head(word)):
             return None
-        if fits(legacy):
-            return None if self.is_ambiguous else legacy
-        earlier = [person for person in self.mentioned_before if fits(person)]
-        return earlier[0] if len(earlier) == 1 else None
+        return person
 
     @staticmethod
     def _parallel_holder(parsed: Parsed, word: Word, referents: dict[int, Person | None]) -> Person | None:
@@ -369,6 +352,7 @@ class Cast:
             person = self.find_or_add(name=name, kin=kin, owner=self.user)
             person.is_introduced = True
             self._mention(person)
+            self.trail.mention(person, is_subject=True)
             self.focus = person
 
     def other_in_we(self, pair: bool) -> Person | None:
@@ -376,13 +360,13 @@ class Cast:
         others = [person for person in self.mentioned_now or self.mentioned_before if person.role != "user"]
         if self.legacy is not None:
             alone = others == [self.legacy] or (pair and not others)
-            return self.legacy if alone and self.focus is self.legacy and not self.is_ambiguous else None
+            return self.legacy if alone and self.focus is self.legacy else None
         return others[0] if pair and len(others) == 1 and others[0].name else None
 
     def elided_subject(self, text: str) -> str:
         """The elided subject of notes about the legacy, if the conversation was just about them; else empty."""
         legacy = self.legacy
-        if legacy is None or self.focus is not legacy or self.is_ambiguous:
+        if legacy is None or self.focus is not legacy:
             return ""
         named = {*self.legacy_names, legacy.kin} & set(re.findall(r"\w+", text.lower()))
         spoken_of = legacy in self.mentioned_before or named
