@@ -190,8 +190,19 @@ class _ClaimExtractor:
 
     def has_negative_determiner(self, verb: Word) -> bool:
         """Whether an object or attribute has the determiner "no": "has no siblings"."""
-        nouns = [each for each in self.parsed.children(verb) if each.dep in {"dobj", "attr"}]
-        return any(each.low == "no" for noun in nouns for each in self.parsed.children(noun) if each.dep == "det")
+        return any(
+            self.negates_its_verb(each) for noun in self.parsed.children(verb) for each in self.parsed.children(noun)
+        )
+
+    def negates_its_verb(self, word: Word) -> bool:
+        """Whether a token is "no" before an object or attribute, and not just before a part: "no car but a bicycle"."""
+        noun = self.parsed.head(word)
+        return (
+            word.low == "no"
+            and word.dep == "det"
+            and noun.dep in {"dobj", "attr"}
+            and not any(each.dep == "cc" and each.low == "but" for each in self.parsed.children(noun))
+        )
 
     def says_ended(self, word: Word) -> bool:
         """Whether a token says that the state has ended: "no longer", "not … any more"."""
@@ -266,7 +277,7 @@ class _ClaimExtractor:
                 modifiers |= {("of", thing) for thing in self.things(each)}
             else:
                 thing = self.thing(each)
-                if (thing.stem not in _DROPPED or thing.modifiers) and not (thing.stem == "no" and each.dep == "det"):
+                if (thing.stem not in _DROPPED or thing.modifiers) and not self.negates_its_verb(each):
                     modifiers.add(("mod" if each.dep in _MODIFIERS else each.dep, thing))
         # Equal whether the parser tags it as a noun or a verb: "likes gardening".
         stemmed = stem(word.low[:-3]) if word.low.endswith("ing") and len(word.low) > 6 else stem_of(word)

@@ -19,6 +19,8 @@ CASES = {
         ("The user's mother lives in Porto.", "The mother of the user is living in Porto."),
         ("The user has a dog named Rufus.", "The user's dog is called Rufus."),
         ("The user lives in Porto.", "THE USER LIVES IN PORTO."),
+        ("The user has no siblings.", "The user does not have siblings."),
+        ("Rosa keeps hens and no geese.", "Rosa keeps hens but no geese."),
     ],
     "contradicts": [
         ("Rosa was born in 1931.", "Rosa was born in 1933."),
@@ -39,6 +41,11 @@ CASES = {
         ("Rosa lives in Porto.", "Rosa lives in Braga."),
     ],
     "different": [
+        ("Rosa keeps hens but no geese.", "Rosa keeps geese but no hens."),
+        ("Rosa keeps hens and no geese.", "Rosa keeps geese and no hens."),
+        ("Rosa has no piano but a violin.", "Rosa has no violin but a piano."),
+        ("Rosa lives with no pets.", "Rosa lives with pets."),
+        ("Rosa goes to no church.", "Rosa goes to church."),
         ("The user says that Ana is ill.", "The user says that Ana was ill."),
         ("The user says that Ana is ill.", "Ana was ill."),
         ("The user says that Ana is ill.", "Ana is ill."),
