@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -37,7 +38,9 @@ from .plan import MOST_EPISODES, Plan
 from .writing import Ready, make_ready
 
 _CALLS_A_CHANGE = 3
-"""How many calls a model may make for each change that may come of them at once: some correct others, some wait."""
+"""How many calls a model may make for each change that may come of them at once, and for each sentence: some correct
+others, some wait."""
+_SENTENCE = re.compile(r"[^.!?\n]*\w[^.!?\n]*")
 
 
 def learns_memories(principal: Principal, conversation: Conversation) -> bool:
@@ -101,8 +104,9 @@ class Part:
 
     @property
     def most(self) -> int:
-        """Maximum number of changes; those over the cap wait."""
-        return _CALLS_A_CHANGE * settings.EXTRACTED_PER_USER_MESSAGE * len(self.said)
+        """Maximum number of changes, more of long messages; those over the cap wait."""
+        sentences = (len(_SENTENCE.findall(text)) for text in self.said.values())
+        return _CALLS_A_CHANGE * sum(max(settings.EXTRACTED_PER_USER_MESSAGE, each) for each in sentences)
 
 
 @dataclass(frozen=True, slots=True)

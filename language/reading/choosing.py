@@ -13,7 +13,7 @@ from itertools import combinations
 
 from language.base import ExtractionRequest, KnownMemory, MemoryCandidate, ToolCall, ToolRequest, ToolRound, Utterance
 
-from .candidates import memory_candidates
+from .candidates import EXPLICIT_IMPORTANCE, memory_candidates
 from .compare import Saying, compare, parse_pairs
 from .corrections import Correction, corrections_in
 from .filters import is_prompt_injection
@@ -60,9 +60,12 @@ def choose(request: ToolRequest) -> tuple[ToolCall, ...]:
         return ()
     offered = {tool.name for tool in request.tools}
     possible = [(name, arguments) for name, arguments in wishes if name in offered]
+    # Of too many the most important, in their order. Changes of memories have no importance of their own.
+    ranks = [-int(str(arguments.get("importance", EXPLICIT_IMPORTANCE))) for _, arguments in possible]
+    taken = sorted(sorted(range(len(possible)), key=ranks.__getitem__)[: request.calls_left])
     return tuple(
-        ToolCall(f"call_{len(request.rounds) + 1}_{number}", name, arguments)
-        for number, (name, arguments) in enumerate(possible[: request.calls_left], start=1)
+        ToolCall(f"call_{len(request.rounds) + 1}_{number}", *possible[place])
+        for number, place in enumerate(taken, start=1)
     )
 
 

@@ -13,6 +13,15 @@ _HEALTH = re.compile(
     r"|poison\w*|faints?|fainted|emergency|afraid of|phobia|must not eat|(?:can ?not|can't) eat)\b",
     re.IGNORECASE,
 )
+# By the stems of the international nonproprietary names, where something is taken.
+_MEDICINE = re.compile(
+    r"\b(?:takes?|taking|took|on|us(?:es|ing)|injects?|prescribed|stopped) (?:\w+ ){0,3}?(?:lithium|aspirin"
+    r"|[a-z]{2,}(?:farin|xaban|gatran|grel|formin|gl(?:iptin|iflozin|utide|itazone)|pril|artan|statin|olol|dipine"
+    r"|zosin|thiazide|semide|prazole|tidine|cillin|cycline|mycin|oxacin|azole|vir|vudine|mab|tinib|azepam|zolam"
+    r"|zepine|oxetine|opram|raline|triptyline|azine|apine|peridone|gabalin|pentin|triptan|profen|fenac|coxib|codone"
+    r"|morphine|tadol|terol|asone|olone|lukast|thyroxine|trexate|cetamol|tropin))\b",
+    re.IGNORECASE,
+)
 _RELATIONS = re.compile(
     r"\b(?:child(?:ren)?|sons?|daughters?|bab(?:y|ies)|twins?|husband|wife|wives|spouse|partner|fianc[eé]e?|girlfriend"
     r"|boyfriend|married|marri(?:es|age)|wedding|engaged|divorc\w*|separated|widow\w*|born|birth\w*|died|dies|dead"
@@ -24,5 +33,5 @@ _RELATIONS = re.compile(
 
 def urgency(content: str, importance: int = 2) -> int:
     """Return the rank of a candidate: the lower, the sooner it is written."""
-    group = 0 if _HEALTH.search(content) else 1 if _RELATIONS.search(content) else 2
+    group = 0 if _HEALTH.search(content) or _MEDICINE.search(content) else 1 if _RELATIONS.search(content) else 2
     return group * 10 + 5 - importance

@@ -6,14 +6,16 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from accounts.categories import load as load_categories
 from accounts.queries import principal_for_person
 from assistant.learn import actions as extraction
 from assistant.learn import summarizing
+from assistant.learn.tools import specs
 from assistant.learn.waiting import candidates_write
 from assistant.recall.turn import prepare_turn
 from conversations.actions import PassagePlace, passages_withhold
 from facts.models import LegacyFact
-from language.base import ModelUnavailable
+from language.base import ModelUnavailable, ToolRequest, Utterance
 from language.offline.model import OfflineModel
 from statements.models import Candidate
 from statements.policy import urgency
@@ -106,6 +108,29 @@ def test_the_rules_lose_nothing_of_it_either(owner, conversation, model, monkeyp
     candidates_write(owner.pk)
     assert any("bee stings" in content for content in contents())
     assert len(contents()) == 4
+
+
+def test_no_sentence_of_a_long_message_is_lost_and_health_comes_first(owner, conversation, model, monkeypatch):
+    """Reproduction: a message gave nine calls in the order of its text, and what came after them was never read."""
+    model.rounds = []
+    monkeypatch.setattr(model, "choose_tools", OfflineModel().choose_tools)
+    does = ("play the harp", "play chess", "play tennis", "love sailing", "love hiking", "love opera", "collect coins")
+    said = [f"I {each}." for each in (*does, "work as a carpenter", "have a dog called Bello")]
+    said += ["I have asthma.", "My sister Nora lives in Bergen.", "I take rivaroxaban."]
+    say(owner, conversation, " ".join(said))
+    extraction.extract_messages(conversation.pk)
+    written = " ".join(contents())
+    assert all(each in written for each in ("asthma", "Nora", "rivaroxaban"))
+    candidates_write(owner.pk)
+    assert len(contents()) == 12
+
+
+def test_of_more_than_may_be_called_the_least_important_are_left_out():
+    said = Utterance(0, "user", "", "I like rye bread. I play chess. I have asthma.", timezone.now())
+    categories = list(load_categories().by_name)
+    request = ToolRequest((said,), "Ana", (), specs(categories), categories, most_calls=1)
+    (call,) = OfflineModel().choose_tools(request).calls
+    assert "asthma" in call.arguments["content"]
 
 
 def test_the_next_day_goes_on_where_the_cap_of_a_day_stopped(learn, owner, settings, time_machine):
