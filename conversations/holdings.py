@@ -1,5 +1,6 @@
 """Declares this room's tables for export and erasure; see ``journal.holdings``."""
 
+from django.conf import settings
 from django.db.models import Q
 
 from journal.holdings import ERASED_TEXT, SEARCHED, VECTOR, Holding
@@ -31,6 +32,10 @@ def _message_found(message: Message, language: str) -> None:
 
 def _chunk_found(chunk: ConversationChunk, language: str) -> None:
     prepare(chunk.content).put_on(chunk)
+
+
+def _withheld_found(row: Withheld, language: str) -> None:
+    row.end = min(row.end, row.start + settings.MESSAGE_MAX_CHARACTERS)  # A file proves nothing.
 
 
 HOLDINGS = (
@@ -103,12 +108,16 @@ HOLDINGS = (
         },
         terms=("type",),
     ),
-    # Not exported: the person does not want it kept.
+    # Without the words, which the person does not want kept: where they stood, and by what an import recognises them.
     Holding(
         model=Withheld,
+        kind="withheld",
+        exported=Q(object_type="message"),
         owner="user_id",
-        words={"text": ""},
+        words={"digest": ""},
         terms=("object_type", "object_id", "cause_type", "cause_id"),
-        made={"digest": ""},
+        made={"text": ""},
+        refers=("object_id", "cause_id"),
+        remake=_withheld_found,
     ),
 )

@@ -53,12 +53,14 @@ def plan_step(principal: Principal, parsed: ParsedConversation, *, channel: str,
         .order_by("index")
         .values_list("pk", "role", "speaker", "content", "at")[: len(parsed.messages)]
     )
-    withheld = dict(Withheld.objects.filter(conversation=conversation).passages().values_list("message_id", "digest"))
+    passages = Withheld.objects.filter(conversation=conversation).passages()
+    withheld = {pk: (digest, by) for pk, digest, by in passages.values_list("message_id", "digest", "keyed_by")}
     stored = 0
     for stored, (row, message) in enumerate(zip(rows.iterator(), parsed.messages, strict=False), start=1):
         pk, role, speaker, content, at = row
         # Of a message with withheld words only the digest of the original is left to compare.
-        same = content == message.content or withheld.get(pk) in digests(conversation.user_id, message.content)
+        digest, keyed_by = withheld.get(pk, ("", None))
+        same = content == message.content or digest in digests(keyed_by or conversation.user_id, message.content)
         # A speaker's name may be missing since the person rejected or erased it.
         same = same and speaker in {"", message.speaker} and (role, at) == (message.role, message.at or at)
         if not same:

@@ -21,7 +21,7 @@ from accounts.policy import clean_shown_name
 from accounts.principals import Principal
 from conversations.imports import ImportFileError
 from conversations.imports.sources import ArchiveMember
-from conversations.models import Conversation
+from conversations.models import Conversation, Withheld
 from facts.models import FACT, FactVersion, LegacyFact
 from journal.actions import LedgerWrite
 from journal.exceptions import Conflict, NotYoursToDecide, Refused
@@ -211,6 +211,8 @@ class _Restoring:
             elif column.name in holding.refers:
                 value = self._with_given_ids(value)
             values[column.attname] = value
+        if model is Withheld:
+            values["keyed_by"] = values["keyed_by"] or row["user_id"]
         return self._made(holding, model(**values), kept_id, self.reasons.get(str(row.get("id")), ""))
 
     def _made(self, holding: Holding, instance: models.Model, kept_id: Any, reason: str) -> models.Model | None:

@@ -9,6 +9,8 @@ from functools import cache
 from typing import NamedTuple
 from uuid import UUID
 
+from django.db.models import Q
+
 from accounts.scope import acting_name
 from journal.actions import LedgerWrite
 from language.reading.gist import Gists
@@ -73,17 +75,13 @@ def withhold_repeated(
     ``own``: messages that repeat only what is withheld outside these conversations stay, off the record.
     Words that an erasure took keep no text, and one row for each passage.
     """
-    by_digest: dict[str, list[UUID]] = defaultdict(list)
     known = Withheld.objects.filter(user_id=user_id).passages()
-    for message in messages:
-        for digest in policy.digests(user_id, message.content):
-            by_digest[digest].append(message.pk)
     found: list[Found] = []
     gone: set[tuple[UUID, Cause]] = set()
-    for row in one_per_erased(known.filter(digest__in=by_digest)):
+    for row, ids in _identical(user_id, known, messages):
         cause = Cause(row.cause_type, row.cause_id)
-        found += (Found(pk, Span(row.start, row.end), cause) for pk in by_digest[row.digest])
-        gone |= {(pk, cause) for pk in by_digest[row.digest] if is_erased(row)}
+        found += (Found(pk, Span(row.start, row.end), cause) for pk in ids)
+        gone |= {(pk, cause) for pk in ids if is_erased(row)}
     # Of what lies in an erased passage nothing can be restored for any other cause.
     erased = [each for each in found if (each.message_id, each.cause) in gone]
     again, of_erased = (_outside(each, erased) for each in sentences_refused(user_id, known, messages))
@@ -105,6 +103,24 @@ def withhold_repeated(
     for pk, cause in gone:
         words_erase(Withheld.objects.filter(message=pk).because_of(cause.type, [cause.id]))
     return True
+
+
+def _identical(
+    user_id: UUID, known: WithheldQuerySet, messages: Sequence[Message]
+) -> Iterator[tuple[Withheld, Sequence[UUID]]]:
+    """Yield what is withheld in identical messages, with the ids of these."""
+
+    @cache
+    def by_digest(keyed_by: UUID) -> Mapping[str, Sequence[UUID]]:
+        found: dict[str, list[UUID]] = defaultdict(list)
+        for message in messages:
+            for digest in policy.digests(keyed_by, message.content):
+                found[digest].append(message.pk)
+        return found
+
+    for row in one_per_erased(known.filter(Q(digest__in=by_digest(user_id)) | Q(keyed_by__isnull=False))):
+        if ids := by_digest(row.keyed_by or user_id).get(row.digest):
+            yield row, ids
 
 
 def sentences_refused(

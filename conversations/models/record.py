@@ -352,8 +352,8 @@ class Withheld(models.Model):
     ``object_type`` and ``object_id`` name the text's row: a message, a conversation's title or a quotation of a
     message. Several causes may withhold the same words; they are restored when no cause is left. ``message`` is the
     message that holds the words, for a title a message that it repeats. ``digest`` is the keyed digest of the whole
-    text, by which an import recognises it. After ``erase_at``, or when the message is deleted, ``text`` is emptied; the
-    row stays for the digest and for the positions of the text's other redactions.
+    text, by which an import recognises it; ``keyed_by`` is the account whose export it came with, if any. After
+    ``erase_at``, or when the message is deleted, ``text`` is emptied; the row stays for the digest and the positions.
     """
 
     class Cause(models.TextChoices):
@@ -372,6 +372,7 @@ class Withheld(models.Model):
     end = models.PositiveIntegerField()
     text = models.TextField()
     digest = models.CharField(max_length=64)
+    keyed_by = models.UUIDField(null=True, editable=False)
     cause_type = models.CharField(max_length=10, choices=Cause.choices)
     cause_id = models.CharField(max_length=36)
     created_at = models.DateTimeField(default=timezone.now)

@@ -11,7 +11,17 @@ from accounts.actions import preferences_set
 from accounts.models import ExternalIdentity, LegacyPicture
 from accounts.queries import principal_for_person
 from assistant.takeout.export_actions import export_begin, export_parts, run_export
-from conversations.actions import Blob, GraphState, GraphWrite, checkpoint_save, chunk_write, graph_save, graph_write
+from conversations.actions import (
+    Blob,
+    GraphState,
+    GraphWrite,
+    PassagePlace,
+    checkpoint_save,
+    chunk_write,
+    graph_save,
+    graph_write,
+    passages_withhold,
+)
 from conversations.models import ConversationImport
 from facts.actions import fact_edit, fact_set_visibility
 from facts.models import FactEvidence, FactLink
@@ -78,6 +88,8 @@ def rich_person(marker="marker", **values):
         for said in ("I play the cello, said the", "Rosa kept bees, the")
     )
     ReplyFactory(message=second)
+    secret = MessageFactory(conversation=talk, content=f"Between us, our neighbour drinks {marker} rum.")
+    passages_withhold(me, [PassagePlace(talk.pk, secret.index, "rum")])
     summarise(me, talk, f"They talked of a cello and the {marker}.")
     kept = MemoryFactory(
         user=person, agent=agent, content=f"The user plays the {marker} cello.", subject=f"music {marker}",

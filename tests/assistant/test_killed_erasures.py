@@ -81,7 +81,7 @@ def test_of_everything(monkeypatch):
     erasure, job = erasure_request(principal_for_person(person.pk), "everything")
     assert run_killed_everywhere(job) > 100
     erasure.refresh_from_db()
-    assert (erasure.state, erasure.removed["message"]) == ("done", 2)
+    assert (erasure.state, erasure.removed["message"]) == ("done", 3)
     assert not User.objects.filter(pk=person.pk).exists()
     assert holding("zanzibar") == set()
     assert verified(erasure).startswith("Gone since ")

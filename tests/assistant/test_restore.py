@@ -82,6 +82,7 @@ def content_of(data, *, owner, upload=None):
                 row.pop("issuer")  # It is named after the agent's id.
             if each.kind == "suppressions":
                 row.pop("fingerprint")  # Of a person: it is hashed with their id.
+            row.pop("keyed_by", None)
             text = json.dumps(row, sort_keys=True)
             text = re.sub(r'"([^"]*)"', lambda found: f'"{ids.get(found[1], found[1])}"', text)
             made.append(re.sub(r'"(id|version_id)": (\d+)', lambda found: f'"{found[1]}": 0', text))
