@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -9,7 +10,8 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from conversations.models import Conversation, ConversationImport, Message
-from facts.models import FactEvidence, LegacyFact
+from facts.models import FactEvidence, FactVersion, LegacyFact
+from journal.holdings import ERASED_TEXT
 from journal.models import Erasure
 from memories.models import (
     Kind,
@@ -23,6 +25,7 @@ from memories.models import (
     ProposalEvidence,
     Relation,
 )
+from statements.policy import fingerprint
 
 SCOPES = ("memory", "fact", "place", "message", "conversation", "import", "membership", "everything")
 WITH_IT = ("memory", "fact", "place")
@@ -31,7 +34,8 @@ WITH_IT = ("memory", "fact", "place")
 
 @dataclass(slots=True)
 class Extent:
-    """The ids to erase, by kind. ``versions`` keep their rows, without text.
+    """The ids to erase, by kind. ``versions`` keep their rows, without text, and so do ``alike`` and
+    ``fact_versions``: earlier wordings of other memories and facts that have the words of an erased one.
 
     ``messages`` keep their rows, without text, except those of ``conversations``.
     """
@@ -40,7 +44,9 @@ class Extent:
     messages: set[UUID] = field(default_factory=set)
     memories: set[str] = field(default_factory=set)
     versions: set[int] = field(default_factory=set)
+    alike: set[int] = field(default_factory=set)
     facts: set[UUID] = field(default_factory=set)
+    fact_versions: set[int] = field(default_factory=set)
     places: set[UUID] = field(default_factory=set)
     proposals: set[UUID] = field(default_factory=set)
     plan_items: set[UUID] = field(default_factory=set)
@@ -65,6 +71,7 @@ def extent_of(erasure: Erasure) -> Extent:
         extent.conversations |= _ids(Conversation.objects.filter(user_id=user_id, legacy_id=wanted))
         extent.legacies.add(UUID(wanted))
     _follow(extent)
+    _follow_words(extent, user_id)
     return extent
 
 
@@ -146,6 +153,24 @@ def _follow_memories(extent: Extent) -> None:
     extent.proposals |= _ids(Proposal.objects.filter(memory__in=extent.memories))
     items = MemoryPlanItem.objects.filter(Q(sources__memory__in=extent.memories) | Q(merged__in=extent.memories))
     extent.plan_items |= _ids(items)
+
+
+def _follow_words(extent: Extent, user_id: UUID) -> None:
+    """Add the earlier wordings of the person's other memories and facts that have the words of an erased one."""
+    versions = MemoryVersion.objects.filter(user_id=user_id)
+    of_facts = FactVersion.objects.filter(fact__user_id=user_id)
+    gone = [
+        *versions.filter(Q(memory__in=extent.memories) | Q(pk__in=extent.versions)).values_list("content", flat=True),
+        *of_facts.filter(fact__in=extent.facts).values_list("content", flat=True),
+    ]
+    words = {fingerprint(user_id, content) for content in gone if content != ERASED_TEXT}
+    if not words:
+        return
+    earlier = versions.filter(recorded_to__isnull=False).exclude(memory__in=extent.memories)
+    facts = of_facts.filter(recorded_to__isnull=False).exclude(fact__in=extent.facts)
+    for ids, rows in ((extent.alike, earlier), (extent.fact_versions, facts)):
+        told: Iterable[tuple[int, str]] = rows.values_list("pk", "content")
+        ids |= {pk for pk, content in told if fingerprint(user_id, content) in words}
 
 
 def _ids(rows: QuerySet[Any]) -> set[Any]:

@@ -29,7 +29,7 @@ from conversations.models import Conversation, ConversationChunk, ConversationIm
 from conversations.passages import MARK
 from conversations.querysets import WithheldQuerySet
 from facts.actions import log_for_members
-from facts.models import FACT, FactEvidence, LegacyFact
+from facts.models import FACT, FactEvidence, FactVersion, LegacyFact
 from journal.actions import LedgerWrite, delete_undo_steps, forget_results, ledger_write
 from journal.holdings import ERASED_TEXT, holding_of
 from journal.leases import Lease, revoke_leases
@@ -170,7 +170,8 @@ class _Erasing:
         words = {fingerprint(self.user_id, content): memory_id for content, memory_id in told}
         erased_words_suppress(self.write, self.user_id, words)
         forget_replaced(Suppression.objects.filter(user_id=self.user_id, fingerprint__in=words))
-        self._blank(MemoryVersion, versions)
+        self._blank(MemoryVersion, MemoryVersion.objects.filter(pk__in=extent.versions | extent.alike))
+        self._blank(FactVersion, FactVersion.objects.filter(pk__in=extent.fact_versions))
         self._delete(Proposal.objects.filter(pk__in=extent.proposals))
         self._delete(MemoryPlanItem.objects.filter(pk__in=extent.plan_items))
         self._forget("proposal", extent.proposals)

@@ -115,7 +115,9 @@ class ErasurePreview:
     def counts(self) -> dict[str, int]:
         """How many rows of each kind it includes, by the names of ``Extent``."""
         counted = ("conversations", "messages", "memories", "facts", "places", "proposals", "imports")
-        return {name: len(getattr(self.extent, name)) for name in counted if getattr(self.extent, name)}
+        counts = {name: len(getattr(self.extent, name)) for name in counted}
+        counts["wordings"] = len(self.extent.alike) + len(self.extent.fact_versions)
+        return {name: count for name, count in counts.items() if count}
 
 
 def erasure_preview(principal: Principal, scope: str, object_id: str) -> ErasurePreview:
