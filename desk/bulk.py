@@ -28,7 +28,7 @@ from journal.records import BulkResult
 from memories.actions import memories_decide, memories_preview
 from memories.models import Memory
 from memories.querysets import MemoryQuerySet
-from statements.policy.naming import in_second_person
+from statements.policy.naming import fact_in_words, in_second_person
 
 from .legacies.listing import FactView
 from .memories.listing import MemoryView
@@ -116,7 +116,7 @@ FACTS = BulkKind(
     parse_id=UUID,
     preview=facts_preview,
     decide=facts_decide,
-    shown=str,
+    shown=fact_in_words,
 )
 MEMORIES = BulkKind(
     noun="memory",
@@ -190,7 +190,7 @@ def apply_bulk(request: PageRequest, principal: Principal, kind: BulkKind) -> Ht
         return redirect(back)
     told = _("%(done)s %(counted)s.") % {"done": _participle(decision), "counted": kind.counted(result.done)}
     undo = reverse("undo", args=[[(result.first_rev, result.last_rev)]]) if result.done else ""
-    done = Done(_(DONE[decision]), _told(told, result.skipped), undo)
+    done = Done(DONE[decision], _told(told, result.skipped), undo)
     ReviewSession(request.session).note(done, count=result.done, noun=kind.noun)
     messages.success(request, done.text, extra_tags=undo)
     return redirect(back)

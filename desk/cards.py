@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from typing import Literal, NamedTuple
@@ -12,10 +12,11 @@ from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, pgettext
 
+from accounts.principals import Principal
 from facts.models import LegacyFact
 from memories.models import Kind, Memory
 from statements.policy import LONGEST, steps_of
-from statements.policy.naming import in_second_person
+from statements.policy.naming import fact_in_words, in_second_person
 
 from .diff import DiffPiece, word_diff
 from .labels import in_words, memory_categories, writer_label
@@ -169,9 +170,11 @@ class Card:
         words = dict(decisions_in_words(self.offers))
         if "dont_keep" in self.offers:
             words["reject"] = _("Not true")
+        styles = dict(_STYLES)
         if self.rival:
             words |= {"approve": _("Both are true"), "reject": _("That one")}
-        return [Button(name, words[name], _KEYS.get(name, ""), _STYLES.get(name, "")) for name in self.offers]
+            styles |= {"reject": ""}
+        return [Button(name, words[name], _KEYS.get(name, ""), styles.get(name, "")) for name in self.offers]
 
     @property
     def opens(self) -> str:
@@ -195,8 +198,10 @@ class Card:
 
     @property
     def claim(self) -> str:
-        """The displayed wording: "The user …" becomes "You …"."""
-        return in_second_person(self.content) if self.noun == "memory" else self.content
+        """The displayed wording: "The user …" becomes "You …", or the name of another author."""
+        if self.noun == "memory":
+            return in_second_person(self.content)
+        return fact_in_words(self.content, "" if self.mine else self.by)
 
     @property
     def steps(self) -> list[str]:
@@ -233,7 +238,7 @@ class Card:
         """The diff from the wording of a refused decision to the current one."""
         if not (self.refusal and self.refusal.seen):
             return []
-        compare = diff_of_memories if self.noun == "memory" else word_diff
+        compare = diff_of_memories if self.noun == "memory" else diff_of_facts
         return compare(self.refusal.seen, self.content)
 
     @property
@@ -254,6 +259,11 @@ class Card:
         return self.refusal.decision if self.refusal else ""
 
 
+def told_fact(principal: Principal, fact: LegacyFact) -> str:
+    """Return a fact, loaded with its author, as the person is told it."""
+    return fact_in_words(fact.content, "" if fact.user_id == principal.user_id else fact.user.get_full_name())
+
+
 def decisions_in_words(names: Iterable[str]) -> list[tuple[str, str]]:
     """Return decisions with their button labels."""
     # Imperative and participle differ in other languages.
@@ -268,7 +278,16 @@ def last_day(expires_at: datetime | None) -> date | None:
 
 def diff_of_memories(old: str, new: str) -> list[DiffPiece]:
     """Return the diff of two displayed wordings, in the second person if both can be."""
-    told = in_second_person(old), in_second_person(new)
+    return _diff_as_told(in_second_person, old, new)
+
+
+def diff_of_facts(old: str, new: str) -> list[DiffPiece]:
+    """Return the diff of two displayed wordings of a person's facts, in the second person if both can be."""
+    return _diff_as_told(fact_in_words, old, new)
+
+
+def _diff_as_told(tell: Callable[[str], str], old: str, new: str) -> list[DiffPiece]:
+    told = tell(old), tell(new)
     return word_diff(*told) if told[0] != old and told[1] != new else word_diff(old, new)
 
 

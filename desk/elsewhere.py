@@ -13,7 +13,7 @@ from django.utils.translation import gettext_noop
 from accounts.principals import Principal
 from conversations.echoes import Repetition
 from conversations.models import Conversation
-from statements.policy.naming import in_second_person
+from statements.policy.naming import fact_in_words, in_second_person
 
 from .quotations import cut, name_in_sentence
 
@@ -37,7 +37,8 @@ def said_elsewhere(principal: Principal, found: Sequence[Repetition]) -> list[tu
 
 
 def _as_told(each: Repetition) -> Repetition:
-    quote = in_second_person(each.quote) if each.object_type == "memory" else each.quote
+    tell = {"memory": in_second_person, "fact": fact_in_words}.get(each.object_type, str)
+    quote = tell(each.quote)
     return replace(each, quote=cut(quote, QUOTE_CHARACTERS))
 
 

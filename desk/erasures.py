@@ -18,7 +18,7 @@ from assistant.erasure.preview import ErasurePreview
 from facts.models import LegacyFact
 from journal.exceptions import Refused
 from memories.models import Memory, Place
-from statements.policy.naming import in_second_person
+from statements.policy.naming import fact_in_words, in_second_person
 
 from .cards import Link
 from .elsewhere import places_in_words, said_elsewhere
@@ -101,7 +101,7 @@ def _also_erased(principal: Principal, extent: Extent, wanted: Wanted) -> AlsoEr
             for pk, content in memories.order_by("created_at", "pk").values_list("pk", "content")
         ],
         [
-            Link(reverse("fact-page", args=[pk]), content)
+            Link(reverse("fact-page", args=[pk]), fact_in_words(content))
             for pk, content in facts.order_by("extracted_at", "pk").values_list("pk", "content")
         ],
         [

@@ -21,10 +21,10 @@ from journal.models import ActorKind, Change
 from memories.models import Memory, MemoryVersion
 from retrieval.prepared import Shaped, read
 from statements.models import Doubt
-from statements.policy.naming import in_second_person
+from statements.policy.naming import fact_in_words, in_second_person
 
-from .cards import Other, diff_of_memories
-from .diff import DiffPiece, word_diff
+from .cards import Other, diff_of_facts, diff_of_memories
+from .diff import DiffPiece
 from .quotations import CONTEXT_CHARACTERS, message_address, shorten
 
 MOST_ENTRIES = 200
@@ -171,7 +171,7 @@ def _denied(principal: Principal, change: Change) -> list[Other]:
     said = facts.values_list("content", flat=True).first()
     if said is None:
         return [Other(reverse("home"), _("something that you said"), _("Not there any more"))]
-    return [Other(reverse("fact-page", args=[change.object_id]), said, _("Said since"))]
+    return [Other(reverse("fact-page", args=[change.object_id]), fact_in_words(said), _("Said since"))]
 
 
 def _corrected(principal: Principal, change: Change) -> list[Other]:
@@ -186,9 +186,9 @@ def _corrected(principal: Principal, change: Change) -> list[Other]:
         facts = LegacyFact.objects.mine(principal).filter(pk=UUID(change.object_id))
         was = dict(FactVersion.objects.filter(fact__in=facts, number__in=numbers).values_list("number", "content"))
         address = reverse("fact-page", args=[change.object_id])
-        now, compare = facts.values_list("content", flat=True).first(), word_diff
+        now, compare = facts.values_list("content", flat=True).first(), diff_of_facts
     if now is None:
         return [Other(reverse("home"), _("something that it rests on"), _("Not there any more"))]
     old, new = (was.get(number or 0, now) for number in numbers)
-    shown = in_second_person(now) if change.object_type == "memory" else now
+    shown = in_second_person(now) if change.object_type == "memory" else fact_in_words(now)
     return [Other(address, shown, _("Corrected"), pieces=compare(old, new), diffed=gettext_noop("From then to now"))]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from django.db.models import QuerySet
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from accounts.principals import Principal
@@ -50,6 +51,7 @@ class AlsoSaid:
 class Done:
     """What was just done, in one word and in a sentence, and the URL that undoes it.
 
+    The word is kept for later pages, which may be in another language: it is translated by ``label``, the text is not.
     If not ``undoable``, there is nothing to undo. ``also``: other places with words that are not to be kept.
     """
 
@@ -58,6 +60,11 @@ class Done:
     undo: str = ""
     undoable: bool = True
     also: AlsoSaid | None = None
+
+    @property
+    def label(self) -> str:
+        """The word, in the language of the page."""
+        return _(self.word)
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,10 +97,10 @@ def tell(undone: Undone) -> Done | Refusal:
     if not undone.objects:
         return Refusal("", _("There is nothing to undo: %(why)s.") % {"why": why}, 409)
     if not why and len(_decided(undone)) == 1:
-        return Done(_("Undone"), _("Undone: it is as it was before."))
+        return Done(gettext_noop("Undone"), _("Undone: it is as it was before."))
     kinds = Counter(kind for kind, _key in undone.objects).most_common()
     said = _("Undone for %(whom)s.") % {"whom": ", ".join(_counted(count, kind) for kind, count in kinds)}
-    return Done(_("Undone"), f"{said} {_('Left as they were: %(why)s.') % {'why': why}}" if why else said)
+    return Done(gettext_noop("Undone"), f"{said} {_('Left as they were: %(why)s.') % {'why': why}}" if why else said)
 
 
 def _decided(undone: Undone) -> Sequence[tuple[str, str]]:

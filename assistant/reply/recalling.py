@@ -24,9 +24,9 @@ from language.reading.questions import OF_ME, asked_of_talk, asks_of_me, is_ques
 from language.reading.replying import QUESTIONS
 from language.reading.revising import may_correct
 from language.reading.topics import SEARCHED, topic_of
-from language.second_person import told_to
 from language.shown import quoted
 from memories.models import Memory, MemoryEvidence
+from statements.policy.naming import fact_in_words, names_the_user
 from statements.policy.urgency import urgency
 
 from ..recall.query import Question, Result, memory_query
@@ -110,7 +110,11 @@ def _sources(principal: Principal, begun: Begun, found: Sequence[Result]) -> Seq
         return find_said_at(principal, begun, when, elsewhere=_may_read(principal, "turns"))
     telling = [result for result in found if _tells(result, begun)]
     since = _put_right_since(principal, telling)
-    told = [_source(principal, result, day, since.get(_place(result), "")) for result in telling]
+    authors = _authors(principal, telling)
+    told = [
+        _source(principal, result, day, since.get(_place(result), ""), authors.get(str(result.id), ""))
+        for result in telling
+    ]
     if not is_question(begun.question):
         return told
     known = {source.text for source in told}
@@ -203,8 +207,25 @@ def _tells(result: Result, begun: Begun) -> bool:
     return said["role"] == Message.Role.USER and not here and not is_question(said["content"])
 
 
-def _source(principal: Principal, result: Result, day: Callable[[datetime], str], since: str) -> Source:
-    """Format a result for the person, with corrections ``since``."""
+def _authors(principal: Principal, found: Sequence[Result]) -> dict[str, str]:
+    """Return by id who wrote the facts of others that tell of "the user"; no query if there may be none."""
+    shared = [
+        result.id
+        for result in found
+        if result.source == "facts"
+        and result.details["visibility"] == LegacyFact.Visibility.SHARED
+        and names_the_user(result.details["content"])
+    ]
+    if not shared:
+        return {}
+    others = LegacyFact.objects.of_others(principal).filter(pk__in=shared).select_related("user").only("user")
+    return {str(fact.pk): fact.user.get_full_name() for fact in others}
+
+
+def _source(
+    principal: Principal, result: Result, day: Callable[[datetime], str], since: str, author: str = ""
+) -> Source:
+    """Format a result for the person, with corrections ``since``; a fact of another ``author`` with their name."""
     details = result.details
     if result.source == "memories":
         content, at = details["content"], details["created_at"]
@@ -213,7 +234,7 @@ def _source(principal: Principal, result: Result, day: Callable[[datetime], str]
         content, at = details["content"], details["extracted_at"]
         shared = details["visibility"] == LegacyFact.Visibility.SHARED
         origin = (_("shared fact of %(day)s") if shared else _("private fact of %(day)s")) % {"day": day(at)}
-        return Source(told_to(principal.name, content), origin, of_legacy=True, stored=content, at=at)
+        return Source(fact_in_words(content, author), origin, of_legacy=True, stored=content, at=at)
     said = " ".join(details["content"].split())
     origin = _("you said so on %(day)s") % {"day": day(details["at"])}
     told = f"{origin}; {since}" if since else origin

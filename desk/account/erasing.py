@@ -25,7 +25,7 @@ from journal.exceptions import NotFound, Refused, must_find
 from journal.models import Erasure
 from memories.models import Memory, MemoryEvidence, Place
 from retrieval.prepared import read_objects
-from statements.policy.naming import in_second_person
+from statements.policy.naming import fact_in_words, in_second_person
 
 from ..erasures import Wanted, show_erasure
 from ..page import PageRequest, for_person
@@ -169,7 +169,7 @@ def _find(principal: Principal, noun: Literal["memory", "fact"], key: str) -> Er
         raise NotFound(f"There is no such {noun}.")
     behind = messages_behind(principal, evidence)
     said = list({(each.conversation_id, each.number): each for each in quote(evidence, behind)}.values())
-    shown = in_second_person(content) if noun == "memory" else content
+    shown = in_second_person(content) if noun == "memory" else fact_in_words(content)
     return Erasable(noun, key, shown, reverse(f"{noun}-page", args=[key]), said, list(behind.values()))
 
 

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from accounts.policy import must_act_for
 from accounts.principals import Principal
@@ -72,7 +73,7 @@ def dont_keep(principal: Principal, removal: Removal) -> Done:
         told = _("The message is withheld: nobody is shown it, and nothing is learned from it.")
     else:
         told = _("The conversation is withheld: nobody is shown it, and nothing is learned from it.")
-    return Done(_("Not kept"), told)
+    return Done(gettext_noop("Not kept"), told)
 
 
 def erase(principal: Principal, removal: Removal, *, at_once: bool, also: Collection[str]) -> UUID:

@@ -24,7 +24,7 @@ from language.backends import get_reply_model
 from memories.models import Memory
 from statements.policy.naming import in_second_person
 
-from ..cards import Link
+from ..cards import Link, told_fact
 
 _FEWEST_MODELS = 2
 """The minimum number of models in a council."""
@@ -136,7 +136,8 @@ def shown_to(principal: Principal, reply: Reply) -> tuple[list[Link], list[Link]
     memories = Memory.objects.visible_to(principal).filter(pk__in=reply.memories)
     facts = LegacyFact.objects.visible_to(principal).filter(pk__in=reply.facts)
     said = _in_order(reply.memories, memories.values_list("pk", "content"), "memory-page")
-    told = _in_order(reply.facts, facts.values_list("pk", "content"), "fact-page")
+    about = ((fact.pk, told_fact(principal, fact)) for fact in facts.without_vectors().select_related("user"))
+    told = _in_order(reply.facts, about, "fact-page")
     remembered = [Link(each.address, in_second_person(each.text)) for each in said]
     return remembered, told, len(reply.memories) + len(reply.facts) - len(said) - len(told)
 

@@ -26,7 +26,7 @@ from conversations.passages import MARK, Span, find_all
 from facts.models import FactEvidence, FactVersion, LegacyFact
 from facts.policy import is_unused
 from memories.models import Memory, MemoryEvidence
-from statements.policy.naming import in_second_person
+from statements.policy.naming import fact_in_words, in_second_person
 
 from ..quotations import message_address, shorten, speaker_of
 from .answers import Answers, AnswerUsage, NoAnswer, answers_on
@@ -232,7 +232,7 @@ def _around(principal: Principal, ids: Sequence[UUID]) -> _Around:
                 noun="fact",
                 key=str(fact.pk),
                 version=fact.version,
-                content=fact.content,
+                content=fact_in_words(fact.content),
                 address=reverse("fact-page", args=[fact.pk]),
                 quote=each.quote,
                 waits=is_unused(fact, principal.review),

@@ -15,7 +15,9 @@ from facts import actions
 from facts.models import FactVersion, LegacyFact
 from facts.policy import review_state
 from journal.exceptions import NotFound, must_find
+from language.third_person import stored_as
 from statements.models import RejectionReason
+from statements.policy.naming import fact_in_words
 
 from ..outcomes import CHOSEN, KEPT_OUT, Done, Typed, as_version, seen_version
 
@@ -26,7 +28,7 @@ def add(principal: Principal, legacy_id: UUID, typed: Typed) -> tuple[LegacyFact
     """Add a fact in the person's own words. Raises NotFound, Refused like ``fact_add``."""
     visibility = Visibility.SHARED if typed.get("shared") == "yes" else Visibility.PRIVATE
     fact = actions.fact_add(principal, legacy_id, typed.get("content", ""), typed.get("category", ""), visibility)
-    return fact, Done(_("Written down"), _("Written down."))
+    return fact, Done(gettext_noop("Written down"), _("Written down."))
 
 
 def decide_fact(principal: Principal, fact: LegacyFact, decision: str, typed: Typed) -> Done:
@@ -39,10 +41,10 @@ def decide_fact(principal: Principal, fact: LegacyFact, decision: str, typed: Ty
     decide, word, said = _DECISIONS[decision]
     after = decide(principal, fact, typed, seen_version(typed))
     if decision == "edit" and (after.version, review_state(after)) == (fact.version, review_state(fact)):
-        return Done(_("Unchanged"), _("Nothing was different, so nothing was saved."))
+        return Done(gettext_noop("Unchanged"), _("Nothing was different, so nothing was saved."))
     if decision == "edit" and after.version == fact.version:
         word, said = gettext_noop("Approved"), gettext_noop("Approved as it was.")
-    return Done(_(word), _(said) % {"days": settings.ARCHIVE_DAYS})
+    return Done(word, _(said) % {"days": settings.ARCHIVE_DAYS})
 
 
 def restore_wording(principal: Principal, fact: LegacyFact, number: int, typed: Typed) -> Done:
@@ -52,8 +54,8 @@ def restore_wording(principal: Principal, fact: LegacyFact, number: int, typed: 
         principal, fact.pk, content=earlier.content, category=earlier.category, version=seen_version(typed)
     )
     if after.version == fact.version:
-        return Done(_("Unchanged"), _("It already has this wording."))
-    return Done(_("Restored"), _("Wording %(number)s is restored.") % {"number": number})
+        return Done(gettext_noop("Unchanged"), _("It already has this wording."))
+    return Done(gettext_noop("Restored"), _("Wording %(number)s is restored.") % {"number": number})
 
 
 def _wording(fact: LegacyFact, number: int) -> FactVersion:
@@ -92,7 +94,7 @@ def _edit(principal: Principal, fact: LegacyFact, typed: Typed, seen: int | None
     return actions.fact_edit(
         principal,
         fact.pk,
-        content=typed.get("content", ""),
+        content=stored_as(typed.get("content", ""), fact.content, fact_in_words(fact.content)),
         category=category,
         version=seen,
         approve=typed.get("approve") == "yes",

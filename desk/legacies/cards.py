@@ -17,8 +17,9 @@ from facts.models import FactLink, LegacyFact
 from facts.policy import is_unused, is_waiting
 from facts.queries import neighbours
 from facts.querysets import FactQuerySet
+from statements.policy.naming import fact_in_words
 
-from ..cards import Card, Other, Tag, author, not_quoted, origin
+from ..cards import Card, Other, Tag, author, not_quoted, origin, told_fact
 from ..diff import word_diff
 from ..labels import label, reason_in_words
 from ..outcomes import Done, Refusal, as_sentence
@@ -99,7 +100,7 @@ def make_cards(
             purge_at=fact.purge_at,
             offers=offers_for(fact, kept=fact.legacy_id in kept) if _is_mine(fact, principal) else [],
             edits=("content", "category"),
-            stored={"content": fact.content, "category": fact.category},
+            stored={"content": fact_in_words(fact.content), "category": fact.category},
             quotations=list(quote(evidence[fact.pk], messages)),
             related=list(_related(fact, principal, names)) if opened else [],
             outcome=outcomes.get(fact.pk),
@@ -171,6 +172,7 @@ def _related(fact: LegacyFact, principal: Principal, names: Mapping[UUID, str]) 
     ends += [(link, link.from_fact) for link in fact.links_to.all()]
     for link, other in ends:
         is_own = other.user_id == principal.user_id
+        author = "" if is_own else names.get(other.user_id) or pgettext("who shares", "another member")
         contradicts = link.kind == FactLink.Kind.CONTRADICTS
         if is_own:
             what = (
@@ -178,9 +180,10 @@ def _related(fact: LegacyFact, principal: Principal, names: Mapping[UUID, str]) 
             )
         else:
             said = _("Contradicts what %(name)s shares") if contradicts else _("Says the same as what %(name)s shares")
-            what = said % {"name": names.get(other.user_id) or pgettext("who shares", "another member")}
-        pieces = word_diff(other.content, fact.content)
-        yield Other(reverse("fact-page", args=[other.pk]), other.content, what, pieces=pieces)
+            what = said % {"name": author}
+        told = fact_in_words(other.content, author)
+        pieces = word_diff(told, told_fact(principal, fact))
+        yield Other(reverse("fact-page", args=[other.pk]), told, what, pieces=pieces)
 
 
 def _readers(principal: Principal, fact: LegacyFact, others: Sequence[str], *, kept: bool) -> str:
@@ -212,7 +215,7 @@ def _nearest(
     return [
         Other(
             address,
-            each.content,
+            fact_in_words(each.content, authors.get(each.fact_id, "")),
             note=_("shared by %(value)s") % {"value": authors[each.fact_id]} if each.fact_id in authors else "",
         )
         for address, each in near.items()

@@ -11,7 +11,8 @@ from accounts.principals import Principal
 from facts.models import FactLink, FactVersion, LegacyFact
 from journal.models import ActorKind, Change
 
-from ..diff import DiffPiece, word_diff
+from ..cards import diff_of_facts
+from ..diff import DiffPiece
 from ..history import Entry, make_history, who_did
 from ..labels import label
 
@@ -46,7 +47,7 @@ def make_fact_history(principal: Principal, fact: LegacyFact) -> list[Entry]:
 
 def _compare(old: FactVersion, new: FactVersion) -> tuple[list[DiffPiece], str]:
     moved = f"{_category(old)} → {_category(new)}" if old.category != new.category else ""
-    return word_diff(old.content, new.content), moved
+    return diff_of_facts(old.content, new.content), moved
 
 
 def _category(version: FactVersion) -> str:

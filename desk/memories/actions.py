@@ -73,14 +73,14 @@ def decide_memory(principal: Principal, memory: Memory, decision: str, typed: Ty
     )
     outcome = result.outcomes[memory.pk]
     if outcome == "nothing_to_do":
-        return Done(_("Unchanged"), _("Nothing to change."))
+        return Done(gettext_noop("Unchanged"), _("Nothing to change."))
     if outcome in _WHY_NOT:
         why, code = _WHY_NOT[outcome]
         raise Conflict(_(why), code=code)
     if outcome != DONE:
         raise NotFound("There is no such memory.")
     word, said = _SAID[decision]
-    return Done(_(word), _(said) % {"days": settings.ARCHIVE_DAYS})
+    return Done(word, _(said) % {"days": settings.ARCHIVE_DAYS})
 
 
 def restore_wording(principal: Principal, memory: Memory, number: int, typed: Typed) -> Done:
@@ -88,9 +88,9 @@ def restore_wording(principal: Principal, memory: Memory, number: int, typed: Ty
     versions = MemoryVersion.objects.visible_to(principal).filter(memory=memory, number=number)
     earlier = versions.values_list("content", flat=True).first()
     if earlier == memory.content:
-        return Done(_("Unchanged"), _("It already has this wording."))
+        return Done(gettext_noop("Unchanged"), _("It already has this wording."))
     actions.memory_revert(principal, memory.pk, number, version=seen_version(typed))
-    return Done(_("Restored"), _("Wording %(number)s is restored.") % {"number": number})
+    return Done(gettext_noop("Restored"), _("Wording %(number)s is restored.") % {"number": number})
 
 
 def add(principal: Principal, typed: Typed) -> tuple[Memory, Done]:
@@ -109,17 +109,17 @@ def add(principal: Principal, typed: Typed) -> tuple[Memory, Done]:
     memory = outcome.memory
     if outcome.outcome != "created":
         return memory, Done(
-            _("Known"), _("You had this already; it now counts as confirmed once more."), undoable=False
+            gettext_noop("Known"), _("You had this already; it now counts as confirmed once more."), undoable=False
         )
     room = len(outcome.evicted)
     if not room:
-        return memory, Done(_("Remembered"), _("Remembered."))
+        return memory, Done(gettext_noop("Remembered"), _("Remembered."))
     made = ngettext(
         "Remembered. %(count)s older memory was put away to make room.",
         "Remembered. %(count)s older memories were put away to make room.",
         room,
     )
-    return memory, Done(_("Remembered"), made % {"count": room})
+    return memory, Done(gettext_noop("Remembered"), made % {"count": room})
 
 
 def topics_of(typed: Typed) -> tuple[str, ...]:
@@ -139,15 +139,15 @@ def _edit(principal: Principal, memory: Memory, typed: Typed) -> Done:
     if " ".join(content.split()) == memory.content:
         if proposed:
             return decide_memory(principal, memory, "approve", typed)
-        return Done(_("Unchanged"), _("Nothing was different, so nothing was saved."))
+        return Done(gettext_noop("Unchanged"), _("Nothing was different, so nothing was saved."))
     if proposed:
         actions.memory_approve(principal, memory.pk, content=content, version=seen)
-        return Done(_("Approved"), _("Approved in your words."))
+        return Done(gettext_noop("Approved"), _("Approved in your words."))
     correction = typed.get("correction") == "yes"
     actions.memory_update(principal, memory.pk, content, version=seen, correction=correction)
     if correction:
-        return Done(_("Corrected"), _("Corrected in your words."))
-    return Done(_("Saved"), _("Saved in your words."))
+        return Done(gettext_noop("Corrected"), _("Corrected in your words."))
+    return Done(gettext_noop("Saved"), _("Saved in your words."))
 
 
 def _file(principal: Principal, memory: Memory, typed: Typed) -> Done:
@@ -162,8 +162,8 @@ def _file(principal: Principal, memory: Memory, typed: Typed) -> Done:
         version=seen_version(typed),
     ).memory
     if _filing(after) == _filing(memory):
-        return Done(_("Unchanged"), _("Nothing was different, so nothing was saved."))
-    return Done(_("Saved"), _("Saved."))
+        return Done(gettext_noop("Unchanged"), _("Nothing was different, so nothing was saved."))
+    return Done(gettext_noop("Saved"), _("Saved."))
 
 
 def _filing(memory: Memory) -> Sequence[object]:

@@ -86,7 +86,7 @@ def places(request: PageRequest, principal: Principal) -> HttpResponse:
 
 def _add(principal: Principal, name: str, notes: str) -> Done:
     actions.place_add(principal, _new_id(name), name, notes)
-    return Done(_("Added"), _("Added."))
+    return Done(gettext_noop("Added"), _("Added."))
 
 
 @require_safe
@@ -108,7 +108,7 @@ def edit(request: PageRequest, principal: Principal, place_id: UUID) -> HttpResp
 
     def change() -> Done:
         actions.place_edit(principal, place_id, name=name, notes=notes, version=version)
-        return Done(_("Saved"), _("Saved."))
+        return Done(gettext_noop("Saved"), _("Saved."))
 
     try:
         done = with_undo(principal, change)
@@ -136,7 +136,7 @@ def remove(request: PageRequest, principal: Principal, place_id: UUID) -> HttpRe
     """Remove a place."""
     version = seen_version(request.POST.dict())
     done = Done(
-        _("Removed"),
+        gettext_noop("Removed"),
         _("Removed: it is in no prompt. It can be restored for %(archive_days)s days.")
         % {"archive_days": settings.ARCHIVE_DAYS},
     )
@@ -147,7 +147,7 @@ def remove(request: PageRequest, principal: Principal, place_id: UUID) -> HttpRe
 @for_person
 def restore(request: PageRequest, principal: Principal, place_id: UUID) -> HttpResponse:
     """Restore a place."""
-    done = Done(_("Restored"), _("Restored."))
+    done = Done(gettext_noop("Restored"), _("Restored."))
     return _done(request, principal, place_id, lambda: actions.place_restore(principal, place_id), done)
 
 

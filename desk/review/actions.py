@@ -78,14 +78,14 @@ def _about_memory(principal: Principal, memory: Memory, decision: str, typed: Ty
         with transaction.atomic():
             actions.memory_reject(principal, typed.get("rival", ""), version=as_version(typed.get("rival_version", "")))
             actions.memory_approve(principal, memory.pk, version=seen_version(typed))
-        return Done(_("This one"), _(CHOSEN))
+        return Done(gettext_noop("This one"), _(CHOSEN))
     given = _given(typed, {"content": memory.content, "category": memory.category, "subject": memory.subject})
     if decision != "edit" or not given:
         done = memory_actions.decide_memory(principal, memory, "approve" if decision == "edit" else decision, typed)
-        as_it_was = decision == "edit" and done.word != _("Unchanged")
+        as_it_was = decision == "edit" and done.word != "Unchanged"
         return Done(done.word, _("Approved as it was.")) if as_it_was else done
     actions.memory_approve(principal, memory.pk, **given, version=seen_version(typed))
-    return Done(_("Saved"), _("Saved in your words, and approved."))
+    return Done(gettext_noop("Saved"), _("Saved in your words, and approved."))
 
 
 def _about_proposal(principal: Principal, proposal: Proposal, decision: str, typed: Typed) -> Done:
@@ -93,21 +93,21 @@ def _about_proposal(principal: Principal, proposal: Proposal, decision: str, typ
         raise NotFound("There is no such decision.")
     if decision == "dont_keep":
         actions.proposal_reject(principal, proposal.pk, RejectionReason.DONT_KEEP)
-        return Done(_("Not kept"), _(KEPT_OUT))
+        return Done(gettext_noop("Not kept"), _(KEPT_OUT))
     if decision == "reject":
         actions.proposal_reject(principal, proposal.pk)
-        return Done(_("Rejected"), _(_REJECTED[Kind(proposal.kind)]))
+        return Done(gettext_noop("Rejected"), _(_REJECTED[Kind(proposal.kind)]))
     given = _given(typed, _as_proposed(principal, proposal)) if decision == "edit" else {}
     actions.proposal_approve(principal, proposal.pk, values=given, version=seen_version(typed) or None)
     if given:
-        return Done(_("Saved"), _("Saved in your words, and approved."))
+        return Done(gettext_noop("Saved"), _("Saved in your words, and approved."))
     if proposal.values.get("removed"):
         return Done(
-            _("Approved"),
+            gettext_noop("Approved"),
             _("Approved: the place is removed, and can be restored for %(archive_days)s days.")
             % {"archive_days": settings.ARCHIVE_DAYS},
         )
-    return Done(_("Approved"), _(_APPROVED[Kind(proposal.kind)]) % {"days": settings.ARCHIVE_DAYS})
+    return Done(gettext_noop("Approved"), _(_APPROVED[Kind(proposal.kind)]) % {"days": settings.ARCHIVE_DAYS})
 
 
 def _as_proposed(principal: Principal, proposal: Proposal) -> dict[str, str]:

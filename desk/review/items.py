@@ -113,10 +113,9 @@ def _contradicted(principal: Principal, fact: LegacyFact, related: Sequence[Othe
 
 
 def _between(offers: Sequence[str]) -> list[str]:
-    """Return the decisions about an item with a rival: choosing it replaces sharing."""
+    """Return the decisions about an item with a rival: to choose between the two comes first, and replaces sharing."""
     shares = {"share", "unshare"}
-    chosen = ["approve", "this_one", *(each for each in offers if each != "approve" and each not in shares)]
-    return list(dict.fromkeys(chosen))
+    return list(dict.fromkeys(["approve", "this_one", "reject", *(each for each in offers if each not in shares)]))
 
 
 def _memory(principal: Principal, item: QueueItem, memory: Memory, outcome: Done | Refusal | None) -> Card:

@@ -11,11 +11,12 @@ from typing import Any
 
 from django.contrib.sessions.backends.base import SessionBase
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from accounts.principals import Principal
 from facts.models import LegacyFact
 from memories.models import Memory, Proposal
-from statements.policy.naming import in_second_person
+from statements.policy.naming import fact_in_words, in_second_person
 
 from ..outcomes import Done
 from .queue import QueueItem
@@ -26,7 +27,7 @@ _KEY = "decided"
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """A decision: its label, the undo URL, and its object.
+    """A decision: its word in English, the undo URL, and its object.
 
     The object is one ``item`` with its current ``content`` and URL, or a ``count`` of ``noun``.
     """
@@ -38,6 +39,11 @@ class Decided:
     noun: str = "fact"
     content: str = ""
     address: str = ""
+
+    @property
+    def label(self) -> str:
+        """The word, in the language of the page."""
+        return _(self.word)
 
 
 class ReviewSession:
@@ -111,7 +117,7 @@ def _items_now(principal: Principal, items: Iterable[QueueItem]) -> Mapping[str,
     found: dict[str, tuple[str, str]] = {}
     if wanted := by_kind.get("fact"):
         facts = LegacyFact.objects.mine(principal).filter(pk__in=wanted).values_list("pk", "content")
-        found |= {f"fact-{pk}": (content, reverse("fact-page", args=[pk])) for pk, content in facts}
+        found |= {f"fact-{pk}": (fact_in_words(content), reverse("fact-page", args=[pk])) for pk, content in facts}
     if wanted := by_kind.get("memory"):
         memories = Memory.objects.visible_to(principal).filter(pk__in=wanted).values_list("pk", "content")
         found |= {

@@ -15,11 +15,19 @@ from django.utils.safestring import SafeString
 from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 
-from desk.cards import Card
+from accounts.principals import Principal
+from desk.cards import Card, told_fact
+from facts.models import LegacyFact
 
 from .times import short_day
 
 register = template.Library()
+
+
+@register.simple_tag
+def told(fact: LegacyFact, principal: Principal) -> str:
+    """Return a fact as the person is told it."""
+    return told_fact(principal, fact)
 
 
 @register.simple_tag(takes_context=True)

@@ -21,7 +21,7 @@ from memories.models import Memory, Place
 from retrieval.prepared import together
 from retrieval.search import read_columns
 from statements.models import RejectionReason, Suppression
-from statements.policy.naming import in_second_person
+from statements.policy.naming import fact_in_words, in_second_person
 
 from ..legacies.history import what_happened as what_happened_to_fact
 from ..memories.history import what_happened as what_happened_to_memory
@@ -172,7 +172,7 @@ def _of_memory(text: str) -> str:
 
 
 def _of_fact(text: str) -> str:
-    return text or _("a fact")
+    return fact_in_words(text) if text else _("a fact")
 
 
 _Rows = Callable[[Principal], QuerySet[Any]]

@@ -13,6 +13,7 @@ from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.principals import Principal
@@ -67,7 +68,7 @@ def give_back(request: PageRequest, principal: Principal, withheld_id: UUID) -> 
 
 def _give_back(principal: Principal, withheld_id: UUID) -> Done:
     withheld_restore(principal, withheld_id)
-    return Done(_("Given back"), _("Given back: it reads as it was said."))
+    return Done(gettext_noop("Given back"), _("Given back: it reads as it was said."))
 
 
 @require_POST
@@ -89,7 +90,7 @@ def withhold_also(request: PageRequest, principal: Principal, noun: str, pk: str
             if refuse := _REFUSE.get(each.object_type):
                 with suppress(Conflict, NotFound):  # It may have been withheld together with another one.
                     refuse(principal, each)
-        return Done(_("Withheld"), _("Withheld in %(found)s more.") % {"found": places_in_words(len(found))})
+        return Done(gettext_noop("Withheld"), _("Withheld in %(found)s more.") % {"found": places_in_words(len(found))})
 
     done = with_undo(principal, change)
     messages.success(request, done.text, extra_tags=done.undo)

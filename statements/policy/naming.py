@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import regex as re
 
 from accounts.scope import acting_name
-from language.second_person import second_person
+from language.second_person import second_person, told_to
 from language.shown import as_shown
 
 _USER = re.compile(r"\bthe user\b", re.IGNORECASE)
@@ -52,6 +52,20 @@ def in_second_person(text: str) -> str:
         of_user = _NAMED_SO.sub(lambda found: f"{found[1]}{name.split()[0]}", as_of_user(text, name))
     in_second = second_person(of_user)
     return text if in_second == of_user else in_second
+
+
+def names_the_user(text: str) -> bool:
+    """Whether a statement tells of "the user"."""
+    return _USER.search(text) is not None
+
+
+def fact_in_words(text: str, author: str = "") -> str:
+    """Return a fact about somebody else as the person acted for is told it.
+
+    Their own in the second person: "The user met Rosa." is "You met Rosa." With the name of another ``author``, that
+    stands for "the user". A first name alone may be somebody else's here.
+    """
+    return _USER.sub(lambda _found: author, text) if author else told_to(acting_name(), text)
 
 
 def _replaced(text: str, names: Sequence[str], is_lower: bool) -> str:

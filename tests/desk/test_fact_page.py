@@ -11,7 +11,7 @@ from facts import actions
 from journal.undo import undo
 from tests.factories import LegacyFactFactory, fact_waits
 
-from .conftest import now, opened, text, words
+from .conftest import decide, now, opened, text, words
 
 EVERYBODY = ["owner", "member", "stranger", "staff"]
 
@@ -210,3 +210,19 @@ def test_it_costs_the_same_however_much_happened(visit, owner, fact, django_asse
     client = visit(owner)
     with django_assert_num_queries(FACT_QUERIES):
         client.get(page_of(fact))
+
+
+def test_a_fact_that_tells_of_its_author_is_told_to_them_and_names_them_to_others(visit, owner, member, legacy):
+    stored = "The user met Rosa when the user was nineteen."
+    fact = LegacyFactFactory(legacy=legacy, user=owner, content=stored, visibility="shared")
+    told, name = "You met Rosa when you were nineteen.", owner.get_full_name()
+    for address in (f"/facts/{fact.pk}/", f"/legacies/{legacy.pk}/", f"/facts/{fact.pk}/erase/"):
+        page = words(visit(owner).get(address))
+        assert told in page
+        assert "the user" not in page.lower()
+    for address in (f"/facts/{fact.pk}/", f"/legacies/{legacy.pk}/?show=shared"):
+        assert f"{name} met Rosa when {name} was nineteen." in words(visit(member).get(address))
+    decide(visit(owner), fact, "edit", content=told, category=fact.category, version=fact.version)
+    assert (now(fact).content, now(fact).version) == (stored, fact.version)
+    decide(visit(owner), fact, "edit", content="You met Rosa at twenty.", category=fact.category, version=fact.version)
+    assert now(fact).content == "The user met Rosa at twenty."

@@ -6,6 +6,7 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
+from accounts.actions import preferences_set
 from accounts.queries import principal_for_person, principal_for_staff
 from desk.review.queue import END, QueueQuery
 from facts import actions
@@ -412,3 +413,13 @@ def test_reviewing_before_says_so_of_what_was_found_before_that_choice(visit, to
     assert "No agent uses it until you approve it." in page
     assert "Not used until you approve" in words(client.get("/facts/?show=waiting"))
     assert "No agent uses them until you approve them." in words(client.get("/"))
+
+
+def test_a_decision_is_told_in_the_language_of_the_page_not_in_that_in_which_it_was_made(visit, owner, waiting):
+    client = visit(owner)
+    press(client, waiting[0], "approve")
+    client.get("/review/")  # Tells it once, as it was made.
+    preferences_set(principal_for_person(owner.pk), language="de")
+    page = words(client.get("/review/"))
+    assert "Letzte Entscheidungen Bestätigt" in page
+    assert "Approved" not in page

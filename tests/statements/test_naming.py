@@ -8,7 +8,7 @@ from accounts.principals import Principal
 from accounts.scope import acting_as
 from memories.models import Memory
 from statements.models import Suppression
-from statements.policy.naming import as_of_user, in_second_person
+from statements.policy.naming import as_of_user, fact_in_words, in_second_person
 from statements.policy.resembling import RESEMBLES
 from tests.memories.rest import URL, add, refusal, url
 
@@ -95,3 +95,12 @@ def test_only_their_own_name_means_them(name, said, means):
 def test_a_statement_with_their_name_is_shown_in_the_second_person(stored, shown):
     with acting_as(Principal("user", "user:1", uuid4(), frozenset(), name="Ada Lovelace")):
         assert in_second_person(stored) == shown
+
+
+def test_a_fact_is_told_to_its_author_and_names_them_to_others():
+    fact = "The user met Rosa when the user was nineteen, and Rosa met Ada Lovelace's mother."
+    with acting_as(Principal("user", "user:1", uuid4(), frozenset(), name="Ada Lovelace")):
+        assert fact_in_words(fact) == "You met Rosa when you were nineteen, and Rosa met your mother."
+        assert fact_in_words("Ada was a midwife.") == "Ada was a midwife."
+        told = fact_in_words("The user met Rosa. Rosa taught the user's sister.", "Bo Berg")
+        assert told == "Bo Berg met Rosa. Rosa taught Bo Berg's sister."
