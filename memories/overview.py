@@ -15,7 +15,7 @@ from accounts.principals import Principal
 from retrieval.prepared import read
 
 from .cache import CachedValue, Family, read_through
-from .models import Memory
+from .models import Memory, Proposal
 from .queries import ledger_of
 from .querysets import MemoryQuerySet
 
@@ -27,13 +27,14 @@ class Overview:
     """Counts and filter values of everything that a principal sees, without expired memories.
 
     ``counts`` by state and category; ``topics`` and ``subjects`` in alphabetical order; ``agents``: ids of agents that
-    added a memory.
+    added a memory; ``changes``: the number of open proposals to change a memory or to put one away.
     """
 
     counts: Mapping[str, Mapping[str, int]]
     topics: list[str]
     subjects: list[str]
     agents: list[str]
+    changes: int = 0
 
     @property
     def states(self) -> dict[str, int]:
@@ -73,10 +74,14 @@ def _read(principal: Principal) -> CachedValue[dict[str, Any]]:
         soonest += [end] if end else []
     named = memories.exclude(subject="").order_by("subject").values_list("subject", flat=True).distinct()
     wrote = memories.exclude(agent=None).values_list("agent", flat=True).distinct()
+    proposals = Proposal.objects.visible_to(principal).open(timezone.now())
+    changes = proposals.filter(kind__in=[Proposal.Kind.UPDATE, Proposal.Kind.ARCHIVE])
+    lapses = list(changes.values_list("expires_at", flat=True))
     found = {
         "counts": counts,
         "topics": memories.topics(),
         "subjects": list(named[:MOST_SUBJECTS]),
         "agents": [str(pk) for pk in wrote],
+        "changes": len(lapses),
     }
-    return CachedValue(found, min(soonest, default=None))
+    return CachedValue(found, min([*soonest, *lapses], default=None))

@@ -129,6 +129,7 @@ def show_memories(
         "page": page,
         "groups": _groups(page, cards, totals),
         "leaving": leaving_soon(principal),
+        "changes": overview.changes,
         "near": [] if page.has_other_pages() else _near(principal, view, memories, {card.key for card in cards}),
         "next": address + view.query,
         "adding": {**BLANK, **(refused.typed if refused else {})},

@@ -259,6 +259,21 @@ def test_what_is_in_use_already(visit, owner, bot, add, said):
     assert "Once approved, it is in every prompt" in page
 
 
+def test_the_list_of_memories_leads_to_proposed_changes_which_are_no_memories_to_approve(
+    visit, owner, me, cautious, add
+):
+    bees = add(me)
+    client = visit(owner)
+    assert "to change" not in words(client.get("/memories/"))
+    actions.memory_update(cautious, bees.pk, HENS)
+    page = client.get("/memories/")
+    assert "1 proposal to change a memory waits for you. Review it" in words(page)
+    assert "1 proposal waits for your review" in words(client.get("/"))
+    assert 'href="/review/?kind=memories"' in text(page)
+    decide(client, Proposal.objects.get(), "approve", version=1)
+    assert "to change" not in words(client.get("/memories/"))
+
+
 def test_what_it_takes_the_place_of(visit, owner, me, cautious, add):
     add(me, "The user lives in Porto.", category="profile", field="city")
     add(cautious, "The user lives in Lisbon.", category="profile", field="city")
