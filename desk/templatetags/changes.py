@@ -65,4 +65,7 @@ def change_paragraph(line: Line) -> SafeString:
     if line.gone:
         gone = ngettext("(%(counter)s that is gone by now)", "(%(counter)s that are gone by now)", line.gone)
         parts.append(format_html(' <span class="soft">{}</span>', gone % {"counter": line.gone}))
+    if line.reason:
+        reason = _("Reason: %(reason)s") % {"reason": line.reason}
+        parts.append(format_html('<br><span class="soft">{}</span>', reason))
     return SafeString(f"<p>{''.join(parts)}</p>")

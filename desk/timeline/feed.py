@@ -101,7 +101,7 @@ class TimelineView:
 class Line:
     """Who did what to which objects; ``more``: further ones; ``gone``: deleted ones.
 
-    ``decides``: the change is a decision about an existing object.
+    ``decides``: the change is a decision about an existing object. ``reason``: what a moderator gave as the reason.
     """
 
     who: str
@@ -111,6 +111,7 @@ class Line:
     more: int
     gone: int
     decides: bool = False
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,9 +157,9 @@ def _folded(entries: Sequence[Entry]) -> Iterator[Entry]:
         if len(alike) < FOLDED_FROM:
             yield from alike
         else:
-            by_what: dict[str, list[Line]] = defaultdict(list)
+            by_what: dict[tuple[str, str], list[Line]] = defaultdict(list)
             for line in (line for each in alike for line in each.lines):
-                by_what[line.what].append(line)
+                by_what[line.what, line.reason].append(line)
             yield Entry(alike[0].at, list(map(_together, by_what.values())), folded=alike)
 
 
@@ -177,21 +178,23 @@ def _together(lines: Sequence[Line]) -> Line:
     named = list(dict.fromkeys(each for line in lines for each in line.named))
     more = max(0, len(named) - NAMED_AT_ONCE) + sum(line.more for line in lines)
     first = lines[0]
-    return Line(first.who, first.who_address, first.what, named[:NAMED_AT_ONCE], more, sum(line.gone for line in lines))
+    gone = sum(line.gone for line in lines)
+    return replace(first, named=named[:NAMED_AT_ONCE], more=more, gone=gone, decides=False)
 
 
 def _lines(
     changes: Sequence[Change], agents: Mapping[str, str], names: Mapping[Key, Named], user_id: UUID
 ) -> Iterator[Line]:
-    told: dict[tuple[str, str, str, bool], dict[Key, None]] = defaultdict(dict)
+    told: dict[tuple[str, str, str, bool, str], dict[Key, None]] = defaultdict(dict)
     for change in changes:
         who = who_did(change, agents, user_id)
         decides = change.event in DECISIONS
-        told[who, who_address(change, who, agents), tell(change), decides][about(change)] = None
-    for (who, address, what, decides), keys in told.items():
+        reason = str(change.meta.get("reason", "")) if change.actor_kind == ActorKind.STAFF else ""
+        told[who, who_address(change, who, agents), tell(change), decides, reason][about(change)] = None
+    for (who, address, what, decides, reason), keys in told.items():
         known = [names[key] for key in keys if key in names]
         gone = sum(key not in names and key[0] in NAMED for key in keys)
-        yield Line(who, address, what, known[:NAMED_AT_ONCE], max(0, len(known) - NAMED_AT_ONCE), gone, decides)
+        yield Line(who, address, what, known[:NAMED_AT_ONCE], max(0, len(known) - NAMED_AT_ONCE), gone, decides, reason)
 
 
 class _Step(NamedTuple):

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from playwright.sync_api import expect
 
-from accounts.queries import principal_for_person
+from accounts.queries import principal_for_person, principal_for_staff
 from assistant.erasure.actions import erasure_request, run_erasure
 from desk.timeline import feed
 from desk.timeline.pictures import picture_months, picture_relations, picture_tokens
@@ -357,3 +357,13 @@ def test_in_a_browser_it_is_narrowed_and_undone_and_fits(browse, owner, agent, l
     for address in ("/timeline/", "/timeline/pictures/"):
         page.goto(address)
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_it_tells_why_a_moderator_opened_something(visit, owner, staff):
+    memory = MemoryFactory(user=owner, content=BEES)
+    moderator = principal_for_staff(staff)
+    for reason in ("a report", "another report", "a third report"):
+        actions.memory_open(moderator, memory.pk, reason)
+    page = words(visit(owner).get("/timeline/"))
+    assert "A moderator opened it to moderate it" in page
+    assert all(f"Reason: {reason}" in page for reason in ("a report", "another report", "a third report"))
