@@ -153,10 +153,13 @@ def _show(
         Legacy.objects.visible_to(principal).with_role(principal).with_picture().filter(pk=legacy_id).first(), "legacy"
     )
     sent = Invitation.objects.visible_to(principal).outstanding(timezone.now()).filter(legacy=legacy)
+    members = members_of(principal, [legacy_id])
+    owners = [member.user_id for member in members if member.role == Member.Role.OWNER]
     context = {
         "principal": principal,
         "legacy": legacy,
-        "members": members_of(principal, [legacy_id]),
+        "members": members,
+        "only_owner": owners[0] if len(owners) == 1 else None,
         "sent": sent.select_related("inviter").order_by("-created_at", "pk"),
         "form": form,
         "days": settings.INVITATION_DAYS,

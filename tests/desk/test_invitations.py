@@ -177,6 +177,9 @@ class TestWhoKeepsIt:
         theirs, mine = (legacy.memberships.get(user=each).pk for each in (member, owner))
         assert client.post(f"/legacies/{legacy.pk}/invitations/{Invitation.objects.get().pk}/revoke/").url == page
         assert "Not accepted yet" not in words(client.get(page))
+        shown = client.get(page)
+        assert "To leave, make somebody else an owner first" in words(shown)
+        assert f"{page}{mine}/" not in text(shown)
         client.post(f"{page}{mine}/leave/")
         assert "The last owner makes somebody else an owner first." in words(client.get(page))
         client.post(f"{page}{theirs}/role/", {"role": "owner"})
