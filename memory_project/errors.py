@@ -6,6 +6,7 @@ import sys
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template import loader
+from django.urls import is_valid_path
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 
@@ -36,6 +37,18 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     if match is not None and user is not None and user.is_authenticated and was_erased(user.pk, match.kwargs):
         return _answer(request, 410, "erased", _("You erased this. Nothing of it is left."))
     return _answer(request, 404, "not_found", _("There is nothing at this address."))
+
+
+def for_forms_only(request: HttpRequest) -> HttpResponse:
+    """Return 405: an address that forms are sent to was opened; with a link to the nearest address above it."""
+    detail = _("Only forms are sent to this address, so nothing was changed.")
+    return _answer(request, 405, "not_allowed", detail, back=_above(request.path_info))
+
+
+def _above(address: str) -> str:
+    parts = address.strip("/").split("/")
+    above = ("/".join(["", *parts[:end], ""]) for end in range(len(parts) - 1, 0, -1))
+    return next(filter(is_valid_path, above), "")
 
 
 def unstorable(request: HttpRequest) -> HttpResponse:

@@ -16,9 +16,10 @@ from django.middleware.gzip import GZipMiddleware
 from django.utils.cache import has_vary_header, patch_cache_control
 from django_structlog.middlewares import RequestMiddleware
 
+from desk.translation import PROGRAMS
 from web.throttling import address_of
 
-from .errors import too_large, unstorable
+from .errors import for_forms_only, too_large, unstorable
 from .pulse import note_request
 
 Handler = Callable[[HttpRequest], HttpResponse]
@@ -38,6 +39,19 @@ class BeforeViews:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Pass the request on."""
         return self.get_response(request)
+
+
+class FormAddresses:
+    """Answers with a page, where a person opens an address that takes forms only: Django's own answer is empty."""
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        """Handle a request."""
+        answer = self.get_response(request)
+        is_opened = request.method == "GET" and not request.path_info.startswith(PROGRAMS)
+        return for_forms_only(request) if is_opened and answer.status_code == HTTPStatus.METHOD_NOT_ALLOWED else answer
 
 
 class BodyLimit(BeforeViews):

@@ -171,6 +171,7 @@ MIDDLEWARE = [
     "memory_project.middleware.CompressedPages",
     "csp.middleware.CSPMiddleware",
     "desk.translation.PageLanguage",
+    "memory_project.middleware.FormAddresses",
     "memory_project.middleware.BodyLimit",
     "memory_project.middleware.StorableTexts",
     "memory_project.middleware.PrivateAnswers",
@@ -246,11 +247,10 @@ STORAGES = {
     },
 }
 WHITENOISE_USE_FINDERS = DEBUG
-SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 CSRF_FAILURE_VIEW = "memory_project.errors.csrf_failure"
-SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_HTTPONLY = SECURE_CONTENT_TYPE_NOSNIFF = True
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_NAME = env.str("SESSION_COOKIE_NAME", default="keepsake_session")
 CSRF_COOKIE_NAME = f"{SESSION_COOKIE_NAME}_csrf"

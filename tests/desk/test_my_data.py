@@ -195,3 +195,15 @@ def test_what_is_kept_how_and_what_is_put_away_stands_there(visit, owner, legacy
     for told in ("Off: nothing is remembered", "Used once you have approved them", "Europe/Lisbon", "Português"):
         assert told in page
     assert "1 put away" in page
+
+
+@pytest.mark.parametrize(
+    ("address", "above"),
+    [("/data/erase/", "/data/"), ("/undo/1/2/", "/"), ("/memories/abc12345/approve/", "/memories/abc12345/")],
+)
+def test_opening_an_address_of_a_form_leads_to_the_page_with_the_form(visit, owner, address, above):
+    answer = visit(owner).get(address)
+    assert answer.status_code == 405
+    assert "nothing was changed" in words(answer)
+    assert f'<a href="{above}' in text(answer).split("<main")[1]
+    assert not visit(owner).put(address).content
