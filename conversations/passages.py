@@ -6,13 +6,15 @@ All positions refer to the original text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from language.reading.sentences import split_sentences
+from retrieval.text import list_words
 
 MARK = "[withheld]"
 """The text shown in place of withheld words."""
+_LABEL = re.compile(r"^\W*(?:\d+[.)](?:\s+|$))?(?:[^\W\d][\w'’-]*(?: [\w'’-]+){0,2}:\s+)?")
 _UNKNOWN = "\0"
 """Placeholder for an erased character; no stored text contains it."""
 
@@ -100,6 +102,30 @@ class Original:
         sentences = () if verbatim else self.sentences()
         around = [each for each in sentences if any(each.overlaps(one) for one in found)]
         return merged([*around, *found]) or [self.whole]
+
+
+def passages_saying(text: str, said: Sequence[str]) -> Iterator[tuple[int, Span]]:
+    """Yield which of the sentences a text says over several of its sentences or lines, and their span.
+
+    ``said`` are words in their order, between single spaces (``list_words``). Marks between the lines don't count, such
+    as those of quotations, headings and lists, nor numbers and labels of up to three words before a colon at their
+    beginning.
+    """
+    spans = list(Original(text).sentences())
+    if len(spans) < 2:
+        return
+    lines = [text[span.start : span.end] for span in spans]
+    for each in (lines, [_LABEL.sub("", line) for line in lines]):
+        words = [(word, span) for line, span in zip(each, spans, strict=True) for word in list_words(line)]
+        flat = f" {' '.join(word for word, _ in words)} "
+        for place, wanted in enumerate(said):
+            at = flat.find(wanted)
+            while at >= 0:
+                first = flat.count(" ", 0, at)
+                begin, end = words[first][1], words[first + wanted.count(" ") - 2][1]
+                if begin != end:
+                    yield place, Span(begin.start, end.end)
+                at = flat.find(wanted, at + 1)
 
 
 def asks(sentence: str) -> bool:

@@ -20,7 +20,7 @@ from retrieval.text import list_words
 from .. import policy
 from ..echoes import RejectedText
 from ..models import Message, Withheld
-from ..passages import Original, Span, asks
+from ..passages import Original, Span, asks, passages_saying
 from ..querysets import ConversationQuerySet, WithheldQuerySet
 from .withheld_rows import Cause, is_erased, one_per_erased, words_erase
 from .withheld_texts import RedactedTexts
@@ -165,6 +165,12 @@ def sentences_refused(
         for cause in held_by(_joined(parts)) - held_by(_joined(parts[1:])) - held_by(_joined(parts[:-1]))
         for part in parts
     ]
+    over_lines = [
+        Found(row.pk, span, cause)
+        for row in messages
+        for place, span in passages_saying(row.content, [words for words, *_ in told])
+        for cause in told[place][2]
+    ]
     erased: list[tuple[int, Cause]] = []
     for search in _refused_searches:
         texts, gone = search(user_id, lambda: said_now().places)
@@ -173,7 +179,7 @@ def sentences_refused(
             erased += ((number, Cause(Withheld.Cause.MESSAGE, message_id)) for number in said_now().places[gist])
     found += ((number, cause) for said, cause in refused for number in said_now().said_by(said))
     again, of_erased = ([Found(*sentences[number][:2], cause) for number, cause in each] for each in (found, erased))
-    return [*_shortest(again), *cut], _shortest(of_erased)
+    return [*_shortest(again), *cut, *over_lines], _shortest(of_erased)
 
 
 def _keep_off_record(user_id: UUID, found: Collection[Found], own: ConversationQuerySet) -> list[Found]:
