@@ -72,9 +72,9 @@ class MemoryQuerySet(StatementQuerySet["Memory"]):
         """All for staff; for a person their own, in any state and of the principal's categories.
 
         An agent sees active and archived ones, and its own proposed or quarantined ones, but none that the person
-        deleted, that left with withheld words, or that waits for its erasure. An agent that may decide for the person
-        sees all states. It sees none while the person has memory switched off. If the person reviews before use, it
-        sees unreviewed ones only if it added them.
+        deleted, that left with withheld words or rests on them, or that waits for its erasure. An agent that may decide
+        for the person sees all states. It sees none while the person has memory switched off. If the person reviews
+        before use, it sees unreviewed ones only if it added them.
         """
         if principal.kind == "staff":
             return self
@@ -94,12 +94,19 @@ class MemoryQuerySet(StatementQuerySet["Memory"]):
         refused = self.model._default_manager.filter(
             Q(deleted_why__in=_REFUSED) | Q(state_reason=ERASURE_WAITS), user_id=principal.user_id, state="archived"
         )
-        archived = Q(state="archived") & ~Q(pk__in=refused.values("pk"))
+        archived = Q(state="archived") & ~Q(pk__in=refused.values("pk")) & ~Q(pk__in=self._on_withheld(own))
         seen = own.filter(Q(state="active") | archived | waiting)
         if principal.review == "before":
             added = Q(agent_id=principal.agent_id, agent_id__isnull=False)
             seen = seen.exclude(pk__in=self._unreviewed(principal.user_id).exclude(added))
         return seen
+
+    def _on_withheld(self, own: MemoryQuerySet) -> models.QuerySet[Any, Any]:
+        """The ids of archived memories whose current wording rests only on withheld words."""
+        evidence = apps.get_model("memories", "MemoryEvidence").objects.filter(version__recorded_to__isnull=True)
+        said = evidence.filter(version__memory__in=own.filter(state="archived").values("pk"))
+        borne_out = said.exclude(QUOTES_WITHHELD).values("version__memory")
+        return said.filter(QUOTES_WITHHELD).exclude(version__memory__in=borne_out).values("version__memory")
 
     def mergeable(self, principal: Principal, *, pinned: bool = False) -> MemoryQuerySet:
         """Memories in use that may be merged with others.

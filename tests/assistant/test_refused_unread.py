@@ -3,13 +3,14 @@
 import pytest
 from django.utils import timezone
 
+from conversations.models import Withheld
 from facts.actions import fact_delete, fact_reject
 from journal.models import Ledger
 from journal.undo import undo
 from memories.actions import memories_decide, memory_archive, memory_reject
-from memories.models import Relation
+from memories.models import MemoryEvidence, Relation
 from statements.models import RejectionReason
-from tests.factories import LegacyFactFactory
+from tests.factories import ConversationFactory, LegacyFactFactory, MessageFactory
 from tests.memories.rest import contents
 from tests.memories.rest import url as memory_url
 from tests.memories.rows import archive, remember
@@ -87,6 +88,24 @@ def test_an_undo_by_the_person_has_it_told_again(api, me, owner, agent, memories
 def test_what_left_use_otherwise_stays_readable(api, agent, memories, why):
     archive(memories[0], why)
     assert telling(api(agent), *memories) >= {"one", "history", "list", "document", "command"}
+
+
+@pytest.mark.parametrize("why", ["agent", "ttl", "evicted", "merged"])
+def test_nor_one_that_left_use_before_its_words_were_withheld(api, owner, agent, memories, why):
+    """Reproduction: only what was in use left agents' reads with its words."""
+    memory = memories[0]
+    said = MessageFactory(conversation=ConversationFactory(user=owner), content="I play the harp. It rains.")
+    MemoryEvidence.objects.create(version=memory.versions.get(), message=said, quote="I play the harp.")
+    archive(memory, why)
+    assert telling(api(agent), *memories) >= {"one", "history", "document", "command"}
+    passages = [{"conversation": str(said.conversation_id), "index": said.index, "quote": "harp"}]
+    withheld = api(owner).post(f"{API}withheld/", {"passages": passages}, format="json")
+    assert withheld.status_code == 201
+    assert telling(api(agent), *memories) == set()
+    assert telling(api(owner), *memories) >= {"one", "history"}
+    row = Withheld.objects.passages().get()
+    assert api(owner).delete(f"{API}withheld/{row.pk}/").status_code == 204
+    assert telling(api(agent), *memories) >= {"one", "history", "document", "command"}
 
 
 @pytest.mark.parametrize("refuse", [fact_reject, fact_delete])
