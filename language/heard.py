@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,7 +13,8 @@ class Heard:
     ``new``: said in passing; ``noted``: requested or confirmed; ``changed``: (old, new) wordings; ``waiting``: pending
     their approval; ``doubted``: may be outdated; ``told``: about the legacy. ``refused``: they refused something;
     ``not_found``: it was found nowhere; ``along``: more went than they named; ``awaits``: some waits for them, since an
-    agent relayed that; ``in_part``: they agreed to the rest. ``agreed`` to a question. ``about``: whom the talk is
+    agent relayed that; ``in_part``: they agreed to the rest. ``decided``: a doubt about ``noted`` is
+    settled, or a change of it undone, or there is none to undo. ``agreed`` to a question. ``about``: whom the talk is
     about, if not the user. ``secret``: kind of a number or code in it, never stored.
     """
 
@@ -27,6 +29,7 @@ class Heard:
     along: bool = False
     awaits: bool = False
     in_part: bool = False
+    decided: Literal["", "holds", "away", "undone", "nothing"] = ""
     agreed: bool = False
     about: str = ""
     secret: str = ""

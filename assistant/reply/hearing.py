@@ -38,6 +38,7 @@ from statements.policy.naming import in_second_person
 from ..learn import tools
 from ..learn.learning import Part, plan_changes
 from ..learn.plan import Adding, Doubting, Plan, Rewording
+from .settling import settled_by
 
 if TYPE_CHECKING:
     from .actions import Begun
@@ -80,6 +81,8 @@ def heard_in(principal: Principal, begun: Begun, held: Message | None, near: Col
     """
     if begun.turn.refusals:
         return _heard_refusal_in_talk(principal, begun, near)
+    if held is None and (decided := settled_by(principal, begun)) is not None:
+        return decided
     return _heard(principal, begun, held, near)
 
 

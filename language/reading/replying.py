@@ -48,6 +48,14 @@ GONE_ALONG = gettext_noop(
     "What else I had learned from the same sentence went with it. Under Put away you can bring it back."
 )
 REST_NOT_KEPT = gettext_noop("The rest I don't keep.")
+DECIDED = {
+    "holds": gettext_noop("Good, I keep that: %(statements)s"),
+    "away": gettext_noop("I have put that away: %(statements)s"),
+    "undone": gettext_noop("Undone. Now I have again: %(statements)s"),
+    "nothing": gettext_noop(
+        "In this talk I find no change to undo. All changes are listed under Timeline, where each can be undone."
+    ),
+}
 SOME_WAITS = gettext_noop("Some of it is for you to decide, and waits under Review.")
 NOTHING_TO_FORGET = gettext_noop(
     "I found nothing like that to forget. Say it in the words that you used, or look for it in your memories and "
@@ -78,6 +86,7 @@ STOCK = (
     NOT_KEPT,
     GONE_ALONG,
     REST_NOT_KEPT,
+    DECIDED["nothing"],
     SOME_WAITS,
     NOTHING_TO_FORGET,
     FOUND,
@@ -130,6 +139,8 @@ def _replied(request: ReplyRequest) -> tuple[list[str], bool]:
     opening = [f"{_(NO_MODEL)} "] if request.is_first else []
     parts = [*opening]
     heard, asks = request.heard, False
+    if heard.decided:
+        return [*parts, _(DECIDED[heard.decided]) % {"statements": " ".join(heard.noted)}], False
     if heard.in_part and (kept := _confirmations(heard)):
         return [*parts, " ".join([*kept, _(REST_NOT_KEPT)])], False
     if heard.refused:
@@ -206,14 +217,14 @@ def _confirmations(heard: Heard) -> list[str]:
     ]
     if heard.waiting:
         kept.append(_("This waits until you approve it: %(statements)s") % {"statements": " ".join(heard.waiting)})
-    if heard.doubted:
-        kept.append(_("Does this still hold? It waits for your answer: %(was)s") % {"was": " ".join(heard.doubted)})
     if noted := (*heard.noted, *(heard.new if heard.noted or heard.changed or heard.doubted else ())):
         kept.append(_("I will remember %(that)s.") % {"that": _as_that_clauses(noted)})
-    elif heard.agreed and not (kept or heard.refused):
+    elif heard.agreed and not (kept or heard.refused or heard.doubted):
         kept.append(_(READ))
-    if heard.told and (kept or not heard.new):
+    if heard.told and (kept or heard.doubted or not heard.new):
         kept.append(_("Noted: %(statements)s") % {"statements": " ".join(heard.told)})
+    if heard.doubted:  # Last, so that a yes or a no answers this.
+        kept.append(_("This waits for your answer: %(was)s Does it still hold?") % {"was": " ".join(heard.doubted)})
     return kept
 
 

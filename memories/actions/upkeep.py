@@ -20,7 +20,7 @@ from conversations.models import Withheld
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import NotFound
 from language.base import EmbedderUnavailable
-from language.reading.refusals import find_named, restates
+from language.reading.refusals import find_named, lemmas, restates
 from statements.actions import PRESENT, ChangedStatement, embed_waiting, lease_unindexed, postpone_indexing
 from statements.models import Suppression
 from statements.policy.naming import as_of_user
@@ -184,8 +184,9 @@ def memories_follow_refusal(write: LedgerWrite, user_id: UUID, heard: HeardRefus
     """Archive and suppress the memories that a refusal in a conversation is about.
 
     These are memories with evidence only in the withheld words, equal ones added since, and those that the person
-    names: one memory, or all about a topic if they ask for that. If an agent relays the refusal, those that the person
-    decided about wait for them, and so do other agents'.
+    names: one memory, or all about a topic if they ask for that. What they confirmed, learned from the same words,
+    stays if it has no word of what they name. If an agent relays the refusal, those that the person decided about wait
+    for them, and so do other agents'.
     """
     present = Memory.objects.filter(user_id=user_id, state__in=PRESENT).without_vectors()
     withheld = Withheld.objects.because_of(heard.cause.type, [heard.cause.id])
@@ -194,7 +195,7 @@ def memories_follow_refusal(write: LedgerWrite, user_id: UUID, heard: HeardRefus
     others = behind.exclude(pk__in=list(quotes)).values("version__memory")
     learned = present.filter(pk__in=behind.filter(pk__in=list(quotes)).values("version__memory")).exclude(pk__in=others)
     since = present.filter(created_at__gte=heard.since, reviewed_at__isnull=True, pinned=False)
-    gone = {memory.pk: memory for memory in learned}
+    gone = {memory.pk: memory for memory in learned if not _is_beside(memory, heard)}
     name = acting_name()
     gone |= {memory.pk: memory for memory in since if restates(as_of_user(memory.content, name), heard.said)}
     gone |= {memory.pk: memory for memory in _named(present, heard)}
@@ -216,6 +217,12 @@ def memories_follow_refusal(write: LedgerWrite, user_id: UUID, heard: HeardRefus
                 conversation_id=heard.conversation_id,
                 reason=RELAYED,
             )
+
+
+def _is_beside(memory: Memory, heard: HeardRefusal) -> bool:
+    """Whether the person confirmed a memory, and names something else that its source says."""
+    confirmed = memory.reviewed_at is not None and bool(heard.named)
+    return confirmed and heard.named.isdisjoint(lemmas(as_of_user(memory.content, acting_name())))
 
 
 def _named(present: MemoryQuerySet, heard: HeardRefusal) -> list[Memory]:

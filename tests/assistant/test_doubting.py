@@ -124,6 +124,6 @@ def test_the_answer_says_so_without_a_model(owner, api, talk):
         conversation = talk(owner)
         told = text_of(say_in_chat(api(owner), conversation, GONE))
         learning.extract_messages(conversation.pk)
-    assert "Does this still hold? It waits for your answer: Your cat is called Momo." in told
+    assert "This waits for your answer: Your cat is called Momo. Does it still hold?" in told
     assert Doubt.objects.get().object_id == memory.pk
     assert Memory.objects.get(pk=memory.pk).content == CAT

@@ -317,7 +317,7 @@ class TestForgetting:
         assert tell("Forget that I told you about the swan in Laxenburg.") == NOTHING_TO_FORGET
         assert len(remembered()) == 1
 
-    @pytest.mark.parametrize("said", ["Forget that.", "Undo that", "Forget Bello."])
+    @pytest.mark.parametrize("said", ["Forget that.", "Forget Bello."])
     def test_a_question_before_is_left_alone(self, tell, settings, said):
         settings.KEEPSAKE_EMBEDDER = "bundled"
         tell("What is my mother called?")

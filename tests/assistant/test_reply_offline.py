@@ -497,7 +497,7 @@ class TestOverHTTP:
         factories.MemoryFactory(user=owner, content="Emil is seven and Frieda is four.", category="person")
         with embedder_replaced(BundledEmbedder()):
             told = text_of(say(api(owner), talk(owner), "Emil turned eight yesterday."))
-        assert "Does this still hold? It waits for your answer: Emil is seven and Frieda is four." in told
+        assert "This waits for your answer: Emil is seven and Frieda is four. Does it still hold?" in told
         assert "I will remember that Emil turned eight" in told
 
     def test_of_much_it_tells_first_who_they_are_and_that_there_is_more(self, api, owner, talk):

@@ -9,9 +9,9 @@ from .meaning import find_refusal
 from .naming import asks_about, count_extra_words, find_named, restates
 from .questions import leaves_open, may_answer
 from .records import Refusal, Turn
-from .requests import may_refuse, names_what_was_said
+from .requests import may_refuse, names_what_was_said, says_undo
 from .subjects import SentenceWords, content_words, forms_of, lemmas
-from .wording import LONGEST_ANSWER, asks_for_discretion, asks_to_keep, says_yes
+from .wording import LONGEST_ANSWER, asks_for_discretion, asks_to_keep, says_no, says_yes
 
 __all__ = [
     "LONGEST_ANSWER",
@@ -32,5 +32,7 @@ __all__ = [
     "may_refuse",
     "names_what_was_said",
     "restates",
+    "says_no",
+    "says_undo",
     "says_yes",
 ]

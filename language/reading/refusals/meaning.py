@@ -30,7 +30,7 @@ from .questions import (
     only_announces,
 )
 from .records import Refusal, Turn
-from .requests import SAYS_THIS, RefusalRequest, acts_in, flat, is_reported, judged_acts, names_what_was_said
+from .requests import SAYS_THIS, RefusalRequest, acts_in, flat, is_reported, judged_acts, names_what_was_said, says_undo
 from .subjects import SentenceWords, content_words, lemmas, shares_of
 from .wording import (
     after_opening_no,
@@ -54,8 +54,8 @@ def find_refusal(turns: Sequence[Turn], last: int) -> Refusal | None:
     """Find what the turn at position ``last`` refuses to have kept; None if nothing."""
     text = turns[last].content
     resolver = _RefusalResolver(turns, last)
-    if (part := resolver.resolve_part()) is not None:
-        return part
+    if says_undo(text) or (part := resolver.resolve_part()) is not None:
+        return resolver.resolve_undo() if says_undo(text) else part
     refusals = [each for act in _asked_by_person(text, acts_in) if (each := resolver.resolve(act)) is not None]
     if not refusals:
         learned = [] if resolver.is_agreed() else _asked_by_person(text, judged_acts)
@@ -96,7 +96,7 @@ class _RefusalResolver:
 
     def is_agreed(self) -> bool:
         """Whether the message lets the assistant keep what it asked about, maybe in the words of a no."""
-        question, said = self._question, self.turns[self.last_index].content
+        question, said = self.question, self.turns[self.last_index].content
         if question is None:
             return False
         if allows_keeping(said) or says_yes(said):
@@ -105,9 +105,13 @@ class _RefusalResolver:
             return not objects(said)
         return self._margin is not None and self._margin < SURELY_KEEPS
 
+    def resolve_undo(self) -> Refusal | None:
+        """What the assistant has just asked or announced to keep."""
+        return None if self.question is None else self._resolve_question(self.question)
+
     def resolve_part(self) -> Refusal | None:
         """What an answer refuses of several statements asked about; None if none or all of them."""
-        question = self._question
+        question = self.question
         choice = choose(question, self.turns[self.last_index].content) if question else None
         near = self._latest_told() if choice is not None else []
         if choice is None or not near:
@@ -158,7 +162,7 @@ class _RefusalResolver:
             return self._passages(after)
         if own:
             passages = [(self.last_index, own[-1].text)]
-            if self._question is not None and refers_back(own[0].text):
+            if self.question is not None and refers_back(own[0].text):
                 passages += self._previous_sentences()
             elif all(is_fragment(each.text) for each in own):
                 passages += self._previous_sentences(last_only=not act.is_learned or _means_part(inside))
@@ -167,12 +171,12 @@ class _RefusalResolver:
         previous = self._previous_sentences(last_only=act.refers_to_last or part)
         return Refusal(
             tuple(previous or [(self.last_index, each.text) for each in inside if self._latest_told()]),
-            answers_question=self._question is not None,
+            answers_question=self.question is not None,
         )
 
     def resolve_plain_no(self) -> Refusal | None:
         """What a plain no refers to: what the assistant wanted to keep; None without such a request."""
-        question = self._question
+        question = self.question
         if question is None:
             return None
         said = self.turns[self.last_index].content
@@ -185,7 +189,7 @@ class _RefusalResolver:
 
     def resolve_question_passed_over(self, refusals: Sequence[Refusal]) -> list[Refusal]:
         """What the assistant has just asked about, if the refusals name nothing else; they decline it too."""
-        question, said = self._question, self.turns[self.last_index].content
+        question, said = self.question, self.turns[self.last_index].content
         if question is None or not (question == "" or asks_to_keep(question)):
             return []
         asked = self._resolve_question(question)
@@ -241,15 +245,15 @@ class _RefusalResolver:
     def _is_announced(self) -> bool:
         """Whether nothing was asked: the assistant said that it will keep something, so anything may come next."""
         told = next((turn for turn in reversed(self.turns[: self.last_index]) if turn.role == "user"), None)
-        return bool(self._question) and only_announces(self._question or "") and not (told is not None and told.is_held)
+        return bool(self.question) and only_announces(self.question or "") and not (told is not None and told.is_held)
 
     @cached_property
     def _margin(self) -> float | None:
         """The margin of a no to the assistant's question; None if there is none, or it is not judged."""
-        return refusing_margin(self._question, self.turns[self.last_index].content) if self._question else None
+        return refusing_margin(self.question, self.turns[self.last_index].content) if self.question else None
 
     @cached_property
-    def _question(self) -> str | None:
+    def question(self) -> str | None:
         """The assistant's message that asks or announces to keep something; empty if only a held message shows it."""
         previous = self.turns[self.last_index - 1] if self.last_index else None
         if previous is not None and previous.role == "assistant" and asks_or_announces(previous.content):
@@ -305,6 +309,8 @@ class _RefusalResolver:
         told = SentenceWords.of(act.named_text)
         meant = [passage for passage, share in shares.items() if share >= least and told.may_be_restated_by(passage[1])]
         subjects = [word for word in parsed.words if word.dep in {"nsubj", "nsubjpass"}] if parsed is not None else []
+        if subjects and told.claimed:  # "that I was a tram driver" names no model of a tram.
+            meant = [each for each in meant if not told.claimed.isdisjoint(lemmas(each[1]))]
         if act.needs_recent_match and set(meant).isdisjoint(
             [*self._previous_sentences(), *((self.last_index, each.text) for each in before)]
         ):

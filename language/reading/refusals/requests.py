@@ -143,6 +143,18 @@ def may_refuse(text: str) -> bool:
     return no or bool(acts_in(line)) or has_cue(line) or _is_ordered(line)
 
 
+_UNDO = any_case(
+    rf"{SOFT}(?:(?:can|could|would|will) {YOU} )?{SOFT}(?:undo|revert|roll back)"
+    r"(?: (?:that|this|it|(?:that|this|the|your)(?: last)? (?:change|update|correction|edit|one)))?(?: again)?"
+    r"(?:,? (?:please|pls|thanks))?[.!?]*"
+)
+
+
+def says_undo(text: str) -> bool:
+    """Whether a message asks to undo the last change, and nothing else."""
+    return _UNDO.fullmatch(text.strip().replace("’", "'")) is not None
+
+
 def acts_in(line: str) -> list[RefusalRequest]:
     """The requests found by patterns, without overlaps and quotations."""
     if _MAY.search(line) is None:

@@ -182,7 +182,6 @@ def passages_and_names(*turns):
         ("Please forget Bello, thanks.", {"bello"}),
         ("Forget that.", set()),
         ("Don't keep that.", set()),
-        ("Undo that", set()),
         ("I don't want you to know that I drink cider.", {"drink", "cider"}),
         ("Please don't ever mention my sister Karin again.", {"sister", "karin"}),
     ],

@@ -1,0 +1,114 @@
+"""Short answers that decide: whether what is doubted still holds, undo of the last change, and narrow refusals."""
+
+import pytest
+
+from accounts.queries import principal_for_person
+from assistant.learn import actions as learning
+from conversations.models import Message
+from language.backends import embedder_replaced
+from language.embedders.e5.embedder import BundledEmbedder
+from language.reading.replying import DECIDED, NOT_KEPT
+from memories.actions import memory_add
+from memories.models import Memory
+from memories.records import NewMemory
+from statements.models import Doubt
+from tests import factories
+
+from .replying import say, text_of
+
+pytestmark = pytest.mark.django_db(transaction=True)
+CAT = "The user's cat is called Momo."
+
+
+@pytest.fixture(autouse=True)
+def _offline(settings):
+    settings.KEEPSAKE_EMBEDDER = "hashing"
+
+
+@pytest.fixture
+def tell(api, owner, talk):
+    """``tell(content)``: say it, have a worker read what is to be read, and return the answer's text."""
+    conversation = talk(owner)
+
+    def tell(content):
+        text = text_of(say(api(owner), conversation, content))
+        learning.extract_messages(conversation.pk)
+        return text
+
+    return tell
+
+
+def remembered():
+    return sorted(Memory.objects.filter(state="active").values_list("content", flat=True))
+
+
+@pytest.fixture
+def doubted(tell, owner):
+    with embedder_replaced(BundledEmbedder()):
+        memory_add(principal_for_person(owner.pk), NewMemory(CAT, "person"))
+        told = tell("Momo died on Friday, we buried her under the lilac.")
+    assert "This waits for your answer: Your cat is called Momo. Does it still hold?" in told
+    assert Doubt.objects.open_of(owner.pk, "memory").count() == 1
+
+
+@pytest.mark.usefixtures("doubted")
+def test_a_yes_settles_what_is_asked_to_hold(tell, owner):
+    assert tell("Yes") == "Good, I keep that: Your cat is called Momo."
+    assert CAT in remembered()
+    assert not Doubt.objects.open_of(owner.pk, "memory").exists()
+
+
+@pytest.mark.usefixtures("doubted")
+def test_a_no_puts_it_away(tell, owner):
+    assert tell("No") == "I have put that away: Your cat is called Momo."
+    assert CAT not in remembered()
+    assert not Doubt.objects.open_of(owner.pk, "memory").exists()
+
+
+@pytest.mark.usefixtures("doubted")
+def test_a_yes_to_something_else_settles_nothing(tell, owner):
+    tell("I'm so tired today.")
+    tell("Yes")
+    assert Doubt.objects.open_of(owner.pk, "memory").count() == 1
+
+
+@pytest.mark.parametrize("said", ["undo that", "Please revert the last change.", "can you undo that?"])
+def test_the_last_change_is_undone_and_told(tell, owner, said):
+    memory = factories.MemoryFactory(user=owner, content="Sarah works on the Platform team.", subject="Sarah")
+    assert "Updated: Sarah works on the Design team." in tell("Sarah works on the Design team now.")
+    assert tell(said) == "Undone. Now I have again: Sarah works on the Platform team."
+    memory.refresh_from_db()
+    assert memory.content == "Sarah works on the Platform team."
+    assert "Design team now" in Message.objects.get(index=0).content
+
+
+@pytest.mark.parametrize("embedder", ["hashing", "bundled"])
+def test_without_a_change_it_says_where_they_are(tell, settings, embedder):
+    settings.KEEPSAKE_EMBEDDER = embedder
+    tell("What is my mother called?")
+    assert tell("Undo that") == DECIDED["nothing"]
+    assert Message.objects.get(index=0).content == "What is my mother called?"
+
+
+def test_undo_right_after_the_question_whether_to_keep_it_refuses_it(tell):
+    tell("Alec is my boss by the way.")
+    assert tell("Undo that.") == NOT_KEPT
+    assert "Alec" not in Message.objects.get(index=0).content
+
+
+def test_a_clause_takes_no_memory_that_shares_its_topic_only(tell):
+    tell("In between I finished the model of the 1952 tram and my sister Margriet came to stay.")
+    tell("Yes")
+    before = remembered()
+    assert before
+    tell("Don't remember that I was a tram driver.")
+    assert remembered() == before
+    assert "1952 tram" in Message.objects.get(index=0).content
+
+
+def test_what_was_confirmed_of_the_same_sentence_stays_without_a_word_of_what_is_named(tell):
+    tell("My brother Paul lives in Graz and I am afraid of thunderstorms.")
+    tell("Yes")
+    assert len(remembered()) == 2
+    tell("Forget that I am afraid of thunderstorms.")
+    assert remembered() == ["The user's brother Paul lives in Graz."]
