@@ -164,12 +164,15 @@ ON CONFLICT DO NOTHING
 def graph_copy(principal: Principal, thread: str, to: str) -> None:
     """Copy all states and writes of a thread to the thread ``to``. Rows that ``to`` already has are kept.
 
-    Raises NotAllowed without the scope, Gated (422) for the name of the copy.
+    Raises NotAllowed without the scope, NotFound for an unknown thread, Gated (422) for the name of the copy.
     """
     user_id = must_write(principal)
     check_labels(principal, to)
     values = {"user": user_id, "agent": principal.agent_id, "thread": thread, "to": to}
     with ledger_write(principal.actor, user_id), connection.cursor() as cursor:
+        rows = (each.objects.written_by(principal).filter(thread=thread) for each in (Checkpoint, CheckpointWrite))
+        if not any(each.exists() for each in rows):
+            raise NotFound("There is no such thread.")
         for model in (Checkpoint, CheckpointWrite):
             columns = [str(each.column) for each in model._meta.concrete_fields if each.name not in {"id", "thread"}]
             names = ", ".join(f'"{each}"' for each in columns)

@@ -218,7 +218,7 @@ def test_a_thread_is_copied_whole_and_stays(api, agent, other_agent):
         assert api(agent).post(f"{GRAPHS}copy/", {"thread": "t1", "to": "t2"}).status_code == 204
     copied, whole = graphs(api(agent), thread="t2"), graphs(api(agent), thread="t1")
     assert [each | {"thread": "t1"} for each in copied] == whole
-    api(other_agent).post(f"{GRAPHS}copy/", {"thread": "t1", "to": "t2"})
+    assert api(other_agent).post(f"{GRAPHS}copy/", {"thread": "t1", "to": "t2"}).status_code == 404
     assert graphs(api(other_agent)) == []
 
 

@@ -22,6 +22,11 @@ def as_conversation(name):
     return lambda client, talk, value: client.post(CONVERSATIONS, {name: value})
 
 
+def as_copy(client, talk, value):
+    client.put(f"{CHECKPOINTS}a/", {"state": {}}, format="json")
+    return client.post("/api/v1/graph-checkpoints/copy/", {"thread": "a", "to": value}, format="json")
+
+
 WAYS = {
     "run_id": as_memory("run_id"),
     "external_id": as_memory("external_id"),
@@ -32,9 +37,7 @@ WAYS = {
         f"{CONVERSATIONS}{talk.pk}/messages/", {"role": "user", "content": "Hello.", "speaker": value}
     ),
     "thread": lambda client, talk, value: client.put(f"{CHECKPOINTS}{value}/", {"state": {}}, format="json"),
-    "copy": lambda client, talk, value: client.post(
-        "/api/v1/graph-checkpoints/copy/", {"thread": "a", "to": value}, format="json"
-    ),
+    "copy": as_copy,
 }
 
 

@@ -14,6 +14,7 @@ from assistant.recall.turn import prepare_turn
 from conversations.actions import conversation_create
 from desk.memories.history import make_memory_history
 from desk.timeline.feed import TimelineView, read_timeline
+from journal.leases import claim_job, open_job
 from journal.models import JobRun, ModelUse, OperationEvent
 from language.base import ModelUnavailable, Usage
 from language.consolidating import Compared
@@ -245,6 +246,10 @@ def test_by_hand_is_said_what_was_not_done(owner, model, settings):
     embedded(owner, ODD, SAME_ODD)
     model.failures = 1
     with pytest.raises(CommandError, match="not done"):
+        by_hand(owner)
+    JobRun.objects.all().delete()
+    assert claim_job(open_job("consolidate", owner.pk, user_id=owner.pk).pk, lease_seconds=3_600) is not None
+    with pytest.raises(CommandError, match=r"has it until \d\d:\d\d:\d\d UTC.* run this again then"):
         by_hand(owner)
     settings.CONSOLIDATE_MOST_ARCHIVED = 0
     JobRun.objects.all().delete()

@@ -38,8 +38,13 @@ class Command(BaseCommand):
             self._list(user)
             return
         job = person_consolidate(user.pk)
+        if job.lease_until is not None:
+            raise CommandError(
+                f"It is not done: another process works on it, and has it until {job.lease_until:%H:%M:%S} UTC. It "
+                "renews that while it runs. If it was killed, run this again then: it is gone on with."
+            )
         if job.state != job.State.DONE:
-            raise CommandError(f"It is not done: {job.error_code or 'another process works on it'}. Try again later.")
+            raise CommandError(f"It is not done: {job.error_code}. Try again later.")
         self.stdout.write(f"{job.result.get('merged', 0)} merged.")
         if job.result.get("asked"):
             self.stdout.write("The person is asked first: a plan waits on the page Tidy up.")
