@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from journal.exceptions import Gated
+from language.reading.words import KIN
 from retrieval.text import SIMPLE, detect_config
 
 from .form import LONGEST, LONGEST_EXTRACTED, check_form, check_third_person
@@ -58,6 +59,9 @@ _PREFACE = re.compile(
     r"(?:sure|certainly|of course|okay|ok|great|got it|sorry|thank(?:s| you)|absolutely|alright|understood)\b\s*[!,.:]?"
     r"|(?:here(?:['’]s| is| are)|based on|according to|in) (?:the |this )?"
     r"(?:memor|conversation|transcript|talk|chat|message|what)"
+    r"|(?:based on|according to|given|as (?:mentioned|noted|stated|discussed|said|described)(?: in)?) (?:the )?"
+    r"(?:above|below|before|earlier|previous(?:ly)?|following)\b"
+    r"|(?:furthermore|moreover|additionally|in (?:summary|conclusion)|to (?:summari[sz]e|conclude|sum up))\b,"
     r"|the (?:conversation|chat|dialogue)\b|(?:please )?remember (?:that|to)\b|please\b"
     r"|(?:noted|memory (?:updated|saved|added|stored))\b",
     re.IGNORECASE,
@@ -70,6 +74,30 @@ _TOLD = re.compile(
 _ANSWER = re.compile(
     r"(?:the )?user (?:said|says|answered|replied) (?:yes|no|ok|okay|so|that|it|nothing)\W*", re.IGNORECASE
 )
+_TELLS_NOTHING = re.compile(
+    r"(?:the )?user (?:mentioned|mentions|sa(?:id|ys)|talk(?:ed|s) about|ask(?:ed|s)(?: about)?) (?:(?:some|any)thing"
+    r"(?: about [\w ]+)?|things|stuff|hello|hi|hey|(?:good)?bye|thanks|thank you|good (?:morning|evening|night))\W*",
+    re.IGNORECASE,
+)
+_KNOWN = r"(?:known|clear|specified|provided|given|mentioned|stated|disclosed|available)"
+_MISSING = re.compile(
+    r"(?:there (?:is|was) )?no (?:information|mention|details?|data|indication)\b.*"
+    rf"|(?:nothing (?:is|was) |it (?:is|was) (?:un|not )){_KNOWN} (?:about|of|where|what|when|who|whether|if|how)\b.*"
+    r"|(?:the )?user (?:did not|didn['’]t|has not|hasn['’]t) (?:sa(?:y|id)|mention(?:ed)?|specif(?:y|ied)|stated?"
+    r"|disclosed?) (?:where|what|when|who|how|which|whether|if|any)\b(?!.* to [A-Z]).*"
+    r"|(?:the )?user['’]s (?P<what>[\w ]{2,40}?) (?:is|are|was|were|(?:has|have) been)"
+    rf" (?:un(?:known|clear|specified)|not(?: yet)? {_KNOWN})\W*",
+    re.IGNORECASE,
+)
+_OF_NOTHING_NAMED = re.compile(
+    r"(?:[Tt]he )?[Uu]ser(?:['’]s [a-z]+(?: [a-z]+)?)? (?:(?!(?:and|or|but|an?|the|that|when|how|if|some|any|no|his"
+    r"|her|their|its)\b)[a-z'’]+ ){1,3}?(?:it|this|that|these|those|them|him|her|there)(?: (?:every|each|all the time"
+    r"|a lot|too|also|as well|often|daily|weekly|again|now|very much|most|best|more)\b.*)?\W*"
+)
+"""Only the user, and a pronoun: "The user does that every day."."""
+_EITHER_OF_TWO = re.compile(
+    r"(?:When|After|Before|While|As|Since|Because|If) [^,]*\b[A-Z]\w+ [^,]*\b[A-Z]\w+[^,]*, (?:s?he) .*\b(?:him|her)\b"
+)
 _TO_SOMEBODY = re.compile(r"\b(?:to|for|with) (?:him|her|them)\W*$", re.IGNORECASE)
 _LABEL = re.compile(
     r"(?:content|fact|facts|memory|memories|output|summary|note|answer|result|category|statement|insight|user_\w+|\w+_\w+)"
@@ -81,15 +109,17 @@ _MARKUP = re.compile(
     r"|\\n|\\u[0-9a-f]{4}"
 )
 _PLACEHOLDER = re.compile(
-    r"\[(?![a-z ]+ removed\])[a-z][a-z ]*\]|\{[a-z][a-z_ ]*\}|\bTODO\b|\blorem ipsum\b"
+    r"\[(?![a-z ]+ removed\])[A-Za-z][A-Za-z_ ]*\]|[{<][A-Za-z][A-Za-z_ ]*[}>]|\bT(?:ODO|BD)\b|\blorem ipsum\b"
+    r"|(?<!\S)[a-z]+ X{3,}\W*$|\bXX+[/.-]XX+\b|_{3,}"
     r"|\b(?:is|are|email|named?) (?:undefined|NaN|null|None)\b"
 )
 _CUT = re.compile(
-    r"(?:[,:\-–]|\.\.\.|…|\b(?:and|or|but|the|a|an|in|at|of|to|with|from|by|for|is|are|was|called|named|likes|loves|hates|"
+    r"(?:[,:\-–]|\.\.\.|…|\b(?:and|or|but|the|(?-i:a)|an|in|at|of|to|with|from|by|for|is|are|was|called|named|likes|loves|hates|"
     r"has|prefers|wants|because))[\s.]*$",
     re.IGNORECASE,
 )
 _REPEATED = re.compile(r"\b(\w+(?: \w+)?)(?: \1\b){2,}|(\w)\2{9,}", re.IGNORECASE)
+_LETTERED = re.compile(r"\(?A[.)]\s.*[.;,]\s+\(?B[.)]\s|\(?a[.)]\s.*[.;,]\s+\(?b[.)]\s")
 _BULLET = re.compile(r"(?:^|\s)(?:[-*•]|\(?\d{1,2}[.)])\s+(?=\S)")
 _FIELDS = re.compile(r"\b[A-Z][a-z]+: [^,|;]+[|,;] [A-Z][a-z]+: ")
 _SENTENCES = re.compile(r"(?<=[^\W\d_]{2})[.!](?=\s+[^\W\d_a-z]|\s*$)|[。！]")
@@ -207,6 +237,18 @@ def _is_by_pronoun(text: str) -> bool:
     return not _IT_OF_NOTHING.match(text) or (bool(_TO_SOMEBODY.search(text)) and "user" not in text.lower())
 
 
+def _tells_nothing(text: str) -> bool:
+    if _ANSWER.fullmatch(text) or _TELLS_NOTHING.fullmatch(text):
+        return True
+    missing = _MISSING.fullmatch(text)
+    # A father can be unknown.
+    return missing is not None and KIN.keys().isdisjoint((missing["what"] or "").casefold().split())
+
+
+def _is_of_nothing_named(text: str) -> bool:
+    return bool(_OF_NOTHING_NAMED.fullmatch(text) or _EITHER_OF_TWO.match(text))
+
+
 def _is_several(text: str) -> bool:
     whole = _TITLES.sub("Title", text)
     parts = [part for part in re.split(r";|\|", whole) if part.strip()]
@@ -219,7 +261,9 @@ def _is_several(text: str) -> bool:
 
 
 def _is_list(text: str) -> bool:
-    return bool(re.match(r"\s*[-*•]\s", text)) or len(_BULLET.findall(text)) > 1 or bool(_FIELDS.search(text))
+    if re.match(r"\s*[-*•]\s", text) or _LETTERED.match(text):
+        return True
+    return len(_BULLET.findall(text)) > 1 or bool(_FIELDS.search(text))
 
 
 def _is_fragment(text: str) -> bool:
@@ -249,7 +293,8 @@ _ENGLISH: tuple[_Rule, ...] = (
     (_PREFACE.match, gettext_noop("The text speaks about the conversation: write the statement alone.")),
     (_TOLD.search, gettext_noop("The text speaks about the conversation: write the statement alone.")),
     (_is_several, gettext_noop("The text says several things: write each as a statement of its own.")),
-    (_ANSWER.fullmatch, gettext_noop("The text says nothing.")),
+    (_tells_nothing, gettext_noop("The text says nothing.")),
+    (_is_of_nothing_named, gettext_noop("The text has a pronoun: say whom or what it stands for.")),
     (_CUT.search, gettext_noop("The text breaks off.")),
     (_is_fragment, gettext_noop("The text is a part of a sentence: say who or what it is about.")),
 )

@@ -102,6 +102,8 @@ def _means_somebody(pronoun: re.Match[str], text: str) -> bool:
     word, before = pronoun.group(), text[: pronoun.start()]
     if word == "I":
         previous = re.search(r"([\w'’]+)\s+$", before)
+        if previous is not None and re.match(r" [A-Z][a-z]", text[pronoun.end() :]):
+            return False  # "The I Ching".
         return previous is None or previous[1].islower() or bool(_BEFORE_PRONOUN.fullmatch(previous[1]))
     return word[0].islower() or word[:2] in {"I'", "I’"} or bool(_SENTENCE_START.search(before))
 
