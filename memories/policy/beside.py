@@ -9,7 +9,7 @@ from accounts.policy.names import spelled_out
 from accounts.principals import Principal
 from language.gates.judging import Meaning
 from language.shown import as_shown
-from language.third_person import OF_THE_USER
+from language.third_person import OF_THE_USER, SHORT_CHARACTERS
 
 from ..models import Memory
 from .fields import MAY_SET_A_FIELD, PRONOUNS_ALONE, SENTENCES, compiled, field_of, may_set_field
@@ -51,7 +51,8 @@ def reason_for_document(principal: Principal, content: str, subject: str, verbat
     """Why a verbatim text by somebody else than the person waits for them, or "": it may set a personal field."""
     if not verbatim or subject or principal.speaks_as_person:
         return ""
-    return MAY_SET_A_FIELD if may_set_field(content, principal.name) else ""
+    is_labelled = len(content) <= SHORT_CHARACTERS and gives_field_by_itself([content])
+    return MAY_SET_A_FIELD if is_labelled or may_set_field(content, principal.name) else ""
 
 
 def reason_filed(principal: Principal, content: str, filing: Mapping[str, Any], meaning: Meaning | None = None) -> str:

@@ -29,9 +29,11 @@ _CLEAR = {
     r"|(?<=['’]s |my )name|name(?= (?:of|for) )"
     r"|(?:(?:preferred|usual) )?(?:nick(?:name)?|moniker|form of address|salutation)|(?:pet|call(?:ing)?) name"
     r"|(?:(?:is|to be|being) )?(?:called|addressed|known|referred to)(?: as)?|goes by"
-    r"|(?:what|how) to (?:call|address)(?: (?:the user|them|me))?",
+    r"|(?:what|how) to (?:call|address)(?: (?:the user|them|me))?|who ?am ?i|who (?:the user|I) (?:is|am)"
+    r"|(?:(?:it|this|that)(?:['’]s| is) )?what (?:the user|I) (?:goes|go|answers|answer) (?:by|to)",
     Field.PRONOUNS: r"(?:(?:preferred|personal|chosen|gender) )*pronouns?",
     Field.CITY: r"(?:(?:current|present|main) )*(?:place|city|town|country) of residence|(?:home|postal) address"
+    r"|(?<=['’]s |my )place"
     r"|(?:city|town|place|where) (?:(?:where|in which|that) )?(?:the user|I|they)"
     r" (?:(?:now|currently) )?(?:lives?|sleeps?)",
     Field.LANGUAGE: r"(?:(?:preferred|native|first|mother|main|chosen|primary|spoken|everyday) )+(?:languages?|tongue)"

@@ -25,6 +25,11 @@ GIVES = [
     {"topics": ["home address"], "content": "Rua do Sol 12, Faro."},
     {"metadata": {"nick": "Robin"}, "content": "The user bought a lamp."},
     {"metadata": {"Robin": "preferred_name"}, "content": "The user bought a lamp."},
+    {"metadata": {"whoami": "Robin"}, "content": "The user bought a lamp."},
+    {"topics": ["Robin: what I answer to"], "content": "The user bought a lamp."},
+    {"subject": "My place", "content": "Faro, by the lighthouse."},
+    {"content": "Nick: Robin", "verbatim": True},
+    {"content": "Who am I? - Robin", "verbatim": True},
 ]
 ORDINARY = [
     {"subject": "Home", "content": "The user painted the kitchen blue."},
@@ -33,6 +38,8 @@ ORDINARY = [
     {"subject": "Language", "content": "The user studies Dutch on Mondays."},
     {"subject": "Name", "content": "The user has a cat named Robin."},
     {"subject": "Anna's home", "content": "A houseboat in Faro."},
+    {"subject": "Anna's place", "content": "A houseboat in Faro."},
+    {"content": "Lamp: Robin", "verbatim": True},
     {"subject": "Home (renovation)", "content": "The user bought a lamp."},
     {"subject": "Dentist, address", "content": "The user bought a lamp in Faro."},
     {"topics": ["home", "kitchen", "Faro"], "content": "The user bought a lamp."},
