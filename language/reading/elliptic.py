@@ -56,6 +56,8 @@ _TIMES = (
         re.compile(rf"(?i)(?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{_MONTH})\b|(?:{_MONTH}) \d{{1,2}}\b(?!\d)"),
         "on ",
     ),
+    (re.compile(rf"(?i)the (?:[a-z]+-)?(?:first|second|third|[a-z]+th) of (?:{_MONTH})"), "on "),
+    (re.compile(rf"(?i)(?:[a-z]+-)?(?:first|second|third|[a-z]+th) of (?:{_MONTH})"), "on the "),
     (
         re.compile(
             rf"(?i)(?:\d{{4}}|the (?:\d{{2}}|(?:early|late) )|(?:the )?(?:spring|summer|autumn|winter)|{_MONTH})"
@@ -79,6 +81,9 @@ _WITH_TO = listed("teach want hope plan like love learn try promise")
 _ON = listed("farm island coast estate street road")
 _DWELLINGS = _ON | listed("village town city cottage house flat apartment suburb hamlet countryside mountains valley")
 _ACTIVITIES = listed("sport exercise instrument language")
+_INDEFINITE = frozenset({"a", "an", "any", "some"})
+_LIGHT_VERBS = listed("have do get be make take give leave")
+"""What one has may be answered with what it is like: "Did he have a temper?"."""
 _FAVOURITES = frozenset({"favourite", "favorite"})
 _NOMINAL = frozenset({"NOUN", "PROPN", "NUM"})
 
@@ -224,6 +229,9 @@ class _Answer:
         is_infinitive = (
             self.parsed.words[0].tag == "TO" and self.question.rest[:1] and self.question.rest[0].lemma in _WITH_TO
         )
+        words = self.parsed.words
+        if low[-1:] == [words[0].low] and rest[-1].pos == "ADP" and len(words) > 2:  # "Of what?" "Of the telephone."
+            return _joined(said, verb, rest, self.parsed.text[words[1].start : -1])
         return self._with_object(self.text) if self.is_nominal or is_infinitive else ""
 
     def _of_occupation(self, said: str) -> str:
@@ -345,8 +353,10 @@ class _Answer:
         if self.root.pos == "NUM":
             return True
         kin = KIN.keys() | KIN_PLURALS
+        is_any = any(each.low in _INDEFINITE for each in self.question.parsed.children(asked))
         return (
             self.root.lemma == asked.lemma
+            or (is_any and self.question.parsed.head(asked).lemma not in _LIGHT_VERBS)
             or asked.lemma in _ACTIVITIES
             or (self.root.low in kin and asked.low in kin)
             or (self.root.low in PETS and asked.lemma in {"pet", "animal"})

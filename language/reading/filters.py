@@ -286,7 +286,8 @@ def _is_lasting(clause: Clause, complements: Sequence[Word]) -> bool:  # noqa: P
     if lemma == "call" and past and clause.children("oprd"):
         return True  # "I called her Nana."
     if lemma == "miss":
-        return any(clause.parsed.child(each, "poss") is not None for each in clause.children("dobj"))
+        missed = (part for each in clause.children("dobj") for part in clause.parsed.subtree(each))
+        return any(each.dep == "poss" for each in missed)
     if lemma in {"know", "remember", "forget", "mind"}:
         return bool(lows & {"never", "always"})
     return False
@@ -299,6 +300,8 @@ def says_too_little(clause: Clause, person: Person, content: Sequence[Word]) -> 
         return not content
     if head.lemma in {"do", "have"} and not clause.children("dobj", "ccomp", "xcomp", "acomp", "prep", "nsubjpass"):
         return True
+    if head.lemma == "meet" and person.role == "user" and not clause.children("dobj", "conj", "prt"):
+        return all(each.low != "with" for each in clause.children("prep"))
     said = clause.children(*_OBJECTS - {"prt"}) if head.lemma in _MOVES and head.tag == "VBD" else []
     if said and all(_is_when(clause.parsed, each) for each in said):
         return True

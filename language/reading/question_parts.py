@@ -32,7 +32,10 @@ class QuestionParts:
         """Its parts; None if it is not understood, or about the one who asks."""
         parsed = parse(f"{text[:1].upper()}{text[1:]}")
         words = [each for each in parsed.words if each.pos != "PUNCT"] if parsed else []
-        if parsed is None or not words or any(each.low in _UNCLEAR or each.dep == "neg" for each in words):
+        if parsed is None or not words or any(each.low in _UNCLEAR for each in words):
+            return None
+        denied = [each for each in words if each.dep == "neg"]
+        if denied and not (words[0].low == "what" and denied[0].low in {"n't", "not"} and len(denied) == 1):
             return None
         if words[2:] and words[0].low in _HAVE and not any(each.tag == "VBN" for each in words):  # "Had he sisters?"
             return cls.of(f"{_HAVE[words[0].low]} {words[1].text} have {text[words[2].start :]}")
@@ -45,7 +48,8 @@ class QuestionParts:
 
     @classmethod
     def _with_auxiliary(cls, parsed: Parsed, words: Sequence[Word], place: int) -> QuestionParts | None:
-        gap, auxiliary, after = words[:place], words[place], words[place + 1 :]
+        gap, auxiliary = words[:place], words[place]
+        after = [each for each in words[place + 1 :] if each.dep != "neg"]
         root = next((each for each in words if each.head == each.index), auxiliary)
         subject = next((each for each in parsed.children(root) if each.dep in NOUN_SUBJECTS), None)
         if subject is None and gap and root is auxiliary and root.lemma == "be":  # "Who is Tom?"
@@ -91,6 +95,8 @@ class QuestionParts:
         """Subject, verb and the words after it, as a statement has them."""
         said = text_of(self.subject, of_subject=True)
         low, rest = self.auxiliary.low, [each for each in self.rest if each.low not in {"ever", "often"}]
+        if any(each.dep == "neg" for each in self.parsed.words):  # "What couldn't he abide?"
+            return said, f"{low if low != 'ca' else 'can'} not", rest
         if self.auxiliary.lemma.lower() != "do" or not rest or self.is_what_done:
             form = {"'s": "is"}.get(low, low)
             return said, _OF_MINE.get(form, form) if self.of_user else form, rest

@@ -7,6 +7,7 @@ import pytest
 from language.base import ExtractionRequest, Utterance
 from language.reading.elliptic import complete_answer
 from language.reading.statements import read
+from tests.language.offline_talk import conversation
 
 AT = datetime(2026, 11, 20, 18, tzinfo=UTC)
 
@@ -124,3 +125,30 @@ def test_what_somebody_had_is_no_name_of_theirs():
 
 def test_the_question_alone_says_nothing():
     assert learned("When did you stop stealing?", "What do you mean?") == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer", "expected"),
+    [
+        ("When did she die?", "The sixth of December 2004.", "Rosa died on the sixth of December 2004."),
+        ("What couldn't she abide?", "Garlic and noise.", "Rosa could not abide garlic and noise."),
+        ("What did she not like?", "Doctors.", "Rosa did not like doctors."),
+        ("What was she afraid of?", "Of the telephone.", "Rosa was afraid of the telephone."),
+        ("Did she support a team?", "Millwall.", "Rosa supported Millwall."),
+    ],
+)
+def test_denials_indefinites_and_days_are_completed(asked, answer, expected):
+    talk = conversation("My grandmother Rosa baked.", f"guide> {asked}", answer, legacy="Rosa")
+    assert expected in [one.content for one in read(talk).statements]
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        ("Did she leave you any advice?", '"Eat."'),
+        ("Where did you meet?", "In Ulm."),
+    ],
+)
+def test_what_does_not_answer_the_question_is_not_completed(asked, answer):
+    talk = conversation("My grandmother Rosa baked bread.", f"guide> {asked}", answer)
+    assert not [one for one in read(talk).statements if one.index > 1]
