@@ -300,7 +300,10 @@ class PlanWriter:
         if isinstance(ready, ReadyAddition):
             verdicts = ready.verdicts if self.principal.agentic_memory else None
             policy = replace(self._policy(ready.step), insist=True, verdicts=verdicts, among_others=True)
-            prepared = replace(ready.prepared, new=self._attributed(ready.prepared.new, ready.step))
+            # Their own word sets no field by its meaning alone: a liking for a singer would replace their name.
+            own = policy.consent and not policy.relayed
+            new = ready.step.new if own else ready.prepared.new
+            prepared = replace(ready.prepared, new=self._attributed(new, ready.step))
             outcome = record_new(
                 self.write, self.principal, prepared, policy, conversation_id=self.conversation.pk, said=said
             )

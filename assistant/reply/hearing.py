@@ -34,6 +34,7 @@ from memories.policy import writing as filing
 from memories.queries import kept_by_person
 from memories.records import WritePolicy
 from statements.policy.naming import in_second_person
+from statements.wording import Embedded
 
 from ..learn import tools
 from ..learn.learning import Part, plan_changes
@@ -266,6 +267,13 @@ def _told(principal: Principal, plan: Plan, told: Collection[str], *, agreed: bo
     wanted = [each for each in adding if each.consent or agreed]
     rewording = [each for each in plan.steps if isinstance(each, Rewording)]
     kept: Collection[str] = ()
+    meanings = [each.statement for each in Embedded.of_each([each.content for each in rewording])]
+    fields = {
+        each.known.id: each.known.field
+        or filing.said_field(principal, each.content, each.known.kind, each.known.subject, meaning)
+        for each, meaning in zip(rewording, meanings, strict=True)
+        if not filing.keeps_value(each.known.content, each.content)
+    }
     if relayed and rewording:
         known = Memory.objects.filter(pk__in=[each.known.id for each in rewording]).without_vectors()
         kept = kept_by_person(principal, known, WritePolicy(relayed=True))
@@ -275,10 +283,9 @@ def _told(principal: Principal, plan: Plan, told: Collection[str], *, agreed: bo
         if isinstance(step, Adding):
             field = step.new.field
         else:
-            known = step.known
-            if known.id in kept:
+            if step.known.id in kept:
                 return True
-            field = known.field or filing.said_field(principal, step.content, known.kind, known.subject)
+            field = fields.get(step.known.id, "")
         settled = filing.is_settled(principal, step.consent or agreed, relayed, field)
         return not settled and (principal.review == "before" or bool(field))
 

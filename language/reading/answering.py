@@ -61,6 +61,7 @@ _SAME_KIN = listed("mother father grandmother grandfather sister brother aunt un
 """Kin whose words in ``KIN`` are synonyms."""
 _OF_OTHERS, _OF_ONE_VALUE = frozenset({"family", "pets", "marriage"}), frozenset({"name", "age", "marriage"})
 """Topics that are about others in any case, and those that only their own statements answer."""
+_OVER = regex.compile(r"\bno longer\b")
 _OF_YOU = regex.compile(r"\b[Yy]ou\b|“[^”]*\b(?:I|[Mm]y)\b")
 
 
@@ -165,9 +166,13 @@ def _differ_in_time(one: Source, other: Source) -> bool:
 
 
 def _remembered(question: str, found: Sequence[Source]) -> list[Source]:
-    """Prefer memories to quotations, unless the question is about what was said: memories are up to date."""
+    """Prefer memories to quotations, unless the question is about what was said: memories are up to date.
+
+    What is over comes last.
+    """
     kept = [source for source in found if not source.quoted]
-    return list(found) if not kept or ASKS_WHAT_WAS_SAID.search(question) else kept
+    kept = list(found) if not kept or ASKS_WHAT_WAS_SAID.search(question) else kept
+    return sorted(kept, key=lambda source: not source.quoted and _OVER.search(source.text) is not None)
 
 
 def _of_them_first(question: str, found: Sequence[Source]) -> list[Source]:
@@ -207,7 +212,7 @@ def _kinds(wanted: Iterable[str], source: Source) -> set[str]:
 def _is_own(source: Source, question: str) -> bool:
     """Whether a source is about the person's own habits, where the question asks for them ("do I swim?")."""
     done = WHAT_I_DO.search(question)
-    if done is None:
+    if done is None or ASKS_WHAT_WAS_SAID.search(question):
         return True
     verb = done["verb"].casefold()
     theirs = {f"{verb}s", f"{verb}es", f"{verb.removesuffix('y')}ies"}

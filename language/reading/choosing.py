@@ -16,16 +16,18 @@ from language.base import ExtractionRequest, KnownMemory, MemoryCandidate, ToolC
 from .candidates import EXPLICIT_IMPORTANCE, memory_candidates
 from .compare import Saying, compare, parse_pairs
 from .corrections import Correction, corrections_in
+from .figures import THOUSANDS
 from .filters import is_prompt_injection
 from .kinds import is_health, subject_after
 from .lexicon import is_word
 from .outdated import all_outdated
-from .outdated_cues import content_prefixes
+from .parse import parse
 from .refusals import Refusal, find_named
 from .revising import find_rescheduling, in_third_person, with_rest
 from .second_tries import MESSAGES_BEFORE, answers_a_question, second_try
 from .sentences import own_words
 from .statements import BatchReading, read
+from .stems import LIGHT, content_prefixes, stem_of
 
 ADD, UPDATE, DELETE, DOUBT = "add_to_memory", "update_memory", "delete_memory", "doubt_memory"
 
@@ -33,6 +35,7 @@ _NAME_WISH = re.compile(r"\b(?:call\w*|names?|nicknam\w+|goes by|known as|prefer
 _SINGLE_VALUED = frozenset({"preferred_name", "pronouns", "city", "language", "tone"})
 _NAMED_ID = re.compile(r"\[id:([A-Za-z0-9]{8})\]")
 _OF_ONESELF = re.compile(r"\b(?:I|me|my|mine)\b", re.IGNORECASE)
+_DENIAL = re.compile(r"n['’]t\b|\b(?:not|never)\b", re.IGNORECASE)
 _INCOMPATIBLE = frozenset({"replaces", "contradicts"})
 
 
@@ -276,9 +279,18 @@ def _outdated(
         same_field = candidate.field in _SINGLE_VALUED and memory.field == candidate.field
         if verdict == "same":
             return None, (memory,)
-        if verdict in _INCOMPATIBLE or same_field:
+        if verdict in _INCOMPATIBLE or same_field or _denies(candidate.content, memory.content):
             over.append(memory)
     return max(over, key=lambda memory: memory.date, default=None), ()
+
+
+def _denies(content: str, memory: str) -> bool:
+    """Whether a statement denies a memory in its own words: "never played the harp", of "plays the harp"."""
+    if not _DENIAL.search(content) or _DENIAL.search(memory):
+        return False
+    both = parse(content, names=False), parse(memory, names=False)
+    told, known = ({stem_of(word) for word in each.words if word.pos != "PUNCT"} for each in both if each is not None)
+    return told - LIGHT - {"not", "never"} == known - LIGHT
 
 
 def _outdated_by_meaning(
@@ -300,13 +312,13 @@ def _outdated_by_meaning(
         ]
         contents = [in_third_person(memory.content) for memory in left]
         stored = [each.vector if each.content == now else None for each, now in zip(left, contents, strict=True)]
-        is_order = is_prompt_injection(message.content)
-        for found in () if is_order else all_outdated(_own_note(message.content), contents, stored):
-            memory, at = left[found.place], message.content.find(found.quote)
+        said = THOUSANDS.sub(",", message.content)
+        for found in () if is_prompt_injection(said) else all_outdated(_own_note(said), contents, stored):
+            memory, at = left[found.place], said.find(found.quote)
             if at < 0 or memory.id in changed:
                 continue
             changed.add(memory.id)
-            evidence = {"index": message.index, "quote": found.quote}
+            evidence = {"index": message.index, "quote": message.content[at : at + len(found.quote)]}
             arguments: dict[str, object] = {"memory_id": memory.id, "evidence": evidence}
             rewords = found.content is not None and found.sure and (found.stated or not is_health(memory.content))
             if rewords:

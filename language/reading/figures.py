@@ -79,6 +79,8 @@ def _century(years: int) -> int:
     return years + (1900 if years > 29 else 2000)
 
 
+THOUSANDS = re.compile(r"(?<=\d)\.(?=(?:\d{3}\.)*\d{3}\s?(?:€|euros?\b|EUR\b))", re.IGNORECASE)
+"""The point of thousands, as most of Europe writes it: "4.200 €"."""
 _SHORT_POWERS = {"k": 1_000, "m": 1_000_000}
 _CURRENCIES = {"€": "euros", "$": "dollars", "£": "pounds"}
 _CODES = {"EUR": "€", "USD": "$", "GBP": "£"}
@@ -107,6 +109,7 @@ _PATTERNS: Sequence[tuple[str, Put]] = (
     (r"n't\b", " not"),
     (r"\bcannot\b|\bca not\b", "can not"),
     (r"\bwo not\b", "will not"),
+    (THOUSANDS.pattern, ""),
     (r"(?<=\d),(?=\d{3}\b)", ""),
     (r"\bgreat-(?=grand)", "great"),
     (rf"\bunder-({'|'.join(NUMERALS)})s\b", r"under \1"),

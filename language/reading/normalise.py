@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from language.reading.asked import split_lists
 from language.reading.elliptic import complete_answer
+from language.reading.figures import THOUSANDS
 from language.reading.learners import LEARNERS
 from language.reading.lexicon import is_word
 from language.reading.notes import OWN_NOTES, expand_notes
@@ -261,6 +262,7 @@ def normalise(
     """
     mended = Normalised.of(text.translate(_TRANSLATED))
     _mask(mended)
+    mended.replace(THOUSANDS, ",")
     mended.replace(re.compile(r"(?<=[^\s.!?,;:-])\s*\n\s*(?:[-*•·]\s*)?"), ". ")
     mended.replace(re.compile(r"\s*\n\s*(?:[-*•·]\s*)?|^\s*[-*•·]\s+"), " ")
     mended.replace(re.compile(r"(?<=\w)-(?=\s)|(?<=\s)-(?=\w)"), " - ")

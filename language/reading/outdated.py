@@ -19,10 +19,11 @@ from language.base import EmbedderUnavailable, Vectors
 from language.embedders.e5.embedder import BundledEmbedder
 from language.entailment.model import EntailmentModel, EntailmentUnavailable
 
-from .outdated_cues import Cues, content_prefixes, cues_of
+from .outdated_cues import Cues, cues_of
 from .questions import is_question
 from .sentences import Sentence, split_sentences
 from .states import states_over
+from .stems import content_prefixes
 
 WEIGHTS = Path(__file__).with_name("outdated.npz")
 LEAST, SURE, SURE_OF_END = 0.5, 0.75, 0.9

@@ -16,18 +16,18 @@ from .parse import Parsed, Word, parse
 from .predicates import CHANGES, ENDS, PARTINGS
 from .second_tries import SecondTry
 from .sentences import split_sentences
-from .stems import LIGHT, stem_of, words_of
+from .stems import LIGHT, content_prefixes, prefix, stem_of
 from .values import NewWording, new_wording
 from .words import DIAGNOSING, KIN, listed
 
 CUES = 10
 """The number of cues."""
 
-_BEGINNING, _LEAST_LETTERS = 4, 3
 _SAID = listed("say write type mean")
 _WHO_DECIDES = DIAGNOSING | {"boss"}
 """Whose word is the person's own change: "the doctor says 40 mg now"."""
 _POINTING, _PERSONS = listed("it that this"), listed("he she it they")
+_HE_OR_SHE, _SPEAKERS = listed("he she"), listed("i me my mine we us our ours")
 _THEIRS = listed("him his her their them its")
 _CLAUSES = frozenset({"conj", "advcl", "relcl", "ccomp", "parataxis"})
 _NOWADAYS = re.compile(
@@ -172,8 +172,14 @@ def _moves_house(parsed: Parsed, known: Parsed) -> bool:
 
 
 def _names_another(parsed: Parsed, known: Parsed, spoken: set[str]) -> bool:
-    """Whether a passage names a subject, but not the one that the memory names, and has no pronoun for that one."""
+    """Whether a passage is about a named subject, and not about that which the memory names, or the user."""
     names = _named_subjects(known)
+    if not names and any(word.low in _HE_OR_SHE and word.dep == "nsubj" for word in parsed.words):
+        own = not any(word.low in _SPEAKERS for word in parsed.words)
+        is_user = any(word.low == "user" and word.dep == "nsubj" for word in known.words)
+        return (
+            own and is_user and any(word.text[:1].isupper() for word in _subjects(parsed) if word.low not in _PERSONS)
+        )
     if not names or not names.isdisjoint(spoken) or any(word.low in _PERSONS | _THEIRS for word in parsed.words):
         return False
     return bool(_named_subjects(parsed))
@@ -181,8 +187,11 @@ def _names_another(parsed: Parsed, known: Parsed, spoken: set[str]) -> bool:
 
 def _named_subjects(parsed: Parsed) -> set[str]:
     """Return the beginnings of the names in subjects: an apposition may stand as a second subject."""
-    subjects = (word for word in parsed.words if word.dep in {"nsubj", "nsubjpass"})
-    return {_beginning(word) for each in subjects for word in parsed.subtree(each) if word.pos == "PROPN"}
+    return {_beginning(word) for each in _subjects(parsed) for word in parsed.subtree(each) if word.pos == "PROPN"}
+
+
+def _subjects(parsed: Parsed) -> list[Word]:
+    return [word for word in parsed.words if word.dep in {"nsubj", "nsubjpass"}]
 
 
 def _is_of_another_thing(parsed: Parsed, verb: Word, told: set[str]) -> bool:
@@ -267,7 +276,7 @@ def _is_of_another(parsed: Parsed, verb: Word, whose: set[str], value: set[str])
     if subject is None or subject.low in _POINTING:
         return False
     is_other = any(each.low in {"other", "another"} for each in parsed.children(subject))
-    if is_other or (not whose and subject.low in {"he", "she"}) or _is_namesake(parsed, subject, whose):
+    if is_other or (not whose and subject.low in _HE_OR_SHE) or _is_namesake(parsed, subject, whose):
         return True
     told, holder = {_beginning(word) for word in parsed.subtree(subject)}, parsed.child(subject, "poss")
     if holder is not None and _is_person(holder) and _beginning(holder) not in whose:
@@ -335,12 +344,7 @@ def _ends(parsed: Parsed, verb: Word, words: Sequence[Word]) -> bool:
 
 
 def _beginning(word: Word) -> str:
-    return _prefix(stem_of(word)) if stem_of(word) not in LIGHT else ""
-
-
-def _prefix(word: str) -> str:
-    """The beginning of a word without a plural's "s": "cat" and "cats" have the same."""
-    return word if word.endswith("-in-law") else word[:_BEGINNING].removesuffix("s")
+    return prefix(stem_of(word)) if stem_of(word) not in LIGHT else ""
 
 
 def _parts(known: Parsed) -> tuple[set[str], set[str]]:
@@ -348,12 +352,6 @@ def _parts(known: Parsed) -> tuple[set[str], set[str]]:
     subject = known.child(_root(known), "nsubj", "nsubjpass")
     whose = {_beginning(word) for word in (known.subtree(subject) if subject is not None else ())} - {"user", ""}
     return whose, content_prefixes(known.text) - whose - {"user"}
-
-
-def content_prefixes(text: str) -> set[str]:
-    """Return the prefixes of the content words, also of parts of compounds."""
-    words = {part for word in words_of(text) for part in (word, *(() if "-in-" in word else word.split("-")))}
-    return {_prefix(word) for word in words if word not in LIGHT and len(word) >= _LEAST_LETTERS}
 
 
 def _affirms(said: str, memory: str) -> bool:

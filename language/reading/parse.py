@@ -296,11 +296,37 @@ def _fix_misparses(words: Sequence[Word]) -> list[Word]:
             for each in words:
                 if each.head == head.index and each.dep == "pobj":
                     mended[each.index] = replace(each, dep="dobj")
+    for word in words:
+        _part_coordinated(mended, word)
     roots = [word.index for word in words if word.head == word.index]
     for root in roots:
         if mended[root].pos in {"NOUN", "PROPN"}:
             _retag_noun_as_verb(mended, [word for word in words if _root(words, word) == root], root)
     return mended
+
+
+def _part_coordinated(words: list[Word], verb: Word) -> None:
+    """Attach a coordinated clause to the clause before: "Mieke works in Haarlem and [Joost works in Delft]"."""
+    verb = words[verb.index]
+    if verb.tag not in {"VBZ", "VBD", "VBP"} or verb.index < 3:
+        return
+    named = words[verb.index - 1]
+    has_subject = any(each.head == verb.index and each.dep == "nsubj" for each in words)
+    joined = words[named.head if named.dep == "conj" and not has_subject else verb.head]
+    main = joined
+    while main.tag not in {"VBZ", "VBD", "VBP"} and main.head not in {main.index, verb.index}:
+        main = words[main.head]
+    if main.head == verb.index:
+        main = next((each for each in words[: named.index] if each.tag in {"VBZ", "VBD", "VBP"}), main)
+    if main.tag not in {"VBZ", "VBD", "VBP"} or main.index >= min(joined.index, verb.index):
+        return
+    if has_subject and verb.dep == "conj" and joined.pos not in {"VERB", "AUX"}:
+        words[verb.index] = replace(verb, head=main.index)  # "My sister's Catholic and my brother's allergic."
+    elif not has_subject and named.dep == "conj" and named.pos == "PROPN" and named.head < named.index:
+        if joined.head == verb.index:
+            words[joined.index] = replace(joined, dep=verb.dep, head=verb.head)
+        words[named.index] = replace(named, dep="nsubj", head=verb.index)
+        words[verb.index] = replace(verb, pos="VERB", dep="conj", head=main.index)
 
 
 def _is_said_of(word: Word) -> bool:

@@ -47,6 +47,8 @@ _CALLS = re.compile(
     r"|(?:the|his|her|its|their) name(?:['’]s| is| was)(?: actually| really)?) (?P<now>[\w'’-]+(?: [\w'’-]+){0,2})",
     re.IGNORECASE,
 )
+_SPELT = re.compile(r",? with (?:an? )?(?:capital |double |silent )?[a-z]['’]?s?$", re.IGNORECASE)
+"""How a name is spelt: "Bobby with a y"."""
 _CALLED = re.compile(r"\b(?:called|named|name is) (?P<was>[^\W\d_][\w'’-]*(?: [A-Z][\w'’-]*)*)")
 _OF_THEM = re.compile(r"(?P<who>he|she|it|they)(?P<short>['’](?:s|re))?(?= )", re.IGNORECASE)
 _HAS = re.compile(r"\s(?:got|had|been)\b")
@@ -137,7 +139,7 @@ def second_try(said: str) -> SecondTry | None:
     if found is None:
         return None
     rest = found["rest"] or found["meant"] or found["denied"] or found["before"]
-    return SecondTry(said, rest.strip(), denies=found["denied"] is not None)
+    return SecondTry(said, _SPELT.sub("", rest.strip()), denies=found["denied"] is not None)
 
 
 def answers_a_question(messages: Sequence[Utterance], message: Utterance) -> bool:

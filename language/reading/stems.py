@@ -38,6 +38,7 @@ DATES = re.compile(
     r"|november|december|spring|summer|autumn|winter|morning|afternoon|evening|night|(?:1[5-9]|20)\d\d|\d\d?:\d\d"
 )
 """Days, months, seasons, years and times of day, in lower case."""
+_BEGINNING, _LEAST_LETTERS = 4, 3
 _WEEKDAY = re.compile(r"((?:mon|tues|wednes|thurs|fri|satur|sun)day)s")
 
 
@@ -72,3 +73,14 @@ def activity(word: Word) -> str:
 def words_of(text: str) -> list[str]:
     """The normal forms of a text's words, without parsing it."""
     return [stem(word.removesuffix("'s").removesuffix("’s")) for word in _WORD.findall(as_shown(text).lower())]
+
+
+def prefix(word: str) -> str:
+    """The beginning of a word without a plural's "s": "cat" and "cats" have the same."""
+    return word if word.endswith("-in-law") else word[:_BEGINNING].removesuffix("s")
+
+
+def content_prefixes(text: str) -> set[str]:
+    """Return the prefixes of the content words, also of parts of compounds."""
+    words = {part for word in words_of(text) for part in (word, *(() if "-in-" in word else word.split("-")))}
+    return {prefix(word) for word in words if word not in LIGHT and len(word) >= _LEAST_LETTERS}

@@ -46,7 +46,9 @@ SEARCHED = {
 }
 """The search query for each topic, added to the question's own words."""
 _OF_KINDS = {"occupation": "work", "health": "health", "goal": "plans", "hobby": "hobbies"}
-_AT_WORK = listed("boss manager supervisor colleague colleagues coworker coworkers employer shift shifts office")
+_POSTS = listed("at with as for")
+"""What follows where somebody started to work, or as what."""
+_AT_WORK = listed("job boss manager supervisor colleague colleagues coworker coworkers employer shift shifts office")
 _AT_HOME = listed("live move rent reside settle relocate")
 _OWN_NAME = re.compile(
     r"^(?:you|i) (?:(?:asked|like|prefer|want) .*\bcalled|are called|go by)\b|^(?:your|my)(?: \w+)? name\b"
@@ -102,6 +104,8 @@ def topics_of(statement: str) -> frozenset[str]:
                 kind = kind_of(clause.with_main_verb(), " ".join(word.text for word in clause.words()), _USER)
                 found.add(_OF_KINDS.get(kind, ""))
                 found |= {"home"} if lemma in _AT_HOME else set()
+                started = lemma in {"start", "begin"} and any(each.low in _POSTS for each in clause.children("prep"))
+                found |= {"work"} if started else set()
                 found |= {"hobbies"} if lemma in HOBBY_VERBS else set()
             found |= {"name"} if _OWN_NAME.search(" ".join(word.low for word in clause.words())) else set()
             found |= {"age"} if _OWN_AGE.search(statement) else set()

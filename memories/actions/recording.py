@@ -55,6 +55,7 @@ def record_update(
             filed = {"subject": memory.subject, "topics": memory.topics, "metadata": memory.metadata}
             reason = beside.reason_filed(principal, text.content, filed, text.statement)
         field = memory.field or writing.said_field(principal, text.content, memory.kind, memory.subject, text.statement)
+        field = "" if writing.keeps_value(memory.content, text.content) else field
         if (
             reason
             or memory.verbatim

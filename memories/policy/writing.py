@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -42,6 +43,7 @@ GONE_BECAUSE: dict[str, str] = {
 }
 """Labels of the reasons why a memory is no longer in use."""
 
+_FIGURE = re.compile(r"\d+")
 LONGEST_PROCEDURE = 4_000
 LONGEST_VERBATIM = 4_000
 PROCEDURES = "procedural"
@@ -61,6 +63,11 @@ RESTORED_BY_AGENTS = frozenset({Why.AGENT, Why.TTL, Why.EVICTED})
 def waits(principal: Principal, field: str) -> bool:
     """Whether a change by the principal needs the person's approval: they review before use, or it is a field."""
     return not principal.speaks_as_person and (principal.review == "before" or bool(field))
+
+
+def keeps_value(before: str, after: str) -> bool:
+    """Whether two wordings differ in figures only: "moved to Breda in 2016" sets the same city with another year."""
+    return _FIGURE.sub("0", before) == _FIGURE.sub("0", after)
 
 
 def with_field(principal: Principal, new: NewMemory, meaning: Meaning | None = None) -> NewMemory:
