@@ -19,12 +19,15 @@ from statements.policy.naming import in_second_person
 if TYPE_CHECKING:
     from .actions import Begun
 
+_LOOKS_BACK = 2
+"""How many messages before the answer may have raised the doubt."""
+
 
 def settled_by(principal: Principal, begun: Begun) -> Heard | None:
     """Carry out what the answered message decides, and return what to say of it; None if it decides nothing.
 
-    A yes to "Does it still hold?" keeps the memories that the person's last message made doubtful, a no puts them
-    away; "undo that" undoes the last change of a memory by this conversation.
+    A yes to "Does it still hold?" keeps the memories that the person's last message, or the one it agreed to before,
+    made doubtful; a no puts them away. "Undo that" undoes the last change of a memory by this conversation.
     """
     principal = principal.with_idempotency(None)
     try:
@@ -41,13 +44,17 @@ def _settle_doubts(principal: Principal, begun: Begun, *, holds: bool) -> Heard 
     before = Message.objects.filter(
         conversation_id=begun.conversation_id, role=Message.Role.USER, index__lt=begun.message_index
     )
-    message_id = before.order_by("-index").values_list("pk", flat=True).first()
+    asked = []
+    for pk, content in before.order_by("-index").values_list("pk", "content")[:_LOOKS_BACK]:
+        asked.append(str(pk))
+        if not says_yes(content):  # A yes to what the message told comes before the question whether the rest holds.
+            break
     raised = Change.objects.filter(
         ledger_id=begun.user_id,
         event="DOUBT",
         object_type="memory",
         conversation_id=begun.conversation_id,
-        meta__message=str(message_id),
+        meta__message__in=asked,
     )
     doubts = Doubt.objects.open_of(begun.user_id, "memory")
     ids = list(doubts.filter(object_id__in=list(raised.values_list("object_id", flat=True))).values_list("object_id"))

@@ -217,13 +217,13 @@ def _confirmations(heard: Heard) -> list[str]:
     ]
     if heard.waiting:
         kept.append(_("This waits until you approve it: %(statements)s") % {"statements": " ".join(heard.waiting)})
-    if noted := (*heard.noted, *(heard.new if heard.noted or heard.changed or heard.doubted else ())):
+    if noted := (*heard.noted, *(heard.new if heard.noted or heard.changed else ())):
         kept.append(_("I will remember %(that)s.") % {"that": _as_that_clauses(noted)})
     elif heard.agreed and not (kept or heard.refused or heard.doubted):
         kept.append(_(READ))
-    if heard.told and (kept or heard.doubted or not heard.new):
+    if heard.told and (kept or not heard.new):
         kept.append(_("Noted: %(statements)s") % {"statements": " ".join(heard.told)})
-    if heard.doubted:  # Last, so that a yes or a no answers this.
+    if heard.doubted and (kept or not heard.new):  # Last, so that a yes or a no answers this, and one thing at a time.
         kept.append(_("This waits for your answer: %(was)s Does it still hold?") % {"was": " ".join(heard.doubted)})
     return kept
 

@@ -122,7 +122,8 @@ def test_the_answer_says_so_without_a_model(owner, api, talk):
     with embedder_replaced(BundledEmbedder()):
         memory = memories.memory_add(principal_for_person(owner.pk), NewMemory(CAT, "person")).memory
         conversation = talk(owner)
-        told = text_of(say_in_chat(api(owner), conversation, GONE))
+        assert "Shall I remember" in text_of(say_in_chat(api(owner), conversation, GONE))
+        told = text_of(say_in_chat(api(owner), conversation, "Yes"))
         learning.extract_messages(conversation.pk)
     assert "This waits for your answer: Your cat is called Momo. Does it still hold?" in told
     assert Doubt.objects.get().object_id == memory.pk

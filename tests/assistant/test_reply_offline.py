@@ -493,10 +493,13 @@ class TestOverHTTP:
         assert "- “I like to be called Jo.” (remembered" in told, "the assistant does not say it of itself"
         assert "You know about me" not in told
 
-    def test_what_puts_a_memory_in_doubt_is_noted_beside_the_question(self, api, owner, talk):
+    def test_what_puts_a_memory_in_doubt_is_asked_about_first_and_then_the_memory(self, api, owner, talk):
         factories.MemoryFactory(user=owner, content="Emil is seven and Frieda is four.", category="person")
         with embedder_replaced(BundledEmbedder()):
-            told = text_of(say(api(owner), talk(owner), "Emil turned eight yesterday."))
+            conversation = talk(owner)
+            asked = text_of(say(api(owner), conversation, "Emil turned eight yesterday."))
+            told = text_of(say(api(owner), conversation, "Yes"))
+        assert "Shall I remember that Emil turned eight" in asked
         assert "This waits for your answer: Emil is seven and Frieda is four. Does it still hold?" in told
         assert "I will remember that Emil turned eight" in told
 

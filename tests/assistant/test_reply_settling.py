@@ -46,7 +46,9 @@ def remembered():
 def doubted(tell, owner):
     with embedder_replaced(BundledEmbedder()):
         memory_add(principal_for_person(owner.pk), NewMemory(CAT, "person"))
-        told = tell("Momo died on Friday, we buried her under the lilac.")
+        assert "Does it still hold?" not in tell("Momo died on Friday, we buried her under the lilac.")
+        assert remembered() == [CAT]
+        told = tell("Yes")
     assert "This waits for your answer: Your cat is called Momo. Does it still hold?" in told
     assert Doubt.objects.open_of(owner.pk, "memory").count() == 1
 
