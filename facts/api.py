@@ -22,7 +22,7 @@ from accounts.querysets import LegacyEndingQuerySet
 from accounts.serializers import EndedLegacySerializer, LegacySerializer
 from conversations.serializers import AlsoSaidSerializer
 from journal.exceptions import NotFound, must_find
-from statements.models import RejectionReason
+from statements.actions import said_again_for
 from web.etags import (
     IF_MATCH,
     IF_NONE_MATCH,
@@ -152,14 +152,15 @@ class FactReject(_FactDecision):
     def post(self, request: Request, fact_id: UUID) -> Response:
         """Reject a fact. It is removed from every prompt and not learned again.
 
-        With the reason `dont_keep` its source passages are withheld, and `also_said` lists what else says the same:
-        `POST withheld/` withholds messages and titles; memories and facts are rejected one by one.
+        With the reason `dont_keep` its source passages are withheld. `also_said` lists what else says the same, with
+        `not_true` memories and facts: `POST withheld/` withholds messages and titles; memories and facts are rejected
+        one by one.
         """
         principal = self.caller(request)
         body = validated(RejectSerializer(data=request.data))
         reason = body["reason"]
         actions.fact_reject(principal, fact_id, reason, version=seen_version(request))
-        found = also_said(principal, fact_id) if reason == RejectionReason.DONT_KEEP else []
+        found = said_again_for(reason, also_said(principal, fact_id))
         shown = _show(principal, fact_id) | {"also_said": AlsoSaidSerializer(found, many=True).data}
         return with_etag(shown, version=shown["version"])
 

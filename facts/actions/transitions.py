@@ -39,6 +39,7 @@ from statements.actions import (
     ChangedStatement,
     check_kept,
     check_state,
+    doubt_dependents,
     doubt_statement,
     erase,
     resemblance_lift,
@@ -132,6 +133,10 @@ def fact_reject(
         reject(change, refusal.label)
         if refusal == RejectionReason.DONT_KEEP:
             _withhold(change)
+        else:
+            behind = change.fact.evidence.values_list("message_id", flat=True)
+            changed = ChangedStatement(FACT.name, str(fact_id), list(behind))
+            doubt_dependents(change.write, user_id, changed, change.write.ledgers[user_id].rev)
     return change.fact
 
 

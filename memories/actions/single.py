@@ -176,12 +176,17 @@ class MemoryWrite(StatementWrite[Memory]):
         self.update_block_columns()
         self.await_vector()
         if correction:
-            behind = MemoryEvidence.objects.filter(version__memory=memory).values_list("message_id", flat=True)
-            changed = ChangedStatement("memory", memory.pk, list(behind))
-            doubt_dependents(self.write, memory.user_id, changed, rev)
+            self.doubt_dependents()
         version_id = self.add_version(rev, ended=ended, reason=reason, source_conversation_id=conversation_id)
         _store_evidence(version_id, said)
         return rev
+
+    def doubt_dependents(self) -> None:
+        """Let what rests on the memory or its evidence wait as possibly outdated, because of the logged change."""
+        behind = MemoryEvidence.objects.filter(version__memory=self.memory).values_list("message_id", flat=True)
+        user_id = self.memory.user_id
+        changed = ChangedStatement(MEMORY.name, self.memory.pk, list(behind))
+        doubt_dependents(self.write, user_id, changed, self.write.ledgers[user_id].rev)
 
     def add_evidence(self, said: Sequence[Said], conversation_id: UUID | None) -> None:
         """Add new evidence to the current version."""

@@ -85,15 +85,14 @@ def memory_approve(
 def memory_reject(
     principal: Principal, memory_id: str, reason: str = RejectionReason.NOT_TRUE, *, version: int | None = None
 ) -> Memory:
-    """Reject a memory: it leaves every prompt and is suppressed.
+    """Reject a memory: it leaves every prompt and is suppressed. It can be restored for 30 days.
 
-    With the reason ``dont_keep`` its source words are withheld. It can be restored for 30 days.
-    Raises NotYoursToDecide, NotFound, Conflict (409 ``version_conflict``, ``wrong_state``).
+    With the reason ``dont_keep`` its source words are withheld. Raises NotYoursToDecide, NotFound, Conflict (409).
     """
     user_id = accounts_policy.must_decide(principal)
     refusal = RejectionReason(reason)
-    behind = [memory_id] if refusal == RejectionReason.DONT_KEEP else []
-    with withheld_ahead(user_id, behind), memory_write(principal, memory_id, *PRESENT, version=version) as change:
+    gone = [memory_id] if refusal == RejectionReason.DONT_KEEP else []
+    with withheld_ahead(user_id, gone), memory_write(principal, memory_id, *PRESENT, version=version) as change:
         refuse(change, refusal)
     return change.memory
 
@@ -310,10 +309,12 @@ def archive(change: MemoryWrite, why: str, *, event: str = "DELETE", withholds: 
 
 
 def refuse(change: MemoryWrite, reason: RejectionReason) -> None:
-    """Apply the person's rejection to a locked memory."""
+    """Apply the person's rejection to a locked memory. What rests on the same evidence may be out of date then."""
     reject(change, Why.REJECTED, change.memory.state_reason or reason.label)
     if reason == RejectionReason.DONT_KEEP:
         withhold(change.write, change.memory.user_id, [change.memory.pk])
+    else:
+        change.doubt_dependents()
 
 
 def reject(change: MemoryWrite, why: str, reason: str) -> None:

@@ -17,7 +17,7 @@ from accounts.policy import may_see_sources
 from accounts.principals import Principal
 from conversations.serializers import AlsoSaidSerializer
 from journal.models import IdempotencyRecord
-from statements.models import RejectionReason
+from statements.actions import said_again_for
 from web.etags import (
     IF_MATCH,
     IF_NONE_MATCH,
@@ -179,8 +179,9 @@ class MemoryReject(ChangesMemory):
     def post(self, request: Request, memory_id: str) -> Response:
         """Reject a memory, and suppress it. Needs a session or a key with the scope admin.
 
-        With the reason `dont_keep` its source words are withheld, and `also_said` lists other places with the same
-        content: `POST withheld/` withholds messages and titles; memories and facts are rejected one by one.
+        With the reason `dont_keep` its source words are withheld. `also_said` lists other places with the same content,
+        with `not_true` memories and facts: `POST withheld/` withholds messages and titles; memories and facts are
+        rejected one by one.
         """
         principal = self.caller(request)
         body = validated(RejectMemorySerializer(data=request.data))
@@ -195,7 +196,7 @@ class MemoryReject(ChangesMemory):
 
     def also_said(self, principal: Principal, memory: Memory, reason: str) -> Any:
         """Return the other places with the same content."""
-        found = queries.also_said(principal, memory.pk) if reason == RejectionReason.DONT_KEEP else []
+        found = said_again_for(reason, queries.also_said(principal, memory.pk))
         return AlsoSaidSerializer(found, many=True).data
 
 

@@ -33,6 +33,7 @@ from .rejected import (
     refused_search,
     rejected_statements,
     repeats_rejected,
+    said_again_for,
     words_check,
 )
 from .single import (
@@ -108,6 +109,7 @@ __all__ = [
     "repeats_rejected",
     "resemblance_check",
     "resemblance_lift",
+    "said_again_for",
     "saving_changes",
     "set_columns",
     "statement_under_lock",

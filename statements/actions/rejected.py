@@ -14,6 +14,7 @@ from accounts.principals import Principal
 from accounts.scope import acting_name
 from conversations.echoes import (
     RejectedText,
+    Repetition,
     WithheldWords,
     rejected_causes,
     rejected_texts,
@@ -51,6 +52,11 @@ def rejected_statements(kind: StatementKind[Any], user_id: UUID, not_kept: bool)
     rows = rows.exclude(state_reason=RejectionReason.NOT_TRUE.label) if not_kept else rows
     latest = rows.order_by("-updated_at").values_list("content", "pk")[:_MOST_COMPARED]
     return [RejectedText(content, kind.name, str(pk)) for content, pk in latest]
+
+
+def said_again_for(reason: str, found: Iterable[Repetition]) -> list[Repetition]:
+    """Return what is offered of repetitions: of what is only not true the statements, since the record stays."""
+    return [each for each in found if reason == RejectionReason.DONT_KEEP or each.object_type in {"memory", "fact"}]
 
 
 def active_statements(kind: StatementKind[Any], user_id: UUID, said: WithheldWords) -> list[str]:
