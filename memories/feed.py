@@ -33,6 +33,8 @@ def changes_after(principal: Principal, after: int, limit: int) -> tuple[list[Ch
     the scope read.
     """
     must_read(principal)
+    if principal.is_paused:
+        return [], after  # They are told after it, if the erasure of everything is taken back.
     changes = list(_visible(principal).filter(rev__gt=after)[:limit])
     reached = [after, *(change.rev for change in changes)]
     if len(changes) < limit:
@@ -89,6 +91,8 @@ def _visible(principal: Principal) -> ChangeQuerySet:
     Whoever sees facts is told of joining and leaving a legacy, too: from then on others' facts are seen, or not.
     """
     changes = Change.objects.of_owner(must_act_for(principal))
+    if principal.is_paused:
+        return changes.none()
     if principal.kind != "agent":
         return changes
     told = Q(object_type="preferences") | Q(object_type="agent", object_id=str(principal.agent_id))

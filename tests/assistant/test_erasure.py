@@ -749,6 +749,7 @@ def test_while_everything_waits_agents_are_told_nothing(api, owner, legacy, agen
     assert told() == [True] * 8
     receipt, _job = erasure_request(principal_for_person(owner.pk), "everything", grace_hours=24)
     assert told() == [False] * 8
+    assert client.get("/api/v1/changes/", {"after": 3}).json() == {"results": [], "next_after": 3}
     assert not principal_for_agent(agent.pk, owner.pk).has_memory
     client.post(f"/api/v1/conversations/{own.pk}/messages/", {"role": "user", "content": "I keep goats."})
     assert (own.messages.get().reading_due, other.get(f"/api/v1/conversations/{own.pk}/").status_code) == (None, 404)
