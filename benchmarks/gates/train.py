@@ -302,6 +302,7 @@ def main() -> None:
     parser.add_argument("--refusals", action="store_true", help="only what hears a person's no")
     parser.add_argument("--answers", action="store_true", help="only whether an answer to the question is a no")
     parser.add_argument("--kinds", action="store_true", help="only orders and secrets; the other weights stay")
+    parser.add_argument("--fields", action="store_true", help="only the personal fields; the other weights stay")
     given = parser.parse_args()
     only_check = given.check
     embedder = BundledEmbedder()
@@ -320,11 +321,12 @@ def main() -> None:
             np.savez_compressed(REFUSALS, allow_pickle=False, **_halved(heard))
         return
     made: dict[str, Vectors] = {}
-    if given.kinds:
+    if given.kinds or given.fields:
         with np.load(WEIGHTS, allow_pickle=False) as stored:
             made |= stored
     sets: list[tuple[str, Sequence[str], Callable[[], Texts]]] = [("kind", KINDS, kinds), ("field", FIELDS, fields)]
-    for name, names, gather in sets[:1] if given.kinds else sets:
+    wanted = [each for each in sets if getattr(given, f"{each[0]}s")] or sets
+    for name, names, gather in wanted:
         texts = gather()
         vectors, traits = embedder.read_passages(texts.texts)
         print(name, len(texts.texts), "texts")
@@ -335,7 +337,7 @@ def main() -> None:
             made |= {f"{called}_{part}": value for part, value in _halved(layers._asdict()).items()}
     if not only_check:
         np.savez_compressed(WEIGHTS, allow_pickle=False, **made)
-    if not (only_check or given.kinds):
+    if not (only_check or given.kinds or given.fields):
         frame = _halved(seen_from(embedder)._asdict())
         np.savez_compressed(LIKENESS, allow_pickle=False, **frame, **paired(embedder, Frame(**frame)))
 

@@ -76,7 +76,7 @@ def place_add(
         if own_word:
             unsuppress_place(write, user_id, values)
         repeats = "" if own_word else place_check(principal, user_id, values, read)
-        reason = reason_for_place(principal, name, values["notes"]) or repeats
+        reason = reason_for_place(principal, name, values["notes"], place_id) or repeats
         if reason or writing.waits(principal, ""):
             if place is not None and present:
                 mention(write, place, source.said)
@@ -126,7 +126,7 @@ def place_edit(
             write.result("place", row.pk)
             return PlaceChanged(row)
         repeats = "" if own_word else place_check(principal, user_id, values, read)
-        reason = reason_for_place(principal, values["name"], values["notes"]) or repeats
+        reason = reason_for_place(principal, values["name"], values["notes"], values["place_id"]) or repeats
         if reason or writing.waits(principal, ""):
             proposal = propose_place(write, principal, user_id, values, written_by=written_by, reason=reason)
             write.result("proposal", proposal.pk, status_code=202)

@@ -12,8 +12,9 @@ from language.shown import as_shown
 from language.third_person import OF_THE_USER, SHORT_CHARACTERS
 
 from ..models import Memory
-from .fields import MAY_SET_A_FIELD, PRONOUNS_ALONE, SENTENCES, compiled, field_of, may_set_field
-from .labels import gives_field_by_itself, gives_what_it_is_filed_under, is_home
+from .fields import MAY_SET_A_FIELD, PRONOUNS_ALONE, SENTENCES, field_of, may_set_field
+from .labels import gives_field_by_itself, gives_what_it_is_filed_under, is_home, is_profile, is_short_profile
+from .pieces import compiled
 from .writing import metadata_entries
 
 MOST_WORDS_JOINED = 5
@@ -28,6 +29,9 @@ _IN_FEW_WORDS = compiled([
     r"^(?:(?:the )?user |preferred |ui )*locale[:=] ?" + _LANGUAGE_TAG,
     r"^(?:(?:the )?user |preferred |ui )+lang(?:uage)?[:=] ?" + _LANGUAGE_TAG,
     r"^(?:{users} (?:current |own )?(?:home|flat|apartment|house)|home)(?:,| in| near| at) {place}",
+    r"^{name}(?: {name})*(?:(?:, | \(| - | ?[=–—] ?)(?:the|our|this) (?:user|account (?:holder|owner))| \((?:user|me)"
+    r"|, user$)\)?$",
+    r"^the user(?:, | \(| - | ?[=–—] ?){name}(?: {name})*\)?$",
     r"^(?:{users} )?home[:=] ?{place}(?:,? {place})*[.!]?$",
 ])  # fmt: skip
 """What labels and names of a few words say of the user, who is not named there."""
@@ -51,8 +55,9 @@ def reason_for_document(principal: Principal, content: str, subject: str, verbat
     """Why a verbatim text by somebody else than the person waits for them, or "": it may set a personal field."""
     if not verbatim or subject or principal.speaks_as_person:
         return ""
-    is_labelled = len(content) <= SHORT_CHARACTERS and gives_field_by_itself([content])
-    return MAY_SET_A_FIELD if is_labelled or may_set_field(content, principal.name) else ""
+    is_short = len(content) <= SHORT_CHARACTERS
+    gives = is_short and (gives_field_by_itself([content]) or is_short_profile(content))
+    return MAY_SET_A_FIELD if gives or may_set_field(content, principal.name) else ""
 
 
 def reason_filed(principal: Principal, content: str, filing: Mapping[str, Any], meaning: Meaning | None = None) -> str:
@@ -71,8 +76,12 @@ def reason_beside(principal: Principal, filing: Mapping[str, Any], subject: str 
 
     ``subject`` is whom the statement is about.
     """
-    apart = [*filing.get("topics", ()), *_noted(filing.get("metadata", {}))]
-    if not principal.speaks_as_person and gives_field_by_itself([spelled_out(text) for text in apart]):
+    noted = filing.get("metadata", {})
+    apart = [*filing.get("topics", ()), *_noted(noted)]
+    if not principal.speaks_as_person and (
+        gives_field_by_itself([spelled_out(text) for text in apart])
+        or is_profile((spelled_out(key), text) for key, text in metadata_entries(noted))
+    ):
         return MAY_SET_A_FIELD
     texts = (form for text in _labelled(filing) for form in dict.fromkeys((text, spelled_out(text))))
     return reason_for_notes(principal, [*filter(None, [filing.get("subject")])]) or reason_for_notes(
@@ -87,9 +96,9 @@ def reason_for_notes(principal: Principal, texts: Iterable[str], subject: str = 
     return MAY_SET_A_FIELD if any(_sets_field(text, subject, principal.name) for text in texts) else ""
 
 
-def reason_for_place(principal: Principal, name: str, notes: str) -> str:
+def reason_for_place(principal: Principal, name: str, notes: str, place_id: str = "") -> str:
     """The same for a place, which prompts show as "name: notes"."""
-    if not principal.speaks_as_person and is_home(name, notes):
+    if not principal.speaks_as_person and is_home(name, notes, spelled_out(place_id)):
         return MAY_SET_A_FIELD
     return reason_for_notes(principal, [name, notes, f"{name}: {notes}"])
 

@@ -5,7 +5,7 @@ Fields need consent, also where a caller omits ``field``. Only present facts abo
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import regex
@@ -19,64 +19,11 @@ from language.third_person import SHORT_CHARACTERS, about_the_user
 
 from ..models import Memory
 from .asserted import as_stated, is_doubtful, tells_no_home, without_what_was
+from .pieces import LANGUAGES, compiled
 
 Field = Memory.Field
 
 
-def either(words: str) -> str:
-    """Return a pattern of any of these words."""
-    return "|".join(words.split())
-
-
-_LANGUAGES = either(
-    """english german french spanish portuguese italian dutch swedish norwegian danish finnish polish czech slovak
-    hungarian romanian bulgarian greek turkish arabic hebrew persian farsi hindi urdu bengali tamil telugu punjabi
-    chinese mandarin cantonese japanese korean vietnamese thai indonesian malay tagalog swahili russian ukrainian
-    serbian croatian bosnian slovenian slovene lithuanian latvian estonian icelandic irish gaelic welsh basque
-    catalan galician albanian macedonian armenian georgian afrikaans zulu yiddish luxembourgish maltese deutsch
-    français español"""
-)
-_TONES = either(
-    """formal informal casual friendly warm brief short shorter concise direct blunt polite professional humorous funny
-    playful detailed thorough simple plain gentle serious sarcastic encouraging neutral relaxed straightforward
-    succinct terse respectful empathetic matter-of-fact honest kind calm technical clear long longer crisp dry
-    light-hearted to-the-point conversational"""
-)
-_PIECES = {
-    "user": r"(?:(?:the )?user|I(?:['’](?:m|ve))?)",
-    "users": r"(?:(?:the )?user['’]s|my)",
-    "of_user": r"(?:the )?user",
-    # Where a clause begins, so that in "the sister of the user lives" the user does not.
-    "clause": r"(?:^|[,;:] |\b(?:and|but|that|because|so|since|now|currently|note|remember) )",
-    "adverbs": r"(?:(?:now|currently|still|always|usually|mostly|generally|really|strongly|recently|just|also|both"
-    r"|already|mainly|rather|much|explicitly|clearly|typically|normally|often|simply|only|officially|has|have|had|is|am"
-    r"|are) )*",
-    "name": r"[\"'“‘]?(?-i:\p{Lu})[\p{L}.'’-]*",
-    "place": r"(?!(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|Linux|Windows|Mac(?:OS)?|iOS|Android|Python|Java\w*"
-    r"|TypeScript|Rust|Postgres\w*|MySQL|GitHub|GitLab|AWS|Azure|Notion|Slack|Gmail|Excel|React|Docker|Firefox"
-    r"|Chrome|Sales|Marketing|Finance|HR|Engineering|Product|Design|Support|Operations|Legal|Gate|Room|Team)\b)"
-    r"(?-i:\p{Lu})[\p{L}.'’-]+(?! ?\d)",
-    "pronouns": r"\b(?:she|he|they|xe|ze|zie|ey|fae|it)(?:/| and | or )"
-    r"(?:her|him|them|hers|his|theirs|xem|xyr|zir|hir|em|faer|its|she|he|they|xe|ze)\b",
-    "language": rf"(?:swiss |brazilian |british |american |simple |plain |easy )?(?:{_LANGUAGES})\b",
-    "tone": rf"\b(?:{_TONES})\b",
-    "talk": r"\b(?:tone|style|answers?|repl(?:y|ies)|responses?|explanations?|wording|communication|conversations?"
-    r"|chats?)\b",
-    # What others say and write is not asked of the assistant.
-    "unless": r"(?!\s+(?:with|from|by|at|about|between|on|of|in) (?!(?:the )?(?:assistant|bot|ai|chatbot|examples"
-    r"|code)\b))",
-    "wants": r"(?:prefers?|wants?|likes?|appreciates?|asks?|asked|wish(?:es)?|would like|would rather|would prefer"
-    r"|expects?|needs?|enjoys?|requests?|requested|values?|loves?|has asked|insists? on|demands?)",
-    "dislikes": r"(?:hates?|dislikes?|does(?:n['’]t| not) (?:like|want)|do(?:n['’]t| not) (?:like|want))",
-    # What one does where one lives, said as a habit.
-    "habits": r"(?:(?:(?:wakes?|gets?) up|falls? asleep|goes to (?:bed|sleep)|sleeps?|comes? home"
-    r"|unlocks? (?:\w+ ){1,2}door|has breakfast) (?:almost )?(?:every|each|most) (?:single )?"
-    r"(?:day|night|morning|evening|weeknights?|days|nights|mornings)"
-    r"|(?:spends?|sleeps?) (?:all|most)(?: of)? (?:(?:their|his|her|my|the) )?nights"
-    r"|(?:pays?|owes?) (?:the |\w+ )?(?:rent|council tax|mortgage)"
-    r"|gets? (?:\w+ )?(?:post|mail) (?:delivered|sent)|has (?:\w+ )?(?:home|household)|keeps? house)",
-    "colon": r"\s*[:=]\s*",
-}
 _SAID: Mapping[str, tuple[str, ...]] = {
     Field.PREFERRED_NAME: (
         r"\b{users} (?:(?:preferred|chosen|first|given|real|new|current) )*(?:nick)?name(?: is |{colon})"
@@ -113,6 +60,13 @@ _SAID: Mapping[str, tuple[str, ...]] = {
         r"|how {user} (?:\w+ ){{1,4}}(?:called|addressed))",
         r"{clause}{user} (?:should|must) (?:always )?be (?:called|addressed as) {name}",
         r"^(?:user['’]s )?(?:preferred |first |nick)?name{colon}\S",
+        r"\b{users} (?:\w+ )?{elders}(?: and {elders})? (?:named|called|christened|bapti[sz]ed) (?:them|him|her"
+        r"|the user|me)(?: as)? {name}",
+        r"{subject}(?:was|been) (?:christened|bapti[sz]ed|named)(?: as)? {name}(?! of\b)",
+        r"\bname (?:on|in) {users} (?:[\w-]+ ){{0,2}}{papers} (?:is|reads|says) {name}",
+        r"\b{users} (?:[\w-]+ ){{0,2}}{papers} (?:says?|reads?|shows?|states?|gives?|bears?|has|names?)(?: the name"
+        r"| (?:their|his|her|my) name,?)? {name}(?: {name})*(?: on it)?[.!]?$",
+        r"{subject}signs (?:(?:off|\w+ )?\w+ )?(?:as|with) {name}",
     ),
     Field.PRONOUNS: (
         r"\b{users} (?:preferred |personal |chosen |gender )?pronouns(?: (?:are|is)\b|{colon})[^.;]{{0,15}}?"
@@ -130,6 +84,8 @@ _SAID: Mapping[str, tuple[str, ...]] = {
         r"(?=[^.;]*\b(?:user|me)\b|.{{0,3}}$)",
         r"{subject}{wants} [^.;]{{0,30}}?{pronouns}(?= (?:for|with|when|pronouns)\b|[.!]?$)",
         r"^(?:user )?(?:preferred )?pronouns{colon}\S",
+        r"{clause}{user} (?:is|am) (?:an? )?(?:[\w-]+ )?{gender}(?=[.,;!]|$| (?:in|of|and) )",
+        r"\b{users} (?:gender|sex)(?: is\b|{colon})",
     ),
     Field.CITY: (
         r"{subject}(?:lives?|resides?|living|residing|based|been (?:living|based)|settled|located|makes? \w+ home"
@@ -192,6 +148,11 @@ _SAID: Mapping[str, tuple[str, ...]] = {
         r"{subject}(?:communicates?|converses?|speaks?|chats?) (?:only|mainly|mostly|primarily|exclusively|best)?"
         r"(?:(?<=s |e |k |t )in |(?<=\w{{4}}) (?:in )?){language}",
         r"^(?:user )?(?:(?:preferred|main|native|first) )?language{colon}{language}",
+        r"{subject}(?:do(?:es)?(?:n['’]t| not)|can(?:['’]t| ?not)|hardly|barely|scarcely) (?:\w+ )?"
+        r"(?:speaks?|understands?|reads?|knows?|follows?)(?: (?:an?|one|any|much|single|word|syllable|of|spoken"
+        r"|written))* {language}",
+        r"{subject}(?:(?:speaks?|understands?|knows?|reads?|has) (?:no|hardly any|little|broken)|never learn(?:ed|t))"
+        r" (?:\w+ of )?{language}",
     ),
     Field.TONE: (
         r"\b{users} (?:preferred |favou?rite )(?:tone|style)(?: of (?:voice|conversation|communication))?(?: is\b"
@@ -257,11 +218,12 @@ _SAID: Mapping[str, tuple[str, ...]] = {
     ),
 }
 _HINTS: Mapping[str, str] = {
-    Field.PREFERRED_NAME: "name|call|address|know|go by|goes by|introduc|answers to|responds to|alias|aka|a.k.a",
-    Field.PRONOUNS: "pronoun|/|refer",
+    Field.PREFERRED_NAME: "name|call|address|know|go by|goes by|introduc|answers to|responds to|alias|aka|a.k.a"
+    "|christen|bapti|signs|passport|card|licen|diploma|certificate|visa|badge|tag|plate|lanyard|signature",
+    Field.PRONOUNS: "pronoun|/|refer|man|male|girl|boy|lady|binary|gender|sex",
     Field.CITY: "liv|resid|based|settled|located|moved|migrat|city|town|home|location|address|flat|house|apart|bed|door"
     "|mailbox|letterbox|walls|postcode|zip|inhabitant|citizen|rent",
-    Field.LANGUAGE: _LANGUAGES,
+    Field.LANGUAGE: LANGUAGES,
     Field.TONE: "tone|style|answer|repl|respon|explan|word|communic|convers|chat|emoji|humor|humour|jargon|slang|talk"
     "|treated|address|spoken|keep|make|brevity|formality|direct|concise",
     Field.GOAL: "goal|aim|object|ambition|dream|resol|striv|aspir|work|determined|train|sav|want|plan|hop|intend|would"
@@ -274,11 +236,6 @@ _HINT_PATTERNS: Mapping[str, str] = {
     Field.CITY: "{habits}",
     Field.TONE: r"\bbe\b",
 }
-
-
-def compiled(patterns: Iterable[str]) -> regex.Pattern[str]:
-    """Return one pattern for any of these, which name parts in braces, such as ``{place}``."""
-    return regex.compile("|".join(f"(?:{each.format(**_PIECES)})" for each in patterns), regex.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

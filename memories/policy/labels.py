@@ -11,7 +11,7 @@ from language.gates.judging import Meaning, may_give
 from language.shown import as_shown
 
 from ..models import Memory
-from .fields import compiled, either
+from .pieces import compiled, either
 
 Field = Memory.Field
 
@@ -41,10 +41,11 @@ _CLEAR = {
 }
 """Labels of the field alone."""
 _OFTEN = {
-    Field.PREFERRED_NAME: r"name",
-    Field.CITY: r"(?:(?:current|present|home|main|own) )*(?:home|city|town|village|residence|domicile|address|location"
-    r"|flat|apartment|house|hometown)",
-    Field.LANGUAGE: r"languages?|tongue",
+    Field.PREFERRED_NAME: r"name|(?:what|how) (?:\w+ ){1,3}(?:says?|calls?|address(?:es)?|names?)"
+    r"(?: (?:to )?(?:the user|them|him|her|me))?",
+    Field.CITY: r"loc|(?:(?:current|present|home|main|own) )*(?:home|city|town|village|residence|domicile|address"
+    r"|location|flat|apartment|house|hometown)",
+    Field.LANGUAGE: r"lang|languages?|tongue",
 }
 """Labels that may stand over much else: what stands under them has to look like a value."""
 
@@ -66,6 +67,9 @@ _VALUES = {
     Field.CITY: _compiled(_CAPITAL),
     Field.LANGUAGE: compiled([r"\b{language}"]),
 }
+_LANGUAGE_TAG = _compiled(r"\p{L}{2,3}(?:[-_][\p{L}\d]{2,8})*")
+_OF_A_PROFILE = (Field.PRONOUNS, Field.CITY, Field.LANGUAGE)
+"""Fields that make a profile of two labels, which say nothing of the user each: a name may be a file's."""
 _OF_THE_USER = regex.compile(r"(?:the )?user\b|I\b|my\b", regex.IGNORECASE)
 _APART = regex.compile(r"\s*[:=(\[|,;–—/]+\s*|\s-\s")
 _AROUND = " )].!?\"'”’"
@@ -105,11 +109,44 @@ def gives_field_by_itself(texts: Sequence[str]) -> bool:
     )
 
 
-def is_home(name: str, notes: str) -> bool:
+def is_profile(entries: Iterable[tuple[str, str]]) -> bool:
+    """Whether labels and their texts give two fields or more, such as a city and a language."""
+    given = {
+        label[0]
+        for text, value in ((label, as_shown(text).strip(_AROUND)) for label, text in entries)
+        if (label := label_of(text)) is not None and value and _is_value(value, label[0])
+    }
+    return len(given.intersection(_OF_A_PROFILE)) > 1
+
+
+_HEADING = _compiled(
+    r"(?:user |personal |my )?(?:profile|identity|bio(?:graphy)?|details)|(?:about )?(?:the )?(?:user|me)"
+)
+_VALUES_ALONE = compiled([r"{place}(?: {name})*(?:\s*[,;|/·]\s*[\p{{L}}\p{{N}} ./'’-]{{2,40}}){{0,6}}"])
+
+
+def is_short_profile(document: str) -> bool:
+    """Whether a document has a heading such as "Profile", and a line below it that holds values without labels."""
+    lines = [line.strip(" #*_=>:-•") for line in as_shown(document).splitlines()]
+    headed = next((number for number, line in enumerate(lines) if _HEADING.fullmatch(line)), None)
+    return headed is not None and any(_VALUES_ALONE.fullmatch(line) for line in lines[headed + 1 :])
+
+
+def _is_value(text: str, field: Field) -> bool:
+    is_tag = field == Field.LANGUAGE and _LANGUAGE_TAG.fullmatch(text) is not None
+    return is_tag or _VALUES[field].fullmatch(text) is not None
+
+
+def is_home(name: str, notes: str, place_id: str = "") -> bool:
     """Whether a place's notes call it the user's home, or its name does clearly, and the other one says where it is.
 
-    A place called "Home" with an address is an ordinary one.
+    So does an id of its name and such a label: "lisbon home". A place called "Home" with an address is an ordinary one.
     """
+    named_by = {*as_shown(name).casefold().split()}
+    told = as_shown(place_id).casefold().split()
+    beside = label_of(" ".join(word for word in told if word not in named_by))
+    if beside is not None and beside[0] == Field.CITY and named_by.intersection(told):
+        return True
     noted, named = label_of(notes), label_of(name)
     where = [name] if noted is not None and noted[0] == Field.CITY else []
     where += [notes] if named == (Field.CITY, True) else []

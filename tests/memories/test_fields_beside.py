@@ -35,6 +35,9 @@ SETS = [
     {"metadata": {"locale": "pt-PT"}},
     {"metadata": {"user_locale": "pt"}},
     {"metadata": {"preferredLanguage": "pt"}},
+    {"metadata": {"loc": "Porto", "lang": "pt"}},
+    {"subject": "Bobby (the user)"},
+    {"topics": ["Robin Moss, the account owner"]},
 ]
 PASSES = [
     {"subject": "Porto"},
@@ -46,6 +49,8 @@ PASSES = [
     {"topics": ["residence permit", "Residence: see below", "drives Ann to her home in Porto"]},
     {"metadata": {"locale": "the pub", "lang": "pt", "file": {"locale_dir": "pt"}}},
     {"metadata": {"goal": "The user wants to learn Spanish."}},
+    {"metadata": {"loc": "Porto", "lang": "a dialect"}},
+    {"topics": ["User Guide", "Mac user", "About me", "Anna (the user's aunt)"]},
 ]
 
 
@@ -91,10 +96,11 @@ def test_whom_the_statement_is_about_counts_for_its_topics(agent, owner):
         ("Home", "Porto, Portugal"),
         ("Where the user sleeps", "Rua do Sol 12, Faro"),
         ("Faro flat", "The user's home."),
+        ("Faro", ""),
     ],
 )
 def test_names_and_notes_of_places_wait(api, agent, name, notes):
-    answer = api(agent).post("/api/v1/places/", {"place_id": "p", "name": name, "notes": notes}, format="json")
+    answer = api(agent).post("/api/v1/places/", {"place_id": "faro-home", "name": name, "notes": notes}, format="json")
     assert (answer.status_code, Proposal.objects.get().reason) == (202, MAY_SET_A_FIELD)
 
 
