@@ -155,23 +155,23 @@ def finish_matches(
     free ones with a passage that has all words of one, whoever it is said of.
     """
     check_compared()
+    if not marks:
+        return
+    read = [(text, matches, said) for text, matches in zip(texts, found, strict=True) for said in text.readings]
     if WITHHELD in marks:
-        repeats = repeat_withheld(user_id, [text.shown for text in texts])
-        for matches, is_repeated in zip(found, repeats, strict=True):
-            matches.near = matches.near or is_repeated
+        for (_, matches, _), repeats in zip(read, repeat_withheld(user_id, [said for *_, said in read]), strict=True):
+            matches.near = matches.near or repeats
     # The words of a fact say something else of another legacy.
     causes = rejected_causes(user_id) if REJECTED in marks else []
     causes = [each for each in causes if not of_legacy or each.cause_type == "memory"]
     if not causes:
         return
     stated = RejectedWords(as_of_user(each.text, acting_name()) for each in causes if each.cause_type != "place")
-    for text, matches in zip(texts, found, strict=True):
-        matches.near = matches.near or stated.are_in(text.shown)
-    free = [(text, matches) for text, matches in zip(texts, found, strict=True) if text.free]
-    if not free:
-        return
+    for _, matches, said in read:
+        matches.near = matches.near or stated.are_in(said)
     compared = WithheldWords([each.text for each in causes], ["user"])
-    pieces = [(matches, piece) for text, matches in free for piece in pieces_of(text.content, SHORT_CHARACTERS)]
+    free = [(matches, said) for text, matches, said in read if text.free]
+    pieces = [(matches, piece) for matches, said in free for piece in pieces_of(said, SHORT_CHARACTERS)]
     for (matches, _), words in zip(pieces, compared.stems([piece for _, piece in pieces]), strict=True):
         matches.near = matches.near or compared.is_held_by(words)
 

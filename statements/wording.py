@@ -20,6 +20,7 @@ from language.embedders.e5.embedder import BundledEmbedder
 from language.gates.judging import Meaning, kind_of
 from language.gates.passages import is_json
 from language.gates.passages import passages as passages_of
+from language.gates.unwrapped import unwrapped
 from language.reading.compare import Saying
 from language.shown import as_shown
 from language.third_person import SHORT_CHARACTERS, about_the_user
@@ -118,6 +119,11 @@ class Embedded:
     def shown(self) -> str:
         """The content without characters that are not shown, to compare it with others."""
         return as_shown(self.content)
+
+    @property
+    def readings(self) -> list[str]:
+        """The content as it is shown, and what it says in an encoding or without markup."""
+        return [self.shown, *unwrapped(self.content)]
 
     @cached_property
     def saying(self) -> Saying:

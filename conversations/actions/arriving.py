@@ -13,6 +13,7 @@ from django.db.models import Q
 
 from accounts.scope import acting_name
 from journal.actions import LedgerWrite
+from language.gates.unwrapped import Spelled, unwrapped
 from language.reading.gist import Gists
 from language.shown import letters_of
 from retrieval.text import list_words
@@ -27,6 +28,7 @@ from .withheld_texts import RedactedTexts
 
 _MOST_COMPARED = 200
 _FEWEST_WORDS = 3
+_FEWEST_LETTERS = 12
 _MOST_LINES = 4
 _MOST_BEFORE = 2 * _MOST_LINES
 _ENDS = re.compile(r"[.!?;:…。！？]\W*$")
@@ -179,7 +181,7 @@ def sentences_refused(
             erased += ((number, Cause(Withheld.Cause.MESSAGE, message_id)) for number in said_now().places[gist])
     found += ((number, cause) for said, cause in refused for number in said_now().said_by(said))
     again, of_erased = ([Found(*sentences[number][:2], cause) for number, cause in each] for each in (found, erased))
-    return [*_shortest(again), *cut, *over_lines], _shortest(of_erased)
+    return [*_shortest([*again, *_spelled(messages, told)]), *cut, *over_lines], _shortest(of_erased)
 
 
 def _keep_off_record(user_id: UUID, found: Collection[Found], own: ConversationQuerySet) -> list[Found]:
@@ -199,6 +201,24 @@ def _keep_off_record(user_id: UUID, found: Collection[Found], own: ConversationQ
 def _sentences(text: str) -> Iterator[tuple[Span, str]]:
     original = Original(text)
     return ((span, original.words(span)) for span in original.sentences())
+
+
+def _spelled(messages: Sequence[Message], told: Sequence[tuple[str, str, set[Cause]]]) -> Iterator[Found]:
+    """Yield the sentences whose words spell a withheld one together: in an encoding, or with marks between them.
+
+    If only the whole message spells it, decoded, all of its sentences do.
+    """
+    for message in messages if told else ():
+        spelled, wrapped = Spelled.of(message.content), [*map(letters_of, unwrapped(message.content))]
+        sentences = [*Original(message.content).sentences()]
+        for _, letters, causes in (each for each in told if len(each[1]) >= _FEWEST_LETTERS):
+            places = [*spelled.find(letters)]
+            if not places and any(letters in said for said in wrapped):
+                places = [(0, len(message.content))]
+            for start, end in places:
+                over = [each for each in sentences if each.start < end and start < each.end]
+                whole = Span(over[0].start, over[-1].end)
+                yield from (Found(message.pk, whole, cause) for cause in causes)
 
 
 def _shortest(found: Sequence[Found]) -> list[Found]:

@@ -24,6 +24,7 @@ from conversations.echoes import (
 from conversations.models import Withheld
 from journal.models import Change
 from language.gates.passages import pieces_of
+from language.gates.unwrapped import unwrapped
 from language.third_person import OF_THE_USER, SHORT_CHARACTERS, about_the_user
 from retrieval.text import list_words
 
@@ -78,7 +79,7 @@ def refused_search(user_id: UUID, gists: Callable[[], Collection[str]]) -> tuple
 
 def repeats_rejected(user_id: UUID, texts: Sequence[str]) -> bool:
     """Whether a text equals a rejected one, contains all its words, or repeats withheld words."""
-    texts = [text for text in texts if text.strip()]
+    texts = [said for text in texts if text.strip() for said in (text, *unwrapped(text))]
     if not texts or not has_rejected(user_id):
         return False
     name = acting_name()

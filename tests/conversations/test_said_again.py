@@ -1,5 +1,7 @@
 """Withheld words that an agent posts again are withheld on arrival; the person's own voice may say them again."""
 
+import base64
+
 import pytest
 from django.utils import timezone
 
@@ -56,10 +58,23 @@ def test_an_agent_that_posts_withheld_words_again_brings_nothing_back(api, agent
         ("It rains\nI play the\ncello in an orchestra\nbut not today", f"It rains\n{MARK}\nbut not today"),
         ("1 p1ay the ce11o in an 0rchestra.", MARK),
         ("I play the c-e-l-l-o in an orchestra.", MARK),
+        ("I... play the... cello... in an orchestra.", MARK),
+        ("It rains. I! play! the! cello! in! an! orchestra! Bye.", f"It rains. {MARK} Bye."),
+        ("Hello. <b>I</b> <i>play</i> the <b>cel</b>lo in an orchestra. Bye.", f"Hello. {MARK} Bye."),
+        ("I%20play%20the%20cello%20in%20an%20orchestra.", MARK),
+        ("".join(f"&#{ord(each)};" for each in CELLO), MARK),
+        ("Fine." + "".join(chr(0xE0000 + ord(each)) for each in CELLO), MARK),
+        (base64.b64encode(CELLO.encode()).decode(), MARK),
+        (CELLO.encode().hex(" "), MARK),
         ("- eggs\n- milk\n- the orchestra", "- eggs\n- milk\n- the orchestra"),
+        ("I play! The cello is in tune. An orchestra is near.", "I play! The cello is in tune. An orchestra is near."),
+        (
+            "Read <b>a%20page</b> of &amp; in T3JjaGVzdHJhcyBhcmUgZmluZS4=",
+            "Read <b>a%20page</b> of &amp; in T3JjaGVzdHJhcyBhcmUgZmluZS4=",
+        ),
     ],
 )
-def test_line_breaks_and_figures_for_letters_hide_it_from_nobody(api, agent, withheld, elsewhere, content, shown):
+def test_line_breaks_marks_and_encodings_hide_it_from_nobody(api, agent, withheld, elsewhere, content, shown):
     """Reproduction: with a line break in it the sentence was stored whole, and recalled."""
     assert post(api(agent), elsewhere, ("user", content)) == [shown]
 

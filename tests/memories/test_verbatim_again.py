@@ -1,5 +1,7 @@
 """What agents store verbatim brings back nothing that was rejected, and sets no personal field without consent."""
 
+import base64
+
 import pytest
 
 from language.third_person import about_the_user
@@ -42,6 +44,15 @@ def state(answer):
         ("I play the cello in an orchestra", ("proposed", RESEMBLES)),
         ('{"hobbies": ["tea", "playing the cello"]}', ("proposed", RESEMBLES)),
         ("Shopping:\n- strings\n- she plays the cello", ("proposed", RESEMBLES)),
+        *(
+            (wrap("The user plays the cello."), ("proposed", RESEMBLES))
+            for wrap in (
+                lambda said: base64.b64encode(said.encode()).decode(),
+                lambda said: said.encode().hex(),
+                lambda said: "".join(f"&#{ord(each)};" for each in said),
+                lambda said: said.replace(" ", "%20"),
+            )
+        ),
         ("Plays the piano.", ("active", "")),
         ("He plays chess.\nThe cello of a friend is red.", ("active", "")),
     ],
@@ -118,3 +129,16 @@ def test_a_document_about_somebody_else_does_not_wait(api, agent):
 )
 def test_a_free_text_as_a_statement_about_the_user(said, means):
     assert about_the_user(said) == means
+
+
+@pytest.mark.parametrize(
+    ("said", "waits"),
+    [
+        ("# Profile\nRobin, Faro, pt", True),
+        ("About me:\n- Robin Moss", True),
+        ("# Profile\nPython, Django, SQL", False),
+        ("# Shopping\nOats, Tea", False),
+    ],
+)
+def test_a_profile_without_labels_waits(api, agent, said, waits):
+    assert state(keep(api(agent), said)) == (("proposed", MAY_SET_A_FIELD) if waits else ("active", ""))
