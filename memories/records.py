@@ -98,9 +98,9 @@ class WritePolicy:
     """The rules for one write.
 
     ``own_word``: the person is the author. ``insist``: add it in spite of similar memories, and replace none.
-    ``consent``: the person explicitly asked for it, so it needs no approval and removes suppressions. ``agreed``: they
-    confirmed exactly this, so it needs no review. ``relayed``: an agent reports it, so suppressions stay, and it
-    changes nothing that they worded or pinned. ``unanswered``: they were asked whether to remember it and did not say
+    ``consent``: the person explicitly asked for it or agreed to it, so it needs neither approval nor review, and
+    removes suppressions. ``relayed``: an agent reports it, so it is reviewed, suppressions stay, and it changes nothing
+    that they worded or pinned. ``unanswered``: they were asked whether to remember it and did not say
     yes, so it waits for them. ``verdicts`` are a model's comparisons by the wording of the neighbour; with them a
     rewording updates the neighbour, without them the caller gets a conflict. ``among_others``: part of a batch, which
     the caller relates with ``memories_relate`` at the end of the transaction.
@@ -109,11 +109,15 @@ class WritePolicy:
     own_word: bool = False
     insist: bool = False
     consent: bool = False
-    agreed: bool = False
     relayed: bool = False
     unanswered: bool = False
     verdicts: Mapping[str, Comparison] | None = None
     among_others: bool = False
+
+    @property
+    def settles_review(self) -> bool:
+        """Whether the person's request counts as their review of what it writes."""
+        return self.consent and not self.relayed
 
     @property
     def waiting_reason(self) -> str:

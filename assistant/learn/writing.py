@@ -217,10 +217,6 @@ class PlanWriter:
         message = self.messages[step.quotes[0].index]
         return message.index in (self.asked if step.consent else self.agreed)
 
-    def has_agreed(self, step: Step) -> bool:
-        """Whether the person was asked about this wording and confirmed it."""
-        return self.messages[step.quotes[0].index].index in self.agreed and not self.is_relayed(step)
-
     def is_relayed(self, step: Step) -> bool:
         """Whether an agent reported the message, or the yes to it: the person may not have said so."""
         message = self.messages[step.quotes[0].index]
@@ -229,7 +225,6 @@ class PlanWriter:
     def _policy(self, step: Step) -> WritePolicy:
         return WritePolicy(
             consent=self.consents(step),
-            agreed=self.has_agreed(step),
             relayed=self.is_relayed(step),
             unanswered=step.quotes[0].index in self.unanswered,
         )

@@ -52,12 +52,6 @@ class CandidateDecision:
         """The options of the write."""
         return self.candidate.policy
 
-    @property
-    def settled(self) -> bool:
-        """Whether the person's request counts as the review."""
-        policy = self.policy
-        return writing.settles_review(self.recording.principal, policy.consent, policy.agreed, policy.relayed)
-
     def earlier(self) -> Iterator[Memory]:
         """Memories of this call that are not inserted yet, latest first."""
         return (row.memory for row in reversed(self.recording.rows))
@@ -213,7 +207,7 @@ class CandidateDecision:
         asked = self.asked_for(memory.field or self.new.field) and memory.state != State.QUARANTINED
         asked = asked and not (self.policy.relayed and memory.state_reason)
         unreviewed = memory.state != State.ACTIVE or memory.reviewed_at is None
-        settles = self.policy.own_word or (asked and (self.settled or memory.state != State.ACTIVE))
+        settles = self.policy.own_word or (asked and (self.policy.settles_review or memory.state != State.ACTIVE))
         # Not if it waits for another reason, too: it may resemble a rejected one.
         agreed = self.applies and memory.state == State.PROPOSED and not memory.state_reason
         evicted: list[str] = []
@@ -272,7 +266,7 @@ class CandidateDecision:
                 said=said,
                 valid_from=self.new.valid_from,
             )
-            memory.reviewed_at = change.now if self.settled else None
+            memory.reviewed_at = change.now if self.policy.settles_review else None
             memory.state_reason = self.waiting_reason
             relink(change, principal, prepared.text)
         return Outcome("updated", memory, change.evicted)
@@ -313,7 +307,7 @@ class CandidateDecision:
         kept = self.reason_to_keep(replaced)
         if kept or self.waits(self.new.field):
             return InitialState(State.PROPOSED, "PROPOSE", reason=self.waiting_reason or kept, said=said)
-        return InitialState(State.ACTIVE, "ADD", reviewed=self.policy.own_word or self.settled, said=said)
+        return InitialState(State.ACTIVE, "ADD", reviewed=self.policy.own_word or self.policy.settles_review, said=said)
 
     def reason_to_keep(self, memories: Sequence[Memory]) -> str:
         """Return why the person must agree to a change of these memories, or ''."""

@@ -81,8 +81,7 @@ def record_update(
             said=said,
             correction=correction,
         )
-        settled = writing.settles_review(principal, consent, policy.agreed, relayed)
-        memory.reviewed_at = change.now if settled else None
+        memory.reviewed_at = change.now if policy.settles_review else None
         relink(change, principal, text)
     return Updated(memory, *previous)
 

@@ -112,15 +112,6 @@ def review_state(memory: Memory) -> str:
     return "waiting" if memory.reviewed_at is None else "reviewed"
 
 
-def settles_review(principal: Principal, consent: bool, agreed: bool, relayed: bool) -> bool:
-    """Whether a memory that the person explicitly asked for counts as reviewed.
-
-    It does if they ``agreed`` to exactly this, or if they review before use; not if an agent ``relayed`` it. Otherwise
-    it is used, but still listed for review.
-    """
-    return consent and not relayed and (agreed or principal.review == "before")
-
-
 def is_settled(principal: Principal, consent: bool, relayed: bool, field: str) -> bool:
     """Whether the person's request makes a memory active at once.
 

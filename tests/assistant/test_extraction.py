@@ -462,10 +462,16 @@ class TestConsent:
         assert in_use.count() == 2, "and is used at once"
         check(owner)
 
-    def test_where_they_review_later_what_they_asked_for_is_among_what_they_see(self, batch, model):
-        model.calls([add(explicit=True)])
+    @pytest.mark.parametrize("review", ["before", "after"])
+    def test_what_they_asked_for_needs_no_review(self, batch, model, me, knows, review):
+        black = knows("The user drinks black tea.")
+        preferences_set(me, review=review)
+        model.calls(
+            [add("The user gets up early.", explicit=True), update(black, "The user drinks tea.", explicit=True)]
+        )
         batch()
-        assert Memory.objects.get().reviewed_at is None
+        assert contents() == ["The user drinks tea.", "The user gets up early."]
+        assert not Memory.objects.filter(reviewed_at=None).exists()
 
     def test_asking_again_for_what_was_rejected_lifts_the_suppression(self, batch, model, me, owner, knows):
         memories.memory_reject(me, knows("The user drinks green tea.").pk)
