@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from accounts import categories
 from memories.policy.fields import MAY_SET_A_FIELD
-from memories.records import KEPT, RELAYED, UNANSWERED
+from memories.records import FIELD_WAITS, KEPT, RELAYED, UNANSWERED
 from statements.models import ERASURE_WAITS
 from statements.policy import HELD_BACK
 from statements.policy.resembling import RESEMBLES
@@ -105,7 +105,7 @@ def category_in_text(name: str) -> str:
 
 
 _OF_REVIEW = {RESEMBLES, UNANSWERED, KEPT, RELAYED, MAY_SET_A_FIELD, *filter(None, REVIEW_REASONS.values())}
-_REASONS = {ERASURE_WAITS, *_OF_REVIEW}
+_REASONS = {ERASURE_WAITS, FIELD_WAITS, *_OF_REVIEW}
 
 
 def reason_in_words(text: str) -> str:

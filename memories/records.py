@@ -91,6 +91,20 @@ KEPT = gettext_noop("It would change something that you worded or pinned.")
 """Why a change by somebody else waits."""
 RELAYED = gettext_noop("An agent reports that you want this put away, which you decide.")
 """Why such a removal waits."""
+FIELD_WAITS = gettext_noop("It would become a part of your profile, which you decide: how you are called, for example.")
+"""Why a value of a personal field waits."""
+BEFORE_USE = gettext_noop("It is looked at before it is used, as all that agents and models write of you.")
+"""Why a proposal waits that nothing speaks against: the person reviews before use."""
+
+
+def why_it_waits(state: str, field: str, reason: str) -> str:
+    """Return the stored reason of a memory, and of a proposal without one that it gives a field or is reviewed first.
+
+    These two are not stored: a stored reason needs more than the person's yes to the statement.
+    """
+    if state != "proposed" or reason:
+        return reason
+    return FIELD_WAITS if field else BEFORE_USE
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from memories.api.proposals import find_proposal
 from memories.lines import place_line
 from memories.models import Memory, Place, Proposal
 from memories.policy.writing import MOST_TOPICS
-from memories.records import NewMemory
+from memories.records import NewMemory, why_it_waits
 from memories.serializers import ProposalSerializer
 from statements.policy.form import LONGEST, SHORTEST
 from statements.policy.resembling import reason_shown
@@ -94,8 +94,9 @@ _OUTCOMES = {
 
 def _tell_outcome(principal: Principal, outcome: str, memory: Memory) -> ToolAnswer:
     told = _OUTCOMES[outcome].format(memory=named(memory.pk, memory.content))
-    if outcome == "proposed" and memory.state_reason:
-        told = f"{told} {reason_shown(principal, memory.state_reason)}"
+    if outcome == "proposed":
+        reason = why_it_waits(memory.state, memory.field, reason_shown(principal, memory.state_reason))
+        told = f"{told} {reason}".rstrip()
     return ToolAnswer(True, told, {"outcome": outcome, "memory": show_memory(principal, memory)})
 
 

@@ -15,6 +15,7 @@ from django.utils.translation import gettext_noop
 from accounts.principals import Principal
 from memories.models import Kind, Memory, MemoryEvidence, MemoryVersion, Relation
 from memories.policy import writing
+from memories.records import BEFORE_USE, why_it_waits
 from statements.policy.naming import in_second_person
 
 from ..cards import Card, Link, Other, Tag, author, diff_of_memories, last_day, not_quoted, origin
@@ -110,7 +111,7 @@ def card_of(
         origin=whence,
         at=memory.created_at,
         is_gone=memory.state in GONE,
-        reason=as_sentence(reason_in_words(memory.state_reason)),
+        reason=as_sentence(reason_in_words(_reason(memory))),
         purge_at=memory.purge_at,
         longest=writing.longest(memory.kind, memory.verbatim),
         offers=offers_for(memory),
@@ -166,6 +167,12 @@ def _stored(memory: Memory) -> dict[str, str]:
         "importance": str(memory.importance),
         "until": until.isoformat() if until else "",
     }
+
+
+def _reason(memory: Memory) -> str:
+    """Return why it waits, unless all do: who reviews before use knows that."""
+    reason = why_it_waits(memory.state, memory.field, memory.state_reason)
+    return "" if reason == BEFORE_USE else reason
 
 
 def _tags(principal: Principal, memory: Memory, *, is_news: bool, opened: bool) -> Iterator[Tag]:

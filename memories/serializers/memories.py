@@ -23,7 +23,7 @@ from web.json import MAX_VERSION, ExactSerializer
 from ..actions import ADDED_AT_ONCE, MOST_AT_ONCE
 from ..models import Disclosure, Kind, Memory, MemoryVersion
 from ..queries import agents_of_conversations
-from ..records import Addition, NewMemory
+from ..records import Addition, NewMemory, why_it_waits
 from .shown import ShownTo
 
 METADATA = "What the client keeps beside it: an object of at most 4,096 bytes as JSON. No prompt holds it."
@@ -109,7 +109,8 @@ def plain_memories(principal: Principal, rows: Iterable[Sequence[Any]]) -> list[
                 memory[name] = memory[name].isoformat().replace("+00:00", "Z")
         source = memory["source_conversation"]
         memory["source_conversation"] = str(source) if source and shows_sources else None
-        memory["state_reason"] = reason_shown(principal, memory["state_reason"])
+        reason = reason_shown(principal, memory["state_reason"])
+        memory["state_reason"] = why_it_waits(memory["state"], memory["field"], reason)
     return memories
 
 

@@ -10,6 +10,8 @@ from accounts.policy import may_see_sources
 from accounts.principals import Principal
 from statements.policy.resembling import reason_shown
 
+from ..records import why_it_waits
+
 _REASONS = {"reason", "state_reason"}
 
 
@@ -30,4 +32,7 @@ class ShownTo(serializers.BaseSerializer[Any]):
         """Tell only reasons that the principal may know."""
         shown = super().to_representation(instance)
         principal = self.context["principal"]
-        return {**shown, **{name: reason_shown(principal, shown[name]) for name in _REASONS & shown.keys()}}
+        reasons = {name: reason_shown(principal, shown[name]) for name in _REASONS & shown.keys()}
+        if "state_reason" in reasons and "field" in shown:
+            reasons["state_reason"] = why_it_waits(shown["state"], shown["field"], reasons["state_reason"])
+        return {**shown, **reasons}

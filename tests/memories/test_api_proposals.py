@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from memories.models import Proposal
-from memories.records import KEPT
+from memories.records import BEFORE_USE, FIELD_WAITS, KEPT
 from tests import factories
 from tests.conftest import with_key
 
@@ -235,3 +235,15 @@ class TestDeciding:
         assert answer.status_code == status, answer.content
         assert api(owner).get(address(made)).json()["state"] == "waiting"
         assert now(known).version == 1
+
+
+def test_every_proposed_memory_says_why_it_waits(api, owner, agent):
+    """Reproduction: a value of a field, and all where the person reviews before use, waited without a reason."""
+    city = add(api(agent), "The user lives in Porto.", "context")
+    assert (city["state"], city["state_reason"]) == ("proposed", FIELD_WAITS)
+    factories.PreferencesFactory(user=owner, review="before")
+    bees = add(api(agent), "The user keeps bees.", "context")
+    assert (bees["state"], bees["state_reason"]) == ("proposed", BEFORE_USE)
+    listed = api(owner).get(URL, {"state": "proposed"}).json()["results"]
+    assert {each["state_reason"] for each in listed} == {FIELD_WAITS, BEFORE_USE}
+    assert api(owner).post(f"{URL}{bees['id']}/approve/").json()["state_reason"] == ""
