@@ -37,8 +37,6 @@ _NAMED_ID = re.compile(r"\[id:([A-Za-z0-9]{8})\]")
 _OF_ONESELF = re.compile(r"\b(?:I|me|my|mine)\b", re.IGNORECASE)
 _DENIAL = re.compile(r"n['’]t\b|\b(?:not|never)\b", re.IGNORECASE)
 _INCOMPATIBLE = frozenset({"replaces", "contradicts"})
-
-
 _Repeated = tuple[int, str]
 """The index of a message, and the id of a memory that it says again."""
 
