@@ -6,12 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.conf import settings
 from django.db.models import Count
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from accounts.principals import Principal
 from journal.models import JobRun
+from memories.consolidation import STRATEGY as CONSOLIDATES
 from memories.models import Kind, Memory, MemoryPlan, MemoryPlanItem, MemoryPlanSource
 from memories.plans import job_of
 from memories.policy import writing
@@ -79,6 +81,7 @@ class PlanDetail:
     after: int
     saved: int
     job: JobRun | None
+    asked_because: str = ""
 
     @property
     def made_by(self) -> str:
@@ -100,7 +103,19 @@ class CategoryCount:
     count: int
 
 
-def make_plan_detail(plan: MemoryPlan) -> PlanDetail:
+def _why_asked(plan: MemoryPlan, principal: Principal) -> str:
+    """Return why the person is asked about merges that the daily job found, empty for other plans."""
+    if plan.strategy != CONSOLIDATES or plan.state != MemoryPlan.State.PREVIEW:
+        return ""
+    if principal.review == "before":
+        return _("Keepsake found these by itself, and you look at everything before it is used.")
+    return _(
+        "Keepsake found these by itself. It asks you first, since it would put away more than %(share)s%% of your "
+        "memories at once."
+    ) % {"share": round(settings.CONSOLIDATE_MOST_ARCHIVED * 100)}
+
+
+def make_plan_detail(plan: MemoryPlan, principal: Principal) -> PlanDetail:
     """Return the plan of ``memories.plans.show_plan``, with diffs."""
     merges = [_merge(item) for item in plan.items.all()]
     done = [merge for merge in merges if merge.item.state in _COUNTED]
@@ -111,6 +126,7 @@ def make_plan_detail(plan: MemoryPlan) -> PlanDetail:
         after=len(done),
         saved=sum(merge.saved for merge in done if writing.is_in_block(merge.item.kind, merge.item.category)),
         job=job_of(plan) if plan.state == MemoryPlan.State.MAKING else None,
+        asked_because=_why_asked(plan, principal),
     )
 
 

@@ -117,7 +117,7 @@ def _refused(
 def _show(
     request: PageRequest, principal: Principal, plan_id: UUID, *, refused: str = "", status: int = 200
 ) -> HttpResponse:
-    detail = make_plan_detail(show_plan(principal, plan_id))
+    detail = make_plan_detail(show_plan(principal, plan_id), principal)
     context = {
         "principal": principal,
         "detail": detail,

@@ -210,6 +210,14 @@ def test_one_whose_day_is_over_says_nothing(visit, owner, plan):
     assert BOTH not in page
 
 
+def test_one_that_the_daily_job_made_says_why_it_asks(visit, owner, plan):
+    assert "by itself" not in words(visit(owner).get(of(plan)))
+    MemoryPlan.objects.update(strategy="consolidate")
+    assert "would put away more than 20% of your memories at once" in words(visit(owner).get(of(plan)))
+    factories.PreferencesFactory(user=owner, review="before")
+    assert "you look at everything before it is used" in words(visit(owner).get(of(plan)))
+
+
 def test_a_plan_of_nothing(visit, owner, way, me, settings):
     remember(owner, BEES, HENS, TEA)
     settings.OPTIMIZE_MOST_MEMORIES = 2
