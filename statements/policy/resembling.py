@@ -33,6 +33,7 @@ from language.reading.traces import Hasher, Traces, traced_features
 from retrieval.text import list_words
 
 from .form import word_hashers
+from .particulars import shares_particulars
 
 RESEMBLES = gettext_noop("This resembles something that was rejected before.")
 """The reason for review of such a statement. It does not quote what was rejected."""
@@ -76,7 +77,7 @@ def matching(
         again = any(has_traces_of(rejected, said, similarity, alike, hashed) for hashed in hashers)
     else:
         again = says_again(rejected, said.content, similarity, alike)
-        if not again and says_less(rejected, said.content, similarity, alike):
+        if not again and says_part(rejected, said.content, similarity, alike):
             return "near"
     if not again:
         return ""
@@ -138,9 +139,10 @@ def says_again(rejected: str, said: str, similarity: float, alike: float) -> boo
     return _decides("worded", signs) if entailed is None else _decides("entailed", {**signs, **entailed})
 
 
-def says_less(rejected: str, said: str, similarity: float, alike: float) -> bool:
-    """Whether a text follows from a rejected one: shortened, or in wider words ("money" for "nine thousand euros")."""
-    return _has_near_vector(similarity, alike) and entails(rejected, said)
+def says_part(rejected: str, said: str, similarity: float, alike: float) -> bool:
+    """Whether a text follows from a rejected one ("money" for "nine thousand euros"), or shares its particulars."""
+    near = _has_near_vector(similarity, alike)
+    return near and (shares_particulars(rejected, said) or entails(rejected, said))
 
 
 def _is_contained(one: str, other: str) -> bool:
