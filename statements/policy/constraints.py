@@ -91,8 +91,9 @@ _MISSING = re.compile(
 )
 _OF_NOTHING_NAMED = re.compile(
     r"(?:[Tt]he )?[Uu]ser(?:['’]s [a-z]+(?: [a-z]+)?)? (?:(?!(?:and|or|but|an?|the|that|when|how|if|some|any|no|his"
-    r"|her|their|its)\b)[a-z'’]+ ){1,3}?(?:it|this|that|these|those|them|him|her|there)(?: (?:every|each|all the time"
-    r"|a lot|too|also|as well|often|daily|weekly|again|now|very much|most|best|more)\b.*)?\W*"
+    r"|her|their|its)\b)[a-z'’]+ ){1,3}?(?:it|this|that|these|those|them|him|her|there)"
+    r"(?: (?:(?:every|each) (?:day|night|morning|evening|week(?:end)?|month|year|time|\w+day)|all the time|a lot|too"
+    r"|also|as well|often|daily|weekly|again|now|very much|most|best|more))?\W*"
 )
 """Only the user, and a pronoun: "The user does that every day."."""
 _EITHER_OF_TWO = re.compile(

@@ -69,6 +69,8 @@ def test_each_refusal_says_what_is_wrong_and_quotes_nothing(text, said):
     [
         "It is important to the user to be on time.",
         "The user consults the I Ching.",
+        "The user's editor insists that every page has a number.",
+        "The user likes it best when nobody calls.",
         "The user lacks vitamin A.",
         "The user watched Super Bowl XXX.",
         "The user's grandfather is unknown.",
