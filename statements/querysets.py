@@ -155,9 +155,7 @@ def finish_matches(
     free ones with a passage that has all words of one, whoever it is said of.
     """
     check_compared()
-    if not marks:
-        return
-    read = [(text, matches, said) for text, matches in zip(texts, found, strict=True) for said in text.readings]
+    read = [(each, to, said) for each, to in zip(texts, found, strict=True) if marks for said in each.readings]
     if WITHHELD in marks:
         for (_, matches, _), repeats in zip(read, repeat_withheld(user_id, [said for *_, said in read]), strict=True):
             matches.near = matches.near or repeats
@@ -169,9 +167,11 @@ def finish_matches(
     stated = RejectedWords(as_of_user(each.text, acting_name()) for each in causes if each.cause_type != "place")
     for _, matches, said in read:
         matches.near = matches.near or stated.are_in(said)
-    compared = WithheldWords([each.text for each in causes], ["user"])
     free = [(matches, said) for text, matches, said in read if text.free]
     pieces = [(matches, piece) for matches, said in free for piece in pieces_of(said, SHORT_CHARACTERS)]
+    if not pieces:
+        return
+    compared = WithheldWords([each.text for each in causes], ["user"])
     for (matches, _), words in zip(pieces, compared.stems([piece for _, piece in pieces]), strict=True):
         matches.near = matches.near or compared.is_held_by(words)
 
