@@ -330,7 +330,9 @@ def _part_coordinated(words: list[Word], verb: Word) -> None:
 
 
 def _is_said_of(word: Word) -> bool:
-    return word.tag == "JJ" or (word.head == word.index and word.tag in {"NN", "NNP"} and is_adjective(word.low))
+    if word.tag == "JJ":
+        return word.dep in {"ROOT", "advcl", "ccomp", "conj"}
+    return word.head == word.index and word.tag in {"NN", "NNP"} and is_adjective(word.low)
 
 
 def _root(words: Sequence[Word], word: Word) -> int:

@@ -41,7 +41,7 @@ from desk.withheld import views as withheld_pages
 from facts.actions import fact_delete, fact_reject, fact_restore, fact_unshare_withheld
 from facts.models import FactEvidence, LegacyFact
 from journal.actions import ledger_write
-from journal.exceptions import NotYoursToDecide
+from journal.exceptions import NotFound, NotYoursToDecide
 from journal.models import Change, Export, ExportPart, Ledger
 from journal.steps import watch_revisions
 from journal.undo import undo
@@ -724,7 +724,8 @@ def test_an_agent_s_restore_brings_no_refused_words_back(owner, agent):
     assert CELLO not in record(conversation)[0]
     assert Memory.objects.get(pk=memory.pk).state == "active"
     memory_archive(bot, memory.pk)
-    memory_restore(bot, memory.pk)
+    with pytest.raises(NotFound):
+        memory_restore(bot, memory.pk)
     assert CELLO not in record(conversation)[0]
 
 
