@@ -175,14 +175,18 @@ def _executed(session: Connection[Any], name: bytes, query: PostgresRawQuery, *,
         (result,) = yield from execute(pgconn)
         return result
     pgconn.enter_pipeline_mode()
-    pgconn.send_query_params(session._get_tx_start_command(), None)
-    pgconn.send_query_prepared(name, query.params, query.formats, Format.BINARY)
-    pgconn.pipeline_sync()
-    yield from send(pgconn)
-    begun = yield from fetch_many(pgconn)
-    found = yield from fetch_many(pgconn)
-    yield from fetch_many(pgconn)  # The end of the pipeline.
-    pgconn.exit_pipeline_mode()
+    try:
+        pgconn.send_query_params(session._get_tx_start_command(), None)
+        pgconn.send_query_prepared(name, query.params, query.formats, Format.BINARY)
+        pgconn.pipeline_sync()
+        yield from send(pgconn)
+        begun = yield from fetch_many(pgconn)
+        found = yield from fetch_many(pgconn)
+        yield from fetch_many(pgconn)  # The end of the pipeline.
+        pgconn.exit_pipeline_mode()
+    except BaseException:
+        pgconn.finish()  # Answers may be left: nobody may use the connection again.
+        raise
     return found[0] if begun[0].status == ExecStatus.COMMAND_OK else begun[0]
 
 

@@ -169,6 +169,17 @@ def test_a_transaction_begins_with_the_first_statement_and_ends_with_one_that_fa
         assert twelfths(4) == [(3, "a")]
 
 
+def test_a_connection_that_is_left_within_a_pipeline_is_used_no_more(transactional_db):
+    assert twelfths(3) == [(4, "a")]
+    session = connection.connection
+    interrupted = mock.patch.object(prepared, "fetch_many", side_effect=KeyboardInterrupt)
+    with interrupted, pytest.raises(KeyboardInterrupt), transaction.atomic():
+        twelfths(3)
+    assert session.closed
+    connection.close()
+    assert twelfths(3) == [(4, "a")]
+
+
 def test_a_failed_transaction_runs_nothing_more(db):
     assert twelfths(3) == [(4, "a")]
     with transaction.atomic():
