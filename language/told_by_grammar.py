@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from language.brief_caches import cached_briefly
 from language.reading.parse import Parsed, Word, parse
 
 _USER = re.compile(r"\b(t)he user\b", re.IGNORECASE)
@@ -19,6 +20,7 @@ _FINITE = frozenset({"VERB", "AUX"})
 _OTHER_CLAUSE = frozenset({"WDT", "WP", "WRB"})
 
 
+@cached_briefly(maxsize=5_000)
 def you_by_grammar(text: str, of_you: _OfYou) -> str | None:
     """Return a text with "you" and "your" for "the user" and "the user's"; None if its grammar is not clear.
 
