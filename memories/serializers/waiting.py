@@ -11,6 +11,7 @@ from statements.models import RejectionReason
 from web.json import MAX_VERSION, ExactSerializer
 
 from ..models import Memory, Proposal
+from ..records import why_it_waits
 from .memories import MemoryEvidenceSerializer, MemorySerializer, PreviousSerializer
 from .shown import ShownTo
 
@@ -28,7 +29,7 @@ class ProposalSerializer(ShownTo, serializers.ModelSerializer[Proposal]):
 
     ``values`` are what would change, by the names of the memory's fields; after ``expires_at`` they are gone. What a
     create would add is the text of its ``memory``. ``memory_version`` is the version that the change was meant for.
-    ``reason`` says why it waits, where the person's review does not ask for it.
+    ``reason`` says why it waits; of a change that waits for the person's review only, it is empty.
     """
 
     values = serializers.DictField()
@@ -56,8 +57,10 @@ class ProposalSerializer(ShownTo, serializers.ModelSerializer[Proposal]):
         ]
 
     def to_representation(self, proposal: Proposal) -> Any:
-        """Hide rejected proposals' values from principals that may not decide."""
+        """Hide rejected proposals' values from principals that may not decide, and say why a new memory waits."""
         shown = super().to_representation(proposal)
+        if proposal.memory is not None and proposal.kind == Proposal.Kind.CREATE:
+            shown["reason"] = why_it_waits(proposal.memory.state, proposal.memory.field, shown["reason"])
         refused = proposal.state == Proposal.State.REJECTED and not self.context["principal"].may_decide
         return {**shown, "values": {}} if refused else shown
 

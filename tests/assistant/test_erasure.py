@@ -718,9 +718,9 @@ def test_an_import_that_is_run_again_keeps_nothing_of_erased_words(owner, scope)
 
 
 def test_staff_see_receipts_and_exports_in_numbers(client, staff, owner):
-    exported(owner)
     memory = MemoryFactory(user=owner, content="The user keeps a zanzibar parrot.")
     erasure = erase(owner, "memory", memory.pk)
+    exported(owner)
     client.force_login(staff)
     export = ExportPart.objects.values_list("export_id", "pk").first()
     shown = {"export": export[0], "exportpart": export[1], "erasure": erasure.pk, "erased": Erased.objects.get().pk}

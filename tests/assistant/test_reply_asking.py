@@ -1,6 +1,7 @@
 """Scenarios 1 to 6 of source 001, with a model over HTTP and without one, and the agent tests of source 000."""
 
 import pytest
+from django.utils import timezone
 
 from accounts.queries import principal_for_person
 from assistant.learn import actions as learning
@@ -386,11 +387,14 @@ class TestForgetting:
         assert "You are allergic to shellfish" in record()
         assert "walnuts" not in record()
 
-    def test_what_went_along_with_the_sentence_is_told(self, tell):
+    @pytest.mark.parametrize("confirmed", [True, False])
+    def test_what_went_along_with_the_sentence_is_told(self, tell, confirmed):
         tell("Remember that my sister Karin is a nurse and that I love sailing.")
         assert len(remembered()) == 2
-        assert tell("Forget that my sister Karin is a nurse.") == f"{NOT_KEPT} {GONE_ALONG}"
-        assert remembered() == []
+        Memory.objects.update(reviewed_at=timezone.now() if confirmed else None)
+        answer = tell("Forget that my sister Karin is a nurse.")
+        assert answer == (NOT_KEPT if confirmed else f"{NOT_KEPT} {GONE_ALONG}")
+        assert remembered() == (["The user loves sailing."] if confirmed else [])
 
     def test_nothing_is_told_to_have_gone_along_with_all_that_was_named(self, tell, owner):
         for content in ("The user has a cat named Bello.", "Bello is eight years old."):

@@ -371,13 +371,13 @@ def test_pages_of_the_person_s_own_data_keep_nobody_out(tab, owner, memories, fa
     talk = chatgpt_zip(chatgpt_talk("I keep seven hens.", "I see."))
     upload, _new = import_create(me, BytesIO(talk), file_name="export.zip")
     run_import(JobRun.objects.get(kind="import").pk)
-    run_export(export_begin(me).pk)
     identity_link(TELEGRAM_ISSUER, "70001", link_code_create(me, TELEGRAM_ISSUER))
     placed = memory_actions.place_add(me, "harbour", "The harbour", "Where the boat lies.").place
     receipt, _made = erasure_request(me, "fact", str(facts[1].pk), grace_hours=24)
     done, job = erasure_request(me, "memory", memories[1].pk, grace_hours=0)
     run_erasure(job.pk)
     assert Erasure.objects.get(pk=done.pk).state == "done"
+    run_export(export_begin(me).pk)
     tab.sign_in(owner)
     found = {}
     shown = {"/data/": "Download", "/preferences/": "Unlink", f"/import/{upload.pk}/": "conversation imported"}

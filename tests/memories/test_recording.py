@@ -140,7 +140,8 @@ class TestAField:
 
     def test_unless_the_person_asked_for_it(self, owner, record):
         outcome = record(PORTO, {}, field="city", consent=True)
-        assert (outcome.outcome, now(outcome.memory).reviewed_at) == ("created", None)
+        assert outcome.outcome == "created"
+        assert now(outcome.memory).reviewed_at is not None
         check(owner)
 
 
