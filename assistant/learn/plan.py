@@ -11,6 +11,7 @@ from datetime import date, datetime
 from typing import Literal
 
 from accounts.principals import Principal
+from accounts.scope import acting_name
 from journal.exceptions import Gated, Refused
 from language.base import EpisodeCandidate, KnownMemory, MemoryCandidate, ToolCall, ToolResult, Vectors
 from language.gates import is_masked
@@ -20,6 +21,7 @@ from memories.policy import writing as filing
 from memories.records import NewMemory
 from retrieval.text import list_words
 from statements.policy import LONGEST_EXTRACTED, check_form
+from statements.policy.naming import as_of_user
 
 from . import tools
 
@@ -43,8 +45,9 @@ class Known:
     vector: Vectors | None = None
 
     def shown(self) -> KnownMemory:
-        """The representation for the model."""
-        return KnownMemory(self.id, self.category, self.subject, self.content, self.field, self.noted, self.vector)
+        """The representation for the model, which calls the person acted for "the user"."""
+        content = as_of_user(self.content, acting_name())
+        return KnownMemory(self.id, self.category, self.subject, content, self.field, self.noted, self.vector)
 
 
 @dataclass(frozen=True, slots=True)

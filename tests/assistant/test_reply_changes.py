@@ -82,3 +82,12 @@ def test_what_was_told_of_somebody_is_told_with_what_changed(tell):
     tell("I have two kids, Joris and Hanneke.", "yes", "Hanneke lives in Lyon", "yes")
     tell("Hanneke lives in Grenoble, not Lyon")
     assert "Hanneke lives in Grenoble. (" in tell("what did I tell you about Hanneke?")
+
+
+def test_what_an_agent_noted_under_their_name_is_known(tell, owner, agent):
+    owner.display_name = "Maria Silva"
+    owner.save()
+    factories.MemoryFactory(user=owner, agent=agent, content="Maria is allergic to shellfish.")
+    assert "Shall I remember" not in tell("I'm allergic to shellfish")
+    assert tell("I'm not allergic to shellfish any more").startswith("Updated: ")
+    assert len(remembered()) == 1
