@@ -57,8 +57,8 @@ def _settle_doubts(principal: Principal, begun: Begun, *, holds: bool) -> Heard 
         meta__message__in=asked,
     )
     doubts = Doubt.objects.open_of(begun.user_id, "memory")
-    ids = list(doubts.filter(object_id__in=list(raised.values_list("object_id", flat=True))).values_list("object_id"))
-    memories = list(Memory.objects.visible_to(principal).filter(pk__in=[pk for (pk,) in ids], state="active"))
+    open_ids = doubts.filter(object_id__in=raised.values("object_id")).values("object_id")
+    memories = list(Memory.objects.visible_to(principal).filter(pk__in=open_ids, state="active"))
     for memory in memories:
         if holds:
             memory_approve(principal, memory.pk)

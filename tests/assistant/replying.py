@@ -5,7 +5,10 @@ import json
 
 from asgiref.sync import async_to_sync
 
+from assistant.learn import actions as learning
 from assistant.reply import running
+from conversations.models import Message
+from memories.models import Memory
 from tests.language.messages_api import KEY, MODEL
 
 
@@ -60,3 +63,24 @@ def named(events, name):
 
 def text_of(events):
     return "".join(data["text"] for data in named(events, "token"))
+
+
+def telling(client, conversation):
+    """``tell(content)``: say it, have a worker read what is to be read, and return the answer's text."""
+
+    def tell(content, where=conversation):
+        text = text_of(say(client, where, content))
+        learning.extract_messages(where.pk)
+        return text
+
+    return tell
+
+
+def remembered():
+    """The contents of all active memories."""
+    return sorted(Memory.objects.filter(state="active").values_list("content", flat=True))
+
+
+def record():
+    """What all messages say."""
+    return " ".join(Message.objects.order_by("index").values_list("content", flat=True))

@@ -4,7 +4,6 @@ import pytest
 from django.utils import timezone
 
 from accounts.queries import principal_for_person
-from assistant.learn import actions as learning
 from assistant.learn.summarizing import conversation_finish
 from conversations.actions import conversation_create
 from conversations.models import Message
@@ -17,7 +16,7 @@ from tests import factories
 from tests.language.messages_api import spoken
 
 from .extracting import add
-from .replying import behind, say, text_of
+from .replying import behind, record, remembered, say, telling, text_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 AFFAIR = "My sister Roswitha had an affair with the priest."
@@ -32,22 +31,7 @@ def conversation(owner, talk):
 
 @pytest.fixture
 def tell(api, owner, conversation):
-    """``tell(content)``: say it, have a worker read what is to be read, and return the answer's text."""
-
-    def tell(content, where=conversation):
-        text = text_of(say(api(owner), where, content))
-        learning.extract_messages(where.pk)
-        return text
-
-    return tell
-
-
-def remembered():
-    return sorted(Memory.objects.filter(state="active").values_list("content", flat=True))
-
-
-def record():
-    return " ".join(Message.objects.order_by("index").values_list("content", flat=True))
+    return telling(api(owner), conversation)
 
 
 def command(api, owner, text):

@@ -2,34 +2,20 @@
 
 import pytest
 
-from assistant.learn import actions as learning
 from language.reading.replying import NO_MODEL
-from memories.models import Memory
 from tests import factories
 
-from .replying import say, text_of
+from .replying import remembered, telling
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
 def tell(settings, api, owner, talk):
-    """``tell(*contents)``: say them, each read by a worker, and return the last answer's text."""
+    """``tell(*contents)``: say them, and return the last answer's text."""
     settings.KEEPSAKE_EMBEDDER = "bundled"
-    conversation = talk(owner)
-
-    def tell(*contents):
-        text = ""
-        for content in contents:
-            text = text_of(say(api(owner), conversation, content)).removeprefix(f"{NO_MODEL} ")
-            learning.extract_messages(conversation.pk)
-        return text
-
-    return tell
-
-
-def remembered():
-    return sorted(Memory.objects.filter(state="active").values_list("content", flat=True))
+    tell = telling(api(owner), talk(owner))
+    return lambda *contents: [tell(content) for content in contents][-1].removeprefix(f"{NO_MODEL} ")
 
 
 def test_a_liking_that_looks_like_a_name_replaces_no_name(tell, owner):

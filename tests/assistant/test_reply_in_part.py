@@ -2,13 +2,11 @@
 
 import pytest
 
-from assistant.learn import actions as learning
-from conversations.models import Message
 from language.reading.replying import NOT_KEPT, REST_NOT_KEPT
 from memories.models import Memory
 from tests import factories
 
-from .replying import say, text_of
+from .replying import record, remembered, telling
 
 pytestmark = pytest.mark.django_db(transaction=True)
 CAT, BROTHER, FEAR = (
@@ -26,23 +24,7 @@ def _offline(settings):
 
 @pytest.fixture
 def tell(api, owner, talk):
-    """``tell(content)``: say it, have a worker read what is to be read, and return the answer's text."""
-    conversation = talk(owner)
-
-    def tell(content):
-        text = text_of(say(api(owner), conversation, content))
-        learning.extract_messages(conversation.pk)
-        return text
-
-    return tell
-
-
-def remembered():
-    return sorted(Memory.objects.filter(state="active").values_list("content", flat=True))
-
-
-def record():
-    return " ".join(Message.objects.order_by("index").values_list("content", flat=True))
+    return telling(api(owner), talk(owner))
 
 
 def test_what_is_agreed_to_is_kept_and_what_is_refused_is_withheld(tell):

@@ -30,7 +30,7 @@ from memories.models import Memory
 from tests import factories
 
 from .conftest import say as say_in
-from .replying import say, text_of
+from .replying import remembered, say, telling, text_of
 
 
 @pytest.fixture
@@ -40,19 +40,9 @@ def conversation(owner, talk):
 
 @pytest.fixture
 def tell(settings, api, owner, conversation):
-    """``tell(content)``: say it, have a worker read what is to be read, and return the answer's text."""
     settings.KEEPSAKE_EMBEDDER = "hashing"
-
-    def tell(content, where=conversation):
-        text = text_of(say(api(owner), where, content)).removeprefix(f"{NO_MODEL} ")
-        learning.extract_messages(where.pk)
-        return text
-
-    return tell
-
-
-def remembered():
-    return sorted(Memory.objects.filter(state="active").values_list("content", flat=True))
+    tell = telling(api(owner), conversation)
+    return lambda content, where=conversation: tell(content, where).removeprefix(f"{NO_MODEL} ")
 
 
 @pytest.mark.django_db(transaction=True)

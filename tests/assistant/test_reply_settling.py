@@ -3,18 +3,16 @@
 import pytest
 
 from accounts.queries import principal_for_person
-from assistant.learn import actions as learning
 from conversations.models import Message
 from language.backends import embedder_replaced
 from language.embedders.e5.embedder import BundledEmbedder
 from language.reading.replying import DECIDED, NOT_KEPT
 from memories.actions import memory_add
-from memories.models import Memory
 from memories.records import NewMemory
 from statements.models import Doubt
 from tests import factories
 
-from .replying import say, text_of
+from .replying import remembered, telling
 
 pytestmark = pytest.mark.django_db(transaction=True)
 CAT = "The user's cat is called Momo."
@@ -27,19 +25,7 @@ def _offline(settings):
 
 @pytest.fixture
 def tell(api, owner, talk):
-    """``tell(content)``: say it, have a worker read what is to be read, and return the answer's text."""
-    conversation = talk(owner)
-
-    def tell(content):
-        text = text_of(say(api(owner), conversation, content))
-        learning.extract_messages(conversation.pk)
-        return text
-
-    return tell
-
-
-def remembered():
-    return sorted(Memory.objects.filter(state="active").values_list("content", flat=True))
+    return telling(api(owner), talk(owner))
 
 
 @pytest.fixture
