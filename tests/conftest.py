@@ -1,6 +1,8 @@
 import gc
+import itertools
 import logging
 import os
+import secrets
 import shutil
 import string
 import time
@@ -379,9 +381,15 @@ def _no_minute_ends():
 
 @pytest.fixture(scope="session", autouse=True)
 def _ids_of_one_length():
-    """Eight digits are always three tokens, letters are two to eight: else a line's cost would hang on its id."""
+    """Eight digits are always three tokens, letters are two to eight: else a line's cost would hang on its id.
+
+    Of digits there are few ids, so that two drawn by chance would now and then be the same. The step has no factor
+    in common with their number: each comes once.
+    """
+    numbers, step = itertools.count(secrets.randbelow(10**8)), 61_803_399
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("memories.models.memory._ALPHABET", string.digits)
+        patch.setattr("memories.models.memory._draw", lambda most: next(numbers) * step % most)
         yield
 
 

@@ -26,13 +26,14 @@ RESERVED_IDS = frozenset({"document", "optimize"})
 """Words of eight letters that are paths below ``memories/``; an id is never one of them."""
 
 _ALPHABET = string.ascii_letters + string.digits
+_draw = secrets.randbelow
 
 
 def new_memory_id() -> str:
     """Generate an id of eight characters A-Z, a-z, 0-9, short enough for prompt lines. Retry if it is taken."""
     while True:
         # One call for all characters is several times as fast.
-        drawn, made = secrets.randbelow(len(_ALPHABET) ** ID_CHARACTERS), ""
+        drawn, made = _draw(len(_ALPHABET) ** ID_CHARACTERS), ""
         for _ in range(ID_CHARACTERS):
             drawn, place = divmod(drawn, len(_ALPHABET))
             made += _ALPHABET[place]
