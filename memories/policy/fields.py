@@ -14,6 +14,7 @@ from django.utils.translation import gettext_noop
 from language.brief_caches import cached_briefly
 from language.gates.judging import Meaning, field_by
 from language.gates.passages import labelled
+from language.reading.lexicon import is_adjective, is_place, is_word
 from language.shown import as_shown
 from language.third_person import SHORT_CHARACTERS, about_the_user
 
@@ -26,7 +27,7 @@ Field = Memory.Field
 
 _SAID: Mapping[str, tuple[str, ...]] = {
     Field.PREFERRED_NAME: (
-        r"\b{users} (?:(?:preferred|chosen|first|given|real|new|current) )*(?:nick)?name(?: is |{colon})"
+        r"\b{users} (?:(?:preferred|chosen|first|given|good|real|new|current) )*(?:nick)?name(?: is |{colon})"
         r"(?:(?:now |actually )?{name}|(?!(?:un\w+|common|rare|misspel\w+|hard|difficult|long|short|foreign|secret"
         r"|private|wrong)\b)[\p{{L}}'’-]+[.!]?$)",
         r"\b{users} preferred (?:name|form of address) is (?!not\b)\S",
@@ -89,14 +90,14 @@ _SAID: Mapping[str, tuple[str, ...]] = {
     ),
     Field.CITY: (
         r"{subject}(?:lives?|resides?|living|residing|based|been (?:living|based)|settled|located|makes? \w+ home"
-        r"|shares? an? (?:flat|house|apartment)|rents? an? (?:flat|room|apartment|house|studio))"
+        r"|lodg(?:es?|ing)|(?:shares?|rents?) an? (?:[\w-]+ )?{dwelling}\b)"
         r"(?: [^.,;]{{0,40}}?)?,? (?:in|near|outside|around|on|at|close to) "
         r"(?:the (?:(?:city|town|village|suburbs?|cent(?:re|er)|outskirts|edge|coast|north|south|east|west|heart) of )?"
         r"|downtown |central |(?:north|south|east|west)(?:ern)? )?{place}",
         r"{subject}(?:lives?|resides?|based) in (?!(?:a|an|the|this|that|their|his|her|my|fear|peace|poverty"
         r"|harmony|denial|luxury|exile|debt|hope|pain|sin|solitude)\b)[\p{{L}}'’-]{{3,}}[.!]?$",
-        r"{subject}(?:moved|relocated|emigrated|immigrated)(?: back| house| home"
-        r"| over)?(?: from [\p{{L}} ]{{2,30}}?)? to (?:the city of )?"
+        r"{subject}(?:moved|relocated|emigrated|immigrated|(?:returned|went|came)(?= [^.;]*\bfor good\b))"
+        r"(?: back| house| home| over)?(?: from [\p{{L}} ]{{2,30}}?)? to (?:the city of )?"
         r"{place}",
         r"{subject}(?<=\b(?:has|have) (?:\w+ )?)lived in {place}(?=[^.;]*\b(?:for|since|all)\b)",
         r"\b{users} (?:current |present |home |own )?(?:city|town|home|(?:place|city|town) of residence|residence"
@@ -106,6 +107,8 @@ _SAID: Mapping[str, tuple[str, ...]] = {
         r"|citizen) of {place})",
         r"{clause}{user} is an? (?:[\w-]+ ){{1,2}}(?:living|residing|based) in {place}",
         r"{subject}been in {place}(?=[^.;]*\bsince\b)",
+        r"{subject}an? (?:[\w-]+ ){{0,2}}(?<=\b(?:has|have) an? (?:[\w-]+ ){{0,2}}){dwelling}"
+        r"(?: [^.,;]{{0,30}}?)? (?:in|near) {place}(?![^.;]*\b(?:holidays?|summers?|weekends?|lets?|rents?)\b)",
         r"{clause}{user} is (?:a |an )?{place}[ -](?:resident|based)",
         r"{clause}{user} (?:is|am|works? as) an? (?:[\w-]+ ){{0,2}}{place}-based\b",
         r"{clause}{user}, an? (?:resident|inhabitant|citizen) of {place}|\b{users} (?:postcode|zip code) is\b",
@@ -126,8 +129,14 @@ _SAID: Mapping[str, tuple[str, ...]] = {
     Field.LANGUAGE: (
         r"\b{users} (?:(?:preferred|main|primary|first|native|mother|everyday|usual|own|chosen|working) )*"
         r"(?:languages?|tongue)(?: for [^.;]{{0,30}}| of [^.;]{{0,20}})?(?: (?:is|are)\b|{colon}) ?(?:\w+ )?{language}",
-        r"{subject}(?:a |an )?(?:native (?:speaker of {language}|{language} speaker)|{language}-speaking)",
+        r"{subject}(?:a |an )?(?:native speaker of {language}|(?:native |fluent )?{language} speaker"
+        r"|{language}-speaking)",
         r"{subject}{wants} (?:to use|using) {language}[.!]?$",
+        r"{subject}(?:grew up|(?:was )?brought up|raised|learn(?:ed|t) to (?:talk|speak)) (?:\w+ )?(?:with|speaking|on"
+        r"|in) (?:only )?{language}",
+        r"{subject}(?:thinks?|dreams?|counts?|prays?|swears?|curses?)(?: and \w+)? (?:\w+ )?in {language}",
+        r"{subject}learn(?:ed|t) {language} (?:from|in) (?:(?:the|their|his|her|my) )?(?:cradle|birth|crib"
+        r"|mother|parents|home|infancy)",
         r"{subject}(?:(?:feels?|feeling) )?(?:more |most )?comfortable [^.;]{{0,25}}?{language}",
         r"{subject}{wants} {language} (?:answers|replies|responses|conversations?|messages)\b",
         r"{subject}(?:can )?(?<=\bonly )(?:speaks?|understands?|reads?) {language}",
@@ -221,8 +230,8 @@ _HINTS: Mapping[str, str] = {
     Field.PREFERRED_NAME: "name|call|address|know|go by|goes by|introduc|answers to|responds to|alias|aka|a.k.a"
     "|christen|bapti|signs|passport|card|licen|diploma|certificate|visa|badge|tag|plate|lanyard|signature",
     Field.PRONOUNS: "pronoun|/|refer|man|male|girl|boy|lady|binary|gender|sex",
-    Field.CITY: "liv|resid|based|settled|located|moved|migrat|city|town|home|location|address|flat|house|apart|bed|door"
-    "|mailbox|letterbox|walls|postcode|zip|inhabitant|citizen|rent",
+    Field.CITY: "liv|resid|based|settled|located|moved|migrat|return|for good|lodg|city|town|home|location|address|flat"
+    "|house|apart|bed|door|mailbox|letterbox|walls|postcode|zip|inhabitant|citizen|rent",
     Field.LANGUAGE: LANGUAGES,
     Field.TONE: "tone|style|answer|repl|respon|explan|word|communic|convers|chat|emoji|humor|humour|jargon|slang|talk"
     "|treated|address|spoken|keep|make|brevity|formality|direct|concise",
@@ -276,6 +285,14 @@ _THE_USER = regex.compile(
     r"|biography|bio|basics|(?:personal )?(?:details|data|info(?:rmation)?|facts)|about (?:me|the user))",
     regex.IGNORECASE,
 )
+_IS = compiled([r"^{user} (?:is|am) (?P<what>(?-i:\p{{Lu}}\p{{Ll}})[\p{{L}}'’-]+)(?=[.!,]|$)"])
+"""What the user is, in one word: a name ("The user is Lars.") unless it is in the dictionary ("… Catholic.")."""
+_CALLED = regex.compile(
+    r"^(?P<who>(?:everyone|everybody|people|friends|colleagues|(?:they|we) all) (?:\w+ )?(?:calls?|knows?)) "
+    r"(?:her|him|them) ",
+    regex.IGNORECASE,
+)
+"""An agent's pronoun that can only mean its user, as it names nobody else."""
 _OWNED = regex.compile(r"^(?:the|their|his|her) (?=\p{Ll})", regex.IGNORECASE)
 _PREFERRED = regex.compile(r"the (?:preferred|chosen) name\b", regex.IGNORECASE)
 _OF_THE_USER = regex.compile(r"\b(?:user|I|my|me)\b")
@@ -301,7 +318,7 @@ def field_of(content: str, subject: str = "", name: str = "", meaning: Meaning |
         return field
     by_meaning = field_by(meaning)
     is_open = is_doubtful(judged) and (by_meaning in {Field.TONE, Field.GOAL} or is_doubtful(without_what_was(judged)))
-    is_elsewhere = by_meaning == Field.CITY and tells_no_home(judged)
+    is_elsewhere = by_meaning == Field.CITY and (tells_no_home(judged) or _IS.search(judged) is not None)
     return "" if is_open or is_elsewhere else by_meaning
 
 
@@ -317,6 +334,8 @@ def _said(content: str, subject: str, name: str) -> tuple[str, str]:
             content = f"The user{content[len(own) :]}"
     named = {name.lower(), name.partition(" ")[0].lower()}
     is_the_user = _THE_USER.fullmatch(subject) or subject.lower() in named
+    if is_the_user and _OF_THE_USER.search(content) is None:
+        content = _CALLED.sub(r"\g<who> the user ", content)
     if _OF_THE_USER.search(content) is None:
         if not is_the_user:
             return "", ""
@@ -328,7 +347,14 @@ def _said(content: str, subject: str, name: str) -> tuple[str, str]:
             for field, reader in _READERS.items():
                 if reader.finds(sentence, starts):
                     return field, content
+            if (said := _IS.search(sentence)) and not _in_dictionary(said["what"].lower()):
+                return Field.PREFERRED_NAME, content
     return "", content
+
+
+def _in_dictionary(word: str) -> bool:
+    """Whether a word in lower case says what somebody is or where: "catholic", "libra"; not "lars" nor "peter"."""
+    return is_word(word) or is_adjective(word) or is_place(word)
 
 
 def may_set_field(document: str, name: str = "") -> bool:

@@ -18,7 +18,14 @@ LANGUAGES = either(
     chinese mandarin cantonese japanese korean vietnamese thai indonesian malay tagalog swahili russian ukrainian
     serbian croatian bosnian slovenian slovene lithuanian latvian estonian icelandic irish gaelic welsh basque
     catalan galician albanian macedonian armenian georgian afrikaans zulu yiddish luxembourgish maltese deutsch
-    français español"""
+    français español akan amharic aymara azerbaijani azeri bambara belarusian breton burmese cebuano chechen cornish
+    corsican creole dari esperanto faroese filipino flemish frisian fula fulani guarani gujarati haitian hakka hausa
+    hawaiian hokkien igbo ilocano inuktitut isixhosa isizulu javanese kannada kashmiri kazakh khmer kinyarwanda konkani
+    kreyol kurdish kyrgyz lao latgalian lingala luganda malagasy malayalam marathi montenegrin māori navajo
+    ndebele nepali occitan odia oromo pashto patois quechua rohingya romani romansh rundi saami sami sámi samoan
+    sardinian scots sepedi sesotho setswana shanghainese shona sindhi sinhala sinhalese somali sorbian sotho sundanese
+    tajik tatar tetum teochew tibetan tigrinya tongan tswana turkmen twi uyghur uzbek visayan wolof xhosa yoruba bsl
+    asl"""
 )
 TONES = either(
     """formal informal casual friendly warm brief short shorter concise direct blunt polite professional humorous funny
@@ -65,6 +72,8 @@ PIECES = {
     "elders": r"(?:mother|father|parents?|mum|mom|dad|grand\w+|god\w+|aunt|uncle|family|priest)",
     "papers": r"(?:passport|(?:id|identity|bank|credit|business|library|health|membership) card|driv\w+ licen[cs]e"
     r"|diploma|certificate|visa|badge|name ?(?:tag|plate)|lanyard|(?:mail|e-?mail) signature|signature)",
+    "dwelling": r"(?:flat|house|apartment|room|studio|bedsit|loft|maisonette|condo|cottage|bungalow|houseboat|terrace"
+    r"|townhouse|farmhouse|duplex|penthouse|place)",
     "gender": r"\b(?:man|woman|male|female|girl|boy|lady|gentleman|non-?binary|agender|gender-?(?:fluid|queer))\b",
     "colon": r"\s*[:=]\s*",
 }
