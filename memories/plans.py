@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Literal
 from uuid import UUID
 
 from django.conf import settings
@@ -15,10 +16,12 @@ from journal.models import JobRun
 from retrieval.filters import PLACEHOLDER_NOW
 from retrieval.prepared import read_objects
 
+from .consolidation import STRATEGY as CONSOLIDATES
 from .models import Memory, MemoryPlan, MemoryPlanItem, MemoryPlanSource, MemoryVersion
 from .querysets import PlanQuerySet
 
 JOB = "optimize"
+WhyAsked = Literal["", "review", "share"]
 
 
 def mergeable_memories(
@@ -73,6 +76,17 @@ def open_plan(principal: Principal) -> MemoryPlan | None:
 
     plans = shape_for(principal, "open plan", build, {PLACEHOLDER_NOW: timezone.now()})
     return next(iter(read_objects(MemoryPlan, plans, part=slice(0, 1))), None)
+
+
+def why_it_asks(plan: MemoryPlan, principal: Principal) -> WhyAsked:
+    """Return why the person is asked about merges that the daily job found; empty for other plans, and decided ones.
+
+    ``review``: they look at everything before it is used. ``share``: it would archive more than
+    ``CONSOLIDATE_MOST_ARCHIVED`` of their memories.
+    """
+    if plan.strategy != CONSOLIDATES or plan.state != MemoryPlan.State.PREVIEW:
+        return ""
+    return "review" if principal.review == "before" else "share"
 
 
 def job_of(plan: MemoryPlan) -> JobRun | None:

@@ -13,9 +13,8 @@ from django.utils.translation import gettext_noop
 
 from accounts.principals import Principal
 from journal.models import JobRun
-from memories.consolidation import STRATEGY as CONSOLIDATES
 from memories.models import Kind, Memory, MemoryPlan, MemoryPlanItem, MemoryPlanSource
-from memories.plans import job_of
+from memories.plans import job_of, why_it_asks
 from memories.policy import writing
 from statements.policy.naming import in_second_person
 
@@ -105,14 +104,14 @@ class CategoryCount:
 
 def _why_asked(plan: MemoryPlan, principal: Principal) -> str:
     """Return why the person is asked about merges that the daily job found, empty for other plans."""
-    if plan.strategy != CONSOLIDATES or plan.state != MemoryPlan.State.PREVIEW:
-        return ""
-    if principal.review == "before":
+    why = why_it_asks(plan, principal)
+    if why == "review":
         return _("Keepsake found these by itself, and you look at everything before it is used.")
-    return _(
+    told = _(
         "Keepsake found these by itself. It asks you first, since it would put away more than %(share)s%% of your "
         "memories at once."
-    ) % {"share": round(settings.CONSOLIDATE_MOST_ARCHIVED * 100)}
+    )
+    return why and told % {"share": round(settings.CONSOLIDATE_MOST_ARCHIVED * 100)}
 
 
 def make_plan_detail(plan: MemoryPlan, principal: Principal) -> PlanDetail:

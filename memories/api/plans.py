@@ -12,12 +12,13 @@ from rest_framework.views import APIView
 
 from accounts.authentication import principal_of
 from accounts.principals import Principal
+from journal.exceptions import must_find
 from web.idempotency import IdempotentView
 from web.json import require_empty_body, validated
 
 from .. import actions
 from ..models import MemoryPlan
-from ..plans import show_plan
+from ..plans import open_plan, show_plan
 from ..serializers import ApplyPlanSerializer, NewPlanSerializer, PlanSerializer
 
 
@@ -30,7 +31,14 @@ class _ChangesPlan(IdempotentView[Principal]):
 
 
 class Optimize(_ChangesPlan):
-    """Creating a plan. Plans need a session or a key with the scope admin."""
+    """Creating a plan, and the open one. Plans need a session or a key with the scope admin."""
+
+    @extend_schema(operation_id="memories_optimize_open", responses=PlanSerializer)
+    def get(self, request: Request) -> Response:
+        """Read your open plan, made on request or by the daily consolidation. 404 if there is none."""
+        principal = principal_of(request)
+        plan = must_find(open_plan(principal), "plan")
+        return Response(_shown(principal, plan.pk))
 
     @extend_schema(request=NewPlanSerializer, responses={200: PlanSerializer, 202: PlanSerializer})
     def post(self, request: Request) -> Response:
@@ -94,4 +102,4 @@ class PlanRevert(_ChangesPlan):
 
 
 def _shown(principal: Principal, plan_id: UUID) -> Any:
-    return PlanSerializer(show_plan(principal, plan_id)).data
+    return PlanSerializer(show_plan(principal, plan_id), context={"principal": principal}).data

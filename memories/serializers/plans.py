@@ -11,7 +11,7 @@ from journal.models import JobRun
 from web.json import ExactSerializer
 
 from ..models import MemoryPlan, MemoryPlanItem, MemoryPlanSource, Relation
-from ..plans import job_of
+from ..plans import WhyAsked, job_of, why_it_asks
 from ..strategies import STRATEGIES
 from .waiting import ProposedMemorySerializer
 
@@ -82,9 +82,12 @@ class PlanSerializer(serializers.ModelSerializer[MemoryPlan]):
 
     ``looked_at`` says how many memories it is about, ``left_over`` how many more there are for a later plan.
     ``written_by`` names the model, or the rules, whose wordings it holds. ``categories`` is null for all. ``job`` is
-    null when it was made at once.
+    null when it was made at once. ``asks_because`` says why merges that the daily consolidation found wait for the
+    person: ``review`` (they look at everything first), ``share`` (too many memories would be archived at once); empty
+    for other plans.
     """
 
+    asks_because = serializers.SerializerMethodField()
     looked_at = serializers.SerializerMethodField()
     job = serializers.SerializerMethodField()
     items = PlanItemSerializer(many=True)
@@ -99,6 +102,7 @@ class PlanSerializer(serializers.ModelSerializer[MemoryPlan]):
             "pinned",
             "looked_at",
             "left_over",
+            "asks_because",
             "written_by",
             "job",
             "items",
@@ -106,6 +110,10 @@ class PlanSerializer(serializers.ModelSerializer[MemoryPlan]):
             "expires_at",
             "decided_at",
         ]
+
+    def get_asks_because(self, plan: MemoryPlan) -> WhyAsked:
+        """Return why the person is asked."""
+        return why_it_asks(plan, self.context["principal"])
 
     def get_looked_at(self, plan: MemoryPlan) -> int:
         """Return the number of processed memories."""

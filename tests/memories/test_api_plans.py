@@ -9,6 +9,7 @@ from accounts.queries import principal_for_person
 from journal.models import JobRun
 from language.base import ModelUnavailable
 from memories import actions, strategies
+from memories.consolidation import STRATEGY
 from memories.models import Memory, MemoryPlan, Relation
 from tests import factories
 from tests.conftest import with_key
@@ -86,6 +87,16 @@ class TestPlans:
         assert (plan["looked_at"], plan["left_over"], plan["written_by"]) == (4, 0, "scripted model")
         assert (plan["job"], plan["decided_at"]) == (None, None)
         assert mine.get(of(plan)).json() == plan
+
+    def test_the_open_plan_is_found_without_its_id_and_says_why_it_asks(self, mine, owner, plan):
+        assert mine.get(PLANS).json() == plan
+        assert plan["asks_because"] == ""
+        MemoryPlan.objects.filter(pk=plan["id"]).update(strategy=STRATEGY)
+        assert mine.get(PLANS).json()["asks_because"] == "share"
+        factories.PreferencesFactory(user=owner, review="before")
+        assert mine.get(PLANS).json()["asks_because"] == "review"
+        assert mine.delete(of(plan)).status_code == 204
+        assert refusal(mine.get(PLANS)) == (404, "not_found")
 
     def test_applied_in_part_and_reverted(self, mine, owner, memories, plan):
         before = standing(owner)
