@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 from uuid import UUID
 
 import numpy as np
-from django.contrib.postgres.search import SearchQuery, SearchVector
-from django.db import connection
-from django.db.models import QuerySet
+from django.contrib.postgres.search import SearchVector
+from django.db.models import BooleanField, ExpressionWrapper, Q, QuerySet
 from django.db.models.functions import Length
 from pgvector.django import CosineDistance
 
 from accounts.principals import Principal
 from language.base import Vectors
-from language.reading.refusals import SentenceWords
-from language.reading.replying import stock
-from retrieval.text import SIMPLE, detect_config, list_words
 
 from . import policy
 from .models import Conversation, Message, Withheld
-from .passages import MARK, Original, Span, asks
-
-Rows = TypeVar("Rows", bound=QuerySet[Any])
+from .passages import MARK, Original, asks
+from .withheld_words import WithheldWords
 
 AGAIN_SIMILARITY = 0.79
 """The least cosine similarity at which a short message that shares a word with a statement may repeat it.
@@ -40,14 +34,6 @@ MOST_MESSAGES = 50
 MOST_SENTENCES = 300
 """Of a conversation so many messages of the person, and so many of their sentences, are looked for elsewhere."""
 _MOST_LOOKED_AT = 200
-_OF_ASKING = ("remember", "thanks", "thank", "tell", "telling", "told", "see", "know", "sorry", "sharing", "noted")
-"""Words of asking to remember and of polite replies, which don't count as repetition."""
-_MOST_OF = 0.75
-"""The share of a withheld sentence's words that a statement has to have to repeat it."""
-_STEMS = """
-SELECT tsvector_to_array(to_tsvector(%s::regconfig, said.text))
-FROM unnest(%s::text[]) WITH ORDINALITY AS said (text, number) ORDER BY said.number
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,136 +55,6 @@ class Repetition:
     def key(self) -> str:
         """The key by which it is chosen among others."""
         return f"{self.object_type}-{self.object_id}"
-
-
-class WithheldWords:
-    """The stems of withheld texts, to compare other texts with.
-
-    Ignored are ``names``, which occur everywhere, and the words of ``kept``, texts that may still be said.
-    ``stays``: what the person says in the same conversation and is not withheld, and ``active_texts``: what repeats it
-    is no echo.
-    """
-
-    stays: Sequence[str] = ()
-
-    def __init__(self, texts: Sequence[str], names: Iterable[str] = (), kept: Iterable[str] = ()) -> None:
-        self.texts = texts
-        found = detect_config(" ".join(texts))
-        self.config = "english" if found == SIMPLE else found
-        *said, named = self.stems([*texts, " ".join([*_OF_ASKING, *names, *kept])])
-        self.names = named
-        self.each = [words - named for words in said]
-        self.words = frozenset().union(*self.each)
-
-    @cached_property
-    def _told(self) -> list[SentenceWords]:
-        return [SentenceWords.of(text) for text in self.texts]
-
-    @cached_property
-    def _little(self) -> list[frozenset[str]]:
-        """The stems of each text that tell nothing alone: of whom it is said, and verbs such as "live"."""
-        return self.stems([" ".join(told.subjects | told.verbs) for told in self._told])
-
-    @cached_property
-    def _stays(self) -> list[tuple[str, frozenset[str]]]:
-        """What is not withheld: its words as the assistant would repeat them, and its stems."""
-        return [
-            (text, words)
-            for said, words in zip(self.stays, self.stems(self.stays), strict=True)
-            for text in (_flat(said), _flat(said, to_them=True))
-        ]
-
-    def stems(self, texts: Sequence[str]) -> list[frozenset[str]]:
-        """Return the stems of each text without stop words. Runs one statement, or none for no texts."""
-        if not texts:
-            return []
-        with connection.cursor() as cursor:
-            cursor.execute(_STEMS, [self.config, [" ".join(list_words(text)) for text in texts]])
-            return [frozenset(row[0]) for row in cursor.fetchall()]
-
-    def in_sentences(self, texts: Mapping[UUID, Original]) -> Iterator[tuple[UUID, Span, frozenset[str]]]:
-        """Yield the id of the text, the span and the stems of each sentence, without stock phrases."""
-        fixed = "\n".join(stock())
-        told = [(pk, span, text.words(span)) for pk, text in texts.items() for span in text.sentences()]
-        places = [each for each in told if each[2] not in fixed]
-        stems = self.stems([words for _, _, words in places])
-        return ((pk, span, words) for (pk, span, _), words in zip(places, stems, strict=True))
-
-    def in_part(self, rows: Rows) -> Rows:
-        """Filter rows with search vectors for those with a word that begins with one of the stems."""
-        query = " | ".join(f"'{word}':*" for word in sorted(self.words))
-        # "simple", since the words are stemmed already and the vectors are of several languages.
-        return rows.filter(search=SearchQuery(query, config="simple", search_type="raw")) if query else rows.none()
-
-    def is_echoed_by(self, words: frozenset[str], text: str) -> bool:
-        """Whether a sentence of the assistant, given by its stems and its text, reveals a withheld sentence."""
-        likely = (place for place, each in enumerate(self.each) if _gives_away(each, words))
-        return any(
-            self._is_told_by(place, words) and not self._repeats_what_stays(place, words, text) for place in likely
-        )
-
-    def _is_told_by(self, place: int, words: frozenset[str]) -> bool:
-        said = self.each[place]
-        return bool(words & ((said - self._little[place]) or said))
-
-    def _repeats_what_stays(self, place: int, words: frozenset[str], text: str) -> bool:
-        said, flat = self.each[place], _flat(text)
-        return any(
-            said & words <= stays and (len(said & words) == 1 or stays & words - said or repeated in flat)
-            for repeated, stays in self._stays
-        )
-
-    def is_said_by(self, words: frozenset[str], text: str = "") -> bool:
-        """Whether a sentence, given by its stems, repeats a withheld sentence; with its text, of the same person."""
-        likely = (place for place, each in enumerate(self.each) if _is_same(each, words))
-        return any(not text or not self._told[place].is_about_others_than(SentenceWords.of(text)) for place in likely)
-
-    def is_stated_by(self, words: frozenset[str], text: str) -> bool:
-        """Whether a statement has most words of a withheld sentence about the same person, not only whom it names.
-
-        Or it has no other words than the sentence, and some of what that claims.
-        """
-        own = words - self.names
-        told = [
-            place
-            for place, said in enumerate(self.each)
-            if len(said & words) >= max(2, _MOST_OF * len(said)) or own == said or self._is_part(own, place, text)
-        ]
-        return any(not self._told[place].is_about_others_than(SentenceWords.of(text)) for place in told)
-
-    def _is_part(self, words: frozenset[str], place: int, text: str) -> bool:
-        return len(words) > 1 and words <= self.each[place] and self._told[place].is_claimed_by(text)
-
-    def is_held_by(self, words: frozenset[str]) -> bool:
-        """Whether a text, given by its stems, has all words of a withheld sentence of at least two."""
-        return any(len(each) > 1 and each <= words for each in self.each)
-
-    def is_all_of(self, words: frozenset[str]) -> bool:
-        """Whether a statement, given by its stems, equals a withheld sentence."""
-        return bool(words - self.names) and words - self.names in self.each
-
-
-def _gives_away(said: frozenset[str], words: frozenset[str]) -> bool:
-    """Whether ``words`` reveal ``said``. Prefers false positives: losing a sentence of a reply is harmless."""
-    shared = len(said & words)
-    if shared >= 2:
-        return shared >= 0.3 * min(len(said), len(words))
-    return shared == 1 and (len(words) <= 3 or len(said) <= 2)
-
-
-_TO_THEM = {"i": "you", "my": "your", "am": "are", "i'm": "you're", "me": "you"}
-
-
-def _flat(text: str, *, to_them: bool = False) -> str:
-    """A text's words between spaces; ``to_them``: as somebody else says them to the speaker."""
-    return f" {' '.join(_TO_THEM.get(word, word) if to_them else word for word in list_words(text))} "
-
-
-def _is_same(said: frozenset[str], words: frozenset[str]) -> bool:
-    shared = len(said & words)
-    if len(said) == 1:
-        return shared == 1
-    return shared >= 2 and (shared >= 0.6 * len(said) or shared >= 0.6 * len(words))
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,20 +223,10 @@ def _in_messages(
     said = sought.said
     rows = Message.objects.visible_to(principal).filter(declined=False, role__in=["user", "assistant"])
     rows = rows.exclude(pk__in=withheld).exclude(conversation=but)
-    columns = ("at", "pk", "conversation_id", "index", "content")
-    found = list(said.in_part(rows).order_by("-at").values_list(*columns)[:_MOST_LOOKED_AT])
-    near: set[UUID] = set()
-    if sought.vector is not None:
-        short = rows.alias(length=Length("content")).filter(
-            embedding_model=sought.embedding_model, length__lte=SHORT_CHARACTERS
-        )
-        distance = CosineDistance("embedding", sought.vector)
-        nearest = short.order_by(distance).annotate(distance=distance).values_list("pk", "distance")[:MOST_OFFERED]
-        near = {pk for pk, apart in nearest if 1 - apart >= AGAIN_SIMILARITY}
-        if more := near.difference(pk for _, pk, *_ in found):
-            found = sorted([*found, *rows.filter(pk__in=more).values_list(*columns)], reverse=True)
-    texts = {pk: Original(content) for _, pk, *_, content in found}
-    places = {pk: (conversation, index) for _, pk, conversation, index, _ in found}
+    found = _read_likely(rows, sought) if said.words else []
+    near = {pk for is_near, _, pk, *_ in found if is_near}
+    texts = {pk: Original(content) for *_, pk, _, _, content in found}
+    places = {pk: (conversation, index) for *_, pk, conversation, index, _ in found}
     offered: dict[UUID, Repetition] = {}
     for pk, span, words in said.in_sentences(texts):
         is_same, quote = said.is_said_by(words), texts[pk].words(span)
@@ -388,6 +234,22 @@ def _in_messages(
         if (is_same or (pk in near and words & said.words)) and (known is None or surely > known.surely):
             offered[pk] = Repetition("message", str(pk), quote, surely, *places[pk])
     return list(offered.values())
+
+
+def _read_likely(rows: QuerySet[Message], sought: RepetitionQuery) -> list[tuple[Any, ...]]:
+    """Return messages that may say it, the latest first: nearness, time, id, conversation, index, content.
+
+    Of those near by meaning, and of the others, the latest. Runs one statement, since each reads all messages.
+    """
+    is_near = Q(pk=None)
+    if sought.vector is not None:
+        rows = rows.alias(distance=CosineDistance("embedding", sought.vector), length=Length("content"))
+        is_near = Q(embedding_model=sought.embedding_model, distance__lte=1 - AGAIN_SIMILARITY)
+        is_near &= Q(length__lte=SHORT_CHARACTERS)
+    likely = rows.annotate(near=ExpressionWrapper(is_near, BooleanField())).filter(*sought.said.may_be_in(is_near))
+    columns = ("near", "at", "pk", "conversation_id", "index", "content")
+    found = likely.order_by("-near", "-at").values_list(*columns)[: _MOST_LOOKED_AT + MOST_OFFERED]
+    return sorted(found, key=lambda each: each[1:3], reverse=True)
 
 
 def _in_titles(principal: Principal, said: WithheldWords, but: UUID | None) -> list[Repetition]:

@@ -23,11 +23,11 @@ from conversations.echoes import (
     RejectedText,
     Repetition,
     RepetitionQuery,
-    WithheldWords,
     find_repetitions,
 )
 from conversations.models import Conversation, Message
 from conversations.passages import Original
+from conversations.withheld_words import WithheldWords
 from journal.exceptions import NotAllowed, NotFound, Refused, must_find
 from journal.models import Change, Ledger
 from retrieval.filters import PLACEHOLDER_NOW

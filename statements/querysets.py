@@ -18,7 +18,8 @@ from django.db.models.functions import Cast
 from django.utils import timezone
 
 from accounts.scope import acting_name
-from conversations.echoes import MOST_OFFERED, Repetition, WithheldWords, rejected_causes, repeat_withheld
+from conversations.echoes import MOST_OFFERED, Repetition, rejected_causes, repeat_withheld
+from conversations.withheld_words import WithheldWords
 from journal.models import Change, UndoStep
 from language.gates.passages import pieces_of
 from language.likeness import likeness
@@ -277,8 +278,7 @@ class StatementQuerySet(models.QuerySet[Row]):
         found = list(said.in_part(rows).order_by("-updated_at").values_list("pk", "content", *columns)[:_MOST_NAMED])
         if other := near.difference(pk for pk, *_ in found):
             found += rows.filter(pk__in=other).values_list("pk", "content", *columns)
-        texts = [content for _, content, *_ in found]
-        stems = said.stems([*texts, *(" ".join(_flat(more)) for _, _, *more in found)])
+        stems = said.stems([*(each[1] for each in found), *(" ".join(_flat(more)) for _, _, *more in found)])
         contents, besides = stems[: len(found)], stems[len(found) :]
         offered = []
         for (pk, content, *_), words, beside in zip(found, contents, besides, strict=True):

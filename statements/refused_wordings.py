@@ -14,7 +14,8 @@ from django.db.models.functions import Cast
 
 from accounts.principals import Principal
 from accounts.scope import acting_name
-from conversations.echoes import WithheldWords, rejected_texts, withheld_sentences
+from conversations.echoes import rejected_texts, withheld_sentences
+from conversations.withheld_words import WithheldWords
 
 from .actions.rejected import has_rejected
 from .models import Statement, Suppression

@@ -10,10 +10,10 @@ from accounts.principals import Principal
 from accounts.queries import principal_for_job
 from accounts.scope import acting_as
 from conversations.actions import chunk_rewrite
-from conversations.echoes import WithheldWords
 from conversations.models import Conversation, ConversationChunk, Message, Withheld
 from conversations.passages import Original
 from conversations.querysets import ChunkQuerySet
+from conversations.withheld_words import WithheldWords
 from journal.leases import finish_job
 from journal.queue import enqueue
 from language.backends import get_embedder

@@ -8,9 +8,9 @@ from uuid import UUID
 
 from django.db.models import Exists, OuterRef
 
-from conversations.echoes import WithheldWords
 from conversations.models import Conversation, Message
 from conversations.passages import MARK, Original, Span
+from conversations.withheld_words import WithheldWords
 from facts.models import FactEvidence
 from memories.actions.many import WITHHOLDS
 from memories.models import MemoryEvidence, Relation

@@ -23,10 +23,10 @@ from language.tokens import count_tokens
 from retrieval.text import list_words
 
 from .. import policy
-from ..echoes import WithheldWords
 from ..models import ConversationChunk, Message, Withheld
 from ..passages import MARK, Original, Span, asks, find_all
 from ..querysets import ChunkQuerySet
+from ..withheld_words import WithheldWords
 from .withheld_rows import (
     Cause,
     Redaction,

@@ -29,9 +29,10 @@ from journal.exceptions import NotFound, Refused
 from journal.models import UndoStep
 from journal.steps import UndoTarget
 
-from ..echoes import WithheldWords, active_texts
+from ..echoes import active_texts
 from ..models import Conversation, Message, Withheld
 from ..passages import Original
+from ..withheld_words import WithheldWords
 from .withheld_rows import Cause, Redaction, RewritePlan
 from .withheld_texts import RedactedTexts, message_of, redaction_of
 

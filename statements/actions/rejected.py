@@ -15,13 +15,13 @@ from accounts.scope import acting_name
 from conversations.echoes import (
     RejectedText,
     Repetition,
-    WithheldWords,
     rejected_causes,
     rejected_texts,
     repeat_withheld,
     repeats_withheld,
 )
 from conversations.models import Withheld
+from conversations.withheld_words import WithheldWords
 from journal.models import Change
 from language.gates.passages import pieces_of
 from language.gates.unwrapped import unwrapped
