@@ -167,6 +167,18 @@ def _further_heads(parsed: Parsed, head: Word) -> Iterator[Word]:
                 yield from _further_heads(parsed, child)
 
 
+def splices(parsed: Parsed) -> Iterator[tuple[int, int, str]]:
+    """Yield the edits (start, end, new text) that end a sentence at a comma between two that the parser took for one.
+
+    A verb with two subjects shows it: "I'm left-handed, I grew up in Bremen, I work as a midwife."
+    """
+    for verb in filter(is_verb, parsed.words):
+        for subject in [each for each in parsed.children(verb) if each.dep in {"nsubj", "nsubjpass"}][1:]:
+            before = parsed.words[min(each.index for each in parsed.subtree(subject)) - 1]
+            if before.text == ",":
+                yield before.start, before.end, "."
+
+
 def unwrapped(clause: Clause) -> Clause:
     """The complement of a factive verb in the first person, or of what a doctor says of the speaker.
 

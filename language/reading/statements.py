@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from language.base import ExtractionRequest, Utterance
 from language.reading.asked import RememberRequest, find_asked
+from language.reading.clauses import splices
 from language.reading.filters import doubts_previous, is_prompt_injection
 from language.reading.foreign import is_foreign
 from language.reading.fragments import subject_asked_about, supply_subjects
@@ -146,7 +147,7 @@ class _BatchReader:
         normalised = normalise(text, names, casual=casual, about=noted, own=own, reply=self.reply)
         parsed = parse(normalised.text)
         for _ in range(_MOST_ROUNDS):
-            edits = list(supply_subjects(parsed, topic, self.reply)) if parsed is not None else []
+            edits = sorted(splices(parsed)) or list(supply_subjects(parsed, topic, self.reply)) if parsed else []
             if not edits:
                 break
             normalised.edit(edits)

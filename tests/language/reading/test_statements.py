@@ -229,6 +229,17 @@ def test_headings_of_a_list_about_oneself_are_no_speakers():
     assert told(said) == ["The user takes metformin.", "The user is a nurse."]
 
 
+def test_sentences_that_commas_join_are_told_apart():
+    said = (
+        "My name is Hanna, I'm left-handed, I grew up in Bremen, I work as a midwife and my husband is an electrician."
+    )
+    assert told(said)[1:4] == [
+        "The user is left-handed.",
+        "The user grew up in Bremen.",
+        "The user works as a midwife.",
+    ]
+
+
 def test_what_is_dropped_is_counted_by_reason():
     reading = read(conversation("Do you like tea? I might move to Faro. They moved to France in 1960.", legacy="Rosa"))
     assert reading.statements == []
