@@ -13,9 +13,10 @@ class Heard:
     ``new``: said in passing; ``noted``: requested or confirmed; ``changed``: (old, new) wordings; ``waiting``: pending
     their approval; ``doubted``: may be outdated; ``told``: about the legacy. ``refused``: they refused something;
     ``not_found``: it was found nowhere; ``along``: more went than they named; ``awaits``: some waits for them, since an
-    agent relayed that; ``in_part``: they agreed to the rest. ``decided``: a doubt about ``noted`` is
-    settled, or a change of it undone, or there is none to undo. ``agreed`` to a question. ``about``: whom the talk is
-    about, if not the user. ``secret``: kind of a number or code in it, never stored.
+    agent relayed that; ``of_all``: all that is known of them was meant; ``in_part``: they agreed to the rest.
+    ``decided``: a doubt about ``noted`` is settled, or a change of it undone, or there is none to undo. ``agreed`` to a
+    question. ``about``: whom the talk is about, if not the user. ``secret``: kind of a number or code in it, never
+    stored.
     """
 
     new: tuple[str, ...] = ()
@@ -28,6 +29,7 @@ class Heard:
     not_found: bool = False
     along: bool = False
     awaits: bool = False
+    of_all: bool = False
     in_part: bool = False
     decided: Literal["", "holds", "away", "undone", "nothing"] = ""
     agreed: bool = False

@@ -24,7 +24,14 @@ from language.gates import first_sensitive, mask_sensitive
 from language.heard import Heard
 from language.reading.answering import MOST_TOLD_OF_ALL
 from language.reading.questions import tells_something
-from language.reading.refusals import asks_to_keep, leaves_open, lemmas, names_what_was_said, says_yes
+from language.reading.refusals import (
+    asks_to_forget_all,
+    asks_to_keep,
+    leaves_open,
+    lemmas,
+    names_what_was_said,
+    says_yes,
+)
 from language.reading.revising import OWN_WORDS
 from language.reading.sentences import split_sentences
 from language.second_person import told_to
@@ -148,12 +155,14 @@ def heard_refusal(begun: Begun) -> Heard:
     changes = list(since.values_list("event", "object_id"))
     own = Withheld.objects.because_of(Withheld.Cause.MESSAGE, [str(said.pk)]).passages().filter(message=said)
     sentences = [each.text for text in own.values_list("text", flat=True) for each in split_sentences(text)]
+    of_all = any(map(asks_to_forget_all, sentences))
     if indices == {said.index} and not changes:
-        return Heard(refused=True, not_found=all(map(names_what_was_said, sentences)))
+        return Heard(refused=True, not_found=all(map(names_what_was_said, sentences)) and not of_all, of_all=of_all)
     gone = Memory.objects.filter(pk__in=[pk for event, pk in changes if event == "DELETE"])
     words = lemmas(" ".join(sentences)) if len(changes) > 1 else frozenset()
     named = {not words.isdisjoint(lemmas(each)) for each in gone.values_list("content", flat=True) if words}
-    return Heard(refused=True, along=named == {True, False}, awaits=any(each[0] == "PROPOSE" for each in changes))
+    awaits = any(each[0] == "PROPOSE" for each in changes)
+    return Heard(refused=True, along=named == {True, False}, awaits=awaits, of_all=of_all)
 
 
 def said_here(principal: Principal, begun: Begun) -> list[Source]:

@@ -22,7 +22,8 @@ _ASKS = regex.compile(
     regex.IGNORECASE,
 )
 ASKS_OF_ITSELF = regex.compile(
-    r"^\W*(?:(?:hi|hello|hey|and|so|well|ok|okay)\b\W+)?(?:(?:who|what) (?:exactly )?are you\b(?! \p{L})|"
+    r"^\W*(?:(?:hi|hello|hey|good (?:morning|afternoon|evening)|and|so|well|ok|okay)\b\W+)?(?:"
+    r"(?:who|what) (?:exactly )?are you\b(?! \p{L})|"
     r"are you (?:(?:an?|the|really|even|some|any|kind|sort|of|large) )*(?:language model|llm|model|ai|a\.i\.|assistant|"
     r"bot|chatbot|robot|machine|human|person|real|alive|chatgpt|gpt|claude)\b|wer bist du\b|was bist du\b|"
     r"how (?:do|can|did) you (?:work|remember|know|learn)(?: (?:it|that|this|them|things|all(?: of)?|so much|what I "

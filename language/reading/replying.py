@@ -61,6 +61,7 @@ NOTHING_TO_FORGET = gettext_noop(
     "I found nothing like that to forget. Say it in the words that you used, or look for it in your memories and "
     "conversations and choose “Don’t keep” there."
 )
+ERASE_ALL = gettext_noop("All that is remembered about you can be erased at once, under Your data.")
 WHICH_ONE = gettext_noop("I have more than one answer to this. Which one holds? You can tell me to forget the other.")
 FOUND = gettext_noop("This is what I remember:")
 NEAREST = gettext_noop("I remember nothing that answers this. The nearest is:")
@@ -89,6 +90,7 @@ STOCK = (
     DECIDED["nothing"],
     SOME_WAITS,
     NOTHING_TO_FORGET,
+    ERASE_ALL,
     FOUND,
     NEAREST,
     TALKED,
@@ -144,7 +146,8 @@ def _replied(request: ReplyRequest) -> tuple[list[str], bool]:
     if heard.in_part and (kept := _confirmations(heard)):
         return [*parts, " ".join([*kept, _(REST_NOT_KEPT)])], False
     if heard.refused:
-        also = [text for text, holds in ((GONE_ALONG, heard.along), (SOME_WAITS, heard.awaits)) if holds]
+        notes = ((GONE_ALONG, heard.along), (SOME_WAITS, heard.awaits), (ERASE_ALL, heard.of_all))
+        also = [text for text, holds in notes if holds]
         told = [NOTHING_TO_FORGET if heard.not_found else NOT_KEPT, *also]
         open_ones = [_asking(heard)] if heard.new else []
         return [*parts, " ".join([*map(_, told), *open_ones])], False

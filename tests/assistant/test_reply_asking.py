@@ -8,7 +8,7 @@ from assistant.learn.summarizing import conversation_finish
 from conversations.actions import conversation_create
 from conversations.models import Message
 from language.reading.refusals import asks_to_keep
-from language.reading.replying import GONE_ALONG, NOT_KEPT, NOTHING_TO_FORGET, READ, SOME_WAITS
+from language.reading.replying import ERASE_ALL, GONE_ALONG, NOT_KEPT, NOTHING_TO_FORGET, READ, SOME_WAITS
 from memories.actions import memory_reject
 from memories.models import Memory
 from statements.models import Suppression
@@ -300,6 +300,12 @@ class TestForgetting:
         tell(AFFAIR)
         tell("Yes")
         assert tell("Forget that I told you about the swan in Laxenburg.") == NOTHING_TO_FORGET
+        assert len(remembered()) == 1
+
+    @pytest.mark.parametrize("said", ["Can you delete all you know about me?", "Delete everything you know about me."])
+    def test_where_everything_is_meant_it_says_where_that_is_done(self, tell, owner, said):
+        factories.MemoryFactory(user=owner, content="The user has a sister named Karin.", subject="Karin")
+        assert tell(said).endswith(f"{NOT_KEPT} {ERASE_ALL}")
         assert len(remembered()) == 1
 
     @pytest.mark.parametrize("said", ["Forget that.", "Forget Bello."])

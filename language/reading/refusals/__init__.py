@@ -9,7 +9,7 @@ from .meaning import find_refusal
 from .naming import asks_about, count_extra_words, find_named, restates
 from .questions import leaves_open, may_answer
 from .records import Refusal, Turn
-from .requests import may_refuse, names_what_was_said, says_undo
+from .requests import asks_to_forget_all, may_refuse, names_what_was_said, says_undo
 from .subjects import SentenceWords, content_words, forms_of, lemmas
 from .wording import LONGEST_ANSWER, asks_for_discretion, asks_to_keep, says_no, says_yes
 
@@ -20,6 +20,7 @@ __all__ = [
     "Turn",
     "asks_about",
     "asks_for_discretion",
+    "asks_to_forget_all",
     "asks_to_keep",
     "content_words",
     "count_extra_words",

@@ -178,6 +178,17 @@ def names_what_was_said(text: str) -> bool:
     )
 
 
+_OF_ALL = any_case(
+    r"\b(?:everything|all)\b[\w ]*\b(?:know|have|remember\w*|stored?|saved?|kept|learn\w*)\b[\w ]*\b(?:about|on|of)"
+    r" me\b|\bmy (?:memor(?:y|ies)|data|account)\b|^\W*(?:please )?\w+ (?:everything|about me)\W*$"
+)
+
+
+def asks_to_forget_all(text: str) -> bool:
+    """Whether a request to forget means all that is known of the person, not what they said last."""
+    return _OF_ALL.search(flat(text)) is not None
+
+
 def judged_acts(line: str) -> list[RefusalRequest]:
     """The requests found by the network."""
     spans = judged_spans(line, ordered=_is_ordered(line))
