@@ -92,6 +92,8 @@ def _also_erased(principal: Principal, extent: Extent, wanted: Wanted) -> AlsoEr
     # Without the object itself.
     with_memories = {pk for pk in extent.memories if pk != wanted.object_id}
     with_facts = {pk for pk in extent.facts if str(pk) != wanted.object_id}
+    if not (with_memories or with_facts or extent.places):
+        return AlsoErased([], [], [], 0, wanted.summaries)
     memories = Memory.objects.visible_to(principal).filter(pk__in=with_memories, state__in=["active", "proposed"])
     facts = LegacyFact.objects.mine(principal).filter(pk__in=with_facts, state__in=["active", "proposed"])
     places = Place.objects.visible_to(principal).present().filter(pk__in=extent.places)

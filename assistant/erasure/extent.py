@@ -93,12 +93,18 @@ def _add_place(extent: Extent, user_id: UUID, wanted: str) -> None:
 
 
 def _follow(extent: Extent) -> None:
-    extent.messages |= _ids(Message.objects.filter(conversation__in=extent.conversations))
-    _follow_messages(extent)
-    _follow_conversations(extent)
-    _follow_memories(extent)
-    said = Q(pk__in=extent.facts) | Q(evidence__message__in=extent.messages)
-    extent.legacies |= set(LegacyFact.objects.filter(said).values_list("legacy_id", flat=True))
+    # Without ids Django asks nothing, but building these queries takes longer than asking the others.
+    if extent.conversations:
+        extent.messages |= _ids(Message.objects.filter(conversation__in=extent.conversations))
+    if extent.messages:
+        _follow_messages(extent)
+    if extent.conversations:
+        _follow_conversations(extent)
+    if extent.memories:
+        _follow_memories(extent)
+    if extent.facts or extent.messages:
+        said = Q(pk__in=extent.facts) | Q(evidence__message__in=extent.messages)
+        extent.legacies |= set(LegacyFact.objects.filter(said).values_list("legacy_id", flat=True))
 
 
 def _follow_messages(extent: Extent) -> None:
