@@ -64,3 +64,9 @@ def corrections_in(said: str) -> Iterator[Correction]:
         found = _INSTEAD.fullmatch(sentence.strip())
         if found is not None and (found["apart"] or _NAMED_ONLY.fullmatch(found["body"])):
             yield Correction(sentence.strip(), found["was"])
+
+
+def puts_other_right(said: str, memory: str) -> bool:
+    """Whether a message corrects a value, and none that a memory has: "the Goethe school, not the Lessing school"."""
+    corrected = list(corrections_in(said))
+    return bool(corrected) and not any(each.contains_old_value(memory) for each in corrected)

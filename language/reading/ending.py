@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from .inflection import inflect_third_person, past_of
 from .parse import Parsed, Word, parse
+from .stems import content_prefixes, prefix, stem_of
 from .words import listed
 
 _NAMING = listed("name call title know spell")
+_DIES = listed("die pass vanish disappear")
 _DENIALS = listed("no not never n't")
 _UNCLEAR = listed("without nobody nothing neither nor hardly longer anymore")
 
@@ -39,7 +41,7 @@ def ended(memory: str, *, is_over: bool) -> str | None:
 def _denied(parsed: Parsed, root: Word, helper: Word | None, *, is_over: bool) -> str | None:
     finite, text = helper or root, parsed.text
     is_plain = helper is None and root.lemma != "be"
-    is_name = root.lemma in _NAMING
+    is_name = tells_name(parsed)
     before, after = (finite.start, finite.start) if is_plain else (finite.end, finite.end)
     adverb = "not" if is_name or finite.tag == "VBD" else "no longer"
     if (adverb == "not" and is_over) or (helper is not None and helper.lemma not in {"be", "can"}):
@@ -49,6 +51,21 @@ def _denied(parsed: Parsed, root: Word, helper: Word | None, *, is_over: bool) -
     elif finite.tag not in {"VBZ", "VBP", "VBD"} and finite.low != "can":
         return None
     return f"{text[:before].rstrip()} {adverb} {text[after:].lstrip()}"
+
+
+def tells_name(parsed: Parsed) -> bool:
+    """Whether a memory tells a name: "The user's cat is called Momo.", "The user's wife's name is Ingrid."."""
+    root = parsed.root
+    subject = parsed.child(root, "nsubj", "nsubjpass") if root is not None else None
+    named = root is not None and root.lemma == "be" and subject is not None and subject.lemma in _NAMING
+    return named or (root is not None and root.lemma in _NAMING)
+
+
+def tells_of_bearer(said: Parsed, memory: Parsed) -> bool:
+    """Whether a memory tells a name, and a passage what its bearer does: "Ingrid retired"; not that they died."""
+    known = content_prefixes(memory.text)
+    bearers = [word for word in said.words if word.dep in {"nsubj", "nsubjpass"} and prefix(stem_of(word)) in known]
+    return tells_name(memory) and bool(bearers) and not any(said.head(word).lemma in _DIES for word in bearers)
 
 
 def _affirmed(parsed: Parsed, root: Word, helper: Word | None, denial: Word) -> str | None:

@@ -10,7 +10,8 @@ import numpy as np
 
 from language.base import Vectors
 
-from .ending import ended
+from .corrections import puts_other_right
+from .ending import ended, tells_of_bearer
 from .lexicon import is_kind_of, relation
 from .parse import Parsed, Word, parse
 from .predicates import CHANGES, ENDS, PARTINGS
@@ -26,9 +27,8 @@ CUES = 10
 _SAID = listed("say write type mean")
 _WHO_DECIDES = DIAGNOSING | {"boss"}
 """Whose word is the person's own change: "the doctor says 40 mg now"."""
-_POINTING, _PERSONS = listed("it that this"), listed("he she it they")
-_HE_OR_SHE, _SPEAKERS = listed("he she"), listed("i me my mine we us our ours")
-_THEIRS = listed("him his her their them its")
+_POINTING, _PERSONS, _HE_OR_SHE = listed("it that this"), listed("he she it they"), listed("he she")
+_SPEAKERS, _THEIRS = listed("i me my mine we us our ours"), listed("him his her their them its")
 _CLAUSES = frozenset({"conj", "advcl", "relcl", "ccomp", "parataxis"})
 _NOWADAYS = re.compile(
     r"\b(?:now|nowadays|these days|instead|since|from (?:now|here) on|for good|any ?(?:more|longer)|no (?:more|longer)"
@@ -62,8 +62,6 @@ _ENDING = (
     | {"do with", "cut out", "fall through", "step down", "come off"}
 )
 _DENIES = listed("no not never without nobody nothing neither nor hardly n't longer anymore")
-
-
 _OF_IT = re.compile(
     r"(?i)(?<![^,;:.!–—-] )\b(?:it|he|she|they)(?:['’](?:s|re)| is| are) (?P<how>[^,;.!?–—]+?)(?= now\b|[,;.!–—]|$)"
 )
@@ -142,9 +140,9 @@ def cues_of(passage: str, memory: str) -> Cues | None:
     is_open = _OPEN.search(_ASIDE.sub("", passage)) is not None
     contrasts = wording is not None and wording.contrasts
     is_news = is_ended or _NOWADAYS.search(passage) is not None
-    if not (
-        contrasts or _mentions(known, said) or (_says_verb(parsed, known) and (is_news or not _more_than_verb(known)))
-    ):
+    says_verb = _says_verb(parsed, known, whose) and (is_news or not _more_than_verb(known))
+    is_other = wording is None and (tells_of_bearer(parsed, known) or puts_other_right(passage, memory))
+    if is_other or not (contrasts or _mentions(known, said) or says_verb):
         return None  # Of all memories of a person, some one always looks likely beside any message.
     is_unspoken = wording is None and not is_news and not _mentions(known, said, but=KIN)
     told_of = is_others, said & value, said & whose, _affirms(passage, memory)
@@ -233,12 +231,21 @@ def _mentions(known: Parsed, said: set[str], but: Collection[str] = ()) -> bool:
 
 
 def _more_than_verb(known: Parsed) -> set[str]:
-    """Return the beginnings of the words of a memory beside its verb."""
-    return content_prefixes(known.text) - {_beginning(_root(known)), "user"}
+    """Return the beginnings of the words of a memory beside its verbs."""
+    return content_prefixes(known.text) - {*map(_beginning, _verbs(known)), "user"}
 
 
-def _says_verb(parsed: Parsed, known: Parsed) -> bool:
-    return stem_of(_root(known)) in {stem_of(word) for word in parsed.words}
+def _verbs(known: Parsed) -> list[Word]:
+    """Return the verb of a memory, and those joined to it: "lives in Porto and works in a bank"."""
+    root = _root(known)
+    return [root, *(each for each in known.children(root) if each.dep == "conj" and each.pos == "VERB")]
+
+
+def _says_verb(parsed: Parsed, known: Parsed, whose: set[str]) -> bool:
+    """Whether a passage has the verb of a memory, and not only of the speaker where the memory is of somebody else."""
+    stems = set(map(stem_of, _verbs(known)))
+    subjects = [parsed.child(word, "nsubj", "nsubjpass") for word in parsed.words if stem_of(word) in stems]
+    return any(each is None or not whose or each.low not in _SPEAKERS for each in subjects)
 
 
 def _is_other_half(parsed: Parsed, known: Parsed) -> bool:

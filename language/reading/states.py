@@ -114,6 +114,7 @@ _OWN = listed("baby son daughter twins boy girl boyfriend girlfriend partner chi
 """Kinship words that are part of what ends a state."""
 _WORD = re.compile(r"\w+")
 _FROM = re.compile(r"\bfrom ([A-Z]\w+)")
+_PLACE = re.compile(r" (?:at|with) (?:(?:an?|the|my|our) )?(?!(?:end|last|once|moment|start)\b)([^\W\d]\w*)")
 _NAME = re.compile(r"\b(?!The\b)[A-Z]\w+")
 
 
@@ -140,7 +141,8 @@ def states_over(said: str, memories: Sequence[str]) -> Iterator[StateOver]:
                 if _is_called(who, was[1]) and 0 < _in_years(new) - _in_years(was[2]) <= _MOST_YEARS:
                     yield StateOver(place, sentence, f"{was[1]}{new}{memory[was.end() :]}")
             elif not becomes:
-                yield StateOver(place, sentence, ended(memory, is_over=True))
+                is_of_it = _may_be_there(sentence.text[found.end() :], memory)
+                yield StateOver(place, sentence, ended(memory, is_over=True) if is_of_it else None)
             elif _may_be_of(sentence.text, memory):
                 now = becomes.format(was=was[1], now=found.groupdict().get("now") or found.groupdict().get("turned"))
                 if now != was[1]:
@@ -181,6 +183,12 @@ def _may_be_of(text: str, memory: str) -> bool:
     """Whether a sentence names nobody but whom the memory names: "divorced from Petra"."""
     named = _FROM.search(text)
     return named is None or named[1] in memory or _NAME.search(memory) is None
+
+
+def _may_be_there(rest: str, memory: str) -> bool:
+    """Whether what follows names no place but one that the memory names: "I quit my job at the hospital"."""
+    there = _PLACE.match(rest)
+    return there is None or re.search(rf"\b{there[1]}\b", memory, re.IGNORECASE) is not None
 
 
 def _is_own(text: str, found: re.Match[str]) -> bool:

@@ -301,13 +301,20 @@ def _of_words(memory: str, said: str) -> NewWording | None:
         for match in pattern.finditer(said):
             was, now = (_ARTICLE.sub("", _SAID_TO_BE.sub("", match[name].strip()), count=1) for name in ("was", "now"))
             content = put(memory, was, now)
-            if content is not None:
+            if content is not None and not _is_done(said, match.start("now"), was):
                 return NewWording(content, contrasts=True, at=match.start("now"))
     for match in _AND_NOT.finditer(said):
         content = _put_after_same_word(memory, said[: match.start()], match["was"])
         if content is not None:
             return NewWording(content, contrasts=True, at=match.start())
     return None
+
+
+def _is_done(said: str, at: int, was: str) -> bool:
+    """Whether a message tells at a place what somebody does, and not another noun: "he's training", of a cook."""
+    parsed = parse(said, names=False)
+    word = next((each for each in parsed.words if each.end > at), None) if parsed is not None else None
+    return word is not None and word.pos == "VERB" and word.tag == "VBG" and not was.endswith("ing")
 
 
 def _put_after_same_word(memory: str, body: str, was: str) -> str | None:

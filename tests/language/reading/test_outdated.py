@@ -289,3 +289,23 @@ def test_what_is_told_beside_a_memory_ends_nothing(memory, said, is_asked):
 def test_who_moves_house_is_asked_about_what_else_was_there(said):
     found = outdated(said, ["The user works as a nurse at the hospital in Graz."])
     assert found is None or not found.sure
+
+
+@pytest.mark.parametrize(("memory", "said"), [
+    ("The user's wife's name is Ingrid.", "Ingrid retired last year."),
+    ("The user's daughter is called Mia.", "Mia quit the choir."),
+    ("Lotte starts school in August.", "no it's the Goethe school, not the Lessing school"),
+    ("The user's stepbro lives in Accra and works for a bank.", "I now work in a birth centre called Sonnenhaus."),
+])  # fmt: skip
+def test_what_is_said_of_something_else_ends_nothing(memory, said):
+    """Reproduction: "Your wife's name is no longer Ingrid" when she retired."""
+    assert outdated(said, [memory]) is None
+
+
+def test_what_somebody_does_now_is_not_put_for_what_they_were():
+    """Reproduction: "Your husband is a training." """
+    found = outdated(
+        "He isn't an electrician anymore, he's now training as a cook.", ["The user's brother is an electrician."]
+    )
+    assert found is not None
+    assert found.content == "The user's brother is no longer an electrician."

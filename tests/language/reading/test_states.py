@@ -97,3 +97,9 @@ def test_every_memory_of_a_state_that_is_over_is_found():
         (0, "Petra is the user's former wife."),
         (2, "The user is no longer married to Petra."),
     ]
+
+
+def test_a_job_given_up_at_a_place_that_the_memory_lacks_may_be_another():
+    """Reproduction: "You no longer work as a midwife" when one of two jobs was quit."""
+    found = all_outdated("I quit my job at the hospital.", ["The user works as a midwife."])
+    assert [(each.content, each.sure) for each in found] == [(None, False)]
