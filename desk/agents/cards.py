@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.db.models import Count, Max, Prefetch
@@ -87,6 +88,14 @@ class AgentCard:
     def seen(self) -> list[str]:
         """Its permissions in words."""
         return [each.label for each in (*self.categories, *self.sources) if each.chosen]
+
+    def as_query(self, **more: object) -> str:
+        """Return its permissions as the query of an address, with further parameters."""
+        chosen = {
+            "category": [each.name for each in self.categories if each.chosen],
+            "source": [each.name for each in self.sources if each.chosen],
+        }
+        return urlencode({**chosen, **more}, doseq=True)
 
 
 def with_use(principal: Principal, agents: AgentQuerySet) -> AgentQuerySet:

@@ -105,14 +105,19 @@ def agent(request: PageRequest, principal: Principal, agent_id: UUID) -> HttpRes
 @require_POST
 @for_person
 def narrow(request: PageRequest, principal: Principal, agent_id: UUID) -> HttpResponse:
-    """Save the grant, effective from the agent's next request. For htmx only the form is returned."""
-    row = _find(principal, agent_id)
-    seen, told = as_granted(row, request.POST.getlist("category"), request.POST.getlist("source"))
+    """Save the grant, effective from the agent's next request. For htmx only the form is returned.
+
+    It is read from the address if that has ``undo``, which is the address that the answer offers.
+    """
+    before = _card(principal, agent_id)
+    given = request.GET if "undo" in request.GET else request.POST
+    seen, told = as_granted(before.agent, given.getlist("category"), given.getlist("source"))
     grant_set(principal, agent_id, categories=seen, sources=told)
+    undo = f"{reverse('agent-narrow', args=[agent_id])}?{before.as_query(undo=1)}"
     if not request.htmx:
-        messages.success(request, _("Saved. It holds from its next request on."))
+        messages.success(request, _("Saved. It holds from its next request on."), extra_tags=undo)
         return redirect("agent-page", agent_id)
-    context = {"card": _card(principal, agent_id), "saved": True}
+    context = {"card": _card(principal, agent_id), "saved": True, "undo": undo}
     return render(request, "desk/_may_see.html", context)
 
 

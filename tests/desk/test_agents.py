@@ -230,6 +230,16 @@ def test_with_htmx_the_form_alone_is_saved_in_place(visit, owner, agent):
     assert "Saved. It holds from its next request on." in part
 
 
+@pytest.mark.parametrize("htmx", [True, False])
+def test_what_was_narrowed_is_undone_where_it_was_saved(visit, owner, agent, htmx):
+    grant_set(principal_for_person(owner.pk), agent.pk, categories=["context", "tone"], sources=["turns"])
+    client = visit(owner, htmx=htmx)
+    saved = text(client.post(page(agent, "may-see/"), {"category": ["tone"]}, follow=True))
+    client.post(unescape(re.search(r'action="([^"]*undo=[^"]*)"', saved)[1]))
+    grant = Grant.objects.get(agent=agent, user=owner)
+    assert (grant.categories, grant.sources) == (["context", "tone"], ["turns"])
+
+
 def test_revoking_holds_at_once_and_is_undone(visit, owner, agent, client):
     mine = visit(owner)
     assert call(client, agent).status_code == 200
