@@ -18,6 +18,7 @@ class StatementsConfig(AppConfig):
             register_refused_search,
         )
         from journal.undo import on_undo, wrap_undo  # noqa: PLC0415
+        from journal.verdicts import compares_unlocked  # noqa: PLC0415
 
         from .actions import (  # noqa: PLC0415
             candidates_follow_refusal,
@@ -28,7 +29,6 @@ class StatementsConfig(AppConfig):
             repeats_rejected,
             suppress_due,
         )
-        from .verdicts import compares_unlocked  # noqa: PLC0415
 
         register_rejected_check(repeats_rejected)
         register_refused_search(refused_search)

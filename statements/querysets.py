@@ -21,6 +21,7 @@ from accounts.scope import acting_name
 from conversations.echoes import MOST_OFFERED, Repetition, rejected_causes, repeat_withheld
 from conversations.withheld_words import WithheldWords
 from journal.models import Change, UndoStep
+from journal.verdicts import check_compared, verdict
 from language.gates.passages import pieces_of
 from language.likeness import likeness
 from language.reading.refusals import forms_of
@@ -35,7 +36,6 @@ from .policy import fingerprints, word_hashers
 from .policy.naming import as_of_user
 from .policy.resembling import LEAST_SIMILARITY, RESEMBLES, Match, adds_to, contains_all_words, is_far, matching
 from .policy.restated import RejectedWords
-from .verdicts import check_compared, verdict
 
 if TYPE_CHECKING:
     from accounts.principals import Principal
@@ -127,7 +127,7 @@ class SuppressionMatches:
             match: Match = ""
             if not is_far(text.saying, kept, row.similarity, alike):
                 compare = partial(matching, text.saying, kept, row.similarity, alike, word_hashers(user_id))
-                match = verdict((text.shown, text.said, str(kept), row.stood), compare)
+                match = verdict((text.shown, text.said, str(kept), row.stood), compare, otherwise="")
             if match == "meaning":
                 self.meaning.append(row.suppression)
             # What only adds a word, a figure or a name says what was rejected, too.

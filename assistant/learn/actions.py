@@ -37,13 +37,13 @@ from journal.leases import (
 )
 from journal.models import JobRun
 from journal.queue import enqueue
+from journal.verdicts import compares_unlocked
 from language.backends import get_model, get_model_named, get_rules
 from language.base import LanguageModel, MemoryCandidate, ModelUnavailable
 from language.reading.corrections import corrections_in
 from language.reading.second_tries import second_try
 from statements.actions import suppression_add
 from statements.policy import check_form
-from statements.verdicts import compares_unlocked
 from statements.wording import Embedded
 
 from ..models import Reply

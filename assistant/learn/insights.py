@@ -24,6 +24,7 @@ from journal.exceptions import Gated
 from journal.leases import Lease, finish_job
 from journal.models import JobRun, OperationEvent
 from journal.operation_actions import note_operation
+from journal.verdicts import compares_unlocked
 from language.backends import get_model
 from language.base import KnownMemory, ModelAnswerInvalid, Utterance
 from language.insights import Insight, InsightRequest
@@ -32,7 +33,6 @@ from memories.actions.consolidating import UPKEEP_PURPOSES
 from memories.models import Kind, Memory
 from memories.policy import writing
 from memories.records import QUOTE_CHARACTERS, NewMemory, Said
-from statements.verdicts import compares_unlocked
 from statements.wording import Embedded
 
 from .learning import as_read

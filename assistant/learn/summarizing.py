@@ -37,13 +37,13 @@ from journal.leases import (
 from journal.models import JobRun, Ledger
 from journal.operation_actions import note_operation
 from journal.queue import enqueue
+from journal.verdicts import compares_unlocked
 from language.backends import get_embedder, get_model
 from language.base import Extraction, ModelAnswerInvalid, Vectors
 from language.fillers import NOTHING_NEW
 from language.gates import mask_sensitive
 from memories.models import Memory
 from statements.models import Candidate
-from statements.verdicts import compares_unlocked
 
 from . import actions as extracting
 from .learning import (

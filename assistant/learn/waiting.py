@@ -18,11 +18,11 @@ from conversations.models import Conversation, Message
 from facts.actions import PreparedFact, prepare_extracted, record_extracted
 from journal.actions import learned_within_a_day, ledger_write
 from journal.exceptions import NotFound
+from journal.verdicts import compares_unlocked
 from language.backends import get_model
 from language.base import FactCandidate, LanguageError, MemoryCandidate
 from statements.actions import candidates_drop, candidates_postpone
 from statements.models import Candidate
-from statements.verdicts import compares_unlocked
 
 from .learning import as_read, learns_facts, learns_memories
 from .plan import Plan

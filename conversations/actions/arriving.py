@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import NamedTuple
 from uuid import UUID
 
@@ -13,6 +13,7 @@ from django.db.models import Q
 
 from accounts.scope import acting_name
 from journal.actions import LedgerWrite
+from journal.verdicts import check_compared
 from language.gates.unwrapped import Spelled, unwrapped
 from language.reading.gist import Gists
 from language.shown import letters_of
@@ -23,6 +24,7 @@ from ..echoes import RejectedText
 from ..models import Message, Withheld
 from ..passages import Original, Span, asks, passages_saying
 from ..querysets import ConversationQuerySet, WithheldQuerySet
+from ..retelling import Refused
 from .withheld_rows import Cause, is_erased, one_per_erased, words_erase
 from .withheld_texts import RedactedTexts
 
@@ -132,8 +134,9 @@ def sentences_refused(
 
     A sentence repeats a withheld one of at least three words if it has all of these, in their order, or all letters,
     however they are cut or replaced by figures; it may go on over line breaks, and in the next message of its role. It
-    also repeats what was refused if a sentence or clause of both has the same content words. Compared are the latest
-    200 of the ``known`` passages that can still be restored, without questions, which say nothing.
+    also repeats what was refused if a sentence or clause of both has the same content words, or if it tells the same
+    with other words between (``retelling``). Compared are the latest 200 of the ``known`` passages that can still be
+    restored, without questions, which say nothing. Raises UncomparedError.
     """
     sentences = [(row.pk, *each) for row in messages for each in _over_lines(row.content)]
 
@@ -181,7 +184,32 @@ def sentences_refused(
             erased += ((number, Cause(Withheld.Cause.MESSAGE, message_id)) for number in said_now().places[gist])
     found += ((number, cause) for said, cause in refused for number in said_now().said_by(said))
     again, of_erased = ([Found(*sentences[number][:2], cause) for number, cause in each] for each in (found, erased))
-    return [*_shortest([*again, *_spelled(messages, told)]), *cut, *over_lines], _shortest(of_erased)
+    again = _shortest([*again, *_spelled(messages, told)])
+    retold = _retold(messages, refused, again) if refused else ()
+    return [*again, *retold, *cut, *over_lines], _shortest(of_erased)
+
+
+def _retold(messages: Sequence[Message], refused: Iterable[tuple[str, Cause]], again: Iterable[Found]) -> list[Found]:
+    """Find the sentences that tell what was refused with other words between, elsewhere than those found already."""
+    causes: dict[str, set[Cause]] = defaultdict(set)
+    for said, cause in refused:
+        causes[said].add(cause)
+    known: dict[tuple[UUID, Cause], list[Span]] = defaultdict(list)
+    for each in again:
+        known[each.message_id, each.cause].append(each.span)
+    sentences = Refused(causes, acting_name())
+
+    def said_in(message_id: UUID, said: str) -> list[Span]:
+        return [span for cause in causes[said] for span in known.get((message_id, cause), ())]
+
+    found = [
+        Found(row.pk, span, cause)
+        for row in messages
+        for span, said in sentences.told_in(row.content, partial(said_in, row.pk))
+        for cause in causes[said]
+    ]
+    check_compared()
+    return _shortest(found)
 
 
 def _keep_off_record(user_id: UUID, found: Collection[Found], own: ConversationQuerySet) -> list[Found]:

@@ -22,6 +22,7 @@ from accounts.principals import Principal
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import Conflict, Gated, NotFound, Refused
 from journal.queue import enqueue
+from journal.verdicts import compares_unlocked
 from language.reading.corrections import corrections_in, puts_right
 from language.reading.second_tries import second_try
 from language.tokens import count_tokens
@@ -110,6 +111,7 @@ def conversation_create(
     return conversation
 
 
+@compares_unlocked
 def messages_append(
     principal: Principal,
     conversation_id: UUID,

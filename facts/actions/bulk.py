@@ -15,6 +15,7 @@ from accounts.principals import Principal
 from journal.actions import LedgerWrite, ledger_write
 from journal.queue import enqueue
 from journal.records import DONE, BulkResult
+from journal.verdicts import compares_unlocked
 from statements.actions import GONE, PRESENT, archived_columns
 from statements.actions.many import (
     LogEntry,
@@ -26,7 +27,6 @@ from statements.actions.many import (
     suppress_many,
 )
 from statements.models import ERASURE_WAITS, Doubt, RejectionReason
-from statements.verdicts import compares_unlocked
 
 from .. import policy
 from ..models import FACT, LegacyFact

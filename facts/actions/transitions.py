@@ -32,6 +32,7 @@ from conversations.querysets import QUOTES_WITHHELD
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import Conflict, NotAllowed, must_find
 from journal.queue import enqueue
+from journal.verdicts import compares_unlocked
 from language.reading.refusals import count_extra_words
 from statements.actions import (
     GONE,
@@ -48,7 +49,6 @@ from statements.actions import (
 )
 from statements.models import Doubt, RejectionReason
 from statements.policy import reason_to_hold_back
-from statements.verdicts import compares_unlocked
 
 from .. import policy
 from ..models import FACT, FactEvidence, LegacyFact

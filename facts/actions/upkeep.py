@@ -13,10 +13,10 @@ from accounts.queries import principal_for_job
 from accounts.scope import acting_as
 from journal.actions import ledger_write
 from journal.exceptions import NotFound
+from journal.verdicts import compares_unlocked
 from language.base import Comparison, LanguageError, Vectors
 from statements.actions import embed_waiting, lease_unindexed, postpone_indexing, suppress
 from statements.models import Suppression
-from statements.verdicts import compares_unlocked
 from statements.wording import Embedded
 
 from ..models import FACT, LegacyFact

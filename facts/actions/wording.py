@@ -13,11 +13,11 @@ from accounts.principals import Principal
 from journal.actions import ledger_write
 from journal.exceptions import Conflict, NotFound
 from journal.models import ActorKind, Change
+from journal.verdicts import compares_unlocked
 from language.tokens import count_tokens
 from memories.actions import author
 from statements.actions import ChangedStatement, doubt_dependents, suppress_replaced, suppression_check
 from statements.policy import Admitted, admit, reason_to_hold_back
-from statements.verdicts import compares_unlocked
 from statements.wording import Embedded
 
 from .. import policy

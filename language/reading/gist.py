@@ -64,7 +64,7 @@ class Gists:
         self._read: dict[int, frozenset[str]] = {}
         self._with: dict[str, list[int]] = defaultdict(list)
         for number, sentence in enumerate(sentences):
-            for word in _telling(sentence):
+            for word in telling(sentence):
                 self._with[word].append(number)
 
     @cached_property
@@ -79,7 +79,7 @@ class Gists:
     def said_by(self, sentence: str) -> Iterator[int]:
         """Yield the numbers of the sentences that share a gist with another one."""
         # Most sentences share no word with it, and normalising one takes 0.5 ms.
-        near = set().union(*(self._with.get(word, ()) for word in _telling(sentence)))
+        near = set().union(*(self._with.get(word, ()) for word in telling(sentence)))
         if near:
             said = frozenset(gists(sentence, self._name))
             yield from (number for number in sorted(near) if not said.isdisjoint(self._of(number)))
@@ -90,7 +90,8 @@ class Gists:
         return self._read[number]
 
 
-def _telling(sentence: str) -> frozenset[str]:
+def telling(sentence: str) -> frozenset[str]:
+    """The words of a sentence that tell something, without their endings."""
     return frozenset(_base(word) for word in _WORD.findall(as_shown(sentence).lower()) if word not in _NO_CONTENT)
 
 

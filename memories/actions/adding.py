@@ -14,9 +14,9 @@ from accounts import policy as accounts_policy
 from accounts.principals import Principal
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import Refused
+from journal.verdicts import compares_unlocked
 from statements.actions import read_beside
 from statements.policy import admit
-from statements.verdicts import compares_unlocked
 from statements.wording import Embedded
 
 from .. import queries

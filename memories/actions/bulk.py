@@ -21,6 +21,7 @@ from conversations.actions import words_restore
 from journal.actions import LedgerWrite, ledger_write, write_part
 from journal.exceptions import Gated, NotYoursToDecide, Refused
 from journal.records import DONE, BulkResult
+from journal.verdicts import compares_unlocked
 from statements.actions import GONE, PRESENT, archived_columns, erasure_waits, present_columns
 from statements.actions.many import (
     MOST_AT_ONCE,
@@ -33,7 +34,6 @@ from statements.actions.many import (
     unsuppress_many,
 )
 from statements.models import Doubt, RejectionReason
-from statements.verdicts import compares_unlocked
 
 from .. import queries
 from ..lines import line_tokens, memory_line

@@ -22,9 +22,9 @@ from accounts.upkeep import start_for_people, work_for_person
 from journal.actions import LedgerWrite, ledger_write, note_model_use, tokens_used_today
 from journal.leases import Lease, finish_job, open_job
 from journal.models import JobRun, Ledger
+from journal.verdicts import compares_unlocked
 from language.backends import get_model
 from language.base import Comparison
-from statements.verdicts import compares_unlocked
 from statements.wording import Embedded
 
 from ..consolidation import JOB, STRATEGY, DuplicatePair, candidate_pairs, mergeable_by_id, pairs_left_today

@@ -19,9 +19,9 @@ from django.utils.translation import gettext as _
 from accounts import policy as accounts_policy
 from accounts.principals import Principal
 from journal.exceptions import NotFound, NotYoursToDecide, Refused
+from journal.verdicts import compares_unlocked
 from statements.actions import read_beside, suppression_check, words_check
 from statements.policy import clean_reason
-from statements.verdicts import compares_unlocked
 from statements.wording import Embedded
 
 from .. import queries

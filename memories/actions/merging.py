@@ -18,8 +18,8 @@ from accounts.principals import Principal
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import Conflict, Refused
 from journal.models import Change
+from journal.verdicts import compares_unlocked
 from statements.models import Suppression
-from statements.verdicts import compares_unlocked
 from statements.wording import Embedded
 
 from .. import queries

@@ -22,9 +22,9 @@ from conversations.passages import Original
 from journal.actions import LedgerWrite, delete_undo_steps, ledger_write
 from journal.exceptions import Conflict, NotFound, Refused, must_find
 from journal.models import Erasure
+from journal.verdicts import compares_unlocked
 from statements.actions import read_beside
 from statements.models import ERASURE_WAITS
-from statements.verdicts import compares_unlocked
 
 from .. import queries
 from ..models import Place, Proposal

@@ -19,9 +19,9 @@ from accounts.upkeep import work_in_batches
 from conversations.actions import Cause, original_quotes, plan_withholding, words_withhold
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import Conflict, Refused, must_find
+from journal.verdicts import compares_unlocked
 from statements.actions import check_state, check_version, erase, suppression_add, suppression_check, suppression_lift
 from statements.models import RejectionReason
-from statements.verdicts import compares_unlocked
 from statements.wording import Embedded
 
 from .. import queries

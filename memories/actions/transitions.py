@@ -22,6 +22,7 @@ from conversations.querysets import QUOTES_WITHHELD
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import Conflict, NotYoursToDecide
 from journal.models import ActorKind, Change
+from journal.verdicts import compares_unlocked
 from statements.actions import (
     GONE,
     PRESENT,
@@ -33,7 +34,6 @@ from statements.actions import (
     unsuppress,
 )
 from statements.models import Doubt, RejectionReason
-from statements.verdicts import compares_unlocked
 from statements.wording import Embedded
 
 from .. import queries

@@ -19,12 +19,12 @@ from conversations.actions import Cause, HeardRefusal
 from conversations.models import Withheld
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import NotFound
+from journal.verdicts import compares_unlocked
 from language.base import EmbedderUnavailable
 from language.reading.refusals import find_named, lemmas, restates
 from statements.actions import PRESENT, ChangedStatement, embed_waiting, lease_unindexed, postpone_indexing
 from statements.models import Suppression
 from statements.policy.naming import as_of_user
-from statements.verdicts import compares_unlocked
 from statements.wording import Embedded
 
 from ..lifecycle import unused_memories

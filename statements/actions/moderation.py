@@ -15,8 +15,8 @@ from accounts.queries import principal_for_person
 from journal.exceptions import Conflict
 from journal.models import ActorKind
 from journal.models import Change as LoggedChange
+from journal.verdicts import compares_unlocked
 
-from ..verdicts import compares_unlocked
 from .single import Change, StatementWrite, statement_write
 from .suppressions import reason_to_review, unsuppress
 

@@ -3,6 +3,7 @@
 import pytest
 
 from facts.actions import fact_add, fact_edit
+from journal import verdicts
 from journal.actions import holds_ledgers
 from journal.undo import undo
 from memories.actions import (
@@ -17,7 +18,7 @@ from memories.actions import (
 from memories.actions.editing import memory_update
 from memories.models import Memory
 from memories.records import Addition, NewMemory
-from statements import querysets, verdicts
+from statements import querysets
 from statements.policy.resembling import RESEMBLES, matching
 from tests import factories
 from tests.factories import rev_of

@@ -1,4 +1,4 @@
-"""Comparisons of statements with rejected texts, which run a parser and networks: made while no ledger is locked.
+"""Comparisons with rejected and withheld texts, which run a parser and networks: made while no ledger is locked.
 
 An action that is decorated with ``compares_unlocked`` looks under its lock for the rejected texts that are near, as
 ever. What was compared before the lock needs no comparison. If one is missing, since somebody rejected something
@@ -12,11 +12,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from journal.actions import holds_ledgers
-
-from .policy.resembling import Match
 
 _TRIES = 5
 
@@ -35,8 +33,8 @@ class _Verdicts:
     ``is_last``: it has been run again too often, and compares under the lock.
     """
 
-    known: dict[Hashable, Match] = field(default_factory=dict)
-    missing: dict[Hashable, Callable[[], Match]] = field(default_factory=dict)
+    known: dict[Hashable, Any] = field(default_factory=dict)
+    missing: dict[Hashable, Callable[[], Any]] = field(default_factory=dict)
     is_last: bool = False
 
     def compare(self) -> None:
@@ -80,17 +78,18 @@ def _keeping_verdicts() -> Iterator[_Verdicts]:
         _verdicts.reset(token)
 
 
-def verdict(compared: Hashable, compare: Callable[[], Match]) -> Match:
-    """Return the verdict on what is ``compared``, or "" if it is missing; then ``check_compared`` raises."""
+def verdict(compared: Hashable, compare: Callable[[], _R], otherwise: _R) -> _R:
+    """Return the verdict on what is ``compared``, or ``otherwise`` if it is missing; then ``check_compared`` raises."""
     kept = _verdicts.get()
     if kept is None:
         return compare()
     if compared not in kept.known:
         if holds_ledgers() and not kept.is_last:
             kept.missing[compared] = compare
-            return ""
+            return otherwise
         kept.known[compared] = compare()
-    return kept.known[compared]
+    found: _R = kept.known[compared]
+    return found
 
 
 def check_compared() -> None:
