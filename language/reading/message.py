@@ -27,6 +27,7 @@ from .normalise import MASK, Normalised
 from .parse import Parsed, Word, parse
 from .people import name_gender
 from .persons import PRONOUNS, Person
+from .standing import stands_alone
 from .statement_builder import ReadStatement, StatementBuilder
 from .wording import ClauseWording, Unclear
 from .words import KIN, listed
@@ -160,7 +161,9 @@ class MessageReader(StatementBuilder):
 
     # --- a clause -----------------------------------------------------------------------------------------------
 
-    def _read_clause(self, clause: Clause, person: Person | None, *, elided: bool, explicit: bool) -> ReadStatement:
+    def _read_clause(  # noqa: PLR0912
+        self, clause: Clause, person: Person | None, *, elided: bool, explicit: bool
+    ) -> ReadStatement:
         """The statement of a clause. Raises _Dropped or Unclear."""
         if not is_verb(clause.head) or any(each.tag == "WRB" for each in clause.children("advmod")):
             raise _Dropped("no statement")
@@ -213,6 +216,8 @@ class MessageReader(StatementBuilder):
                 raise _Dropped("of the moment") from None
             raise
         kind = kind_of(clause.with_main_verb(), sentence, about) or ("asked" if explicit else "")
+        if not explicit and not stands_alone(clause, kind, of_user=owner.role == "user" and not thing, of_thing=thing):
+            raise _Dropped("does not stand alone")
         self.deceased = owner if kind == "death" else None
         if about.role == "legacy" and owner.role == "other" and kind != "health":
             kind = "relationship"

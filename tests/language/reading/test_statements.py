@@ -49,7 +49,7 @@ def told(*said, legacy=None):
         ("I'm 34, vegetarian and live in Leeds.", None, "The user is 34, vegetarian and lives in Leeds."),
         ("I have two daughters, Ema and Ugne. Ugne is coeliac.", None, "The user's daughter Ugne is coeliac."),
         ("I'm Ana, her niece. He was born in Ulm.", "Otto", "Otto was born in Ulm."),
-        ("She sang. After that she went out cleaning at a convent.", "Rosa", "Rosa went out cleaning at a convent."),
+        ("She sang. After that she went out cleaning in Porto.", "Rosa", "Rosa went out cleaning in Porto."),
         ("She played the concertina, she won a medal with it.", "Rosa", "Rosa won a medal."),
         ("My sister Tess works at the zoo, she's a porter there.", None, "The user's sister Tess is a porter."),
         ("I live in Ulm these days with my cat.", None, "The user lives in Ulm these days with the user's cat."),
@@ -300,7 +300,7 @@ def test_a_message_is_read_quickly():
         ("The doctor says I have high blood pressure.", "The user has high blood pressure."),
         ("My GP told me my iron is low.", "The user's iron is low."),
         ("I quit smoking.", "The user quit smoking."),
-        ("We hit a deer once.", "The user hit a deer once."),
+        ("We hit a deer in 1998.", "The user hit a deer in 1998."),
     ],
 )
 def test_what_does_something_to_them_and_what_once_happened(said, expected):
