@@ -27,14 +27,10 @@ class MemoriesConfig(AppConfig):
         from journal.undo import register_revert, register_undo  # noqa: PLC0415
         from statements.actions import active_statements, register_doubt_finder  # noqa: PLC0415
 
-        from .actions.transitions import memories_follow_declined  # noqa: PLC0415
+        from .actions.following import memories_follow_declined, memories_follow_refusal  # noqa: PLC0415
         from .actions.undoing import memories_undo  # noqa: PLC0415
         from .actions.undoing_others import places_undo, plan_revert, proposals_undo  # noqa: PLC0415
-        from .actions.upkeep import (  # noqa: PLC0415
-            memories_follow_refusal,
-            memories_follow_withholding,
-            memories_resting_on,
-        )
+        from .actions.upkeep import memories_follow_withholding, memories_resting_on  # noqa: PLC0415
         from .models import MEMORY  # noqa: PLC0415
         from .policy.beside import title_waits  # noqa: PLC0415
         from .queries import (  # noqa: PLC0415

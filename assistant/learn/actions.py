@@ -261,7 +261,9 @@ def message_decline(principal: Principal, conversation_id: UUID, index: int, can
             suppression_add(write, message.user_id, text, message.pk, is_stored=False)
         if not message.declined:
             marking.set(declined=True, held_until=None, reading_due=None)
-            words_decline(write, message.user_id, Cause("message", str(message.pk)), [(message.pk, "")])
+            relayed_by = None if principal.speaks_as_person else principal.agent_id
+            cause = Cause("message", str(message.pk))
+            words_decline(write, message.user_id, cause, [(message.pk, "")], relayed_by=relayed_by)
     return message
 
 

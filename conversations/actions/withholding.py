@@ -47,12 +47,12 @@ def on_withheld(listener: Listener) -> None:
     _listeners.append(listener)
 
 
-DeclineListener = Callable[[LedgerWrite, UUID, Collection[UUID]], None]
+DeclineListener = Callable[[LedgerWrite, UUID, Collection[UUID], UUID | None], None]
 _decline_listeners: list[DeclineListener] = []
 
 
 def on_declined(listener: DeclineListener) -> None:
-    """Register a listener. It is called with the ids of messages that were withheld by themselves, also in part."""
+    """Register a listener for messages withheld by themselves, also in part, and the agent that relayed the wish."""
     _decline_listeners.append(listener)
 
 
@@ -97,6 +97,8 @@ def words_decline(
     cause: Cause,
     quotes: Collection[tuple[UUID, str]],
     titled: Collection[UUID] = (),
+    *,
+    relayed_by: UUID | None = None,
 ) -> None:
     """Withhold words by themselves, not with a statement: as ``words_withhold``, and what was learned from them leaves.
 
@@ -104,7 +106,7 @@ def words_decline(
     """
     words_withhold(write, user_id, cause, quotes, titled)
     for listener in _decline_listeners if quotes else ():
-        listener(write, user_id, {pk for pk, _ in quotes})
+        listener(write, user_id, {pk for pk, _ in quotes}, relayed_by)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +150,7 @@ def plan_withholding(
 
     ``wanted``: quotations by cause; ``titled``: messages by cause; ``unstored``: messages that will be stored before
     ``words_withhold`` is called, with the conversation and the index that they will have; ``verbatim``: the causes for
-    which that is asked for. Inside the block
-    ``words_withhold`` only checks that the texts are unchanged, and plans again if they are not.
+    which that is asked for. Inside the block ``words_withhold`` only plans again if the texts have changed.
     """
     requests = {
         cause: _Request.of(wanted.get(cause, ()), titled.get(cause, ()), verbatim=cause in verbatim)
@@ -267,8 +268,7 @@ def passages_withhold(principal: Principal, places: Sequence[PassagePlace], caus
     """Withhold passages that the person chose. Returns the ids of their messages.
 
     With a ``cause`` they are restored when that cause is undone; without one, unreviewed statements that rest only on
-    them leave use. Raises NotYoursToDecide, NotFound when a message does
-    not exist, Refused (400) for no passages or more than 20.
+    them leave use. Raises NotYoursToDecide, NotFound without such a message, Refused (400) for none or more than 20.
     """
     user_id = must_decide(principal)
     if not 0 < len(places) <= MOST_PASSAGES:

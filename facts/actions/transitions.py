@@ -239,7 +239,9 @@ def facts_follow_refusal(write: LedgerWrite, user_id: UUID, heard: HeardRefusal)
                 doubt_statement(user_id, FACT.name, str(fact_id), write.ledgers[user_id].rev)
 
 
-def facts_follow_declined(write: LedgerWrite, user_id: UUID, message_ids: Collection[UUID]) -> None:
+def facts_follow_declined(
+    write: LedgerWrite, user_id: UUID, message_ids: Collection[UUID], relayed_by: UUID | None
+) -> None:
     """Archive and suppress the unreviewed facts learned from these messages that rest only on withheld words.
 
     The caller holds the ledgers of the person and of the conversations' legacies.

@@ -6,7 +6,7 @@ with the current version).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -18,7 +18,6 @@ from accounts import policy as accounts_policy
 from accounts.principals import Principal
 from conversations.actions import words_restore
 from conversations.models import Conversation, Message
-from conversations.querysets import QUOTES_WITHHELD
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import Conflict, NotYoursToDecide
 from journal.models import ActorKind, Change
@@ -154,7 +153,7 @@ def memories_delete_learned(write: LedgerWrite, conversation: Conversation) -> t
     No suppression is added. Returns the numbers of deleted and kept memories.
     """
     said = Message.objects.filter(conversation=conversation)
-    memories = list(_learned_from(conversation.user_id, Q(message__in=said)).without_vectors().order_by("pk"))
+    memories = list(learned_from(conversation.user_id, Q(message__in=said)).without_vectors().order_by("pk"))
     for proposal in Proposal.objects.waiting().filter(source_conversation=conversation, agent__isnull=True):
         if proposal.kind != Proposal.Kind.CREATE:
             end(proposal, Proposal.State.LAPSED, timezone.now())
@@ -187,21 +186,7 @@ def _remove(write: LedgerWrite, user_id: UUID, memories: Sequence[Memory]) -> No
     erase(MEMORY, [memory.pk for memory in memories])
 
 
-def memories_follow_declined(write: LedgerWrite, user_id: UUID, message_ids: Collection[UUID]) -> None:
-    """Archive and suppress the unreviewed memories learned from these messages that rest only on withheld words.
-
-    The caller holds the person's ledger lock.
-    """
-    behind = MemoryEvidence.objects.filter(message__in=message_ids)
-    talks = {str(talk) for talk in behind.values_list("message__conversation_id", flat=True)}
-    meta = {"conversation_id": talks.pop()} if len(talks) == 1 else {}
-    learned = _learned_from(user_id, QUOTES_WITHHELD).filter(pk__in=behind.values("version__memory"))
-    for memory in learned.without_vectors():
-        with memory_changing(write, memory) as change:
-            archive(change, Why.PERSON, withholds=False, **meta)
-
-
-def _learned_from(user_id: UUID, said: Q) -> MemoryQuerySet:
+def learned_from(user_id: UUID, said: Q) -> MemoryQuerySet:
     """Return unreviewed memories worded by a job of which all evidence meets the condition."""
     own = Memory.objects.filter(user_id=user_id)
     borne_out = MemoryEvidence.objects.filter(version__user_id=user_id)

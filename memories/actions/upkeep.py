@@ -13,30 +13,24 @@ from django.db.models import Exists, F, OuterRef, Q, Subquery
 from django.utils import timezone
 
 from accounts.queries import principal_for_job
-from accounts.scope import acting_as, acting_name
+from accounts.scope import acting_as
 from accounts.upkeep import work_in_batches
-from conversations.actions import Cause, HeardRefusal
-from conversations.models import Withheld
+from conversations.actions import Cause
 from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import NotFound
 from journal.verdicts import compares_unlocked
 from language.base import EmbedderUnavailable
-from language.reading.refusals import find_named, lemmas, restates
-from statements.actions import PRESENT, ChangedStatement, embed_waiting, lease_unindexed, postpone_indexing
+from statements.actions import ChangedStatement, embed_waiting, lease_unindexed, postpone_indexing
 from statements.models import Suppression
-from statements.policy.naming import as_of_user
 from statements.wording import Embedded
 
 from ..lifecycle import unused_memories
-from ..models import MEMORY, Kind, Memory, MemoryEvidence, MemoryVersion, Proposal, Relation
-from ..policy import writing
+from ..models import MEMORY, Kind, Memory, MemoryEvidence, MemoryVersion, Relation
 from ..policy.writing import State, Why
 from ..querysets import MemoryQuerySet
-from ..records import RELAYED
 from .bulk import archive_many
-from .many import for_bulk, memories_relate, withhold
-from .proposing import propose_change
-from .single import MemoryWrite, author, memory_changing, plans_drop
+from .many import for_bulk, memories_relate
+from .single import MemoryWrite, memory_changing, plans_drop
 from .transitions import archive, await_decision
 
 log = structlog.get_logger(__name__)
@@ -178,58 +172,6 @@ def memories_follow_withholding(write: LedgerWrite, user_id: UUID, message_ids: 
             with memory_changing(write, memory) as change:
                 archive(change, Why.WITHHELD)
         gone |= {memory.pk for memory in found}
-
-
-def memories_follow_refusal(write: LedgerWrite, user_id: UUID, heard: HeardRefusal) -> None:
-    """Archive and suppress the memories that a refusal in a conversation is about.
-
-    These are memories with evidence only in the withheld words, equal ones added since, and those that the person
-    names: one memory, or all about a topic if they ask for that. What they confirmed, learned from the same words,
-    stays if it has no word of what they name. If an agent relays the refusal, those that the person decided about wait
-    for them, and so do other agents'.
-    """
-    present = Memory.objects.filter(user_id=user_id, state__in=PRESENT).without_vectors()
-    withheld = Withheld.objects.because_of(heard.cause.type, [heard.cause.id])
-    quotes = withheld.filter(object_type=MemoryEvidence._meta.label_lower).values_list("object_id", flat=True)
-    behind = MemoryEvidence.objects.filter(version__user_id=user_id, version__recorded_to__isnull=True)
-    others = behind.exclude(pk__in=list(quotes)).values("version__memory")
-    learned = present.filter(pk__in=behind.filter(pk__in=list(quotes)).values("version__memory")).exclude(pk__in=others)
-    since = present.filter(created_at__gte=heard.since, reviewed_at__isnull=True, pinned=False)
-    gone = {memory.pk: memory for memory in learned if not _is_beside(memory, heard)}
-    name = acting_name()
-    gone |= {memory.pk: memory for memory in since if restates(as_of_user(memory.content, name), heard.said)}
-    gone |= {memory.pk: memory for memory in _named(present, heard)}
-    agent = heard.relayed_by
-    for memory in gone.values():
-        if agent is None or writing.is_undecided(memory, agent.agent_id):
-            with memory_changing(write, memory) as change:
-                archive(change, Why.PERSON, withholds=agent is None, conversation_id=heard.conversation_id)
-            if agent is not None:
-                withhold(write, user_id, [memory.pk], relayed=True)
-        elif memory.state == State.ACTIVE:
-            propose_change(
-                write,
-                agent,
-                Proposal.Kind.ARCHIVE,
-                memory,
-                {},
-                written_by=author(agent),
-                conversation_id=heard.conversation_id,
-                reason=RELAYED,
-            )
-
-
-def _is_beside(memory: Memory, heard: HeardRefusal) -> bool:
-    """Whether the person confirmed a memory, and names something else that its source says."""
-    confirmed = memory.reviewed_at is not None and bool(heard.named)
-    return confirmed and heard.named.isdisjoint(lemmas(as_of_user(memory.content, acting_name())))
-
-
-def _named(present: MemoryQuerySet, heard: HeardRefusal) -> list[Memory]:
-    """Return the memories that a refusal names; none if it is ambiguous, unless it means all."""
-    known = list(present.naming(heard.named))
-    told = [(as_of_user(each.content, acting_name()), each.subject) for each in known]
-    return [known[place] for place in find_named(heard.named, told, whole=heard.whole, denied=heard.denied)]
 
 
 def memories_resting_on(user_id: UUID, changed: ChangedStatement) -> Iterable[str]:

@@ -8,7 +8,9 @@ from conversations.actions import NewMessage, conversation_create, messages_appe
 from facts.models import FactEvidence, LegacyFact
 from journal.models import Ledger
 from journal.undo import undo
+from memories.actions import memory_add
 from memories.models import Memory, MemoryEvidence
+from memories.records import NewMemory as NewStatement
 from statements.models import Doubt, Suppression
 from tests import factories
 from tests.memories.rows import remember
@@ -90,3 +92,31 @@ def test_what_the_person_approved_may_be_out_of_date(memory, fact, withhold):
 def test_what_rests_on_another_sentence_stays(memory, fact, withhold):
     withhold(RAIN)
     assert states() == ("active", "active")
+
+
+@pytest.fixture
+def noted(bot):
+    """What an agent noted by a tool, without naming the message."""
+    return [
+        memory_add(bot, NewStatement(content, "context"), insist=True).memory
+        for content in ("The user shot a swan.", "The user feeds swans.")
+    ]
+
+
+def test_what_an_agent_noted_without_a_source_leaves_too(talk, noted, withhold):
+    """Reproduction: the agent's own note of the declined sentence stayed in every prompt, and nothing named it."""
+    withhold()
+    assert [Memory.objects.get(pk=each.pk).state for each in noted] == ["archived", "active"]
+
+
+def test_an_agent_that_declines_a_message_puts_away_its_own_notes_only(api, agent, owner, bot):
+    own = factories.ConversationFactory(user=owner, agent=agent)
+    message = {"messages": [{"role": "user", "content": SWAN}]}
+    api(agent).post(f"/api/v1/conversations/{own.pk}/messages/", message, format="json")
+    another = factories.AgentFactory(owner=owner)
+    (theirs,) = remember(owner, "The user has shot a swan.", written_by="other", agent=another)
+    mine = memory_add(bot, NewStatement("The user shot one swan.", "context"), insist=True).memory
+    declined = {"declined": True}
+    answer = api(agent).patch(f"/api/v1/conversations/{own.pk}/messages/0/", declined, format="json")
+    states = [Memory.objects.get(pk=each.pk).state for each in (theirs, mine)]
+    assert (answer.status_code, *states) == (200, "active", "archived")
