@@ -6,7 +6,7 @@ and authentication sets it by ``enter``. Row-level security will read it from he
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from uuid import UUID
@@ -17,6 +17,8 @@ from structlog.contextvars import bind_contextvars, bound_contextvars
 from .principals import Principal
 
 _acting: ContextVar[Principal | None] = ContextVar("acting_as", default=None)
+_made: ContextVar[list[UUID] | None] = ContextVar("made_people", default=None)
+_unmake: list[Callable[[Sequence[UUID]], None]] = []
 
 
 def current_principal() -> Principal:
@@ -56,19 +58,43 @@ def enter(principal: Principal) -> Principal:
     return principal
 
 
+def note_made(user_id: UUID) -> None:
+    """Note that the current request made a person, who goes again if it fails. Does nothing outside of a request."""
+    made = _made.get()
+    if made is not None:
+        made.append(user_id)
+
+
+def on_failed_request(unmake: Callable[[Sequence[UUID]], None]) -> None:
+    """Register what removes the people that a failed request made."""
+    _unmake.append(unmake)
+
+
 class RequestScope:
-    """Middleware that resets the current principal after each request."""
+    """Middleware that resets the current principal after each request, and keeps nobody whom a failed one made."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Answer the request without a current principal at the start, and restore the previous one."""
-        token = _acting.set(None)
+        made: list[UUID] = []
+        token, noted = _acting.set(None), _made.set(made)
         try:
-            return self.get_response(request)
+            response = self.get_response(request)
         finally:
             _acting.reset(token)
+            _made.reset(noted)
+        if made and _has_failed(response):
+            for unmake in _unmake:
+                unmake(made)
+        return response
+
+
+def _has_failed(response: HttpResponse) -> bool:
+    """Whether a request failed: by its status, or as a tool's call that a model can correct."""
+    data = getattr(response, "data", None)
+    return response.status_code >= 400 or (isinstance(data, dict) and data.get("ok") is False)
 
 
 def _shown(principal: Principal) -> dict[str, str]:

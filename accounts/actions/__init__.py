@@ -39,6 +39,7 @@ from .people import (
     user_create,
     user_resolve,
     user_set_active,
+    users_unmake,
 )
 from .pictures import legacy_picture_remove, legacy_picture_set
 
@@ -80,4 +81,5 @@ __all__ = [
     "user_create",
     "user_resolve",
     "user_set_active",
+    "users_unmake",
 ]

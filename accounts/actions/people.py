@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -10,7 +11,7 @@ from django.conf import settings
 from django.contrib.auth.hashers import make_password
 from django.contrib.auth.tokens import default_token_generator
 from django.core.mail import send_mail
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.db.models import Q
 from django.template.loader import render_to_string
 from django.urls import reverse
@@ -21,11 +22,13 @@ from django.utils.translation import override
 
 from journal.actions import ledger_write
 from journal.exceptions import Conflict, NotFound, Refused, must_find
+from journal.ledgers import lock_ledgers
 from journal.queue import enqueue
 
 from .. import policy
-from ..models import ExternalIdentity, Preferences, User
+from ..models import ExternalIdentity, Grant, Preferences, User
 from ..principals import Principal
+from ..scope import note_made
 
 MOST_NAMED_ALIKE = 5
 """The most accounts with one e-mail address that get a reset mail."""
@@ -126,16 +129,37 @@ def user_resolve(issuer: str, external_id: str) -> User:
         try:
             with transaction.atomic():
                 if issuer == policy.LOCAL_ISSUER:
-                    return user_create(name)
-                user = user_create(f"u-{secrets.token_hex(8)}", display_name=external_id[:100])
-                ExternalIdentity.objects.create(user=user, issuer=issuer, external_id=name)
-                return user
+                    user = user_create(name)
+                else:
+                    user = user_create(f"u-{secrets.token_hex(8)}", display_name=external_id[:100])
+                    ExternalIdentity.objects.create(user=user, issuer=issuer, external_id=name)
+            note_made(user.pk)
+            return user
         except IntegrityError:
             continue  # A parallel request has created this person; read them.
         except Refused as error:
             if error.code != "username_taken":
                 raise
     raise NotFound("Not found.")
+
+
+def users_unmake(user_ids: Sequence[UUID]) -> None:
+    """Delete people whom a request made that failed, with their names and grants, if nothing else is stored of them.
+
+    A parallel request that stored something for them keeps them.
+    """
+    for user_id in user_ids:
+        try:
+            with transaction.atomic(), connection.cursor() as cursor:
+                untouched = lock_ledgers([user_id]).get(user_id)
+                if untouched is not None and untouched.rev == 0:
+                    cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+                    Grant.objects.filter(user_id=user_id).delete()
+                    ExternalIdentity.objects.filter(user_id=user_id).delete()
+                    # Django would delete whatever refers to them; this fails if anything does.
+                    cursor.execute("DELETE FROM accounts_user WHERE id = %s", [user_id])
+        except IntegrityError:
+            continue
 
 
 def _known_user(issuer: str, name: str) -> User | None:
