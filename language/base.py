@@ -60,7 +60,8 @@ class ExtractionRequest:
     """A batch of messages to summarise and extract from.
 
     ``user_name`` is the person whose own words count (messages with role ``user``); ``legacy_name`` is the
-    memorialised person the conversation is about, or ``None`` when it is about the user.
+    memorialised person the conversation is about, or ``None`` when it is about the user. ``known``: what is remembered
+    already, which tells whose names these are.
     """
 
     messages: Sequence[Utterance]
@@ -68,6 +69,7 @@ class ExtractionRequest:
     legacy_name: str | None
     fact_categories: Sequence[str]
     memory_categories: Sequence[str]
+    known: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,9 +72,10 @@ def choose(request: ToolRequest) -> tuple[ToolCall, ...]:
 
 def _first_round(request: ToolRequest) -> list[_PlannedCall]:
     """The calls of the first round, in the order of their sources; an addition last, or an old memory is in its way."""
-    batch = ExtractionRequest(request.messages, request.user_name, request.legacy_name, (), request.memory_categories)
-    contents = {message.index: message.content for message in request.messages}
-    reading = read(batch)
+    told = [memory.content for memory in request.memories]
+    about, kinds = request.legacy_name, request.memory_categories
+    batch = ExtractionRequest(request.messages, request.user_name, about, (), kinds, told)
+    reading, contents = read(batch), {message.index: message.content for message in request.messages}
     wishes: list[_PlannedCall] = []
     changed: set[object] = set()
     repeated: set[_Repeated] = set()

@@ -196,6 +196,25 @@ def named_relatives(parsed: Parsed, head: Word) -> Iterator[tuple[str, str]]:
     yield from _named_spouse(parsed, head)
 
 
+_TOLD = re.compile(
+    r"\b(?i:user's|your) (?:\w+ )?(?P<kin>[\w-]+)(?:'s name is| is (?:called|named))? (?P<name>[A-Z][\w'’-]+)\b"
+    r"|\b(?i:user has|you have) (?:an?|one|two|three|four|\d) (?:\w+ )??(?P<kins>[\w-]+)(?: (?:called|named)|,) "
+    r"(?P<names>[A-Z][\w'’-]+(?:(?:, | and |, and )[A-Z][\w'’-]+)*)"
+)
+
+
+def relatives_told(statement: str) -> Iterator[tuple[str, str]]:
+    """Yield name and kinship of the user's relatives whom a remembered statement names.
+
+    "The user's wife's name is Ingrid.", "The user's son Max plays football.", "The user has two sons, Max and Leo."
+    """
+    for told in _TOLD.finditer(statement):
+        kin = (told["kin"] or told["kins"]).lower()
+        kin = kin if kin in KIN else kin.removesuffix("s")
+        if kin in KIN:
+            yield from ((name, kin) for name in re.split(r", and | and |, ", told["name"] or told["names"]))
+
+
 def _named_spouse(parsed: Parsed, word: Word) -> Iterator[tuple[str, str]]:
     to = parsed.child(word, "prep") if word.low in {"married", "engaged"} else None
     whom = parsed.child(to, "pobj") if to is not None and to.low == "to" else None

@@ -36,8 +36,8 @@ CANNOT = gettext_noop("I can't do that: without a language model I only tell wha
 PRIVATE = gettext_noop("This talk is private, so I keep nothing of it and recall nothing.")
 SWITCHED_OFF = gettext_noop("Your memory is switched off, so I keep nothing and recall nothing.")
 NO_SECRETS = gettext_noop(
-    "I don't remember that: it looks like a %(kind)s, and what I remember stands in what every assistant of "
-    "yours reads. It is left in this talk only, where you can withhold it."
+    "I remember no %(kind)s: what I remember stands in what every assistant of yours reads. It is left in this talk "
+    "only, where you can withhold it."
 )
 TALKED = gettext_noop("You said:")
 NOT_ENGLISH = gettext_noop(
@@ -160,13 +160,14 @@ def _replied(request: ReplyRequest) -> tuple[list[str], bool]:
         found = _found(request)
         parts += [_(NOT_ENGLISH)] if found == [_(NOTHING_FOUND)] and is_foreign(request.question) else found
         parts += ["\n\n"] if heard.new else []
+    secret = _(NO_SECRETS) % {"kind": _(heard.secret)} if heard.secret and not is_question(request.question) else ""
     if keeps:
-        parts.append(" ".join(keeps))
+        parts.append(" ".join(filter(None, [*keeps, secret])))
     elif heard.new:
-        parts.append(_asking(heard))
+        parts.append(" ".join(filter(None, [secret, _asking(heard)])))
         asks = True
-    elif heard.secret and not is_question(request.question):
-        parts.append(_(NO_SECRETS) % {"kind": _(heard.secret)})
+    elif secret:
+        parts.append(secret)
     elif parts == opening:
         parts.append(_(NOT_ENGLISH) if is_foreign(request.question) else _acknowledged(request))
     return parts, asks

@@ -17,6 +17,7 @@ from language.reading.clauses import splices
 from language.reading.filters import doubts_previous, is_prompt_injection
 from language.reading.foreign import is_foreign
 from language.reading.fragments import subject_asked_about, supply_subjects
+from language.reading.kin import relatives_told
 from language.reading.message import MessageReader
 from language.reading.normalise import is_casual, normalise
 from language.reading.parse import parse
@@ -80,8 +81,13 @@ class _BatchReader:
         own = [own_words(message.content) for message in request.messages if message.role == "user"]
         self.casual = is_casual([text.strip() for text in own])
         self.cast = Cast.of(request.legacy_name, request.user_name, own)
+        words = set(re.findall(r"\w+", " ".join(own).lower()))
+        for name, kin in (each for statement in request.known for each in relatives_told(statement)):
+            if name.lower() in words:
+                self.cast.find_or_add(name=name, kin=kin, owner=self.cast.user).is_introduced = True
         heard = " ".join(message.content for message in request.messages if message.role == "assistant")
         names = {word.lower() for word in _NAME.findall(heard)} - ENGLISH - {"what", "how", "why", "goodbye", "thanks"}
+        names |= {person.name.lower() for person in self.cast.others}
         self.names = names | self.cast.legacy_names | {request.user_name.strip().lower()}
         self.dropped: Counter[str] = Counter()
         self.reply = ""

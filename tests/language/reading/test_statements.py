@@ -1,11 +1,13 @@
 """Statements out of talk: what the issue asks of the reading, line by line, and floors on whole conversations."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from benchmarks.evaluation.reading import figures, judge, talks_of
 from language.reading.candidates import memory_candidates
+from language.reading.kin import relatives_told
 from language.reading.statements import read
 from tests.language.offline_talk import conversation
 from tests.timing import allowed, processor_seconds
@@ -206,6 +208,28 @@ def test_a_pet_that_died_is_not_the_partner_asked_about_before():
 
 def test_a_name_of_an_earlier_message_is_known_in_small_letters():
     assert "The user's girl Ella is 9." in told("i have two girls, Ella and Ruby", "ella's 9 and ruby plays chess")
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        "The user's wife's name is Ingrid.",
+        "The user's wife is called Ingrid.",
+        "The user has a wife named Ingrid.",
+        "The user's wife Ingrid likes opera.",
+    ],
+)
+def test_whose_name_it_is_is_known_from_what_is_remembered(known):
+    said = conversation("ingrid is a nurse")
+    assert [each.content for each in read(said).statements] == []
+    assert [each.content for each in read(replace(said, known=[known])).statements] == [
+        "The user's wife Ingrid is a nurse."
+    ]
+
+
+def test_several_names_in_a_remembered_statement_are_known():
+    assert list(relatives_told("The user has two sons, Max and Leo.")) == [("Max", "son"), ("Leo", "son")]
+    assert list(relatives_told("The user has two dogs, Max and Leo.")) == []
 
 
 def test_who_corrects_a_relative_is_not_told_both():
