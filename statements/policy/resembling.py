@@ -52,6 +52,8 @@ _LEAST_LIKENESS_WORDED, _LEAST_SAMENESS = 0.2, -2.5
 _SHARED_UNKNOWN = 0.5
 _OF_THE_USER = re.compile(r"\buser\b(?!['’]s)", re.IGNORECASE)
 _FIGURES = re.compile(r"\d+")
+_RELATIVE = re.compile(r"\b[Tt]he user['’]s (?P<whose>(?:[a-z-]+ ){0,2}[a-z-]+) (?P<name>[A-Z][^\W\d_]+)\b")
+"""Somebody by what they are to the user and by name: "the user's brother Piotr"."""
 # Capitalised words that don't begin a sentence, since those need not be names.
 _INSIDE = re.compile(r"(?<![.!?:;] )(?<!^)\b[^\W\d_]\w*")
 
@@ -68,6 +70,25 @@ def matching(
     ``similarity`` is the cosine of their vectors, ``alike`` their ``language.likeness``; None with another embedder
     than the bundled one.
     """
+    found = _matching(said, rejected, similarity, alike, hashers)
+    if not found and alike is not None and isinstance(rejected, str):
+        named = _by_name(rejected, said.content)
+        found = "near" if named != rejected and _matching(said, named, similarity, alike, hashers) else ""
+    return found
+
+
+def _by_name(rejected: str, said: str) -> str:
+    """The rejected text with only the name of somebody whom what is said names without telling who it is."""
+
+    def short(found: re.Match[str]) -> str:
+        return found["name"] if found["name"] in said and found["whose"].lower() not in said.lower() else found[0]
+
+    return _RELATIVE.sub(short, rejected)
+
+
+def _matching(
+    said: Saying, rejected: str | Traces | None, similarity: float, alike: float | None, hashers: Sequence[Hasher]
+) -> Match:
     text = rejected if isinstance(rejected, str) else None
     if alike is None or rejected is None:
         if resembles(said, text, similarity):

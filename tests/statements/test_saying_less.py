@@ -70,3 +70,13 @@ def test_an_agent_s_memory_without_the_end_of_a_rejected_one_waits(owner, me, ap
     kept = add(api(agent), "Karl owes the user money.", "context", insist=True)
     assert (kept["state"], kept["state_reason"]) == ("proposed", RESEMBLES)
     assert add(api(agent), ELSE[-2][1], "context", insist=True)["state"] == "active"
+
+
+BROTHER = "The user's brother Piotr gambled away his flat in Lodz."
+
+
+def test_also_of_somebody_who_is_named_alone(wait):
+    """Reproduction: said of "the user's brother Piotr" it waited, of "Piotr" it was active."""
+    again = ["Piotr lost his apartment in Lodz through gambling.", "Piotr lost his flat in Lodz by gambling."]
+    others = ["Piotr owns a flat in Lodz.", "Piotr plays chess in Lodz.", "Paul lost his flat in Lodz by gambling."]
+    assert wait([(BROTHER, said) for said in (*again, *others)]) == again
