@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import numpy as np
 from django.contrib.postgres.search import SearchVector
-from django.db.models import BooleanField, ExpressionWrapper, Q, QuerySet
-from django.db.models.functions import Length
-from pgvector.django import CosineDistance
+from django.core.exceptions import EmptyResultSet
+from pgvector import HalfVector
 
-from accounts.principals import Principal
+from accounts.principals import PLACEHOLDER_AGENT, PLACEHOLDER_USER, Principal
 from language.base import Vectors
+from retrieval.prepared import SHAPES, PreparedStatement, build_statement
 
 from . import policy
 from .models import Conversation, Message, Withheld
@@ -34,6 +36,7 @@ MOST_MESSAGES = 50
 MOST_SENTENCES = 300
 """Of a conversation so many messages of the person, and so many of their sentences, are looked for elsewhere."""
 _MOST_LOOKED_AT = 200
+_SAID_AGAIN = (Path(__file__).parent / "sql" / "said_again.sql").read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,9 +224,7 @@ def _in_messages(
     principal: Principal, sought: RepetitionQuery, withheld: Collection[UUID], but: UUID | None
 ) -> list[Repetition]:
     said = sought.said
-    rows = Message.objects.visible_to(principal).filter(declined=False, role__in=["user", "assistant"])
-    rows = rows.exclude(pk__in=withheld).exclude(conversation=but)
-    found = _read_likely(rows, sought) if said.words else []
+    found = _read_likely(principal, sought, withheld, but) if said.words else []
     near = {pk for is_near, _, pk, *_ in found if is_near}
     texts = {pk: Original(content) for *_, pk, _, _, content in found}
     places = {pk: (conversation, index) for *_, pk, conversation, index, _ in found}
@@ -236,20 +237,39 @@ def _in_messages(
     return list(offered.values())
 
 
-def _read_likely(rows: QuerySet[Message], sought: RepetitionQuery) -> list[tuple[Any, ...]]:
+def _read_likely(
+    principal: Principal, sought: RepetitionQuery, withheld: Collection[UUID], but: UUID | None
+) -> list[tuple[Any, ...]]:
     """Return messages that may say it, the latest first: nearness, time, id, conversation, index, content.
 
     Of those near by meaning, and of the others, the latest. Runs one statement, since each reads all messages.
     """
-    is_near = Q(pk=None)
-    if sought.vector is not None:
-        rows = rows.alias(distance=CosineDistance("embedding", sought.vector), length=Length("content"))
-        is_near = Q(embedding_model=sought.embedding_model, distance__lte=1 - AGAIN_SIMILARITY)
-        is_near &= Q(length__lte=SHORT_CHARACTERS)
-    likely = rows.annotate(near=ExpressionWrapper(is_near, BooleanField())).filter(*sought.said.may_be_in(is_near))
-    columns = ("near", "at", "pk", "conversation_id", "index", "content")
-    found = likely.order_by("-near", "-at").values_list(*columns)[: _MOST_LOOKED_AT + MOST_OFFERED]
+    values: dict[Any, Any] = {
+        **{PLACEHOLDER_USER: principal.user_id, PLACEHOLDER_AGENT: principal.agent_id},
+        **sought.said.queries(),
+        "config": sought.said.config,
+        "model": sought.embedding_model,
+        "vector": None if sought.vector is None else HalfVector(sought.vector),
+        "apart": 1 - AGAIN_SIMILARITY,
+        "short": SHORT_CHARACTERS,
+        "but_messages": list(withheld),
+        "but_talk": but,
+        "most": _MOST_LOOKED_AT + MOST_OFFERED,
+    }
+    try:
+        found = _likely(principal.with_placeholders()).run(values)
+    except EmptyResultSet:
+        return []
     return sorted(found, key=lambda each: each[1:3], reverse=True)
+
+
+@lru_cache(maxsize=SHAPES)
+def _likely(someone: Principal) -> PreparedStatement:
+    """Compile the statement, shared by principals with the same kind of access. Raises EmptyResultSet."""
+    rows = Message.objects.visible_to(someone).filter(declined=False, role__in=["user", "assistant"]).order_by()
+    columns = ("pk", "at", "conversation_id", "index", "content", "search_config", "search", "embedding_model")
+    read = {"rows": rows.values_list(*columns, "embedding")}
+    return build_statement(_SAID_AGAIN, read, placeholders={PLACEHOLDER_USER, PLACEHOLDER_AGENT}, lasting=True)
 
 
 def _in_titles(principal: Principal, said: WithheldWords, but: UUID | None) -> list[Repetition]:

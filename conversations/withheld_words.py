@@ -9,12 +9,10 @@ from uuid import UUID
 
 from django.contrib.postgres.search import SearchQuery
 from django.db import connection
-from django.db.models import Q, QuerySet, Value
-from django.db.models.functions import Cast
+from django.db.models import QuerySet
 
 from language.reading.refusals import SentenceWords
 from language.reading.replying import stock
-from retrieval.fields import RegConfigField
 from retrieval.text import SIMPLE, detect_config, list_words
 
 from .passages import Original, Span
@@ -88,22 +86,21 @@ class WithheldWords:
 
     def in_part(self, rows: Rows) -> Rows:
         """Filter rows with search vectors for those with a word that begins with one of the stems."""
-        return rows.filter(search=_search(_any_of(self.words))) if self.words else rows.none()
+        if not self.words:
+            return rows.none()
+        # "simple", since the words are stemmed already and the vectors are of several languages.
+        return rows.filter(search=SearchQuery(_any_of(self.words), config="simple", search_type="raw"))
 
-    def may_be_in(self, is_near: Q) -> tuple[Q, Q]:
-        """Return two conditions that a row's sentence may repeat a text, the quicker one first. There must be words.
+    def queries(self) -> dict[str, str]:
+        """Return queries of search vectors: one of the ``stems``, of their ``beginnings``, or of ``pairs`` of stems.
 
-        For ``is_said_by``, it shares two stems with one text, or its only one; if it ``is_near``, any. Rows that were
-        stemmed for another language have to have a word that begins with a stem, since the same word may have another.
+        A sentence that ``is_said_by`` finds has two stems of one text, or its only one. There must be words.
         """
-        alike = Q(search_config=Cast(Value(self.config), RegConfigField()))
-        other = ~alike & Q(search=_search(_any_of(self.words)))
-        likely = alike & Q(search=_search(_any_of(self.words, exact=True))) | other
-        if len(self.words) > _MOST_PAIRED:
-            return likely, Q()
+        stems = _any_of(self.words, exact=True)
         # Long words first: they are in fewer rows, and what is found nowhere is not paired.
         texts = (sorted(each, key=lambda word: (-len(word), word)) for each in dict.fromkeys(self.each) if each)
-        return likely, ~alike | Q(search=_search(" | ".join(map(_two_of, texts)))) | is_near
+        pairs = " | ".join(map(_two_of, texts)) if len(self.words) <= _MOST_PAIRED else stems
+        return {"stems": stems, "beginnings": _any_of(self.words), "pairs": pairs}
 
     def is_echoed_by(self, words: frozenset[str], text: str) -> bool:
         """Whether a sentence of the assistant, given by its stems and its text, reveals a withheld sentence."""
@@ -151,11 +148,6 @@ class WithheldWords:
     def is_all_of(self, words: frozenset[str]) -> bool:
         """Whether a statement, given by its stems, equals a withheld sentence."""
         return bool(words - self.names) and words - self.names in self.each
-
-
-def _search(query: str) -> SearchQuery:
-    # "simple", since the words are stemmed already and the vectors are of several languages.
-    return SearchQuery(query, config="simple", search_type="raw")
 
 
 def _any_of(words: Iterable[str], *, exact: bool = False) -> str:
