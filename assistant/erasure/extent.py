@@ -112,26 +112,25 @@ def _follow_messages(extent: Extent) -> None:
     said = extent.messages
     resting = MemoryEvidence.objects.filter(message__in=said)
     elsewhere = MemoryEvidence.objects.filter(version=OuterRef("version")).exclude(message__in=said)
-    alone = resting.filter(~Exists(elsewhere))
-    for version, memory, number, current, kind in alone.values_list(
-        "version", "version__memory", "version__number", "version__memory__version", "version__memory__kind"
+    for alone, version, memory, number, current, kind in resting.annotate(alone=~Exists(elsewhere)).values_list(
+        "alone", "version", "version__memory", "version__number", "version__memory__version", "version__memory__kind"
     ):
-        extent.versions.add(version)
-        if number == current or kind in {Kind.EPISODIC, Kind.INSIGHT}:
+        if alone:
+            extent.versions.add(version)
+        # The text of these is based on many messages and can't be split.
+        if kind in {Kind.EPISODIC, Kind.INSIGHT} or (alone and number == current):
             extent.memories.add(memory)
-    # Their text is based on many messages and can't be split.
-    told = Q(version__memory__kind__in=[Kind.EPISODIC, Kind.INSIGHT])
-    extent.memories |= set(resting.filter(told).values_list("version__memory", flat=True))
     other = FactEvidence.objects.filter(fact=OuterRef("fact")).exclude(message__in=said)
     facts = FactEvidence.objects.filter(message__in=said).filter(~Exists(other))
     extent.facts |= set(facts.values_list("fact", flat=True))
     extent.proposals |= set(ProposalEvidence.objects.filter(message__in=said).values_list("proposal", flat=True))
-    # The text of a create is in its memory.
-    created = Proposal.objects.filter(pk__in=extent.proposals, kind="create", memory__state="proposed")
-    extent.memories |= set(created.exclude(memory=None).values_list("memory_id", flat=True))
+    if extent.proposals:
+        # The text of a create is in its memory.
+        created = Proposal.objects.filter(pk__in=extent.proposals, kind="create", memory__state="proposed")
+        extent.memories |= set(created.exclude(memory=None).values_list("memory_id", flat=True))
     named_elsewhere = PlaceMention.objects.filter(place=OuterRef("place")).exclude(message__in=said)
     places = PlaceMention.objects.filter(message__in=said).filter(~Exists(named_elsewhere))
-    extent.places |= _ids(Place.objects.filter(pk__in=places.values("place")))
+    extent.places |= set(places.values_list("place_id", flat=True))
 
 
 def _follow_conversations(extent: Extent) -> None:
