@@ -16,6 +16,7 @@ from retrieval.search import nearest
 from statements.actions import rejected_statements
 from statements.policy import fingerprints
 from statements.refused_wordings import are_refused, reads_all
+from statements.said_again import statements_say_again
 from statements.wording import Embedded
 
 from . import policy
@@ -126,7 +127,7 @@ def unrefused_versions(principal: Principal, versions: Iterable[FactVersion]) ->
 
 def facts_say_again(principal: Principal, sought: RepetitionQuery) -> list[Repetition]:
     """Return the person's own facts that say what they asked not to keep."""
-    return LegacyFact.objects.mine(principal).saying_again(sought, "fact")
+    return statements_say_again(principal, LegacyFact.objects.mine, sought, "fact")
 
 
 def facts_rejected(user_id: UUID, not_kept: bool) -> list[RejectedText]:

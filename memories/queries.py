@@ -35,6 +35,7 @@ from retrieval.prepared import Rows, Shaped, read, together
 from statements.actions import rejected_statements
 from statements.models import Suppression
 from statements.policy import fingerprints
+from statements.said_again import statements_say_again
 from statements.wording import Embedded
 
 from .models import MEMORY, ComparedPair, Memory, MemoryEvidence, MemoryVersion, Place, Relation
@@ -320,8 +321,8 @@ def unchanged_imported(user_id: UUID, import_id: UUID, *, any_state: bool = Fals
 
 def memories_say_again(principal: Principal, sought: RepetitionQuery) -> list[Repetition]:
     """Return memories and places that repeat something that is not to be kept."""
-    rows = Memory.objects.visible_to(principal)
-    return [*rows.saying_again(sought, "memory", "subject", "topics"), *_places_say_again(principal, sought.said)]
+    found = statements_say_again(principal, Memory.objects.visible_to, sought, "memory", "subject", "topics")
+    return [*found, *_places_say_again(principal, sought.said)]
 
 
 def memories_rejected(user_id: UUID, not_kept: bool) -> list[RejectedText]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache, partial, reduce
@@ -18,7 +18,7 @@ from django.db.models.functions import Cast
 from django.utils import timezone
 
 from accounts.scope import acting_name
-from conversations.echoes import MOST_OFFERED, Repetition, rejected_causes, repeat_withheld
+from conversations.echoes import rejected_causes, repeat_withheld
 from conversations.withheld_words import WithheldWords
 from journal.models import Change, UndoStep
 from journal.verdicts import check_compared, verdict
@@ -28,7 +28,6 @@ from language.reading.refusals import forms_of
 from language.reading.traces import Traces
 from language.third_person import SHORT_CHARACTERS
 from retrieval.prepared import PreparedStatement, VectorArray, build_statement
-from retrieval.search import nearest
 from retrieval.text import list_query_words
 from retrieval.vectors import decode_halfvec
 
@@ -39,7 +38,6 @@ from .policy.restated import RejectedWords
 
 if TYPE_CHECKING:
     from accounts.principals import Principal
-    from conversations.echoes import RepetitionQuery
 
     from .models import Candidate, Doubt, Statement, StatementKind, Suppression  # noqa: F401 - named in the generic bases
     from .wording import Embedded
@@ -262,30 +260,6 @@ class StatementQuerySet(models.QuerySet[Row]):
             found = found.filter(search_text__contains=word)
         return found
 
-    def saying_again(self, sought: RepetitionQuery, object_type: str, *columns: str) -> list[Repetition]:
-        """Return statements that say what the person asked not to keep, by words or meaning; at most ``MOST_OFFERED``.
-
-        ``columns`` hold text beside the content. ``surely`` is set only without further words: "plays the cello" and
-        "has a daughter who plays the cello" are two statements.
-        """
-        said = sought.said
-        rows = self.all() if sought.archived else self.present()
-        rows = rows.exclude(pk=str(sought.cause[1])) if sought.cause[0] == object_type else rows
-        near: set[Any] = set()
-        if sought.vector is not None:
-            at_least = settings.MEMORY_LINK_MIN_SIMILARITY
-            near = {hit.id for hit in nearest(rows, sought.vector, sought.embedding_model, MOST_OFFERED, at_least)}
-        found = list(said.in_part(rows).order_by("-updated_at").values_list("pk", "content", *columns)[:_MOST_NAMED])
-        if other := near.difference(pk for pk, *_ in found):
-            found += rows.filter(pk__in=other).values_list("pk", "content", *columns)
-        stems = said.stems([*(each[1] for each in found), *(" ".join(_flat(more)) for _, _, *more in found)])
-        contents, besides = stems[: len(found)], stems[len(found) :]
-        offered = []
-        for (pk, content, *_), words, beside in zip(found, contents, besides, strict=True):
-            if said.is_said_by(words) or said.is_said_by(beside) or (pk in near and words & said.words):
-                offered.append(Repetition(object_type, str(pk), content, said.is_all_of(words)))
-        return sorted(offered, key=lambda each: not each.surely)[:MOST_OFFERED]
-
     def without_vectors(self) -> Self:
         """Defer the columns that only searches use."""
         return self.defer(*SEARCHED)
@@ -303,11 +277,6 @@ def _contains(beginning: str) -> models.Q:
     """The condition that a statement contains words that begin so, ignoring case and accents."""
     # "Tried" has no y.
     return models.Q(*(("search_text__contains", word) for word in list_query_words(beginning.removesuffix("y"))))
-
-
-def _flat(values: Iterable[str | Sequence[str]]) -> Iterator[str]:
-    for value in values:
-        yield from [value] if isinstance(value, str) else value
 
 
 class DoubtQuerySet(models.QuerySet["Doubt"]):
