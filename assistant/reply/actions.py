@@ -32,7 +32,7 @@ from ..querysets import ReplyQuerySet
 from ..recall.turn import PreparedTurn, prepare_turn
 from ..tools import list_tools, read_guidance
 from .council import council_of
-from .hearing import asked_about
+from .hearing import agrees_in_words, asked_about
 from .told import STOPPED, stop
 
 
@@ -99,6 +99,7 @@ def reply_begin(principal: Principal, reply_id: UUID, conversation_id: UUID, con
     principal = principal.with_memory(wanted.has_memory)
     conversation = Conversation.objects.visible_to(principal).must_find(conversation_id)
     tools, marks = _tools(principal, conversation, wanted), may_mark(principal, conversation)
+    agrees = marks and agrees_in_words(conversation_id, content)
     now = timezone.now()
     made: list[Reply] = []
 
@@ -118,7 +119,7 @@ def reply_begin(principal: Principal, reply_id: UUID, conversation_id: UUID, con
             lease_until=_lost_at(now),
         )
         made.append(reply)
-        held = asked_about(conversation_id, saved[0].index, content) if marks else None
+        held = asked_about(conversation_id, saved[0].index, content, agrees=agrees) if marks else None
         if held is not None:
             agreed = saved[0].voice == Message.Voice.OWN
             message_release(principal.with_idempotency(None), conversation_id, held.index, agreed=agreed)

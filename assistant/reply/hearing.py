@@ -27,6 +27,8 @@ from language.reading.questions import tells_something
 from language.reading.refusals import (
     asks_to_forget_all,
     asks_to_keep,
+    begins_with_yes,
+    corrects_asked,
     leaves_open,
     lemmas,
     names_what_was_said,
@@ -59,13 +61,26 @@ _LOOKS_BACK = 20
 """How many messages of a talk are read again for a question about what was said in it."""
 
 
-def asked_about(conversation_id: UUID, index: int, content: str) -> Message | None:
+def asked_about(conversation_id: UUID, index: int, content: str, *, agrees: bool) -> Message | None:
     """Return the held message that the person confirmed with message ``index``, or None.
 
     Their questions, hesitation and other refusals in between do not end the offer, unless an answer asks something
-    else.
+    else. ``agrees``: as ``agrees_in_words`` finds.
     """
-    return _left_open(conversation_id, index) if says_yes(content) else None
+    return _left_open(conversation_id, index) if agrees or says_yes(content) else None
+
+
+def agrees_in_words(conversation_id: UUID, content: str, index: int | None = None) -> bool:
+    """Whether an answer lets something be kept that was just asked about, and says more, or says it otherwise.
+
+    "Yes, but she's a dentist", "no, on Tuesday". ``index``: that of the answer if it is saved already.
+    """
+    before = Message.objects.filter(conversation_id=conversation_id).order_by("-index")
+    before = before if index is None else before.filter(index__lt=index)
+    role, question = before.values_list("role", "content").first() or ("", "")
+    if "?" in content or role in {"", Message.Role.USER} or not asks_to_keep(question):
+        return False
+    return corrects_asked(question, content) or (begins_with_yes(content) and not says_yes(content))
 
 
 def _left_open(conversation_id: UUID, index: int) -> Message | None:
@@ -76,7 +91,7 @@ def _left_open(conversation_id: UUID, index: int) -> Message | None:
         if message.role != Message.Role.USER:
             answer = message.content
         elif message.held_until is not None:
-            return message
+            return None if message.processed else message
         elif message.declined or not leaves_open(message.content) or ("?" in answer and not asks_to_keep(answer)):
             return None
     return None
@@ -118,10 +133,14 @@ def _heard(
 ) -> Heard:
     conversation = Conversation.objects.visible_to(principal).select_related("legacy").must_find(begun.conversation_id)
     due = begun.message_index if held is None else held.index
-    first = due - settings.EXTRACTION_CONTEXT_MESSAGES
+    read = {due}
+    if held is not None and agrees_in_words(begun.conversation_id, begun.question, begun.message_index):
+        due = begun.message_index
+        read.add(due)
+    first = min(read) - settings.EXTRACTION_CONTEXT_MESSAGES
     around = Message.objects.filter(conversation=conversation, index__gte=first, index__lte=due).without_vectors()
     messages = [each for each in around.order_by("index") if each.is_open(timezone.now(), asked=True)]
-    part = Part.of(conversation, messages, lambda message: message.index == due)
+    part = Part.of(conversation, messages, lambda message: message.index in read)
     plan, _ = plan_changes(
         principal,
         get_reply_model(),
@@ -131,9 +150,9 @@ def _heard(
         keep=lambda: None,
     )
     told = () if part.legacy_name is None else _read(principal, part).facts
-    facts = [told_to(principal.name, each.content) for each in told if due in each.indices]
+    facts = [told_to(principal.name, each.content) for each in told if not read.isdisjoint(each.indices)]
     # An agent may tell what its person said, which is not their word on everything.
-    relayed = any(each.index == due and each.voice != Message.Voice.OWN for each in messages)
+    relayed = any(each.index in read and each.voice != Message.Voice.OWN for each in messages)
     if held is not None and not relayed:
         relayed = Message.objects.filter(pk=begun.message_id).exclude(voice=Message.Voice.OWN).exists()
     heard = _told(principal, plan, facts, agreed=agreed and held is not None, relayed=relayed)

@@ -31,7 +31,7 @@ from statements.policy.urgency import urgency
 
 from ..recall.query import Question, Result, memory_query
 from .actions import Begun
-from .hearing import as_told, asked_about, find_said_at, heard_in, heard_refusal, nearness, said_here
+from .hearing import agrees_in_words, as_told, asked_about, find_said_at, heard_in, heard_refusal, nearness, said_here
 
 _MOST = 12
 _MOST_LOOKED_AT = 100
@@ -68,7 +68,8 @@ def _read_for(principal: Principal, begun: Begun, request: ReplyRequest) -> Repl
         private = Conversation.objects.visible_to(principal).must_find(begun.conversation_id).private
         heard = heard_refusal(begun) if begun.turn.refusals else Heard()
         return replace(request, heard=heard, closed="private" if private else "off")
-    held = asked_about(begun.conversation_id, begun.message_index, begun.question)
+    agrees = agrees_in_words(begun.conversation_id, begun.question, begun.message_index)
+    held = asked_about(begun.conversation_id, begun.message_index, begun.question, agrees=agrees)
     found = _results(principal, begun, begun.question if held is None else held.content)
     near = {str(result.id) for result in found if result.source == "memories"}
     heard = heard_in(principal, begun, held, near)

@@ -14,20 +14,19 @@ from itertools import combinations
 from language.base import ExtractionRequest, KnownMemory, MemoryCandidate, ToolCall, ToolRequest, ToolRound, Utterance
 
 from .candidates import EXPLICIT_IMPORTANCE, memory_candidates
-from .compare import Saying, compare, parse_pairs
+from .compare import Saying, compare, denies_in_words, parse_pairs
 from .corrections import Correction, corrections_in
 from .figures import THOUSANDS
 from .filters import is_prompt_injection
 from .kinds import is_health, subject_after
 from .lexicon import is_word
 from .outdated import all_outdated
-from .parse import parse
-from .refusals import Refusal, find_named
+from .refusals import Refusal, answers_an_offer, find_named
 from .revising import find_rescheduling, in_third_person, with_rest
 from .second_tries import MESSAGES_BEFORE, answers_a_question, second_try
 from .sentences import own_words
 from .statements import BatchReading, read
-from .stems import LIGHT, content_prefixes, stem_of
+from .stems import content_prefixes
 
 ADD, UPDATE, DELETE, DOUBT = "add_to_memory", "update_memory", "delete_memory", "doubt_memory"
 
@@ -35,7 +34,6 @@ _NAME_WISH = re.compile(r"\b(?:call\w*|names?|nicknam\w+|goes by|known as|prefer
 _SINGLE_VALUED = frozenset({"preferred_name", "pronouns", "city", "language", "tone"})
 _NAMED_ID = re.compile(r"\[id:([A-Za-z0-9]{8})\]")
 _OF_ONESELF = re.compile(r"\b(?:I|me|my|mine)\b", re.IGNORECASE)
-_DENIAL = re.compile(r"n['’]t\b|\b(?:not|never)\b", re.IGNORECASE)
 _INCOMPATIBLE = frozenset({"replaces", "contradicts"})
 _Repeated = tuple[int, str]
 """The index of a message, and the id of a memory that it says again."""
@@ -136,8 +134,7 @@ def _apply_corrections(
                 said = []
             if said:
                 one, content = left[said[-1]][0], each.apply_to(left[said[-1]][0].content) or ""
-                right = replace(one, content=content, indices=(message.index,), quote=each.sentence)
-                right = replace(right, subject=subject_after(one.subject, one.content, content))
+                right = _put_right(request, one, content, message.index, each.sentence)
                 left[said[-1]] = right, Saying(content)
             elif len(memories) == 1:
                 evidence = {"index": message.index, "quote": each.sentence}
@@ -195,12 +192,12 @@ def _apply_second_tries(
     left, wishes, theirs = list(found), [], [message for message in request.messages if message.role == "user"]
     for at, message in enumerate(theirs):
         tried = second_try(own_words(message.content))
-        if tried is not None and tried.denies and answers_a_question(request.messages, message):
+        is_offered = answers_an_offer(request.messages, message.index)
+        if tried is None or (tried.denies and not is_offered and answers_a_question(request.messages, message)):
             continue
-        before = [each.index for each in theirs[max(0, at - MESSAGES_BEFORE) : at]] if tried is not None else []
-        for index in reversed(before):
+        for index in reversed([each.index for each in theirs[max(0, at - MESSAGES_BEFORE) : at]]):
             near = [place for place, (one, _) in enumerate(left) if one.indices[-1] == index]
-            said = [(place, tried.apply_to(left[place][0].content)) for place in near] if tried is not None else []
+            said = [(place, tried.apply_to(left[place][0].content)) for place in near]
             meant = [(place, content) for place, content in said if content]
             if len(meant) != 1:
                 if meant:
@@ -208,9 +205,7 @@ def _apply_second_tries(
                 continue
             (place, content), saying = meant[0], left[meant[0][0]][1]
             one = left[place][0]
-            quote = message.content.strip()
-            right = replace(one, content=content, indices=(message.index,), quote=quote)
-            right = replace(right, subject=subject_after(one.subject, one.content, content))
+            right = _put_right(request, one, content, message.index, message.content.strip())
             memory = next((each for each, said_so in known if compare(said_so, saying) == "same"), None)
             if memory is None:
                 left[place] = right, Saying(content)
@@ -221,6 +216,13 @@ def _apply_second_tries(
             left = [each for each in left if each[0].indices != (message.index,) or each[0] is right]
             break
     return left, wishes
+
+
+def _put_right(request: ToolRequest, one: MemoryCandidate, content: str, index: int, quote: str) -> MemoryCandidate:
+    """A candidate as a message says it now; where the person was asked whether to keep it, they agree to it so."""
+    subject = subject_after(one.subject, one.content, content)
+    explicit = one.explicit or answers_an_offer(request.messages, index)
+    return replace(one, content=content, subject=subject, explicit=explicit, indices=(index,), quote=quote)
 
 
 def _is_of(candidate: MemoryCandidate, message: Utterance, correction: Correction) -> bool:
@@ -278,18 +280,9 @@ def _outdated(
         same_field = candidate.field in _SINGLE_VALUED and memory.field == candidate.field
         if verdict == "same":
             return None, (memory,)
-        if verdict in _INCOMPATIBLE or same_field or _denies(candidate.content, memory.content):
+        if verdict in _INCOMPATIBLE or same_field or denies_in_words(candidate.content, memory.content):
             over.append(memory)
     return max(over, key=lambda memory: memory.date, default=None), ()
-
-
-def _denies(content: str, memory: str) -> bool:
-    """Whether a statement denies a memory in its own words: "never played the harp", of "plays the harp"."""
-    if not _DENIAL.search(content) or _DENIAL.search(memory):
-        return False
-    both = parse(content, names=False), parse(memory, names=False)
-    told, known = ({stem_of(word) for word in each.words if word.pos != "PUNCT"} for each in both if each is not None)
-    return told - LIGHT - {"not", "never"} == known - LIGHT
 
 
 def _outdated_by_meaning(

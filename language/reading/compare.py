@@ -31,6 +31,7 @@ _FUNCTIONAL = (LIGHT - {"user"}) | listed(
 _STATE_PREFIXES = listed("live unem jobl preg enga sing hosp")
 _CHANGE_PREFIXES = listed("move relo work job birt born have marr back home enga")
 """Prefixes of words for states and for what ends them in other words: "lives in Turin", "moved to Genoa"."""
+_DENIAL = re.compile(r"n['’]t\b|\b(?:not|never)\b", re.IGNORECASE)
 _ANY_MORE = re.compile(r"\bany (?:more|longer)\b", re.IGNORECASE)
 _NO_LONGER = re.compile(r"\b(is|are|am|was|were) no longer ([^,.;]+)", re.IGNORECASE)
 """The parser attaches "no longer" to a following participle: "is no longer engaged to Felix"."""
@@ -219,3 +220,12 @@ def shared_words(one: str, other: str) -> float:
     """The Jaccard index of the content words, from 0 to 1."""
     first, second = content_words(one), content_words(other)
     return len(first & second) / max(1, len(first | second))
+
+
+def denies_in_words(content: str, memory: str) -> bool:
+    """Whether a statement denies a memory in its own words: "never played the harp", of "plays the harp"."""
+    if not _DENIAL.search(content) or _DENIAL.search(memory):
+        return False
+    both = parse(content, names=False), parse(memory, names=False)
+    told, known = ({stem_of(word) for word in each.words if word.pos != "PUNCT"} for each in both if each is not None)
+    return told - LIGHT - {"not", "never"} == known - LIGHT

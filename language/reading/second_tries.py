@@ -21,19 +21,33 @@ from .stems import LIGHT, NUMERALS
 from .values import are_alike, new_wording, put, tells_value
 from .words import KIN, KIN_GENDER, listed
 
-_MARK = (
-    r"(?:actually|sorry|oops|whoops|no,? (?:wait|sorry)|wait|correction|my (?:mistake|bad)|ha(?:ng|ld) on|hold on|typo"
-    r"|I (?:mean|misspoke|was wrong))\b"
+_REFUTES = (
+    r"(?:(?:that|this|it)(?:['’]s| is| was) (?:wrong|incorrect|a mistake)|I was (?:wrong|mistaken)"
+    r"|not (?:quite|exactly)|(?:that|this|it)(?:['’]s| is| was)(?: not|n['’]t)(?: \w+)? (?:right|correct|true)"
+    r"|(?:yes|yeah|yep|sure|ok|okay|almost|nearly)[\s,.!–—-]+(?:but|only|though|except))"
 )
+"""What says that the statement before was wrong, and not only that another follows."""
+_MARK = (
+    rf"(?:{_REFUTES}|actually|sorry|oops|whoops|no,? (?:wait|sorry)|wait|correction|my (?:mistake|bad)|ha(?:ng|ld) on"
+    r"|hold on|typo|I (?:mean|misspoke)|(?:yes|yeah|yep|sure|ok|okay)[\s,.!–—-]+(?=make (?:it|that)\b))\b"
+)
+_PREPOSITIONS = "on|in|at|since|from|to|until|for|with|by|near"
 _ALSO = r"(?:(?:oh|no|well|and|but|ah|er+m?|um+)\b[\s,:!–—-]*)*"
 _MARKED_LAST = r"(?:,? (?:sorry|I mean(?:t)?|actually|I misspoke))"
 _OPENED = re.compile(
     rf"{_ALSO}(?:{_MARK}[\s,:!.…–—-]*{_ALSO})+(?P<rest>\S.*?){_MARKED_LAST}?[\s.!]*"
-    rf"|{_ALSO}(?P<meant>I meant\b.*?)[\s.!]*|no[\s,.!:–—-]+(?P<denied>(?-i:[A-Z])[\w'’-]+|\d+|{'|'.join(NUMERALS)})"
+    rf"|{_ALSO}(?P<meant>I meant\b.*?)[\s.!]*|no[\s,.!:–—-]+(?P<denied>(?:(?:{_PREPOSITIONS}) )?"
+    rf"(?:(?-i:[A-Z])[\w'’-]+|\d[\d:.]*|{'|'.join(NUMERALS)}))"
     r"(?:[\s.,!;–—-]+(?:i was |i['’]m )?(?:(?:just|only) )?(?:joking|kidding))?[\s.!]*"
     rf"|(?P<before>.+?){_MARKED_LAST}[\s.!]*",
     re.IGNORECASE,
 )
+_INSIDE = re.compile(
+    r"^(?P<who>(?:it|that|he|she|they)(?:['’](?:s|re)| is| are| was| were)) (?:actually|really|in fact),? ",
+    re.IGNORECASE,
+)
+_REFUTED = re.compile(rf"{_ALSO}{_REFUTES}\b", re.IGNORECASE)
+_MARKED = re.compile(rf"^{_ALSO}{_MARK}", re.IGNORECASE)
 _ARTICLE = r"(?:(?:the|an?|my|his|her|their|our)\s+)?"
 _BARE = re.compile(
     r"(?P<by>I mean[t]?(?: to say| to write)?|make (?:it|that)|should be"
@@ -41,6 +55,7 @@ _BARE = re.compile(
     rf"\s*{_ARTICLE}(?P<now>[\w'’:.-]+(?:\s+[\w'’:.-]+){{0,2}})",
     re.IGNORECASE,
 )
+_THERE = re.compile(rf"(?P<prep>{_PREPOSITIONS}) (?P<now>(?:the )?[\w'’-]+(?: [\w'’-]+)?)", re.IGNORECASE)
 _CALLS = re.compile(
     r"(?:(?:he|she|it|they)(?:['’](?:s|re)| is| are| was| were)(?: actually| really)? (?:called|named)"
     r"|(?:the|my|his|her|its|their) (?P<of>[\w-]+)(?:['’]s| is| was)(?: actually| really)? (?:called|named)"
@@ -72,12 +87,14 @@ _Name = tuple[Word, Word]
 class SecondTry:
     """A message that says something just said again, otherwise. ``rest`` is without what introduces it.
 
-    ``denies``: it is a no with a name or number, which may answer a question as well.
+    ``denies``: it is a no with a name or number, which may answer a question as well. ``refutes``: it says that this
+    was wrong.
     """
 
     said: str
     rest: str
     denies: bool = False
+    refutes: bool = False
 
     def apply_to(self, statement: str) -> str | None:
         """Return the statement as it is meant now; None if the message does not correct it, or it is unclear how."""
@@ -98,7 +115,8 @@ class SecondTry:
             clause = f" {helper}{clause}"
         content = f"{statement[words[0].start : words[-1].end]}{clause}."
         verdict = compare(Saying(statement), Saying(content, self.said))
-        return content if verdict in {"replaces", "contradicts"} and _differ_in_value(parsed, content) else None
+        is_other = verdict in {"replaces", "contradicts"} or (self.refutes and _have_same_verb(parsed, content))
+        return content if is_other and _differ_in_value(parsed, content) else None
 
     def _with_value(self, statement: str) -> str | None:
         """The statement with the only value of its kind replaced."""
@@ -106,6 +124,8 @@ class SecondTry:
         wording = new_wording(statement, self.rest) if found is not None else None
         if found is None or wording is not None:
             return wording.content if wording is not None else None
+        if (there := _THERE.fullmatch(self.rest)) is not None:
+            return _with_object(statement, there["prep"].lower(), there["now"])
         now, by = found["now"], (found["by"] or "").lower().split(" ")[0]
         parsed = None if _is_no_value(now) else parse(statement, names=False)
         if parsed is None:
@@ -119,10 +139,12 @@ class SecondTry:
             return _put_between(statement, *meant[0], now) if len(meant) == 1 else None
         subject = _subject(parsed)
         own = {word.index for word in parsed.subtree(subject)} if subject is not None else set()
-        nouns = [
-            word for word in parsed.words if word.pos == "NOUN" and word.dep != "compound" and word.index not in own
-        ]
-        alike = [word for word in nouns if relation(word.lemma, now.lower()) in _SIBLINGS]
+        values = [word for word in parsed.words if word.dep != "compound" and word.index not in own]
+        nouns = [word for word in values if word.pos == "NOUN"]
+        said = parse(now.lower(), names=False)
+        lemma = said.words[-1].lemma if said is not None else now.lower()
+        told = [*nouns, *(word for word in values if word.pos == "ADJ" and word.dep in {"acomp", "attr"})]
+        alike = [word for word in told if relation(word.lemma, lemma) in _SIBLINGS]
         old = alike or (nouns if by in _ORDERS else [])
         return put(statement, old[0].text, now) if len(old) == 1 else None
 
@@ -133,13 +155,19 @@ def second_try(said: str) -> SecondTry | None:
     It is one short sentence that names no old value: "Sorry, I meant Bagel.", "No wait, she's nine."
     """
     sentences = split_sentences(said)
-    if "?" in said or not sentences or len(said.split()) > _MOST_WORDS or re.search(r"\bnot\b|n['’]t\b", said):
+    if (
+        "?" in said
+        or not sentences
+        or len(said.split()) > _MOST_WORDS
+        or re.search(r"\bnot\b|n['’]t\b", _MARKED.sub("", said))
+    ):
         return None
-    found = _OPENED.fullmatch(" ".join(each.text for each in sentences).strip())
+    found = _OPENED.fullmatch(_INSIDE.sub(r"actually, \g<who> ", " ".join(each.text for each in sentences).strip()))
     if found is None:
         return None
+    refutes = _REFUTED.match(said.strip()) is not None
     rest = found["rest"] or found["meant"] or found["denied"] or found["before"]
-    return SecondTry(said, _SPELT.sub("", rest.strip()), denies=found["denied"] is not None)
+    return SecondTry(said, _SPELT.sub("", rest.strip()), denies=found["denied"] is not None, refutes=refutes)
 
 
 def answers_a_question(messages: Sequence[Utterance], message: Utterance) -> bool:
@@ -158,6 +186,17 @@ def _with_name(statement: str, called: re.Match[str], now: str) -> str | None:
 def _is_no_value(now: str) -> bool:
     """Whether words can't stand for a name or a noun: pronouns, days, numbers."""
     return not _NO_VALUE.isdisjoint(now.lower().split()) or tells_value(now)
+
+
+def _with_object(statement: str, preposition: str, now: str) -> str | None:
+    """Return a statement with another object of its only phrase with a preposition: "in Faro", of "lives in Porto"."""
+    parsed = parse(statement, names=False)
+    found = [word for word in parsed.words if word.low == preposition and word.dep == "prep"] if parsed else []
+    thing = parsed.child(found[0], "pobj") if parsed is not None and len(found) == 1 else None
+    if parsed is None or thing is None or _is_no_value(now):
+        return None
+    words = parsed.subtree(thing)
+    return _put_between(statement, words[0], words[-1], now) if thing.pos == "PROPN" and now[:1].isupper() else None
 
 
 def _subject(parsed: Parsed) -> Word | None:
@@ -214,6 +253,12 @@ def _put_between(statement: str, first: Word, last: Word, now: str) -> str | Non
     now = now.title() if now.islower() else now
     content = statement[: first.start] + now + statement[last.end :]
     return content if content.lower() != statement.lower() else None
+
+
+def _have_same_verb(old: Parsed, content: str) -> bool:
+    new = parse(content, names=False)
+    roots = [each.root.lemma for each in (old, new) if each is not None and each.root is not None]
+    return len(roots) > 1 and roots[0] == roots[1]
 
 
 def _differ_in_value(old: Parsed, content: str) -> bool:

@@ -5,24 +5,28 @@ message and the words that name what is refused (``meaning``); ``naming`` finds 
 Whether a short answer to the question whether to keep something is a no is judged by a network (``answers``).
 """
 
+from .corrected import answers_an_offer, corrects_asked
 from .meaning import find_refusal
 from .naming import asks_about, count_extra_words, find_named, restates
 from .questions import leaves_open, may_answer
 from .records import Refusal, Turn
 from .requests import asks_to_forget_all, may_refuse, names_what_was_said, says_undo
 from .subjects import SentenceWords, content_words, forms_of, lemmas
-from .wording import LONGEST_ANSWER, asks_for_discretion, asks_to_keep, says_no, says_yes
+from .wording import LONGEST_ANSWER, asks_for_discretion, asks_to_keep, begins_with_yes, says_no, says_yes
 
 __all__ = [
     "LONGEST_ANSWER",
     "Refusal",
     "SentenceWords",
     "Turn",
+    "answers_an_offer",
     "asks_about",
     "asks_for_discretion",
     "asks_to_forget_all",
     "asks_to_keep",
+    "begins_with_yes",
     "content_words",
+    "corrects_asked",
     "count_extra_words",
     "find_named",
     "find_refusal",

@@ -17,6 +17,7 @@ from language.reading.sentences import Sentence, split_sentences
 from ..parse import parse
 from .answers import LEAST_OF_PLAIN_WORDS, LEAST_THAT_DECLINES, SURELY_KEEPS, refusing_margin
 from .content import is_fragment, is_order, object_to_forget, refers_back, says_something
+from .corrected import corrects_asked
 from .judged import declines
 from .naming import DENIES
 from .parts import asked_statements, choose, passages_about
@@ -229,7 +230,7 @@ class _RefusalResolver:
 
     def _declines(self, said: str, question: str) -> bool:
         """Whether an answer to the question whether to keep something is a no."""
-        if says_yes(said) or allows_keeping(said) or answers_another(question, said):
+        if says_yes(said) or allows_keeping(said) or answers_another(question, said) or corrects_asked(question, said):
             return False
         if asks_to_keep(question) and asks_last(question) and changes_topic(after_opening_no(said), question):
             return True
