@@ -72,7 +72,7 @@ class Trail:
             and (barred is None or not (id(each.person) in barred or self._is_strange_subject(each)))
         ]
         named = [each for each in fitting if not each.is_weak]
-        if not named or named[0].person is None or named[0].person.role == "user":
+        if not named or named[0].person is None:
             return None
         latest = named[0]
         if latest.person is self.legacy:
@@ -93,10 +93,7 @@ class Trail:
     def is_alone_since(self, subject: Person, gender: str) -> bool:
         """Whether nobody else who fits was mentioned after this person, the subject of the clause."""
         place = max(at for at, each in enumerate(self.mentions) if each.person is subject and each.is_subject)
-        return all(
-            each.person is subject or each.is_weak or not each.fits(gender) or each.person is self.legacy
-            for each in self.mentions[place:]
-        )
+        return all(each.person is subject or each.is_weak or not each.fits(gender) for each in self.mentions[place:])
 
     def asked_about(self, gender: str) -> Person | None:
         """Whom the assistant's pronoun refers to: the legacy, unless the last message was about somebody else."""

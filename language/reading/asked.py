@@ -22,7 +22,6 @@ _ASKED = re.compile(
     rf"i'm|we|our)\b))(?P<what>\S.*)"
 )
 _SENTENCE = re.compile(r"[^.!?\s][^.!?]*")
-_NEXT_PART = re.compile(r"(?i);(?: and)? (?:that )?(?=\w)")
 _NEXT_THAT = re.compile(r"(?i)(?:;(?: and)?|,(?: and)?| and) that (?=\w)|;(?: and)? (?=\w)")
 _THANKS = re.compile(r"(?i)(?:,| -) (?:please|ok|okay|cheers|(?:many )?(?:thanks|thank you)(?: [\w ]{1,15})?)[.! ]*$")
 _REQUEST = re.compile(r"(?i)^(?:can|could|will|would) you\b")
@@ -110,11 +109,7 @@ def split_lists(text: str) -> Iterator[tuple[int, int, str]]:
     for sentence in _SENTENCE.finditer(text):
         asked = _ASKED.match(sentence[0])
         if asked is not None:
-            # "That" in the first part may begin what somebody else says.
-            what = sentence.start() + asked.start("what")
-            parts = list(_NEXT_THAT.finditer(text, what, sentence.end()))
-            nested = parts and re.search(r"\bthat\b", text[what : parts[0].start()])
-            for part in _NEXT_PART.finditer(text, what, sentence.end()) if nested else parts:
+            for part in _NEXT_THAT.finditer(text, sentence.start() + asked.start("what"), sentence.end()):
                 yield *part.span(), ". Remember that "
 
 

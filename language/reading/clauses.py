@@ -90,9 +90,7 @@ class Clause:
         """
         if self.children("neg") or not _LIMITS.isdisjoint(self.lower_words()) or self.head.lemma in _NEEDS_PLACE:
             return False
-        told = self.children("dobj", "attr", "acomp") or any(
-            each.low in {"as", "from"} for each in self.children("prep")
-        )
+        told = self.children("dobj", "attr", "acomp")
         if word.low in _PLACES:
             alone = not self.parsed.children(word)
             return word.dep == "advmod" and word.head == self.head.index and alone and bool(told)
@@ -269,7 +267,7 @@ def trimmed(clause: Clause) -> list[Word]:
         ]
         if len(bare) == 1 and not any(word.text == "," for word in words[: bare[0]]):
             del words[bare[0]]
-    while words and (_is_mark(words[0]) or words[0].low in {"and", "but", "or"}):
+    while words and _is_mark(words[0]):
         words.pop(0)
     while words and (_is_mark(words[-1]) or words[-1].dep == "cc"):
         words.pop()

@@ -135,7 +135,7 @@ def _hedge(clause: Clause, person: Person, lows: set[str]) -> str:  # noqa: PLR0
     )
     if inverted:
         return "condition"  # "Had she been a boy".
-    had = not perfect and (head.tag == "VBN" or any(each.low == "been" for each in auxiliaries))
+    had = not perfect and head.tag == "VBN"
     modals = {each.low for each in auxiliaries if each.tag == "MD" and not (each.low == "'d" and had)}
     if modals & _MODALS or (perfect and modals) or modals & {"will", "'ll", "wo"}:
         return "hedge"
@@ -184,11 +184,7 @@ def _hearsay(clause: Clause, person: Person) -> str:
         if head.lemma in {"say", "tell", "ask", "answer", "reply", "claim", "explain", "announce", "mention"}:
             told = [each for each in told if each.dep not in {"advmod", "neg"}]
         ordered = head.lemma in {"tell", "say", "ask", "order"} and clause.children("xcomp")
-        fronted = any(
-            each.index < head.index and each.dep in {"dobj", "oprd", "ccomp"} and not is_finite(clause.parsed, each)
-            for each in told
-        )
-        if not told or ordered or fronted or (person.role == "other" and clause.children("ccomp")):
+        if not told or ordered or (person.role == "other" and clause.children("ccomp")):
             return "joke or hearsay"
     if any(
         each.low == "so" and each.index > head.index and head.lemma in SAY for each in clause.children("dobj", "advmod")
@@ -208,7 +204,7 @@ def is_transient(clause: Clause) -> bool:  # noqa: PLR0911
     if re.search(r"(?i)\b(?:password|passphrase|passcode|pin (?:code|number)?)\b", text):
         return True
     if has_got:
-        return any(each.low in {"to", "idea", "question"} or each.dep == "xcomp" for each in clause.children())
+        return any(each.dep == "xcomp" for each in clause.children())
     complements = clause.children("xcomp")
     progressive = head.tag == "VBG" and any(each.lemma == "be" for each in clause.children("aux"))
     if progressive and any(each.entity == "DATE" for each in words):
@@ -217,11 +213,10 @@ def is_transient(clause: Clause) -> bool:  # noqa: PLR0911
         return True
     if lemma in {"like", "love", "want", "keep", "hate", "prefer", "enjoy"} and any(
         each.lemma in _OF_THE_MOMENT - {"go", "get", "talk", "cry", "laugh", "sleep", "make", "start", "begin", "find"}
-        or each.lemma in {"put", "hear"}
         for each in complements
     ):
         return True
-    if lemma in {"have", "get"} and (complements or (lemma == "have" and clause.children("prt"))):
+    if lemma in {"have", "get"} and complements:
         return not (lemma == "have" and is_health(text) and is_habitual(clause))
     liked = clause.children("dobj") if lemma in {"love", "like", "hate", "enjoy"} else []
     if "much" not in clause.lower_words() and any(
@@ -234,9 +229,7 @@ def is_transient(clause: Clause) -> bool:  # noqa: PLR0911
         each.tag != "JJS" and (each.lemma.lower() in _STATES or each.low in _STATES)
         for each in clause.children("acomp", "attr", "advmod", "prep")
     ):
-        return not any(
-            each.lemma.lower() == "afraid" and clause.parsed.child(each, "prep") for each in clause.children("acomp")
-        )
+        return True
     if lemma == "be" and any(each.low in {"idiot", "mess", "fool", "member"} for each in clause.children("attr")):
         return True
     if (
@@ -255,8 +248,6 @@ def _is_lasting(clause: Clause, complements: Sequence[Word]) -> bool:  # noqa: P
         made = clause.children("dobj")
         return any(each.pos == "NOUN" and not clause.parsed.child(each, "det", "poss") for each in made)
     if lemma in {"want", "hope", "need", "plan"}:
-        if lemma == "need" and "always" in lows:
-            return bool(clause.children("dobj"))
         return any(
             each.lemma not in (_OF_THE_MOMENT - {"find", "start"}) | {"be", "have", "do", "know"}
             for each in complements
@@ -268,9 +259,7 @@ def _is_lasting(clause: Clause, complements: Sequence[Word]) -> bool:  # noqa: P
     if lemma == "come" and any(each.low == "from" for each in clause.children("prep")):
         return True
     if lemma == "go":
-        return (past or "often" in lows or is_habitual(clause)) and bool(
-            clause.children("prep", "xcomp", "advmod", "advcl")
-        )
+        return past or "often" in lows or is_habitual(clause)
     if lemma == "get":
         text = " ".join(each.text for each in clause.words())
         is_lasting = past or is_habitual(clause) or (bool(clause.children("dobj")) and is_health(text))
@@ -283,8 +272,6 @@ def _is_lasting(clause: Clause, complements: Sequence[Word]) -> bool:  # noqa: P
             or (lemma in {"make", "come"} and past and bool(clause.children("dobj", "prep")))
             or (lemma == "look" and any(each.low == "after" for each in clause.children("prep")))
         )
-    if lemma == "call" and past and clause.children("oprd"):
-        return True  # "I called her Nana."
     if lemma == "miss":
         missed = (part for each in clause.children("dobj") for part in clause.parsed.subtree(each))
         return any(each.dep == "poss" for each in missed)
@@ -337,7 +324,7 @@ def says_too_little(clause: Clause, person: Person, content: Sequence[Word]) -> 
 def _is_when(parsed: Parsed, word: Word) -> bool:
     """Whether a dependent of a verb only tells when or how long: "at 14", "for six months"."""
     time = parsed.child(word, "pobj") if word.dep == "prep" else word if word.dep == "npadvmod" else None
-    return time is not None and (time.entity in _TIMES or (time.pos == "NUM" and not parsed.child(time, "nmod")))
+    return time is not None and time.entity in _TIMES
 
 
 def is_habitual(clause: Clause) -> bool:

@@ -143,8 +143,6 @@ def name_after(parsed: Parsed, word: Word) -> str:
         return ""
     last = place
     while last + 1 < len(words) and is_name_part(words[last + 1]) and words[last + 1].text[:1].isupper():
-        if words[last].dep not in {"compound", "nmod", "flat"} and words[last + 1].dep not in {"flat"}:
-            break
         last += 1
     return parsed.text[words[place].start : words[last].end]
 

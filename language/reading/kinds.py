@@ -161,15 +161,14 @@ def kind_of(clause: Clause, text: str, person: Person) -> str:  # noqa: PLR0911,
         if user and lows & {"would", "'d"}:
             return "goal"
         liked = {word.lemma for each in clause.children("dobj", "xcomp") for word in clause.parsed.subtree(each)}
-        pastime = liked & (HOBBY_VERBS | HOBBY_NOUNS | INSTRUMENTS) and lemma in {"love", "like", "enjoy", "adore"}
+        pastime = liked & (HOBBY_VERBS | HOBBY_NOUNS | INSTRUMENTS)
         return "hobby" if pastime and not clause.children("neg") else "preference"
     if user and ((lemma in _GOALS and (clause.children("xcomp") or head.tag == "VBG")) or lows & {"goal", "dream"}):
         return "goal"
     if _PROJECT.search(text) and person.role != "legacy":
         return "project"
     if lemma in {"teach", "call"} and any(
-        lemma == "call" or each.dep == "dative" or each.pos in {"PROPN", "PRON"} or each.low in KIN
-        for each in clause.children("dobj", "dative")
+        each.pos in {"PROPN", "PRON"} or each.low in KIN for each in clause.children("dobj", "dative")
     ):
         return "relationship"
     if lemma in {"work", "teach", "nurse"} or (lemma in _WORK and objects):

@@ -70,14 +70,6 @@ def note_stranger(cast: Cast, parsed: Parsed, word: Word) -> None:
         cast.trail.mention(None, gender, is_subject=is_subject, is_weak=not is_subject or word.low in PETS)
 
 
-def is_introduced(parsed: Parsed, word: Word) -> bool:
-    """Whether the user says that they have or had somebody, who is then spoken of: "I have one sister, Ewa"."""
-    noun = parsed.head(word) if word.dep == "appos" else word
-    verb = parsed.head(noun)
-    subject = next((each for each in parsed.children(verb) if each.dep in NOUN_SUBJECTS), None)
-    return noun.dep == "dobj" and verb.lemma == "have" and subject is not None and subject.low == "i"
-
-
 def tells_of_now(parsed: Parsed, verb: Word) -> bool:
     """Whether a verb tells what is so now, other than that somebody is dead."""
     helpers = [each for each in parsed.children(verb) if each.dep in {"aux", "auxpass"}]

@@ -151,7 +151,7 @@ class MessageReader(StatementBuilder):
             return next(fitting, None), True
         if self.cast.legacy is None and self.defaults_to_user and not self.cast.mentioned_now:
             return self.cast.user, True
-        return (self.cast.legacy if head.lemma == "bear" and self.cast.focus is self.cast.legacy else None), True
+        return None, True
 
     @staticmethod
     def _is_reciprocal(clause: Clause) -> bool:
@@ -227,7 +227,7 @@ class MessageReader(StatementBuilder):
     def _is_passing(self, clause: Clause, about: Person, owner: Person, *, thing: bool) -> bool:
         """Whether a clause holds only at this moment; for other people, only motion and similar."""
         if about.role == "user":
-            return not is_permanent(clause) if thing else owner.role == "user" and is_transient(clause)
+            return not is_permanent(clause) if thing else is_transient(clause)
         moving = clause.head.lemma in {"come", "go", "make", "do", "get", "look", "try"}
         return about.role == "other" and clause.head.tag == "VBG" and moving
 
@@ -345,7 +345,7 @@ class MessageReader(StatementBuilder):
 
     def _check_name(self, clause: Clause, owner: Person) -> None:
         """Handle "his name is Ben" after a new person: it is not about the legacy. Raises _Dropped."""
-        named = owner.role == "other" and not owner.kin and owner.name and owner.gender != "several"
+        named = owner.role == "other" and not owner.kin and owner.gender != "several"
         if named and not self._is_name(owner.name, clause):
             raise _Dropped("nobody's")
         name = next((each for each in clause.children("attr", "acomp") if each.low not in self.cast.legacy_names), None)

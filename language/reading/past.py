@@ -39,8 +39,6 @@ def _is_perfect(parsed: Parsed, word: Word) -> bool:
 def _past_form(parsed: Parsed, word: Word, *, is_perfect: bool) -> str:
     if is_perfect:
         return "was" if word.lemma == "be" else past_of(word.lemma.lower())
-    if word.low == "n't":
-        return "not"
     if word.tag == "MD":
         return _MODALS.get(word.low, word.text)
     if word.pos not in {"VERB", "AUX"} or word.tag not in {"VBZ", "VBP"}:

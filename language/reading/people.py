@@ -21,7 +21,7 @@ from language.reading.kin import (
     possessor,
     whole_name,
 )
-from language.reading.mentions import NO_PERSON, is_introduced, note_stranger, people_of, tells_of_now
+from language.reading.mentions import NO_PERSON, note_stranger, people_of, tells_of_now
 from language.reading.normalise import MASK
 from language.reading.parse import NOUN_SUBJECTS, Parsed, Word
 from language.reading.persons import PRONOUNS, Person
@@ -50,8 +50,6 @@ class Cast:
     trail: Trail = field(default_factory=lambda: Trail(None))
     is_past: bool = False
     """Whether the user tells of the legacy in the past: who "is" something now is somebody else."""
-    own_names: set[str] = field(default_factory=set)
-    """Names by which the user introduced themself, in lower case: "I'm Bea"."""
     plural_antecedent: Person | None = None
     """The antecedent of "they": "my parents", until another plural is mentioned."""
     parent_asked_about: Person | None = None
@@ -166,8 +164,7 @@ class Cast:
                 subject = person if is_subject else subject
                 self._mention(person)
                 is_weak = word.dep in {"pobj", "attr"} and not (person.gender or person.kin)
-                is_new = is_subject or is_introduced(parsed, word)
-                self.trail.mention(person, is_subject=is_new, is_certain=word.low in PRONOUNS, is_weak=is_weak)
+                self.trail.mention(person, is_subject=is_subject, is_certain=word.low in PRONOUNS, is_weak=is_weak)
 
     def _mention(self, person: Person) -> None:
         """Make a person the latest of those mentioned in this message."""
@@ -227,11 +224,6 @@ class Cast:
             or word.low == self.user.name.lower()
         ):
             return None
-        speaker = parsed.child(parsed.head(word), "nsubj")
-        if word.dep in {"attr", "acomp"} and speaker is not None and speaker.low == "i":
-            self.own_names.add(word.low)
-        if word.low in self.own_names:
-            return None
         located = word.dep == "pobj" and parsed.head(word).low in _OF_PLACES
         inside = word.dep in {"compound", "nmod", "amod"} and word.head > word.index
         if located or (inside and parsed.head(word).pos != "PROPN"):
@@ -246,8 +238,7 @@ class Cast:
         words = parsed.words
         name = name_after(parsed, word)
         possessive = possessor(parsed, word, words[word.index + 1] if name else None)
-        of_user = word.dep == "appos" and parsed.head(word).low in self.own_names  # "I'm Bea, his niece."
-        if of_user or (not name and (word.dep == "attr" or (word.dep == "pobj" and possessive is None))):
+        if not name and (word.dep == "attr" or (word.dep == "pobj" and possessive is None)):
             return None
         if name and possessive is None and word.text[:1].isupper() and KIN[word.low] in _CLERGY:
             return None  # "Father Coll".
@@ -258,9 +249,6 @@ class Cast:
             owner = self.user
         appositive = parsed.head(word) if word.dep == "appos" else None
         if appositive is not None and appositive.index in referents:
-            person = referents[appositive.index]
-            if person is not None and person.role == "other" and owner is not None and not person.kin:
-                person.kin, person.owner = word.low, owner
             return None
         if name and any(part.lower() in self.legacy_names for part in name.split()):
             return self.legacy
@@ -275,8 +263,7 @@ class Cast:
             and legacy.group
         ):
             other = any(each.low in {"other", "great", "step"} for each in parsed.children(word))
-            named = any(person.group == legacy.group and person.owner is self.user for person in self.others)
-            if not other and (legacy.group in ONE_EACH or not named):
+            if not other:
                 return legacy
         return self.find_or_add(name=name, kin=word.low, owner=owner)
 
@@ -292,7 +279,7 @@ class Cast:
     ) -> Person | None:
         """The antecedent of a third person pronoun; None if it is ambiguous."""
         gender = PRONOUNS[word.low]
-        possessive = word.tag == "PRP$" or word.dep == "poss"
+        possessive = word.tag == "PRP$"
         is_subject = word.dep in NOUN_SUBJECTS
         parallel = self._parallel_holder(parsed, word, referents) if possessive else None
         if parallel is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -75,9 +74,8 @@ class StatementBuilder:
                 if any(each.low == person.kin and each.dep == "attr" for each in clause.words()):
                     continue
                 user = cast.user.name or "the user"
-                was = "is" if legacy is not None and re.search(r"\b(?:is|'s) my\b", clause.parsed.text) else "was"
                 yield self._statement(
-                    person, f"{person.name} {was} {user}'s {person.kin}.", "relationship", *self._span([word])
+                    person, f"{person.name} was {user}'s {person.kin}.", "relationship", *self._span([word])
                 )
             elif (
                 person.role == "other"
@@ -108,10 +106,7 @@ class StatementBuilder:
     def _legacy_acted_on(self, clause: Clause) -> Person | None:
         """The legacy, if somebody or something named did something to them: "A teacher hid him for a year"."""
         subject = clause.subject
-        is_call = clause.head.lemma in {"call", "name"}
-        is_noun = subject is not None and (
-            subject.pos in {"NOUN", "PROPN"} or (is_call and subject.low in {"everyone", "everybody"})
-        )
+        is_noun = subject is not None and subject.pos in {"NOUN", "PROPN"}
         did = is_noun and not any(each.dep == "neg" for each in clause.words())
         objects = {self.referents.get(each.index) for each in clause.children("dobj", "dative")} if did else set()
         return self.cast.legacy if self.cast.legacy in objects else None

@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 
 from language.reading.clauses import SAY, Clause, governor, subject_index, subject_of, trimmed
-from language.reading.figures import MONTHS
 from language.reading.fragments import PASSIVE_VERBS
 from language.reading.inflection import inflect_third_person
 from language.reading.kin import before_name
@@ -71,9 +70,7 @@ class ClauseWording:
             parts.append(self.name_of(person) + " ")
             self.mentioned.append(person)
             helped = any(word.dep in {"aux", "auxpass"} for word in clause.children())
-            if clause.head.low == "been" and not helped:
-                parts.append("has ")
-            elif clause.head.tag in {"VBN", "VBG"} and not helped and not _is_active_participle(clause.head):
+            if clause.head.tag in {"VBN", "VBG"} and not helped and not _is_active_participle(clause.head):
                 parts.append("is " if clause.head.tag == "VBG" and person.role == "user" else "was ")
         skipped = self._tokens_to_skip(words)
         for position, word in enumerate(words):
@@ -132,12 +129,7 @@ class ClauseWording:
         if low in {"we", "us", "our", "ours", "ourselves"} and word.text != "US":
             return self._render_group(clause, word)
         if low in {"you", "your", "yours", "yourself"}:
-            giving = (
-                self.of_legacy
-                and clause.head.lemma in {"give", "lend", "tell", "make"}
-                and any(each.tag == "MD" for each in clause.children("aux"))
-            )
-            if giving and low in {"you", "your"}:
+            if self.of_legacy and clause.head.lemma in {"give", "lend", "tell", "make"}:
                 return "people" if low == "you" else "their"
             raise Unclear(word)
         if low in _DEMONSTRATIVES or (
@@ -173,7 +165,7 @@ class ClauseWording:
         low, before = word.low, words[:position]
         if word.dep in {"mark", "expl"} or word.tag in {"WDT", "EX", "WP", "IN"}:
             return
-        if low in {"it", "its"} and word.text != "IT":
+        if low in {"it", "its"}:
             verb = governor(clause, word)
             ok = any(
                 each.tag in {"NN", "NNP"}
@@ -208,8 +200,8 @@ class ClauseWording:
         if low in {"they", "them", "their"}:
             self._mention_once(person)
             return f"{self.name_of(person)}'" if low == "their" else self.name_of(person)
-        possessive = word.tag == "PRP$" or (low in {"his", "her"} and word.dep == "poss")
-        if person.role == "user" and low in {"i", "we", "me", "my", "our", "mine", "myself"}:
+        possessive = word.tag == "PRP$"
+        if person.role == "user":
             if low == "myself":
                 if word.dep in {"npadvmod", "appos", "advmod"}:
                     return ""
@@ -229,13 +221,6 @@ class ClauseWording:
                 self.referents.get(subject_index(clause)),
                 self.elided,
             }
-            # "Didn't stop her playing": the elided subject is not "her".
-            if (
-                person is self.elided
-                and word.dep in {"nsubj", "poss"}
-                and clause.parsed.head(word).dep in {"ccomp", "pcomp", "xcomp"}
-            ):
-                raise Unclear(word)
             if objects and _is_coargument(clause, word):
                 raise Unclear(word)
             rivals = [one for one in self.mentioned if one is not person and one.fits(PRONOUNS[low])]
@@ -252,12 +237,6 @@ class ClauseWording:
 
     def _render_mention(self, clause: Clause, word: Word, words: list[Word], person: Person, skipped: set[int]) -> str:
         """A person by name or kinship term. For the legacy the name replaces the whole phrase."""
-        if (
-            word.dep in {"dobj", "dative"}
-            and self.referents.get(subject_index(clause)) is person
-            and _is_coargument(clause, word)
-        ):
-            raise Unclear(word)
         after = {each.index for each in words if each.index > word.index}
         first = person not in self.mentioned
         self._mention_once(person)
@@ -316,8 +295,7 @@ class ClauseWording:
         if word.index == clause.head.index and low in {"am", "'m", "is"} and _turns_age(clause):
             return "will be"
         subject = subject_of(clause.parsed, word)
-        first_person = subject is not None and subject.low in {"i", "we"} and not _is_coordinated(clause, subject)
-        first_person = first_person or (self.elided is not None and word.tag == "VBP" and subject is None)
+        first_person = subject is not None and subject.low in {"i", "we"}
         if first_person and low == "were" and self.referents.get(subject_index(clause)) is self.cast.user:
             return "was"
         text = self.normalised.text
@@ -330,13 +308,12 @@ class ClauseWording:
             and not any(each.dep == "aux" for each in clause.parsed.children(word))
         )
         joins = clause.parsed.head(word)
-        if first_person and bare and (joins.tag in {"VBD", "VBP", "VBZ"} or joins.dep in {"acomp", "attr"}):
+        if first_person and bare and joins.tag in {"VBD", "VBP", "VBZ"}:
             return _THIRD.get(low) or inflect_third_person(word.text)
         if (
             first_person
             and (word.tag in {"VBP", "VBZ"} or low in _THIRD)
             and word.tag not in {"VB", "VBN", "VBG", "VBD"}
-            and not any(each.lemma == "do" and each.dep == "aux" for each in clause.parsed.children(word))
         ):
             return _THIRD.get(low) or inflect_third_person(word.text)
         if low in _CONTRACTIONS:
@@ -366,7 +343,7 @@ def _is_active_participle(head: Word) -> bool:
 def _turns_age(clause: Clause) -> bool:
     """Whether an age is that of a birthday to come: "I'm ninety in May"."""
     times = [clause.parsed.child(each, "pobj") for each in clause.children("prep") if each.low in {"in", "on"}]
-    dated = any(each is not None and (each.entity == "DATE" or each.low in MONTHS) for each in times)
+    dated = any(each is not None and each.entity == "DATE" for each in times)
     return dated and any(each.pos == "NUM" for each in clause.children("attr"))
 
 
@@ -376,7 +353,3 @@ def _is_coargument(clause: Clause, word: Word) -> bool:
     while verb.dep == "xcomp":
         verb = clause.parsed.head(verb)
     return verb.index == clause.head.index and word.dep != "pobj"
-
-
-def _is_coordinated(clause: Clause, subject: Word) -> bool:
-    return any(each.dep == "conj" for each in clause.parsed.children(subject))
