@@ -108,12 +108,7 @@ def unasserted_reason(clause: Clause, person: Person, *, elided: bool = False) -
     lows = clause.lower_words()
     head = clause.head
     text = clause.parsed.text[first.start : clause.words()[-1].end]
-    if "?" in clause.parsed.text[first.start : clause.words()[-1].end + 2] or (
-        first.low in {"do", "does", "did", "is", "are", "was", "were", "can", "could", "would", "should"}
-        and clause.subject is not None
-        and first.index < clause.subject.index
-        and first.dep in {"aux", "auxpass", "ROOT"}
-    ):
+    if "?" in clause.parsed.text[first.start : clause.words()[-1].end + 2]:
         return "question"
     if first.low in _STEERING:
         return "order"
@@ -186,10 +181,6 @@ def _hearsay(clause: Clause, person: Person) -> str:
         ordered = head.lemma in {"tell", "say", "ask", "order"} and clause.children("xcomp")
         if not told or ordered or (person.role == "other" and clause.children("ccomp")):
             return "joke or hearsay"
-    if any(
-        each.low == "so" and each.index > head.index and head.lemma in SAY for each in clause.children("dobj", "advmod")
-    ):
-        return "joke or hearsay"
     return ""
 
 

@@ -107,9 +107,7 @@ class MessageReader(StatementBuilder):
                 if str(dropped) == "joke or hearsay":
                     self.cast.mentioned_now = [one for one in self.cast.mentioned_now if one is self.cast.legacy]
                 self.dropped[str(dropped)] += 1
-            conjunct = parsed.child(clause.subject, "conj") if clause.subject is not None else None
-            if person is not None:
-                self.cast.set_focus(person, self.referents.get(conjunct.index) if conjunct else None)
+            self.cast.set_focus(person)
             self.last_person = person or self.last_person
             previous = clause.head
 
@@ -355,7 +353,7 @@ class MessageReader(StatementBuilder):
             and len(clause.parsed.children(clause.subject)) == 1
         )
         if bare and name is not None and owner is self.cast.legacy:
-            self.cast.set_focus(self.cast.find_or_add(name=name.text.capitalize()), None)
+            self.cast.set_focus(self.cast.find_or_add(name=name.text.capitalize()))
             raise _Dropped("unclear pronoun")
 
     def _read_loss(self, clause: Clause) -> ReadStatement | None:

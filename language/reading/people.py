@@ -359,12 +359,7 @@ class Cast:
         spoken_of = legacy in self.mentioned_before or named
         return {"m": "He", "f": "She"}.get(legacy.gender, legacy.name) if spoken_of else ""
 
-    def set_focus(self, person: Person | None, conjunct: Person | None) -> None:
-        """Make the person of a clause the preferred antecedent, unless a conjunct makes the next pronoun ambiguous."""
+    def set_focus(self, person: Person | None) -> None:
+        """Make the person of a clause the preferred antecedent."""
         if person is not None and person.role != "user":
-            is_ambiguous = (
-                conjunct is not None
-                and (not conjunct.gender or person.fits(conjunct.gender))
-                and conjunct.role != "user"
-            )
-            self.focus = None if is_ambiguous else person
+            self.focus = person

@@ -26,7 +26,6 @@ _QUOTED_LINE = re.compile(r"^[ \t]*(?:>|\||#|\$ |at [\w.]+\()[^\n]*$", re.MULTIL
 _MEMORY_LINE = re.compile(r"^[ \t]*(?:[-*] )?\[(?:id:)?[^\]\n]{1,40}\][^\n]*$", re.MULTILINE)
 _SPEAKER_LINE = re.compile(r"^[ \t]*(?P<who>[^\W\d_][\w .'-]{0,24}):[ \t]+\S[^\n]*$", re.MULTILINE)
 _LIST_LINE = re.compile(r"^[ \t]*(?:[-*•·+]|\d{1,4}[.)]|[a-z][.)]|\[[ x]\])[ \t]+")
-_CODE_CHARACTERS = re.compile(r"[{};=<>\\$\[\]()_]")
 # Labels of the user's own notes; any other label is a speaker or a form field.
 _OWN_LABELS = listed("remember note fyi ps p.s update edit correction also btw reminder")
 # Headings of lists about oneself; kept where the text is in the first person: "Medicine: I take metformin".
@@ -112,9 +111,6 @@ def _without_lists(text: str) -> str:
     run: list[int] = []
     for number, line in enumerate([*lines, "end of the text"]):
         listed_line = bool(_LIST_LINE.match(line))
-        codelike = len(line) > 0 and len(_CODE_CHARACTERS.findall(line)) * 12 > len(line) + 12
-        if codelike and number < len(lines):
-            kept[number] = " " * len(line)
         if listed_line or (line and len(line) < 60 and not line.rstrip().endswith((".", "!", "?"))):
             run.append(number)
             continue
