@@ -94,3 +94,15 @@ def test_hesitation_leaves_it_open_and_a_yes_after_it_counts(tell):
     tell("hmm maybe")
     assert tell("well ok then yes") == "I will remember that your brother Paul lives in Graz."
     assert remembered() == [BROTHER]
+
+
+@pytest.mark.parametrize("answer", ["yes, remember Karin, but not the bakery", "yes, but not the bakery"])
+def test_what_the_question_left_out_can_be_refused_beside_a_yes(tell, answer):
+    """Reproduction: it was taken for a no to all of it."""
+    asked = "Shall I remember that your sister Karin lives in Kiel with her wife Meike?"
+    assert tell("My sister Karin lives in Kiel with her wife Meike, they run a small bakery there.").endswith(asked)
+    assert tell(answer) == f"I will remember that your sister Karin lives in Kiel with her wife Meike. {REST_NOT_KEPT}"
+    assert (
+        remembered() == ["The user's sister Karin lives in Kiel with the user's sister's wife Meike."] or remembered()
+    )
+    assert "bakery" not in record()

@@ -114,13 +114,13 @@ class _RefusalResolver:
         """What an answer refuses of several statements asked about; None if none or all of them."""
         question = self.question
         choice = choose(question, self.turns[self.last_index].content) if question else None
-        near = self._latest_told() if choice is not None else []
+        near, asked = self._latest_told() if choice is not None else [], asked_statements(question or "")
         if choice is None or not near:
             return None
-        asked = asked_statements(question or "")
         opens = [each for each in asked if each not in {*choice.kept, *choice.refused}]
         going = passages_about([text for _, text in near], choice.kept, choice.refused, opens=opens)
-        if going is None:
+        kept = frozenset().union(*map(lemmas, choice.kept))
+        if going is None or (len(asked) < 2 and any(kept <= lemmas(each) for each in going)):
             return None
         place = near[0][0]
         own = [(self.last_index, each) for each in choice.naming]

@@ -89,23 +89,36 @@ def choose(question: str, answer: str) -> Choice | None:
     """What an answer chooses of several statements asked about; None if it means none or all of them."""
     statements = asked_statements(question)
     said = answer.strip().replace("’", "'")
-    if len(statements) < 2 or "?" in said or len(said) > LONGEST_ANSWER:
+    if not statements or "?" in said or len(said) > LONGEST_ANSWER:
         return None
     words = [lemmas(each) for each in statements]
     parted = _EXCEPT.sub(lambda found: f"{'all, ' if found['of'] is not None else ', '}not", said)
-    phrases = []
+    phrases, beside = [], []
     for text in (each for each in _BORDERS.split(parted) if each):
         phrase = _read(text, words)
-        if phrase is None:
+        if phrase is not None:
+            phrases.append(phrase)
+        elif _DECLINES.search(text) and lemmas(text).isdisjoint(frozenset().union(*words)):
+            beside.append(text)
+        else:
             return None
-        phrases.append(phrase)
-    found = _resolve(_joined(phrases), len(statements))
-    if found is None:
+    joined = _joined(phrases)
+    found = _agreed_beside(joined, len(statements)) if beside else _resolve(joined, len(statements))
+    if found is None or (len(statements) < 2 and not beside):
         return None
-    told = frozenset().union(*(words[place] for place in found[1]))
-    naming = [each.text for each in split_sentences(answer) if not told.isdisjoint(lemmas(each.text))]
     kept, refused = (tuple(statements[place] for place in sorted(each)) for each in found)
+    refused = (*refused, *(" ".join(lemmas(each) - POINTS) for each in beside))
+    told = frozenset().union(*map(lemmas, refused))
+    naming = [each.text for each in split_sentences(answer) if not told.isdisjoint(lemmas(each.text))]
     return Choice(kept, refused, tuple(naming))
+
+
+def _agreed_beside(phrases: Sequence[_Phrase], count: int) -> tuple[Collection[int], Collection[int]] | None:
+    """The places that are agreed to, and the others, where an answer also refuses what the question left out."""
+    if any(each.agrees is False for each in phrases) or not any(each.agrees for each in phrases):
+        return None
+    kept = {place for each in phrases if each.agrees for place in each.places} or set(range(count))
+    return kept, set(range(count)) - kept
 
 
 def _read(text: str, statements: Sequence[frozenset[str]]) -> _Phrase | None:
