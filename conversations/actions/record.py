@@ -23,7 +23,7 @@ from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import Conflict, Gated, NotFound, Refused
 from journal.queue import enqueue
 from journal.verdicts import compares_unlocked
-from language.reading.corrections import corrections_in, puts_right
+from language.reading.corrections import corrections_in, puts_right, tells_change
 from language.reading.second_tries import second_try
 from language.tokens import count_tokens
 from retrieval.text import prepare
@@ -227,10 +227,13 @@ def _update_conversation(
 
 
 def _has_correction(new: Sequence[Message], now: datetime) -> bool:
-    """Whether a message that the person has just sent explicitly corrects something."""
+    """Whether a message that the person has just sent corrects something, or may tell that it has changed."""
     said = (row for row in new if row.role == Message.Role.USER and abs(now - row.at) < LIVE_WINDOW)
     return any(
-        puts_right(row.content) or any(corrections_in(row.content)) or second_try(row.content) is not None
+        puts_right(row.content)
+        or tells_change(row.content)
+        or any(corrections_in(row.content))
+        or second_try(row.content) is not None
         for row in said
     )
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
+from .gist import base
+from .predicates import CHANGES, ENDS, PARTINGS
 from .values import new_wording
 
 _PUTS_RIGHT = re.compile(
@@ -15,6 +18,13 @@ _PUTS_RIGHT = re.compile(
     r"|\bcorrection:|\bI tell a lie\b|\b(?:actually|sorry|no)\b,?[^.!?]{1,120}(?:\bnot\b|n['’]t\b)"
     r"|, not [^.!?,]{1,40}[.!]?$",
     re.IGNORECASE | re.MULTILINE,
+)
+_NOWADAYS = re.compile(
+    r"\b(?:I|we|my \w+)\b[^.!?;]{1,80}?\b(?:now|nowadays|these days|instead|from (?:now|here) on)\b", re.IGNORECASE
+)
+_DID = re.compile(
+    r"\b(?:I|we)(?:['’]ve| have)?(?: (?:just|finally|recently|have|got)){0,2} ([a-z]+)\b(?: (up|off|out|away|in)\b)?",
+    re.IGNORECASE,
 )
 _SENTENCE = re.compile(r"[^.!?\n]+[.!]*")
 _OPENING = r"(?:(?:actually|sorry|no|oh|oops|wait|well|and|but|correction|I mean|my mistake|hang on)\b[\s,:!–—-]*)*"
@@ -35,6 +45,23 @@ _NAMED_ONLY = re.compile(
 def puts_right(said: str) -> bool:
     """Whether a message corrects or ends something said before; a question does not."""
     return "?" not in said and _PUTS_RIGHT.search(said) is not None
+
+
+def tells_change(said: str) -> bool:
+    """Whether somebody may say that something of theirs ended or is otherwise now; a question does not.
+
+    "I sold the Volvo; I drive a Skoda now." Nothing is parsed: it decides how soon a message is read, not what it says.
+    """
+    if "?" in said:
+        return False
+    found = ((base(each[1].lower()), (each[2] or "").lower()) for each in _DID.finditer(said))
+    did = (words for verb, particle in found for words in (verb, f"{verb} {particle}"))
+    return _NOWADAYS.search(said) is not None or not _over().isdisjoint(did)
+
+
+@cache
+def _over() -> frozenset[str]:
+    return frozenset(" ".join(map(base, verb.split())) for verb in ENDS | CHANGES | PARTINGS)
 
 
 @dataclass(frozen=True, slots=True)

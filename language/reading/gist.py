@@ -92,16 +92,16 @@ class Gists:
 
 def telling(sentence: str) -> frozenset[str]:
     """The words of a sentence that tell something, without their endings."""
-    return frozenset(_base(word) for word in _WORD.findall(as_shown(sentence).lower()) if word not in _NO_CONTENT)
+    return frozenset(base(word) for word in _WORD.findall(as_shown(sentence).lower()) if word not in _NO_CONTENT)
 
 
 def _content_of(text: str, no_content: frozenset[str]) -> frozenset[str]:
     words = (word for word in _WORD.findall(_SHORTENED.sub("", text).lower()) if word not in no_content)
-    return frozenset("not" if word in NEGATIONS else _base(word) for word in words)
+    return frozenset("not" if word in NEGATIONS else base(word) for word in words)
 
 
 @lru_cache(maxsize=10_000)
-def _base(low: str) -> str:
+def base(low: str) -> str:
     """The word without its ending, if that leaves a word: a name such as "Andreas" keeps it."""
     base = irregular(low)
     if base == low and len(low) > 3 and not low[0].isdigit():

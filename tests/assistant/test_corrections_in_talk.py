@@ -9,7 +9,7 @@ from assistant.learn import actions as reading
 from assistant.learn import summarizing
 from assistant.learn.knowing import known_memories
 from assistant.recall.turn import FORMATS, prepare_turn
-from conversations.actions import NewMessage, messages_append
+from conversations.actions import NewMessage, conversation_create, messages_append
 from conversations.models import ConversationChunk, Message
 from journal.models import JobRun
 from language.base import Extraction, ModelUnavailable
@@ -225,3 +225,13 @@ def test_a_new_age_is_told_of_one_memory_among_many_nearer_ones(me, talk, owner)
     work(conversation)
     age.refresh_from_db()
     assert age.content == "The user is 59."
+
+
+def test_what_an_agent_relays_to_have_changed_counts_before_the_talk_ends(settings, bot):
+    """Reproduction: the prompts said that the user drives a Volvo until the conversation had thirty messages."""
+    settings.KEEPSAKE_EMBEDDER = "bundled"
+    memories.memory_add(bot, NewMemory("The user drives a Volvo.", "context"))
+    conversation = conversation_create(bot)
+    prepare_turn(bot, conversation.pk, "I sold the Volvo; I drive a Skoda now.", save=True)
+    reading.extract_messages(conversation.pk)
+    assert sorted(contents()) == ["The user drives a Skoda.", "The user sold the Volvo."]

@@ -92,6 +92,8 @@ class TestWhichAreRead:
             ("Sorry, I meant the viola.", None, True),
             ("That's wrong, she is my aunt.", None, True),
             ("Actually, my dog is called Max, not Rex.", False, False),
+            ("I sold the Volvo; I drive a Skoda now.", None, True),
+            ("I sold the Volvo; I drive a Skoda now.", False, False),
             ("Do I no longer live in Porto?", None, False),
             ("Not bad at all!", None, False),
             ("We swam, and the water was lovely.", None, False),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from language.reading.corrections import corrections_in, puts_right
+from language.reading.corrections import corrections_in, puts_right, tells_change
 
 CELLO, DOG = "The user plays the cello.", "The user's dog is called Rex."
 
@@ -71,3 +71,24 @@ def test_leaves_what_puts_nothing_right(said):
 )
 def test_what_is_said_to_be_otherwise_now_is_read_at_once(said):
     assert puts_right(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I sold the Volvo; I drive a Skoda now.",
+        "Anna and I got divorced in spring.",
+        "We've just broken up.",
+        "I moved to Faro last week.",
+        "My mother takes the tram these days.",
+    ],
+)
+def test_tells_that_something_changed(said):
+    assert tells_change(said)
+
+
+@pytest.mark.parametrize(
+    "said", ["I drive a Volvo.", "Now and then I sing.", "I like to sell bread.", "Do I drive a Skoda now?", "Hello."]
+)
+def test_what_tells_no_change(said):
+    assert not tells_change(said)
