@@ -57,7 +57,8 @@ _STATES = listed(
     """sorry sure glad happy sad afraid tired ready fine ok okay good here there proud nervous back home thankful
     grateful upset worried curious able right wrong interested done lost busy hungry late excited bored confused
     fascinated surprised shocked amazed lucky aware free welcome stuck certain due about confident pleased
-    honest serious off young small little kidding joking guilty close angry mad ashamed asleep awake alone"""
+    honest serious off young small little kidding joking guilty close angry mad ashamed asleep awake alone idiot mess
+    fool member"""
 )
 _OCCASIONS = listed(
     """idea question problem look chat lunch dinner meeting hearing minute request doubt feeling point clue time"""
@@ -191,10 +192,9 @@ def is_transient(clause: Clause) -> bool:  # noqa: PLR0911
     text = clause.parsed.text[words[0].start : words[-1].end]
     if _PASSING.search(text):
         return True
-    has_got = head.low == "got" and any(each.lemma in {"have", "'ve"} for each in clause.children("aux"))
     if re.search(r"(?i)\b(?:password|passphrase|passcode|pin (?:code|number)?)\b", text):
         return True
-    if has_got:
+    if head.low == "got" and any(each.lemma in {"have", "'ve"} for each in clause.children("aux")):
         return any(each.dep == "xcomp" for each in clause.children())
     complements = clause.children("xcomp")
     progressive = head.tag == "VBG" and any(each.lemma == "be" for each in clause.children("aux"))
@@ -217,12 +217,11 @@ def is_transient(clause: Clause) -> bool:  # noqa: PLR0911
     if progressive and lemma not in _LASTING:
         return True
     if lemma == "be" and any(
-        each.tag != "JJS" and (each.lemma.lower() in _STATES or each.low in _STATES)
+        each.tag != "JJS" and each.lemma.lower() in _STATES
         for each in clause.children("acomp", "attr", "advmod", "prep")
     ):
-        return True
-    if lemma == "be" and any(each.low in {"idiot", "mess", "fool", "member"} for each in clause.children("attr")):
-        return True
+        # Who is afraid of something stays so.
+        return not any(each.low == "afraid" and clause.parsed.child(each, "prep") for each in clause.children("acomp"))
     if (
         lemma in {"have", "do"}
         and not is_habitual(clause)

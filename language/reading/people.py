@@ -247,8 +247,7 @@ class Cast:
         is_bare = word.dep in NOUN_SUBJECTS and not parsed.children(word)  # "Girlfriend is Shannon."
         if possessive is None and (word.low in NAMING_KIN or capital or is_bare) and not has_article(parsed, word):
             owner = self.user
-        appositive = parsed.head(word) if word.dep == "appos" else None
-        if appositive is not None and appositive.index in referents:
+        if word.dep == "appos" and word.head in referents:
             return None
         if name and any(part.lower() in self.legacy_names for part in name.split()):
             return self.legacy
@@ -261,10 +260,9 @@ class Cast:
             and not name
             and KIN.get(word.low) == legacy.group
             and legacy.group
+            and not any(each.low in {"other", "great", "step"} for each in parsed.children(word))
         ):
-            other = any(each.low in {"other", "great", "step"} for each in parsed.children(word))
-            if not other:
-                return legacy
+            return legacy
         return self.find_or_add(name=name, kin=word.low, owner=owner)
 
     def _resolve_owner(self, possessive: Word | None, referents: dict[int, Person | None]) -> Person | None:

@@ -59,6 +59,7 @@ def told(*said, legacy=None):
         ("She died in May at ninety, with the radio on.", "Rosa", "Rosa died in May at ninety, with the radio on."),
         ("I broke my knee two winters ago.", None, "The user broke the user's knee two winters before 8 May 2023."),
         ("I begin at two and finish at ten.", None, "The user begins at two and finishes at ten."),
+        ("I am afraid of heights.", None, "The user is afraid of heights."),
         ("I take iron in the morning, so remind me.", None, "The user takes iron in the morning."),
         ("My cousin Kai lives in Ulm. She has his desk.", "Otto", "The user's cousin Kai lives in Ulm."),
         (
