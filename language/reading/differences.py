@@ -2,9 +2,8 @@
 
 ``differ`` overrules everybody, a model too. Of any two it compares figures, days, names and units; of two that share
 most of their words also people, polarity, tense, modality, antonyms and swapped roles. A word that stands in the place
-of another keeps such two apart, too, unless a model knows better: ``differ_in_wording``. Of free paraphrases those
-rules are wrong too often: there they count only without a model, as ``may_differ`` does, and few of them,
-``stay_doubtful``, with the entailment network. ``doubts`` are features of the learned comparison.
+of another keeps such two apart, too, unless a model knows better: ``differ_in_wording``. ``doubts`` are features of the
+learned comparison; few of them decide without a model: ``stay_doubtful``.
 """
 
 from __future__ import annotations
@@ -45,14 +44,10 @@ _NEVER_FREE = listed(
 )
 _MOST_LEFT = (1.0, 2.3)
 """The most unaligned weight of each statement, the lower and the higher."""
-_LASTING_DOUBTS = ("hearsay", "most", "going_on", "taste", "reversed", "done_to", "done_by", "being")
-"""The doubts that keep two apart although the entailment network sees no difference: it overlooks such."""
-_DECISIVE_DOUBTS = ("narrowed", "verb", *_LASTING_DOUBTS)
-"""The doubts that keep two statements apart without any model: those that did so rightly in some set of pairs."""
-_TOO_MUCH_LEFT, _TOO_MUCH_LEFT_OF_LONG, _LONG = (2.0, 3.3), (1.3, 3.3), 5
-"""More left over of each keeps them apart where nobody is asked: of long statements any two share something."""
-_MUCH_LEFT = 3.5
-"""Of more left over of one the model with the entailment network has to be sure."""
+_MOST_LEFT_OF_LONG, _LONG = 4.0, 5
+"""The most unaligned weight of two long statements together, and how many content words are long."""
+_LASTING_DOUBTS = ("verb", "kind", "tense", "reversed")
+"""The doubts that keep two apart that share most words, although the entailment network sees no difference."""
 _STATES = re.compile(
     r"\b(?:born|birth\w*|divorc\w+|marri\w+|anniversary|retire\w*|quit|stopp\w+|gave|longer|degree|studied|wed\w*|dead|died"
     r"|late|said|mentioned|told)\b",
@@ -108,33 +103,15 @@ def _has_other_values(pair: Alignment) -> bool:
     return all(pair.unshared_names) or any(first - second and second - first for first, second in values)
 
 
-def may_differ(pair: Alignment) -> bool:
-    """Whether a possible difference keeps them apart that only a model or the entailment network could rule out."""
-    if not pair.is_near and differ_in_wording(pair):
-        return True
-    found = doubts(pair)
-    less, more = sorted(pair.unaligned_weights)
-    most = _TOO_MUCH_LEFT_OF_LONG if _is_long(pair) else _TOO_MUCH_LEFT
-    if less > most[0] or more > most[1] or (less and found["doubt_tense"]):
-        return True
-    return pair.has_swapped_roles or any(found[f"doubt_{kind}"] for kind in _DECISIVE_DOUBTS)
-
-
 def stay_doubtful(pair: Alignment) -> bool:
-    """Whether a possible difference, one of ``may_differ``, keeps them apart whatever the entailment network says.
+    """Whether a possible difference keeps them apart if no language model is asked: all other models overlook it.
 
-    It overlooks some of them, most where few words differ; and of two long statements that share a matter it often says
-    that they are the same.
+    Of two that share most words: one verb, the kind of a thing, tense, or reverse order. Of two long ones: much that is
+    left over, since any two share something.
     """
-    found = doubts(pair)
-    if pair.has_swapped_roles or any(found[f"doubt_{kind}"] for kind in _LASTING_DOUBTS):
-        return True
-    return (pair.is_near or _is_long(pair)) and may_differ(pair)
-
-
-def has_much_left(pair: Alignment) -> bool:
-    """Whether much of one has no counterpart in the other."""
-    return max(pair.unaligned_weights) > _MUCH_LEFT
+    is_left = _is_long(pair) and sum(pair.unaligned_weights) > _MOST_LEFT_OF_LONG
+    found = doubts(pair) if pair.is_near else {}
+    return is_left or any(found.get(f"doubt_{kind}") for kind in _LASTING_DOUBTS)
 
 
 def _is_long(pair: Alignment) -> bool:

@@ -8,8 +8,8 @@ from functools import lru_cache
 from language.backends import get_entailment
 from language.entailment.model import EntailmentUnavailable
 
-CONTRADICT, UNRELATED = "contradict_min", "unrelated_min"
-"""The features that tell how much each contradicts the other, or has little to do with it, as logits."""
+SEEN = "sum", "apart"
+"""What the names of features begin with that are the network's traits."""
 _PER_UNRELATED, _LEAST_ENTAILED = 0.62, 0.4
 """Of texts that don't follow, one logit falls as the other rises, at this rate; of those that do, both are higher."""
 _LEAST_RELATED = -0.65
@@ -74,6 +74,6 @@ def entailed_features(first: str, second: str) -> dict[str, float] | None:
     values = {"unrelated": unrelated, "contradict": contradict, "rather_contradict": contradict - unrelated}
     ends = {name: (float(both.min()), float(both.max())) for name, both in values.items()}
     found = {f"{name}_{end}": ends[name][at] for name in ends for at, end in enumerate(("min", "max"))}
-    for name, seen in (("sum", traits[0] + traits[1]), ("apart", abs(traits[0] - traits[1]))):
+    for name, seen in zip(SEEN, (traits[0] + traits[1], abs(traits[0] - traits[1])), strict=True):
         found |= {f"{name}_{number}": value for number, value in enumerate(seen.tolist())}
     return found

@@ -1,8 +1,8 @@
 """Whether two statements about a person say the same, by linear models.
 
 Their features are ``alignment.features_of``, ``differences.doubts`` and, with the bundled embedder, vector
-similarities. With it, what a first model leaves open is decided by a second one, which also has what the entailment
-network says; as that takes longer than all else, few pairs are given to it. The weights are trained by
+similarities. With it, a second model decides, which also has what the entailment network says; as that takes longer
+than all else, only pairs are given to it that the first one finds possible. The weights are trained by
 ``benchmarks.sameness.train``. The rules of ``differences`` overrule them.
 """
 
@@ -25,26 +25,17 @@ from language.likeness import likeness
 from .abbreviations import spelled_out
 from .alignment import Alignment, features_of
 from .content import Content
-from .differences import differ, differ_in_wording, doubts, has_much_left, may_differ, stay_doubtful
-from .entailed import CONTRADICT, UNRELATED, entailed_features
+from .differences import differ, differ_in_wording, doubts, stay_doubtful
+from .entailed import SEEN, entailed_features
 
 WEIGHTS = Path(__file__).with_name("sameness.npz")
-LEAST_PROBABILITY = 0.2
-"""From this probability on the entailment network is asked: of what the second model finds, the first gives no less.
-
-Of two that share most words, the words tell more of a difference: there the first model has to say "same", too.
-"""
+LEAST_PROBABILITY = 0.02
+"""From this probability on the entailment network is asked: the first model gives less to hardly any duplicate."""
 LEAST_OF_NEAR, LEAST_IN_DOUBT = 0.1, 0.34
 """From these probabilities on a language model is asked about two that share most of their words.
 
 The second: of those that differ in a word, but in no particular.
 """
-SURELY = 0.85
-"""From this probability on two say the same although much of one is left over, as the second model finds."""
-CERTAINLY = 0.95
-"""From this probability on, as the second model finds, two say the same although words left over might tell more."""
-_MOST = {CONTRADICT: 1.3, UNRELATED: 0.8}
-"""Above these logits each contradicts the other, or has little to do with it, whatever the model says."""
 
 
 class EmbeddedStatement(Content):
@@ -103,10 +94,11 @@ class StatementPair:
         One in wording does so where they share most of their words, or where no vectors tell what is meant.
         """
         near = self._alignment.is_near or self._is_worded
-        return self._differs_exactly or (near and differ_in_wording(self._alignment))
+        return self.differs_exactly or (near and differ_in_wording(self._alignment))
 
     @cached_property
-    def _differs_exactly(self) -> bool:
+    def differs_exactly(self) -> bool:
+        """Whether a difference keeps them apart whatever any model says."""
         return differ(self._alignment)
 
     @property
@@ -116,7 +108,7 @@ class StatementPair:
     @property
     def may_be_duplicate(self) -> bool:
         """Whether they may say the same, so that a model should be asked."""
-        if self._differs_exactly or (self._is_worded and self.differs):
+        if self.differs_exactly or (self._is_worded and self.differs):
             return False
         least = LEAST_IN_DOUBT if self.differs else LEAST_OF_NEAR if self._alignment.is_near else 0
         return self.probability >= max(self._weights.ask, least)
@@ -124,19 +116,23 @@ class StatementPair:
     @property
     def is_duplicate(self) -> bool:
         """Whether they say the same, as far as can be decided without a language model."""
-        least = self._weights.same if self._alignment.is_near else LEAST_PROBABILITY
-        is_open = stay_doubtful(self._alignment)
-        is_settled = is_open and (self._alignment.is_near or self._alignment.has_swapped_roles)
-        if self.differs or self.probability < least or is_settled:
+        if self.differs or self.probability < LEAST_PROBABILITY or stay_doubtful(self._alignment):
             return False
         entailed = None if self._is_worded else entailed_features(self.first.text, self.second.text)
         if entailed is None:
-            return self.probability >= self._weights.same and not (is_open or may_differ(self._alignment))
-        if any(entailed[name] > most for name, most in _MOST.items()):
-            return False
+            return self.probability >= self._weights.same
         weights = _load_weights("entailed")
-        enough = CERTAINLY if is_open else SURELY if has_much_left(self._alignment) else weights.same
-        return weights.probability(self.features | entailed) >= enough
+        return weights.probability(self.features_with(entailed)) >= weights.same
+
+    def features_with(self, entailed: Mapping[str, float]) -> dict[str, float]:
+        """The features and the network's.
+
+        Each but the network's traits is there again for two that share most words: there it tells something else.
+        """
+        found = {**self.features, **entailed}
+        near = float(self._alignment.is_near)
+        again = {f"near_{name}": near * value for name, value in found.items() if not name.startswith(SEEN)}
+        return found | again | {"near": near}
 
     @property
     def has_vector_features(self) -> bool:

@@ -8,7 +8,7 @@ from language.entailment.model import EntailmentUnavailable
 from language.reading import entailed
 from language.reading.alignment import Alignment
 from language.reading.content import Content
-from language.reading.differences import differ, may_differ
+from language.reading.differences import differ
 from language.reading.figures import how_often, normalise_figures
 from language.reading.sameness import EmbeddedStatement, StatementPair
 
@@ -63,9 +63,12 @@ def test_two_differ_whoever_says_that_they_are_one(one, other):
         ("Mrs Doyle has a key to the user's flat.", "The user has a key to Mrs Doyle's flat."),
     ],
 )
-def test_two_may_differ_without_a_model(one, other):
-    assert may_differ(read(one, other))
-    assert may_differ(read(other, one))
+@pytest.mark.usefixtures("_meant")
+@pytest.mark.parametrize("network", ["bundled", "off"])
+def test_two_are_not_one_without_a_model(settings, network, one, other):
+    settings.KEEPSAKE_ENTAILMENT = network
+    assert not is_one(one, other)
+    assert not is_one(other, one)
 
 
 @pytest.mark.parametrize(
