@@ -59,7 +59,7 @@ def stands_alone(clause: Clause, kind: str, *, of_user: bool, of_thing: bool) ->
         "of a vital kind": kind in _VITAL or _tells_what_they_are(clause),
         "dated or placed": placed,
         "of a thing": of_thing,
-        "share of the sentence": len(words) / (last - first),
+        "share of the sentence": 1.0 if _is_joined_by_comma(clause) else len(words) / (last - first),
     }
     return _CONSTANT + sum(_WEIGHTS[each] * value for each, value in found.items()) <= _MOST_DOUBT
 
@@ -78,12 +78,22 @@ def _is_past(clause: Clause) -> bool:
     return is_past and all(each.lemma != "have" for each in helpers)
 
 
+def _is_joined_by_comma(clause: Clause) -> bool:
+    """Whether a clause with its own subject "I" is one of several that only commas join: a list about oneself."""
+    before = min(clause.indices) - 1
+    return _says_i(clause) and (before < 0 or clause.parsed.words[before].text in {",", "."})
+
+
+def _says_i(clause: Clause) -> bool:
+    return clause.subject is not None and clause.subject.low == "i"
+
+
 def _is_habit(clause: Clause) -> bool:
-    """Whether it tells what somebody does as a rule: "makes kites", "kept bees", "walked everywhere"."""
+    """Whether it tells what somebody does as a rule: "makes kites", "kept bees"; or what "I am"."""
     finite = [clause.head, *clause.children("aux", "auxpass")]
     is_present = any(each.tag in {"VBZ", "VBP"} for each in finite) and clause.head.tag not in {"VBG", "VBN"}
     if clause.head.lemma in {"be", "have"}:
-        return False
+        return is_present and _says_i(clause) and bool(clause.children("acomp"))
     several = (each for each in clause.children("dobj") if each.tag == "NNS")
     is_general = any(not _DETERMINED & {one.dep for one in clause.parsed.children(each)} for each in several)
     return is_present or is_general or is_habitual(clause) or "everywhere" in clause.lower_words()
