@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice, takewhile
+from itertools import islice, pairwise, takewhile
 
 from language.reading.figures import MONTHS
 from language.reading.lexicon import is_adjective, is_kind_of, is_place, is_word
@@ -31,11 +31,12 @@ _TAIL = re.compile(
     r"at the time|in those days|at some point|at all|any ?more|these days|nowadays|(?-i:, [A-Z]\w+)))+(?=\?)"
 )
 _TOPIC = re.compile(r"(?P<topic>(?:[Yy]our |[Hh]is |[Hh]er )?\w+), (?=(?:what|when|where|who|how|did|does|is|was)\b)")
+_WORTH_KNOWING = r" (?:that )?(?:i|we) should (?:know|remember)[^?]*"
 _VERBLESS = re.compile(
     r"(?i)^(?:(?:and|any|by|what about|how about) )?(?:your |his |her )?(?P<what>\w+(?: (?:or|and) \w+)?)"
-    r"(?: outside of \w+| about you| in the family| (?:i|we) should (?:know|remember)(?: about)?)?\?$"
+    rf"(?: outside of \w+| about you| in the family|{_WORTH_KNOWING})?\?$"
 )
-_HAVING = re.compile(r"(?i)^(?:do|did) (?:you|he|she) have (?:any )?(?P<what>\w+)\?$")
+_HAVING = re.compile(rf"(?i)^(?:do|did) (?:you|he|she) have (?:any )?(?P<what>\w+)(?:{_WORTH_KNOWING})?\?$")
 _TRADES = listed("profession occupation trade job work")
 _STATES = listed("married divorced widowed separated single engaged retired employed unemployed")
 _YOU_TWO = re.compile(r"(?i)\byou (?:two|both|all)\b")
@@ -46,6 +47,10 @@ _DEGREE = re.compile(r"(?i)(?:very|extremely|terribly|really|quite|rather|deeply
 _SENTENCE = re.compile(r"[^.!?\s][^.!?\n]*(?=[.!?\n]|$)")
 _MOST_OF_A_LEAD = 3
 """Words of a sentence before the answer: "Of course."."""
+_ASKS_FOR_THINGS = re.compile(r"(?i)\b(?:what|which)\b(?! (?:do|did|does) \w+ do\b)|\b(?:likes|hobbies)\?")
+_MOST_OF_A_THING = 4
+_OF_THINGS = frozenset({"NOUN", "PROPN", "ADJ", "DET", "CCONJ", "VERB"})
+"""The parts of speech of a sentence that only names things; its verb is a gerund."""
 _DENIED = re.compile(r"(?i)^\W*(?:oh,? )?(?:no|nope|nah|not|never|none|nothing|nobody|neither)\b")
 _HAS_SUBJECT = re.compile(r"(?i)(?:i|he|she|we|they|it|you|there)\b(?! (?:and|or)\b)")
 """The beginning of a sentence that is whole: it needs no parse."""
@@ -97,6 +102,7 @@ def complete_answer(reply: str, text: str, said: str, about: str) -> Iterator[tu
     questions = _QUESTION.findall(reply)
     if not questions or _DENIED.search(said) or takes_leave(said):
         return
+    text = _gathered(text) if _ASKS_FOR_THINGS.search(questions[-1]) else text
     for sentence in islice(_SENTENCE.finditer(text), 2):
         assent = _ASSENT.match(sentence[0])
         start = sentence.start() + (assent.end() if assent else 0)
@@ -109,6 +115,23 @@ def complete_answer(reply: str, text: str, said: str, about: str) -> Iterator[tu
                 return
         if len(sentence[0].split()) > _MOST_OF_A_LEAD:
             return
+
+
+def _gathered(text: str) -> str:
+    """Join the nouns that a text begins with: "Chess. Ice fishing." gives "Chess, ice fishing."."""
+    parsed = parse(text)
+    ends = []
+    for words in parsed.each_sentence() if parsed is not None else ():
+        plain = [each for each in words if each.pos != "PUNCT"]
+        names_things = plain and len(plain) <= _MOST_OF_A_THING and all(each.pos in _OF_THINGS for each in plain)
+        if not names_things or all(each.pos not in _NOMINAL and each.tag != "VBG" for each in plain):
+            break
+        ends.append((words[-1], plain[0]))
+    for (end, _), (_, first) in pairwise(ends):
+        if end.text == ".":
+            begin = first.text.lower() if _is_common(first) and first.low not in PROPER else first.text
+            text = f"{text[: end.start]},{text[end.end : first.start]}{begin}{text[first.end :]}"
+    return text
 
 
 def _ends(text: str, start: int, stop: int) -> Iterator[tuple[int, int]]:

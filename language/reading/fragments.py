@@ -66,7 +66,8 @@ def supply_subjects(parsed: Parsed, about: str | None, reply: str) -> Iterator[t
     is_order = False  # After one, a verb's base form can be another.
     for words in parsed.each_sentence():
         plain = [each for each in words if each.pos not in {"PUNCT", "SYM"}]
-        if not plain or parsed.text[words[-1].start : words[-1].end + 1].rstrip().endswith("?"):
+        is_row = len(words) > 1 and words[1].text in {"-", ":"}  # "Nils - miner"
+        if is_row or not plain or parsed.text[words[-1].start : words[-1].end + 1].rstrip().endswith("?"):
             continue
         root = next((each for each in words if each.head == each.index), words[0])
         said = next((each for each in parsed.children(root) if each.dep in SUBJECTS), None)
@@ -75,8 +76,10 @@ def supply_subjects(parsed: Parsed, about: str | None, reply: str) -> Iterator[t
         # "Died Aug 14": the parser takes the month for the subject.
         own = [each for each in parsed.children(first) if each.dep in SUBJECTS and first.pos != "VERB"]
         age = _AGE.match(parsed.text, words[0].start) if words[0].pos == "NUM" else None
-        if age is not None and subject == "I" and not _OF_NUMBERS.search(reply):
-            yield age.start(), age.end(), f"I am {age['age']}."
+        is_own = subject == "I" or subject.lower().startswith("my ")
+        if age is not None and is_own and not _OF_NUMBERS.search(reply):
+            aged = f"{subject[0].upper()}{subject[1:]} {'am' if subject == 'I' else 'is'} {age['age']}."
+            yield age.start(), age.end(), aged
             continue
         if own or (first is said and first.pos != "VERB"):
             subject, past = _next_subject(parsed, said, root, subject, past=past)

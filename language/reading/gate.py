@@ -51,7 +51,7 @@ _SPOKEN = re.compile(
     r"|\b(?:is|was) the (?:first|second|third|last|other|one)[.!]?$|\bwould (?:one|the|an?|enough|some|no)\b"
     r"|\b(?:had|would|could|should) of (?!course)|^(?-i:[A-Z])\w+s (?:in|at|on|with|to|for) [^,]+, the user\b"
     r"|^the user's [^,]{3,40}, the user (?:is|was|has)\b"
-    r"|^(?:one|two|three|\d+)\b[^,]{0,30}, [^,]+, (?:he|she|it|they|the user)\b"
+    r"|^(?:one|two|three|\d+)\b[^,]{0,30}, [^,]+, (?:he|she|it|they|the user)\b|\w\w\. \d{1,3}\.$"
     r"|^the user (?:(?:cannot|can|could|would|did|does)|(?:loses|drops|misses) the \w+"
     r"|is (?:at work|at home|home|here|there|back|off|away|out|in bed|on the (?:bus|train|phone)))[.!]?$"
 )

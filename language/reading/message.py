@@ -128,9 +128,11 @@ class MessageReader(StatementBuilder):
         past = head.tag in {"VBD", "VBZ", "VBN", "VBG"} or any(
             each.tag in {"VBD", "VBZ", "MD"} for each in clause.children("aux", "auxpass")
         )
-        before = {each.dep for each in clause.parsed.children(head) if each.index < head.index}
+        left = [each for each in clause.parsed.children(head) if each.index < head.index]
+        before = {each.dep for each in left}
         strange = head.low == "is" and self.last_person in {None, self.cast.user}
-        if not past or strange or before & {"compound", "amod", "dep", "acomp"}:
+        is_row = any(each.text == "-" for each in left)  # "Sven - emigrated in 1950."
+        if not past or strange or is_row or before & {"compound", "amod", "dep", "acomp"}:
             return None, False
         if previous is not None or self.last_person is not None:
             user = self.cast.user if self.defaults_to_user and not self.cast.mentioned_now else None
@@ -142,7 +144,7 @@ class MessageReader(StatementBuilder):
         if asked:
             low = asked[-1].lower()
             if low == "you":
-                return self.cast.user, True
+                return (None if head.tag == "VBZ" else self.cast.user), True
             near = [self.cast.focus, *reversed(self.cast.mentioned_before)]
             gender = PRONOUNS.get(low)
             fitting = (each for each in near if each is not None and gender is not None and each.fits(gender))

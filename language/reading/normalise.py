@@ -12,6 +12,7 @@ from language.reading.figures import THOUSANDS
 from language.reading.learners import LEARNERS
 from language.reading.lexicon import is_word
 from language.reading.notes import OWN_NOTES, expand_notes
+from language.reading.rows import expand_rows
 from language.reading.words import CASUAL_SPELLINGS, ENGLISH, KIN, PETS, PROPER, listed
 
 MASK = "Xquote"
@@ -252,13 +253,21 @@ def is_casual(texts: Sequence[str]) -> bool:
 
 
 def normalise(
-    text: str, names: Collection[str], *, casual: bool, about: str = "", own: bool = False, reply: str = ""
+    text: str,
+    names: Collection[str],
+    *,
+    casual: bool,
+    about: str = "",
+    own: bool = False,
+    reply: str = "",
+    notes_of: str = "",
 ) -> Normalised:
     """Normalise a text for the parser.
 
     ``names`` are known names in lower case. ``casual`` enables the corrections for ``is_casual`` writers. ``about`` is
     the subject added to biographical notes without one ("Trained as a pharmacist."), or empty. ``own``: such notes are
     about the user ("Allergic to nuts.") until another person is mentioned. ``reply``: what the assistant said before.
+    ``notes_of``: whom labelled rows are about, as far as known: "I", "He" or "She".
     """
     mended = Normalised.of(text.translate(_TRANSLATED))
     _mask(mended)
@@ -311,8 +320,10 @@ def normalise(
     mended.replace(re.compile(r"(?:(?<=[.!?] )|^)[a-z]"), lambda match: match.group().upper())
     mended.replace(_SAID_OF_QUOTE, lambda match: f"{match['who'] or about or 'I'} used to say {match['quote']}")
     mended.edit(list(split_lists(mended.text)))
+    mended.edit(list(expand_rows(mended.text, notes_of, reply)))
     mended.edit(complete_answer(reply, mended.text, text, about or ("I" if own else "")))
-    mended.edit(list(expand_notes(mended.text, about or ("I" if own else ""), about)))
+    subject = "I" if notes_of == "I" else about or ("I" if own else "")
+    mended.edit(list(expand_notes(mended.text, subject, about)))
     # Without a full stop, the parser takes the last noun for a verb.
     mended.replace(re.compile(r"(?<=\w)\Z"), ".")
     return mended

@@ -8,7 +8,7 @@ from itertools import takewhile
 
 from language.reading.inflection import inflect_third_person, past_of
 from language.reading.parse import NOUN_SUBJECTS, Parsed, Word, parse
-from language.reading.words import listed
+from language.reading.words import KIN_PLURALS, listed
 
 _YOURS = {"your": "my", "yours": "mine", "yourself": "myself"}
 _OF_MINE = {"are": "am", "'re": "am", "were": "was"}
@@ -58,7 +58,7 @@ class QuestionParts:
             return cls(parsed, gap, auxiliary, [], after)
         named = {each.index for each in parsed.subtree(subject)} if subject is not None else set()
         own = list(takewhile(lambda each: each.index in named, after))
-        understood = own and (gap or all(each.low != "or" for each in after))
+        understood = own and (gap or all(each.low != "or" or parsed.head(each).low in KIN_PLURALS for each in after))
         return cls(parsed, gap, auxiliary, own, after[len(own) :]) if understood else None
 
     @property

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from language.reading.asked import find_asked
 from language.reading.notes import is_label
+from language.reading.rows import is_row
 from language.reading.words import ENGLISH, KIN, listed
 
 MAX_LIST_LINES = 8
@@ -95,7 +96,7 @@ def _blank_unless_own(match: re.Match[str]) -> str:
         return line.replace(":", ".", 1)
     if (who in _OWN_HEADINGS or _is_heading(words)) and _FIRST_PERSON.search(said):
         return " " * (len(line) - len(said)) + said
-    if is_label(who):
+    if is_label(who) or (is_row(line.strip()) and not _FIRST_PERSON.search(said)):
         return line
     return _blank(match)
 

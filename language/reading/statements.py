@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from language.base import ExtractionRequest, Utterance
 from language.reading.asked import RememberRequest, find_asked
 from language.reading.clauses import splices
+from language.reading.echoes import whole_question
 from language.reading.filters import doubts_previous, is_prompt_injection
 from language.reading.foreign import is_foreign
 from language.reading.fragments import subject_asked_about, supply_subjects
@@ -44,6 +45,12 @@ _NEVER_MIND = re.compile(
     r"(?:never ?mind|stop remembering (?:that|this|it)|scratch that|(?:i'?m |i was |i am )?(?:just |"
     r"only )?(?:kidding|joking))\b"
 )
+_NOBODY_NAMED = re.compile(
+    r"(?:^|[.!?] )(?!(?:Did|Do|Does|Is|Are|Was|Were|Ha[sd]|Have|Can|Could|Wh\w+|How|Would|Will)\b)[A-Z][\w'-]*"
+    r"(?: [a-z][\w'-]*){0,3}\?\s*$"
+)
+"""A question like "Any pets?"."""
+_ASKS_AGE = re.compile(r"(?i)\bhow old was\b|\bat what age\b")
 _WITHHELD = "[withheld]"
 _MOST_RETRACTION_WORDS = 8
 _MOST_ROUNDS = 3
@@ -90,8 +97,11 @@ class _BatchReader:
         names |= {person.name.lower() for person in self.cast.others}
         self.names = names | self.cast.legacy_names | {request.user_name.strip().lower()}
         self.dropped: Counter[str] = Counter()
-        self.reply = ""
+        self.reply = self.question = ""
         self.topic = "I" if self.cast.legacy is None else ""
+        self.asked = ""  # Whom the assistant asked about last.
+        self.is_of_other = False  # Whether the last statement was about somebody else than the user or the legacy.
+        self.deceased: Person | None = None
         self.refusals = _find_refusals(request.messages)
         self.refused: dict[int, list[str]] = {}
         for place, passage in (each for refusal in self.refusals.values() for each in refusal.passages):
@@ -101,11 +111,14 @@ class _BatchReader:
         batches: list[list[ReadStatement]] = []
         for message in self.request.messages:
             if message.role == "assistant":
-                self.reply = message.content
+                self.reply = whole_question(message.content, self.question, self.cast.legacy_names)
+                self.question = self.reply if "?" in self.reply else self.question
             if message.role != "user":
                 continue
             asked = subject_asked_about(self.reply)
-            about = asked if asked is not None else self.topic
+            alone = asked is None and _NOBODY_NAMED.search(self.reply) is not None
+            about = asked if asked is not None else (alone and self.asked) or self.topic
+            self.asked = asked or (self.asked if alone else "")
             self.cast.next_message(self.reply, about)
             said = self._message(message, about)
             if said is None:
@@ -147,10 +160,12 @@ class _BatchReader:
             return None if len(text.split()) <= _MOST_RETRACTION_WORDS else []
         topic = about or (self.cast.elided_subject(text) if subject_asked_about(self.reply) is None else "")
         own = topic == "I"
+        strays = self.is_of_other and subject_asked_about(self.reply) is None  # Notes are of the user or the legacy.
         noted = topic if topic in {"He", "She"} else ""
         casual = self.casual or is_casual([text.strip()])
         names = self.names | {person.name.lower() for person in self.cast.others if person.name}
-        normalised = normalise(text, names, casual=casual, about=noted, own=own, reply=self.reply)
+        notes_of = "I" if strays else about
+        normalised = normalise(text, names, casual=casual, about=noted, own=own, reply=self.reply, notes_of=notes_of)
         parsed = parse(normalised.text)
         for _ in range(_MOST_ROUNDS):
             edits = sorted(splices(parsed)) or list(supply_subjects(parsed, topic, self.reply)) if parsed else []
@@ -162,6 +177,7 @@ class _BatchReader:
             self.dropped["not parsed"] += 1
             return []
         reader = MessageReader(self.cast, message, normalised, self.reply, self.dropped, defaults_to_user=own)
+        reader.deceased = self.deceased if _ASKS_AGE.search(self.reply) else None
         done: list[list[ReadStatement]] = []
         order, before = None, ""
         for first, last in parsed.sentences:
@@ -181,7 +197,9 @@ class _BatchReader:
                 done[-1:] = [[replace(one, is_explicit=True) for one in each] for each in done[-1:]]
                 continue
             done.append(list(reader.sentence(parsed, first, last, order)))
-        self.topic = _topic(reader.last_person) or topic
+        if reader.last_person is not None:
+            self.is_of_other = reader.last_person.role == "other"
+        self.topic, self.deceased = _topic(reader.last_person) or topic, reader.deceased
         # What is said beside a yes to the question whether something may be kept puts it right.
         agrees = asks_to_keep(self.reply) and begins_with_yes(text) and not says_yes(text)
         said = [replace(one, is_explicit=one.is_explicit or agrees) for each in done for one in each]
