@@ -5,6 +5,7 @@ One transaction, so a killed worker changes nothing, and the next one starts aga
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
@@ -138,6 +139,7 @@ def erasure_end(erasure: Erasure, removed: Counter[str]) -> None:
     locked.save(update_fields=["removed", "state", "done_at"])
 
 
+_ONLY_MARKS = rf"^({re.escape(MARK)}\s*)+$"
 _FINGERPRINT_ONLY = {"embedding": None, "embedding_model": "", "traces": "", "version": None}
 """What erasure leaves of a suppression: only the same words are refused then."""
 
@@ -253,7 +255,7 @@ class _Erasing:
             self.removed["withheld"] += words_erase(rows)
             forget_erased_redactions(self.user_id, ids)
             # Of what only repeated it, the names of those of whom nothing is left.
-            Message.objects.filter(pk__in=ids, content=MARK).update(speaker="")
+            Message.objects.filter(pk__in=ids, content__regex=_ONLY_MARKS).update(speaker="")
         erased_words_suppress(self.write, self.user_id, self.stated)
         for evidence in (MemoryEvidence, FactEvidence, ProposalEvidence, PlaceMention):
             self._delete(evidence._base_manager.filter(message__in=self.extent.messages))

@@ -31,7 +31,11 @@ def test_the_speaker_of_an_erased_message_goes_and_of_what_only_repeated_it(api,
     said = "I sailed to Zornipalm island with Otto."
     messages = [
         {"role": "user", "speaker": "Zornipalm", "content": said},
-        {"role": "assistant", "speaker": "Zornipalm", "content": "You sailed to Zornipalm island with Otto."},
+        {
+            "role": "assistant",
+            "speaker": "Zornipalm",
+            "content": "You sailed to Zornipalm island with Otto. Otto sailed!",
+        },
         {"role": "user", "speaker": "Ines", "content": "It rains."},
     ]
     (first, *_) = post(client, f"{TALKS}{talk}/messages/", {"messages": messages}).json()["messages"]
