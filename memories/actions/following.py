@@ -72,8 +72,8 @@ def memories_follow_refusal(write: LedgerWrite, user_id: UUID, heard: HeardRefus
 
     These are memories with evidence only in the withheld words, equal ones added since, and those that the person
     names: one memory, or all about a topic if they ask for that. What they confirmed, learned from the same words,
-    stays if it has no word of what they name. If an agent relays the refusal, those that the person decided about wait
-    for them, and so do other agents'.
+    stays if it has no word of what they name, but another memory has. If an agent relays the refusal, those that the
+    person decided about wait for them, and so do other agents'.
     """
     present = _present(user_id)
     withheld = Withheld.objects.because_of(heard.cause.type, [heard.cause.id])
@@ -81,9 +81,10 @@ def memories_follow_refusal(write: LedgerWrite, user_id: UUID, heard: HeardRefus
     behind = MemoryEvidence.objects.filter(version__user_id=user_id, version__recorded_to__isnull=True)
     others = behind.exclude(pk__in=list(quotes)).values("version__memory")
     learned = present.filter(pk__in=behind.filter(pk__in=list(quotes)).values("version__memory")).exclude(pk__in=others)
-    gone = {memory.pk: memory for memory in learned if not _is_beside(memory, heard)}
-    gone |= {memory.pk: memory for memory in _noted_since(present, heard.since, heard.said)}
-    gone |= {memory.pk: memory for memory in _named(present, heard)}
+    named = {each.pk: each for each in [*(one for one in learned if _has_named(one, heard)), *_named(present, heard)]}
+    # Where none is named, the words were found by what they mean: "my birthday", "born on 4 May".
+    gone = {each.pk: each for each in learned if each.reviewed_at is None or not (heard.named and named)}
+    gone |= {memory.pk: memory for memory in _noted_since(present, heard.since, heard.said)} | named
     agent = heard.relayed_by
     for memory in gone.values():
         if agent is None or writing.is_undecided(memory, agent.agent_id):
@@ -104,10 +105,8 @@ def memories_follow_refusal(write: LedgerWrite, user_id: UUID, heard: HeardRefus
             )
 
 
-def _is_beside(memory: Memory, heard: HeardRefusal) -> bool:
-    """Whether the person confirmed a memory, and names something else that its source says."""
-    confirmed = memory.reviewed_at is not None and bool(heard.named)
-    return confirmed and heard.named.isdisjoint(lemmas(as_of_user(memory.content, acting_name())))
+def _has_named(memory: Memory, heard: HeardRefusal) -> bool:
+    return not heard.named.isdisjoint(lemmas(as_of_user(memory.content, acting_name())))
 
 
 def _named(present: MemoryQuerySet, heard: HeardRefusal) -> list[Memory]:

@@ -106,3 +106,13 @@ def test_what_the_question_left_out_can_be_refused_beside_a_yes(tell, answer):
         remembered() == ["The user's sister Karin lives in Kiel with the user's sister's wife Meike."] or remembered()
     )
     assert "bakery" not in record()
+
+
+def test_what_is_named_by_its_meaning_is_forgotten_after_a_yes_as_well(tell):
+    """Reproduction: "I keep nothing of that", and only the words went; the memory stayed in every prompt."""
+    tell("I was born on 12/03/1988 in Bremen.")
+    tell("yes")
+    assert remembered() == ["The user was born on 12/03/1988 in Bremen."]
+    assert tell("forget my birthday") == NOT_KEPT
+    assert remembered() == []
+    assert "1988" not in record()
