@@ -31,6 +31,7 @@ from language.reading.refusals import (
     corrects_asked,
     leaves_open,
     lemmas,
+    may_correct,
     names_what_was_said,
     says_yes,
 )
@@ -75,12 +76,14 @@ def agrees_in_words(conversation_id: UUID, content: str, index: int | None = Non
 
     "Yes, but she's a dentist", "no, on Tuesday". ``index``: that of the answer if it is saved already.
     """
+    agrees = begins_with_yes(content) and not says_yes(content)
+    if "?" in content or not (agrees or may_correct(content)):
+        return False
     before = Message.objects.filter(conversation_id=conversation_id).order_by("-index")
     before = before if index is None else before.filter(index__lt=index)
     role, question = before.values_list("role", "content").first() or ("", "")
-    if "?" in content or role in {"", Message.Role.USER} or not asks_to_keep(question):
-        return False
-    return corrects_asked(question, content) or (begins_with_yes(content) and not says_yes(content))
+    is_asked = role not in {"", Message.Role.USER} and asks_to_keep(question)
+    return is_asked and (agrees or corrects_asked(question, content))
 
 
 def _left_open(conversation_id: UUID, index: int) -> Message | None:
