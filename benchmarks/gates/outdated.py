@@ -2,9 +2,9 @@
 
 Each line of ``outdated.tsv`` has a label (``kept`` or ``replaced``), a memory and a later message. Negative pairs are
 added: each message with other memories, and ordinary talk with any memory. A ridge regression on the vectors comes
-first; a logistic regression weighs its score with the cues of the grammar. A second model, which also has what the
-entailment network sees, is fitted likewise on the labelled pairs and the nearest added ones. With ``--check`` nothing
-is written, and the cross-validated results are printed (folds of neighbouring lines).
+first, and chooses the likeliest other memory of each message. A second one, which also has what the entailment network
+sees, is fitted on the labelled pairs and those. A logistic regression weighs the score of each with the cues of the
+grammar. With ``--check`` nothing is written, and the cross-validated results are printed (folds of neighbouring lines).
 """
 
 from __future__ import annotations
@@ -19,24 +19,25 @@ from numpy.typing import NDArray
 from language.base import Vectors
 from language.embedders.e5.embedder import BundledEmbedder
 from language.entailment.model import EntailmentModel
-from language.reading.outdated import WEIGHTS, read_entailment
-from language.reading.outdated_cues import CUES, cues_of
+from language.reading.outdated import WEIGHTS, told_by
+from language.reading.outdated_cues import cues_of
 
 HERE = Path(__file__).parent
 OTHERS, OF_TALK = 4, 2
 """How many other memories each message is paired with, and each sentence of ordinary talk."""
 COUNT_OF_OTHERS = 0.5
 """What an added pair counts for, beside 1 for a line of the file."""
-RIDGE, RIDGE_JUDGED, SHRINK = 8_000.0, 2_000.0, 2.0
+RIDGE, RIDGE_JUDGED, SHRINK = 8_000.0, 4_000.0, 2.0
 STEPS = 20
 """Newton steps of the logistic regression."""
-ALIKE = 0.97
-"""The cosine from which another memory is taken for the same one."""
-FOLDS, FOLD_LINES = 6, 20
+SAME, ALIKE, AMONG = 0.97, 0.9, 60
+"""The cosines from which another memory is taken for the same one, and for one that the message may outdate as well,
+and among how many other memories the likeliest is looked for."""
+FOLDS, FOLD_LINES = 4, 20
 
 
 class Pairs(NamedTuple):
-    """Features of pairs (n, 1920), their labels -1 or 1, what each counts for, and the line of its message, or -1."""
+    """Features of pairs (n, width), their labels -1 or 1, what each counts for, and the line of its message, or -1."""
 
     features: Vectors
     labels: Vectors
@@ -44,39 +45,57 @@ class Pairs(NamedTuple):
     lines: Vectors
 
 
-class Weighed(NamedTuple):
-    """The labelled pairs, and each message with the nearest of its other memories: cues, places, and both texts."""
+class Read(NamedTuple):
+    """The memories and messages of the labelled lines, then ordinary talk, and what the embedder sees in them."""
 
-    cues: Vectors
-    places: NDArray[np.int64]
-    texts: list[tuple[str, str]]
+    labels: Vectors
+    memories: list[str]
+    said: list[str]
+    known: Vectors
+    vectors: Vectors
+    traits: Vectors
+
+    def pairs(self, said: NDArray[np.int64], about: NDArray[np.int64]) -> Pairs:
+        """Return pairs of messages and memories by their places, the labelled ones first."""
+        told, known, count = self.vectors[said], self.known[about], len(self.memories)
+        features = np.concatenate([told, self.traits[said], told * known], axis=1)
+        labels, counts = (np.full(len(said), each, dtype=np.float32) for each in (-1.0, COUNT_OF_OTHERS))
+        labels[:count], counts[:count] = self.labels, 1.0
+        return Pairs(features, labels, counts, np.where(said < count, said, -1))
 
 
-def gather() -> tuple[Pairs, Weighed]:
-    """Embed the labelled pairs and the added ones; return them, and those that are weighed, the labelled ones first."""
-    embedder, random = BundledEmbedder(), np.random.default_rng(0)
-    lines = [line.split("\t") for line in (HERE / "outdated.tsv").read_text(encoding="utf-8").splitlines() if line]
+def gather() -> Read:
+    """Read and embed the labelled lines and ordinary talk."""
+    embedder = BundledEmbedder()
+    rows = [line.split("\t") for line in (HERE / "outdated.tsv").read_text(encoding="utf-8").splitlines() if line]
     talk = [line for line in (HERE / "talk.txt").read_text(encoding="utf-8").splitlines() if line]
-    memories = embedder.embed_passages([memory for _, memory, _ in lines])
-    vectors, traits = embedder.read_passages([*(message for *_, message in lines), *talk])
-    count = len(lines)
+    labels = np.array([1.0 if label == "replaced" else -1.0 for label, *_ in rows])
+    memories, said = [memory for _, memory, _ in rows], [*(message for *_, message in rows), *talk]
+    return Read(labels, memories, said, embedder.embed_passages(memories), *embedder.read_passages(said))
+
+
+def at_random(read: Read) -> Pairs:
+    """Return the labelled pairs, and each message and sentence of talk with other memories."""
+    count, random = len(read.memories), np.random.default_rng(0)
     said = np.concatenate([np.arange(count), np.repeat(np.arange(count), OTHERS)])
     about = np.concatenate([np.arange(count), random.integers(count, size=count * OTHERS)])
-    others = (np.arange(len(said)) < count) | ((memories[said] * memories[about]).sum(axis=1) < ALIKE)
-    said = np.concatenate([said[others], np.repeat(np.arange(count, len(vectors)), OF_TALK)])
-    about = np.concatenate([about[others], random.integers(count, size=len(talk) * OF_TALK)])
-    labels, counts = np.full(len(said), -1.0), np.full(len(said), COUNT_OF_OTHERS)
-    labels[:count] = [1.0 if label == "replaced" else -1.0 for label, *_ in lines]
-    counts[:count] = 1.0
-    features = np.concatenate([vectors[said], traits[said], vectors[said] * memories[about]], axis=1)
-    near = (vectors[said] * memories[about]).sum(axis=1)
-    added = np.arange(count, len(said))
-    nearest = [own[near[own].argmax()] for line in range(count) if (own := added[said[added] == line]).size]
-    places = np.concatenate([np.arange(count), np.array(nearest, dtype=int)])
-    texts = [(lines[about[place]][1], lines[said[place]][2]) for place in places]
-    found = (cues_of(message, memory) for memory, message in texts)
-    cues = np.stack([each.values if each is not None else np.zeros(CUES, dtype=np.float32) for each in found])
-    return Pairs(features, labels, counts, np.where(said < count, said, -1)), Weighed(cues, places, texts)
+    others = (np.arange(len(said)) < count) | ((read.known[said] * read.known[about]).sum(axis=1) < SAME)
+    said = np.concatenate([said[others], np.repeat(np.arange(count, len(read.said)), OF_TALK)])
+    about = np.concatenate([about[others], random.integers(count, size=(len(read.said) - count) * OF_TALK)])
+    return read.pairs(said, about)
+
+
+def nearest(read: Read, slopes: Vectors) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the places of the labelled pairs, and of each message with the likeliest of ``AMONG`` other memories."""
+    count, random = len(read.memories), np.random.default_rng(1)
+    about = list(range(count))
+    both = slopes[-BundledEmbedder.dimensions :]
+    for place, told in enumerate(read.vectors):
+        others = random.choice(count, AMONG, replace=False)
+        if place < count:
+            others = others[read.known[others] @ read.known[place] < ALIKE]
+        about.append(int(others[(read.known[others] @ (told * both)).argmax()]))
+    return np.concatenate([np.arange(count), np.arange(len(read.said))]), np.array(about)
 
 
 def fit(pairs: Pairs, ridge: float = RIDGE) -> tuple[Vectors, float]:
@@ -85,18 +104,19 @@ def fit(pairs: Pairs, ridge: float = RIDGE) -> tuple[Vectors, float]:
     scaled = (pairs.features - mean) / spread
     weighed = scaled * pairs.counts[:, None]
     middle = float((pairs.labels * pairs.counts).sum() / pairs.counts.sum())
-    slopes = weighed.T @ scaled + ridge * np.eye(scaled.shape[1])
+    slopes = weighed.T @ scaled + ridge * np.eye(scaled.shape[1], dtype=np.float32)
     found = np.linalg.solve(slopes, weighed.T @ (pairs.labels - middle)) / spread
     return found, float(middle - mean @ found)
 
 
-def unseen_scores(pairs: Pairs, ridge: float = RIDGE) -> NDArray[np.float64]:
-    """Return the score of each pair by a regression without its message's fold; pairs of talk are in all."""
-    fold = np.where(pairs.lines >= 0, pairs.lines // FOLD_LINES % FOLDS, -1)
-    scores = np.zeros(len(fold))
+def unseen_scores(pairs: Pairs, scored: Pairs, ridge: float = RIDGE) -> NDArray[np.float64]:
+    """Return the scores of pairs by regressions without their message's fold; pairs of talk are in all."""
+    fold, scored_fold = (np.where(each.lines >= 0, each.lines // FOLD_LINES % FOLDS, -1) for each in (pairs, scored))
+    scores = np.zeros(len(scored_fold))
     for number in range(FOLDS):
         weights, bias = fit(Pairs(*(each[fold != number] for each in pairs)), ridge)
-        scores[fold == number] = pairs.features[fold == number] @ weights + bias
+        scores[scored_fold == number] = scored.features[scored_fold == number] @ weights + bias
+        scores[scored_fold == -1] += (scored.features[scored_fold == -1] @ weights + bias) / FOLDS
     return scores
 
 
@@ -132,17 +152,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true")
     is_check = parser.parse_args().check
-    pairs, (cues, places, texts) = gather()
-    entailed = read_entailment(EntailmentModel(), texts)
-    weighed = Pairs(*(each[places] for each in pairs))
-    judged = weighed._replace(features=np.concatenate([weighed.features, entailed], axis=1))
-    scores, judged_scores = unseen_scores(pairs)[places], unseen_scores(judged, RIDGE_JUDGED)
+    read = gather()
+    pairs = at_random(read)
+    fitted = fit(pairs)
+    said, about = nearest(read, fitted[0])
+    texts = [(read.memories[memory], read.said[message]) for message, memory in zip(said, about, strict=True)]
+    cues = np.stack([told_by(cues_of(message, memory)) for memory, message in texts])
+    weighed = read.pairs(said, about)
+    seen = EntailmentModel().see_pairs(texts)
+    judged = weighed._replace(features=np.concatenate([weighed.features, read.known[about], seen], axis=1))
+    scores = unseen_scores(pairs, weighed)
+    judged_scores = unseen_scores(judged, judged, RIDGE_JUDGED)
     told = cues, weighed.labels, weighed.counts
     if is_check:
         check(scores, *told, weighed.lines)
         check(judged_scores, *told, weighed.lines)
         return
-    slopes, bias, by_cues = _weighed(fit(pairs), weigh(scores, *told))
+    slopes, bias, by_cues = _weighed(fitted, weigh(scores, *told))
     width = BundledEmbedder.dimensions
     parts = {
         "vector": slopes[:width],

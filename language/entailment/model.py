@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib import resources
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ import numpy as np
 import structlog
 
 from language.base import LanguageError, Vectors
-from language.entailment import TRAITS
+from language.entailment import CLASSES, TRAITS
 from language.networks.loaded import LoadedOnce
 from language.networks.turns import turn
 
@@ -47,17 +47,36 @@ class EntailmentModel:
         contradict each other; if the first entails the second, both are about 0. And of shape (len(pairs), 384): what
         the network saw, for models of our own. Raises EntailmentUnavailable.
         """
-        classes = np.empty((len(pairs), 2), dtype=np.float32)
-        traits = np.empty((len(pairs), TRAITS), dtype=np.float32)
+        read = [(classes, traits) for classes, traits, *_ in self._each(pairs)]
+        return (
+            np.array([classes for classes, _ in read], dtype=np.float32).reshape(-1, CLASSES),
+            np.array([traits for _, traits in read], dtype=np.float32).reshape(-1, TRAITS),
+        )
+
+    def see_pairs(self, pairs: Sequence[tuple[str, str]]) -> Vectors:
+        """Return all that the network sees in pairs, for models of our own: (len(pairs), 1154).
+
+        The classes and the traits of ``read_pairs``, and the mean of what it sees of each text. Raises
+        EntailmentUnavailable.
+        """
+        read = [
+            np.concatenate([classes, traits, within[1 : middle + 1].mean(axis=0), within[middle + 1 :].mean(axis=0)])
+            for classes, traits, within, middle in self._each(pairs)
+        ]
+        return np.array(read, dtype=np.float32).reshape(-1, CLASSES + 3 * TRAITS)
+
+    def _each(self, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[Vectors, Vectors, Vectors, int]]:
+        """Yield what the network returns for each pair, and the place of the token between its texts."""
         tokenizer, network = self._model.get()
-        for number, (first, second) in enumerate(pairs):
+        for first, second in pairs:
             try:
                 with turn():
-                    classes[number], traits[number] = network.read(tokens_of(tokenizer, first, second))
+                    tokens = tokens_of(tokenizer, first, second)
+                    seen = network.read(tokens)
             except Exception as error:  # The runtime's errors have no class in common.
                 log.error("entailment_failed", cause=type(error).__name__)  # What it says may quote the text.
                 raise EntailmentUnavailable(f"The entailment network failed: {type(error).__name__}") from error
-        return classes, traits
+            yield *seen, tokens.index(_BETWEEN)
 
 
 def tokens_of(tokenizer: SentencePieceProcessor, first: str, second: str) -> list[int]:

@@ -13,12 +13,11 @@ import numpy as np
 from onnx import TensorProto, helper
 
 from language.base import Vectors
-from language.entailment import TRAITS
+from language.entailment import CLASSES, TRAITS, WITHIN
 from language.entailment.weights import Weights
 from language.networks.graph import RUNTIME_DOMAIN, Graph
 
 MOST_TOKENS = 128
-CLASSES = 2
 _LAYERS = 12
 _HEADS = 6
 _SIZE = TRAITS // _HEADS
@@ -42,25 +41,27 @@ class Network:
             [
                 helper.make_tensor_value_info("traits", TensorProto.FLOAT, [TRAITS]),
                 helper.make_tensor_value_info("classes", TensorProto.FLOAT, [CLASSES]),
+                helper.make_tensor_value_info("within", TensorProto.FLOAT, ["tokens", TRAITS]),
             ],
         )
         self._words = weights.words
 
-    def read(self, tokens: list[int]) -> tuple[Vectors, Vectors]:
-        """Return the classes and the traits of a pair from its tokens, at most ``MOST_TOKENS``.
+    def read(self, tokens: list[int]) -> tuple[Vectors, Vectors, Vectors]:
+        """Return the classes, the traits and the inner vectors of a pair's tokens, of which there are at most 128.
 
-        Shapes (2,), logits: the texts have little to do with each other, they contradict each other; and (384,).
+        Shapes (2,), logits: the texts have little to do with each other, they contradict each other; (384,); and
+        (tokens, 384), after ``WITHIN`` layers.
         """
         places = np.arange(len(tokens))
         distances = places[:, np.newaxis] - places + MOST_TOKENS - 1
-        classes, traits = self._session.run(
-            ["classes", "traits"],
+        classes, traits, within = self._session.run(
+            ["classes", "traits", "within"],
             {
                 "words": self._words.vectors(tokens),
                 "distances": np.broadcast_to(distances, (_HEADS, *distances.shape)),
             },
         )
-        return classes, traits
+        return classes, traits, within
 
 
 class _Encoder(Graph):
@@ -76,6 +77,8 @@ class _Encoder(Graph):
         value = self._normalised("words", "embeddings")
         for layer in range(_LAYERS):
             value = self._layer(value, f"encoder.layer.{layer}.")
+            if layer + 1 == WITHIN:
+                self.node("Identity", value, outputs=["within"])
         rows = self.constant("rows", np.array([0]))
         first = self.node("Gemm", self.node("Gather", value, rows, axis=0), *self._head("pooler.dense"))
         pooled = self.node("Gelu", first, domain=RUNTIME_DOMAIN)

@@ -17,21 +17,23 @@ import numpy as np
 from language.backends import get_embedder, get_entailment
 from language.base import EmbedderUnavailable, Vectors
 from language.embedders.e5.embedder import BundledEmbedder
-from language.entailment.model import EntailmentModel, EntailmentUnavailable
+from language.entailment.model import EntailmentUnavailable
 
-from .outdated_cues import Cues, cues_of
+from .ending import ended
+from .outdated_cues import CUES, Cues, cues_of
 from .questions import is_question
 from .sentences import Sentence, split_sentences
 from .states import states_over
 from .stems import content_prefixes
 
 WEIGHTS = Path(__file__).with_name("outdated.npz")
-LEAST, SURE, SURE_OF_END = 0.5, 0.75, 0.9
-"""Minimum scores: for asking whether a memory still holds, for putting a new value, and for saying that it ended."""
-LEAST_JUDGED, _MOST_JUDGED = -1.5, 2
+LEAST, SURE, SURE_OF_ALL = 0.3, 1.0, 2.5
+"""Minimum scores: for asking whether a memory still holds, for rewording it, and for saying that it ended where the
+grammar of the message has nothing of the memory, or doubts it."""
+LEAST_LIKELY, _MOST_JUDGED = -2.0, 2
 """From which score of the first model on the second one judges, and at most how many: each takes some 15 ms."""
 _MOST_NEAR = 3
-"""How many memories at most are considered for a passage: those with the highest scores of the vectors alone."""
+"""How many memories at most are considered for a passage: those with the highest scores of the first model."""
 _MOST_SENTENCES, _MOST_WORDS = 3, 40
 """Maximum length of the passages that are scored: a change often takes two sentences."""
 
@@ -94,57 +96,60 @@ def outdated(said: str, memories: Sequence[str], vectors: Sequence[Vectors | Non
     places, known = list(by_place), np.stack(list(by_place.values()))
     alone = told @ weights["vector"] + traits @ weights["traits"] + weights["bias"]
     scores = alone[:, None] + (told * weights["both"]) @ known.T
-    entailment = get_entailment()
-    least = LEAST if entailment is None else LEAST_JUDGED
-    most = float(np.maximum(weights["cues"], 0).sum())
+    nearest = ((number, which) for number in range(len(passages)) for which in np.argsort(-scores[number])[:_MOST_NEAR])
+    likely = sorted((-float(scores[at]), at) for at in nearest if scores[at] >= LEAST_LIKELY)[:_MOST_JUDGED]
     found = []
-    for number, passage in enumerate(passages):
-        for which in np.argsort(-scores[number])[:_MOST_NEAR]:
-            memory, score = memories[places[which]], float(scores[number, which])
-            cues = cues_of(passage, memory) if score + most >= least else None
-            if cues is not None and (score := score + float(cues.values @ weights["cues"])) >= least:
-                seen = np.concatenate([told[number], traits[number], told[number] * known[which]])
-                found.append(_Candidate(places[which], memory, passage, cues, seen, score))
-    found = sorted(found, key=lambda each: -each.score)[:_MOST_JUDGED]
-    if entailment is not None and found:
-        found = _judged(entailment, found, weights)
-    best = max(found, key=lambda each: each.score, default=None)
+    for minus, (number, which) in likely:
+        memory, passage = memories[places[which]], passages[number]
+        seen = np.concatenate([told[number], traits[number], told[number] * known[which], known[which]])
+        found.append(_Candidate(places[which], memory, passage, cues_of(passage, memory), seen, -minus))
+    best = max(_judged(found, weights), key=lambda each: each.score, default=None)
     if best is None or best.score < LEAST:
         return None
-    sure = SURE_OF_END if best.cues.wording is None else SURE
-    is_sure = best.score >= sure and not best.cues.is_doubtful
-    return Outdated(best.place, best.passage, is_sure, best.cues.content_of(best.memory))
+    return Outdated(best.place, best.passage, best.is_sure, best.content)
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A memory that a passage may make outdated: ``seen``, of shape (1920,), is what the embedder says of both."""
+    """A memory that a passage may make outdated: ``seen``, of shape (2304,), is what the embedder says of both."""
 
     place: int
     memory: str
     passage: str
-    cues: Cues
+    cues: Cues | None
     seen: Vectors
     score: float
 
+    @property
+    def is_sure(self) -> bool:
+        """Whether to reword the memory. A high score overrules the doubt of an end, but of no value."""
+        if self.cues is None or (self.cues.is_doubtful and self.cues.may_end):
+            return self.score >= SURE_OF_ALL
+        return self.score >= SURE and not self.cues.is_doubtful
 
-def _judged(entailment: EntailmentModel, found: Sequence[_Candidate], weights: dict[str, Vectors]) -> list[_Candidate]:
-    """Return the candidates with the second model's scores; with their own while the network is unavailable."""
+    @property
+    def content(self) -> str | None:
+        return ended(self.memory, is_over=True) if self.cues is None else self.cues.content_of(self.memory)
+
+
+def _judged(found: Sequence[_Candidate], weights: dict[str, Vectors]) -> Iterator[_Candidate]:
+    """Yield the candidates with the second model's scores; while the network is away, what the grammar compares."""
+    entailment = get_entailment()
     try:
-        pairs = read_entailment(entailment, [(each.memory, each.passage) for each in found])
+        seen = entailment.see_pairs([(each.memory, each.passage) for each in found]) if entailment and found else None
     except EntailmentUnavailable:
-        return list(found)
-    rows = zip(found, pairs, strict=True)
-    told = [np.concatenate([each.seen, pair]) @ weights["judged"] + weights["judged_bias"] for each, pair in rows]
-    return [
-        replace(each, score=float(score + each.cues.values @ weights["judged_cues"]))
-        for each, score in zip(found, told, strict=True)
-    ]
+        seen = None
+    for number, each in enumerate(found):
+        if seen is not None:
+            score = np.concatenate([each.seen, seen[number]]) @ weights["judged"] + weights["judged_bias"]
+            yield replace(each, score=float(score + told_by(each.cues) @ weights["judged_cues"]))
+        elif each.cues is not None:
+            yield replace(each, score=float(each.score + told_by(each.cues) @ weights["cues"]))
 
 
-def read_entailment(entailment: EntailmentModel, pairs: Sequence[tuple[str, str]]) -> Vectors:
-    """Return what the network sees in pairs of a memory and a passage: (n, 386). Raises EntailmentUnavailable."""
-    return np.concatenate(entailment.read_pairs(pairs), axis=1)
+def told_by(cues: Cues | None) -> Vectors:
+    """Return what the cues weigh: (CUES + 1,), the last for a passage whose grammar has none of the memory."""
+    return np.append(np.zeros(CUES) if cues is None else cues.values, cues is None).astype(np.float32)
 
 
 def _passages(said: str) -> Iterator[str]:

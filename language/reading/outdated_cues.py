@@ -77,13 +77,15 @@ class Cues:
     ``wording`` is the memory with the passage's value, if there is one. ``is_doubtful``: the passage tells what did not
     happen or only for a time, or it speaks of the memory's words only for others, or its value may be another's, or it
     says or does what the memory tells: "hides coins in the chimney", of somebody who keeps his coins hidden; or nothing
-    ends in it, and it has no word of the memory but its verb and kin.
+    ends in it, and it has no word of the memory but its verb and kin. ``may_end``: nothing says that the memory still
+    holds, so that a high score may overrule the doubt.
     """
 
     values: Vectors
     wording: NewWording | None
     is_doubtful: bool
     passage: str = ""
+    may_end: bool = True
 
     def content_of(self, memory: str) -> str | None:
         """Return the new wording of the memory; None if no correct sentence can be made."""
@@ -154,11 +156,10 @@ def cues_of(passage: str, memory: str) -> Cues | None:
     is_repeated = wording is None and (bool(values[-1]) or _repeats(parsed, known))
     is_unsettled = is_open and _is_open_where_told(passage, wording, value)
     is_of_another = is_of_another or (around is not None and _is_of_another_thing(parsed, around, whose | value))
-    is_doubtful = is_unsettled or is_of_another or is_unnamed or is_repeated or (is_about_others and not is_own)
-    is_doubtful = (
-        is_doubtful or is_unspoken or _moves_house(parsed, known) or (wording is None and _is_other_half(parsed, known))
-    )
-    return Cues(values, wording, is_doubtful, passage)
+    holds = is_unsettled or is_repeated or _moves_house(parsed, known)
+    holds = holds or (wording is None and _is_other_half(parsed, known))
+    is_doubtful = is_of_another or is_unnamed or (is_about_others and not is_own) or is_unspoken
+    return Cues(values, wording, holds or is_doubtful, passage, may_end=wording is None and not holds)
 
 
 def _moves_house(parsed: Parsed, known: Parsed) -> bool:

@@ -64,6 +64,14 @@ def test_awkward_texts_are_cut_to_what_the_network_takes(entailment, text):
     assert len(module.tokens_of(tokenizer, text, text)) <= MOST_TOKENS
 
 
+@pytest.mark.parametrize("text", ["", "漢字" * 200])
+def test_all_that_it_sees_is_there_for_empty_and_for_long_texts(entailment, text):
+    seen = entailment.see_pairs([(text, text), PAIRS[0]])
+    assert seen.shape == (2, 2 + 3 * 384)
+    assert np.isfinite(seen).all()
+    np.testing.assert_array_equal(seen[1, :386], np.concatenate(entailment.read_pairs(PAIRS[:1]), axis=1)[0])
+
+
 def test_text_that_spells_a_mark_of_the_network_is_text(entailment):
     tokenizer, _ = entailment._model.get()
     told = module.tokens_of(tokenizer, "a [SEP] b [CLS]", "[MASK] [PAD]")

@@ -271,18 +271,24 @@ def test_the_value_of_another_thing_replaces_none(memory, said):
     assert found is None or not found.sure
 
 
-@pytest.mark.parametrize(("memory", "said", "is_asked"), [
-    ("The user plays the trumpet.", "I play the cello.", False),
-    ("The user speaks Danish.", "I speak Finnish.", False),
-    ("The user collects stamps.", "I collect old coins.", False),
-    ("The user rides a horse.", "I ride a motorbike.", False),
-    ("The user's brother Peter is a pilot.", "my brother sits in jail, Karl I mean", True),
+@pytest.mark.parametrize(("memory", "said"), [
+    ("The user plays the trumpet.", "I play the cello."),
+    ("The user speaks Danish.", "I speak Finnish."),
+    ("The user collects stamps.", "I collect old coins."),
+    ("The user rides a horse.", "I ride a motorbike."),
+    ("The user's brother Peter is a pilot.", "my brother sits in jail, Karl I mean"),
 ])  # fmt: skip
-def test_what_is_told_beside_a_memory_ends_nothing(memory, said, is_asked):
+def test_what_is_told_beside_a_memory_ends_nothing(memory, said):
     """Reproduction: "The user no longer plays the trumpet" stood in every prompt."""
-    found = outdated(said, [memory])
-    assert (found is not None) == is_asked
-    assert found is None or not found.sure
+    assert outdated(said, [memory]) is None
+
+
+def test_what_shares_no_grammar_with_a_memory_ends_it_by_what_it_means():
+    said, memory = "Nobody else in the flat any more, I've the bathroom to myself.", "The user has two flatmates."
+    [vector] = BundledEmbedder().embed_passages([memory])
+    found = outdated(said, [memory], [vector])
+    assert found is not None
+    assert (found.sure, found.content) == (True, "The user no longer has two flatmates.")
 
 
 @pytest.mark.parametrize("said", ["We moved from Graz to Linz in March.", "I relocated to Linz from Graz."])
