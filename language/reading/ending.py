@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .corrections import puts_other_right
 from .inflection import inflect_third_person, past_of
 from .parse import Parsed, Word, parse
 from .stems import content_prefixes, prefix, stem_of
@@ -59,6 +60,13 @@ def tells_name(parsed: Parsed) -> bool:
     subject = parsed.child(root, "nsubj", "nsubjpass") if root is not None else None
     named = root is not None and root.lemma == "be" and subject is not None and subject.lemma in _NAMING
     return named or (root is not None and root.lemma in _NAMING)
+
+
+def tells_of_another(passage: str, memory: str) -> bool:
+    """Whether a passage says what the bearer of a remembered name does, or puts right something else."""
+    parsed, known = parse(passage, names=False), parse(memory, names=False)
+    is_of_bearer = parsed is not None and known is not None and tells_of_bearer(parsed, known)
+    return is_of_bearer or puts_other_right(passage, memory)
 
 
 def tells_of_bearer(said: Parsed, memory: Parsed) -> bool:

@@ -19,7 +19,7 @@ from language.base import EmbedderUnavailable, Vectors
 from language.embedders.e5.embedder import BundledEmbedder
 from language.entailment.model import EntailmentUnavailable
 
-from .ending import ended
+from .ending import ended, tells_of_another
 from .outdated_cues import CUES, Cues, cues_of
 from .questions import is_question
 from .sentences import Sentence, split_sentences
@@ -101,8 +101,11 @@ def outdated(said: str, memories: Sequence[str], vectors: Sequence[Vectors | Non
     found = []
     for minus, (number, which) in likely:
         memory, passage = memories[places[which]], passages[number]
+        cues = cues_of(passage, memory)
+        if cues is None and tells_of_another(passage, memory):
+            continue
         seen = np.concatenate([told[number], traits[number], told[number] * known[which], known[which]])
-        found.append(_Candidate(places[which], memory, passage, cues_of(passage, memory), seen, -minus))
+        found.append(_Candidate(places[which], memory, passage, cues, seen, -minus))
     best = max(_judged(found, weights), key=lambda each: each.score, default=None)
     if best is None or best.score < LEAST:
         return None

@@ -10,8 +10,7 @@ import numpy as np
 
 from language.base import Vectors
 
-from .corrections import puts_other_right
-from .ending import ended, tells_of_bearer
+from .ending import ended, tells_of_another
 from .lexicon import is_kind_of, relation
 from .parse import Parsed, Word, parse
 from .predicates import CHANGES, ENDS, PARTINGS
@@ -143,7 +142,7 @@ def cues_of(passage: str, memory: str) -> Cues | None:
     contrasts = wording is not None and wording.contrasts
     is_news = is_ended or _NOWADAYS.search(passage) is not None
     says_verb = _says_verb(parsed, known, whose) and (is_news or not _more_than_verb(known))
-    is_other = wording is None and (tells_of_bearer(parsed, known) or puts_other_right(passage, memory))
+    is_other = wording is None and tells_of_another(passage, memory)
     if is_other or not (contrasts or _mentions(known, said) or says_verb):
         return None  # Of all memories of a person, some one always looks likely beside any message.
     is_unspoken = wording is None and not is_news and not _mentions(known, said, but=KIN)
