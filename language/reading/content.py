@@ -68,6 +68,7 @@ _HEARSAY = re.compile(
 _ROLES = {"nsubj": "subject", "csubj": "subject", "poss": "of", "dative": "to"} | dict.fromkeys(
     ("nsubjpass", "dobj", "attr", "oprd", "acomp"), "object"
 )
+_AGE = re.compile(r"\b(\d{1,3}) years old\b|\b(?:is|am|was|turned|aged) (\d{1,3})(?=$|,| and\b| in\b)")
 _PARTITIVE = re.compile(r"\b(?:(?:one|some|most|half) of|half (?:the|his|her|my|their))\b", re.IGNORECASE)
 
 
@@ -174,6 +175,11 @@ class Content:
                 if counted:
                     found[counted] = token.low
         return found
+
+    @cached_property
+    def ages(self) -> frozenset[str]:
+        """The figures that are somebody's age: "is 5", "12 years old"."""
+        return frozenset(found[1] or found[2] for found in _AGE.finditer(self.normalised))
 
     @cached_property
     def counted_nouns(self) -> frozenset[str]:

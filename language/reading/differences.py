@@ -9,6 +9,7 @@ learned comparison; few of them decide without a model: ``stay_doubtful``.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from .alignment import Alignment
 from .content import TIMES_OF_DAY, Content
@@ -100,7 +101,28 @@ def _has_other_values(pair: Alignment) -> bool:
     ]
     if one.figures:
         values.append((one.units, other.units))
+        if any(says(*both) for says in (_is_age_of, _lasted_and_was_once) for both in ((one, other), (other, one))):
+            return True
+    if _is_over(one, other) or _is_over(other, one):
+        return True
     return all(pair.unshared_names) or any(first - second and second - first for first, second in values)
+
+
+def _is_age_of(one: Content, other: Content) -> bool:
+    """Whether a figure is an age in the first and counts something in the second: "is 5", "has 5 grandsons"."""
+    counts = (word.low for word, after in pairwise(other.tokens) if word.part == "figure" and after.tag == "NNS")
+    return not (one.ages - other.ages).isdisjoint(counts)
+
+
+def _lasted_and_was_once(one: Content, other: Content) -> bool:
+    """Whether one verb is said of a span of time, and of a point: "has seen her for 2 years", "saw her 2 years ago"."""
+    return one.verb == other.verb and "for" in one.lower_tokens and "ago" in other.lower_tokens - one.lower_tokens
+
+
+def _is_over(one: Content, other: Content) -> bool:
+    """Whether the first tells what was, and the second what is and nothing of an end: "used to fear", "is afraid"."""
+    ended = other.may_be_past or other.is_perfect or other.negations or _STATES.search(other.normalised)
+    return "formerly" in one.lower_tokens and not (ended or {"formerly", "former"} & other.lower_tokens)
 
 
 def stay_doubtful(pair: Alignment) -> bool:

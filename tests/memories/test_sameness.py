@@ -35,6 +35,10 @@ def read(one, other):
         ("Grandpa offered to sell the boat.", "Grandpa sold the boat."),
         ("The house is said to be haunted.", "The house is haunted."),
         ("The user used to sing in a choir.", "The user sings in a choir."),
+        ("The user used to fear dogs.", "The user is afraid of dogs."),
+        ("Her niece is six.", "The user has six nieces."),
+        ("The user teaches nine-year-olds.", "The user has been teaching for nine years."),
+        ("The user has seen a physio for three months.", "The user saw a physio three months ago."),
         (
             "The user's aunt Margaret probably can't come at Christmas.",
             "Margaret, the user's aunt, can't come at Christmas.",
