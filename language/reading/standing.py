@@ -2,8 +2,8 @@
 
 They say little, tell of one moment, name "the spectacles" of a sentence before, or are a part of a longer sentence.
 The weights are of a logistic regression on 816 statements read from 38 conversations, 190 of which judges found not
-understandable alone, false or garbled. With each set of conversations left out in turn, it drops 40% of these and 10%
-of the right ones (area under the curve 0.75).
+understandable alone, false or garbled (area under the curve 0.75, each set of conversations left out in turn). What is
+more likely not to stand alone is dropped: of 178 notes of a later set 12 of 65 of these, and 4 of 113 right ones.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _WEIGHTS: Mapping[str, float] = {
     "says little": 0.72, "definite": 0.98, "one moment": 0.71, "later": 0.80, "without object": 0.47, "we": 0.63,
     "of a vital kind": -0.96, "dated or placed": -0.66, "of a thing": -0.62, "share of the sentence": -0.72,
 }  # fmt: skip
-_MOST_DOUBT = -0.5
+_MOST_DOUBT = 0.0
 _VITAL = frozenset({"health", "birth", "death", "occupation", "relationship"})
 """The kinds of statements that are understood by themselves."""
 _DATED_OR_PLACED = frozenset({"GPE", "LOC", "DATE", "FAC", "ORG", "NORP", "EVENT"})

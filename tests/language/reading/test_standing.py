@@ -14,7 +14,7 @@ def told(said):
     "said",
     [
         "It was a long night. I had the key.",
-        "We got to the fair late. The rain came on. I passed a wall.",
+        "We got to the fair late. The rain came on. I made the labels.",
         "They were all at the door. He held the torch.",
     ],
 )
