@@ -39,6 +39,18 @@ def ended(memory: str, *, is_over: bool) -> str | None:
     return content
 
 
+def never_so(memory: str, passage: str) -> str | None:
+    """Return a memory of what somebody does as never so, if a passage says that they never did; otherwise None."""
+    known, parsed = parse(memory, names=False), parse(passage, names=False)
+    root = known.root if known is not None else None
+    if known is None or parsed is None or root is None or root.tag not in {"VBZ", "VBP"} or root.lemma == "be":
+        return None
+    denied = (verb for verb in parsed.words if any(each.low == "never" for each in parsed.children(verb)))
+    if known.child(root, "aux", "neg") or not any(each.tag == "VBD" and each.lemma == root.lemma for each in denied):
+        return None
+    return f"{memory[: root.start]}never {past_of(root.lemma)}{memory[root.end :]}"
+
+
 def _denied(parsed: Parsed, root: Word, helper: Word | None, *, is_over: bool) -> str | None:
     finite, text = helper or root, parsed.text
     is_plain = helper is None and root.lemma != "be"

@@ -20,7 +20,8 @@ from language.embedders.e5.embedder import BundledEmbedder
 from language.entailment.model import EntailmentUnavailable
 
 from .ending import ended, tells_of_another
-from .outdated_cues import CUES, Cues, cues_of
+from .outdated_cues import CUES, Cues, cues_of, names_another
+from .parse import parse
 from .questions import is_question
 from .sentences import Sentence, split_sentences
 from .states import states_over
@@ -102,7 +103,7 @@ def outdated(said: str, memories: Sequence[str], vectors: Sequence[Vectors | Non
     for minus, (number, which) in likely:
         memory, passage = memories[places[which]], passages[number]
         cues = cues_of(passage, memory)
-        if cues is None and tells_of_another(passage, memory):
+        if cues is None and _is_of_another(passage, memory):
             continue
         seen = np.concatenate([told[number], traits[number], told[number] * known[which], known[which]])
         found.append(_Candidate(places[which], memory, passage, cues, seen, -minus))
@@ -133,6 +134,13 @@ class _Candidate:
     @property
     def content(self) -> str | None:
         return ended(self.memory, is_over=True) if self.cues is None else self.cues.content_of(self.memory)
+
+
+def _is_of_another(passage: str, memory: str) -> bool:
+    """Whether a passage names another subject than a memory, or tells something else of what that names."""
+    parsed, known = parse(passage, names=False), parse(memory, names=False)
+    is_other = parsed is not None and known is not None and names_another(parsed, known)
+    return is_other or tells_of_another(passage, memory)
 
 
 def _judged(found: Sequence[_Candidate], weights: dict[str, Vectors]) -> Iterator[_Candidate]:

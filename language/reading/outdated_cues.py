@@ -10,7 +10,7 @@ import numpy as np
 
 from language.base import Vectors
 
-from .ending import ended, tells_of_another
+from .ending import ended, never_so, tells_of_another
 from .lexicon import is_kind_of, relation
 from .parse import Parsed, Word, parse
 from .predicates import CHANGES, ENDS, PARTINGS
@@ -94,7 +94,8 @@ class Cues:
         instead = (
             _put_elsewhere(memory, each["how"]) or SecondTry(self.passage, each[0]).apply_to(memory) for each in clauses
         )
-        return next(filter(None, instead), None) or ended(memory, is_over=bool(self.values[:2].any()))
+        said = never_so(memory, self.passage) or next(filter(None, instead), None)
+        return said or ended(memory, is_over=bool(self.values[:2].any()))
 
 
 def _put_elsewhere(memory: str, where: str) -> str | None:
@@ -115,7 +116,7 @@ def cues_of(passage: str, memory: str) -> Cues | None:
     if parsed is None or known is None:
         return None
     spoken = {_beginning(word) for word in parsed.words}
-    if _names_another(parsed, known, spoken):
+    if names_another(parsed, known):
         return None
     whose, value = _parts(known)
     is_own = is_others = is_ended = False
@@ -169,9 +170,9 @@ def _moves_house(parsed: Parsed, known: Parsed) -> bool:
     return not dwells and any(parsed.head(parsed.head(word)).index in moving for word in places)
 
 
-def _names_another(parsed: Parsed, known: Parsed, spoken: set[str]) -> bool:
+def names_another(parsed: Parsed, known: Parsed) -> bool:
     """Whether a passage is about a named subject, and not about that which the memory names, or the user."""
-    names = _named_subjects(known)
+    names, spoken = _named_subjects(known), set(map(_beginning, parsed.words))
     if not names and any(word.low in _HE_OR_SHE and word.dep == "nsubj" for word in parsed.words):
         own = not any(word.low in _SPEAKERS for word in parsed.words)
         is_user = any(word.low == "user" and word.dep == "nsubj" for word in known.words)

@@ -288,6 +288,7 @@ def walk_plans(ask):
         ask("memories_create", {"content": content, "category": "context", "insist": True})
     plan = ask("memories_optimize_create", {})
     assert len(plan.items[0].sources) == 2
+    assert ask("memories_optimize_open").id == plan.id
     of = {"plan_id": plan.id}
     assert ask("memories_optimize_apply_create", {}, **of).items[0].merged.state == "active"
     assert ask("memories_optimize_revert_create", **of).state == "reverted"
