@@ -40,8 +40,7 @@ from journal.queue import enqueue
 from journal.verdicts import compares_unlocked
 from language.backends import get_model, get_model_named, get_rules
 from language.base import LanguageModel, MemoryCandidate, ModelUnavailable
-from language.reading.corrections import corrections_in
-from language.reading.second_tries import second_try
+from language.reading.second_tries import has_correction
 from statements.actions import suppression_add
 from statements.policy import check_form
 from statements.wording import Embedded
@@ -179,7 +178,7 @@ def _facts(
 
 def _corrects(part: Part) -> bool:
     """Whether the rules recognise a correction."""
-    return any(any(corrections_in(said)) or second_try(said) is not None for said in part.said.values())
+    return any(map(has_correction, part.said.values()))
 
 
 def _candidates(principal: Principal, model: LanguageModel, part: Part) -> Sequence[MemoryCandidate]:

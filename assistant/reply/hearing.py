@@ -31,11 +31,11 @@ from language.reading.refusals import (
     corrects_asked,
     leaves_open,
     lemmas,
-    may_correct,
     names_what_was_said,
     says_yes,
 )
 from language.reading.revising import OWN_WORDS
+from language.reading.second_tries import has_correction
 from language.reading.sentences import split_sentences
 from language.second_person import told_to
 from language.shown import quoted
@@ -77,7 +77,7 @@ def agrees_in_words(conversation_id: UUID, content: str, index: int | None = Non
     "Yes, but she's a dentist", "no, on Tuesday". ``index``: that of the answer if it is saved already.
     """
     agrees = begins_with_yes(content) and not says_yes(content)
-    if "?" in content or not (agrees or may_correct(content)):
+    if "?" in content or not (agrees or has_correction(content)):
         return False
     before = Message.objects.filter(conversation_id=conversation_id).order_by("-index")
     before = before if index is None else before.filter(index__lt=index)

@@ -23,8 +23,8 @@ from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import Conflict, Gated, NotFound, Refused
 from journal.queue import enqueue
 from journal.verdicts import compares_unlocked
-from language.reading.corrections import corrections_in, puts_right, tells_change
-from language.reading.second_tries import second_try
+from language.reading.corrections import puts_right, tells_change
+from language.reading.second_tries import has_correction
 from language.tokens import count_tokens
 from retrieval.text import prepare
 
@@ -229,13 +229,7 @@ def _update_conversation(
 def _has_correction(new: Sequence[Message], now: datetime) -> bool:
     """Whether a message that the person has just sent corrects something, or may tell that it has changed."""
     said = (row for row in new if row.role == Message.Role.USER and abs(now - row.at) < LIVE_WINDOW)
-    return any(
-        puts_right(row.content)
-        or tells_change(row.content)
-        or any(corrections_in(row.content))
-        or second_try(row.content) is not None
-        for row in said
-    )
+    return any(puts_right(row.content) or tells_change(row.content) or has_correction(row.content) for row in said)
 
 
 def _schedule_unread(conversation: Conversation, now: datetime, *, wanted: bool) -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from language.base import Utterance
 
 from .compare import Saying, compare
+from .corrections import corrections_in
 from .figures import MONTHS
 from .kin import name_gender
 from .lexicon import is_place, relation
@@ -147,6 +148,11 @@ class SecondTry:
         alike = [word for word in told if relation(word.lemma, lemma) in _SIBLINGS]
         old = alike or (nouns if by in _ORDERS else [])
         return put(statement, old[0].text, now) if len(old) == 1 else None
+
+
+def has_correction(said: str) -> bool:
+    """Whether a message has the words of a correction, whatever it corrects."""
+    return second_try(said) is not None or any(corrections_in(said))
 
 
 def second_try(said: str) -> SecondTry | None:

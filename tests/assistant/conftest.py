@@ -11,6 +11,8 @@ from conversations.actions import NewMessage, conversation_create, messages_appe
 from language.base import ChosenCalls, Extraction, FactCandidate, ToolCall
 from language.consolidating import Compared, Condensing
 
+from .replying import telling
+
 
 class ScriptedModel:
     """Answers with what ``answer`` returns for a request; remembers the requests.
@@ -124,3 +126,15 @@ def say(person, conversation, *contents):
     roles = ["user", "assistant"]
     new = [NewMessage(roles[n % 2], content) for n, content in enumerate(contents)]
     return messages_append(principal_for_person(person.pk), conversation.pk, new)
+
+
+@pytest.fixture
+def conversation(owner, talk):
+    """A talk of the owner's with the assistant."""
+    return talk(owner)
+
+
+@pytest.fixture
+def tell(api, owner, conversation):
+    """``tell(content)`` in that talk, as ``telling`` does."""
+    return telling(api(owner), conversation)

@@ -45,11 +45,6 @@ def _model_behind_the_api(settings, server):
     behind(settings, server)
 
 
-@pytest.fixture
-def conversation(owner, talk):
-    return talk(owner)
-
-
 def said_in(conversation):
     return list(conversation.messages.order_by("index").values_list("role", "content"))
 

@@ -16,22 +16,12 @@ from tests import factories
 from tests.language.messages_api import spoken
 
 from .extracting import add
-from .replying import behind, record, remembered, say, telling, text_of
+from .replying import behind, record, remembered, say, text_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 AFFAIR = "My sister Roswitha had an affair with the priest."
 BOSS = "Alec is the user's boss."
 ADD = ("toolu_1", "add_to_memory", {"content": BOSS, "category": "person", "subject": "Alec"})
-
-
-@pytest.fixture
-def conversation(owner, talk):
-    return talk(owner)
-
-
-@pytest.fixture
-def tell(api, owner, conversation):
-    return telling(api(owner), conversation)
 
 
 def command(api, owner, text):

@@ -7,7 +7,7 @@ from assistant.learn import actions as learning
 from conversations.models import Message
 from tests import factories
 
-from .replying import remembered, telling
+from .replying import remembered
 
 pytestmark = pytest.mark.django_db(transaction=True)
 FOOTBALL, DENTIST = "The user's son Max plays football on Wednesdays.", "The user's sister Ana is a dentist."
@@ -16,16 +16,6 @@ FOOTBALL, DENTIST = "The user's son Max plays football on Wednesdays.", "The use
 @pytest.fixture(autouse=True)
 def _offline(settings):
     settings.KEEPSAKE_EMBEDDER = "hashing"
-
-
-@pytest.fixture
-def conversation(owner, talk):
-    return talk(owner)
-
-
-@pytest.fixture
-def tell(api, owner, conversation):
-    return telling(api(owner), conversation)
 
 
 def let_a_day_pass(conversation):

@@ -21,11 +21,6 @@ def _two_models(settings, server):
     settings.KEEPSAKE_COUNCIL_MODELS = [MODEL, OTHER_MODEL]
 
 
-@pytest.fixture
-def conversation(owner, talk):
-    return talk(owner)
-
-
 def by_model(**answers):
     """Answer each model's request with its own answer, in whatever order they come."""
 

@@ -6,7 +6,7 @@ from language.reading.replying import NOT_KEPT, REST_NOT_KEPT
 from memories.models import Memory
 from tests import factories
 
-from .replying import record, remembered, telling
+from .replying import record, remembered
 
 pytestmark = pytest.mark.django_db(transaction=True)
 CAT, BROTHER, FEAR = (
@@ -20,11 +20,6 @@ SAID = "I have a cat named Minka. My brother Paul lives in Graz. I am afraid of 
 @pytest.fixture(autouse=True)
 def _offline(settings):
     settings.KEEPSAKE_EMBEDDER = "hashing"
-
-
-@pytest.fixture
-def tell(api, owner, talk):
-    return telling(api(owner), talk(owner))
 
 
 def test_what_is_agreed_to_is_kept_and_what_is_refused_is_withheld(tell):

@@ -34,11 +34,6 @@ from .replying import remembered, say, telling, text_of
 
 
 @pytest.fixture
-def conversation(owner, talk):
-    return talk(owner)
-
-
-@pytest.fixture
 def tell(settings, api, owner, conversation):
     settings.KEEPSAKE_EMBEDDER = "hashing"
     tell = telling(api(owner), conversation)

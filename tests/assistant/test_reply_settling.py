@@ -12,7 +12,7 @@ from memories.records import NewMemory
 from statements.models import Doubt
 from tests import factories
 
-from .replying import remembered, telling
+from .replying import remembered
 
 pytestmark = pytest.mark.django_db(transaction=True)
 CAT = "The user's cat is called Momo."
@@ -21,11 +21,6 @@ CAT = "The user's cat is called Momo."
 @pytest.fixture(autouse=True)
 def _offline(settings):
     settings.KEEPSAKE_EMBEDDER = "hashing"
-
-
-@pytest.fixture
-def tell(api, owner, talk):
-    return telling(api(owner), talk(owner))
 
 
 @pytest.fixture

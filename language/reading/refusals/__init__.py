@@ -5,7 +5,7 @@ message and the words that name what is refused (``meaning``); ``naming`` finds 
 Whether a short answer to the question whether to keep something is a no is judged by a network (``answers``).
 """
 
-from .corrected import answers_an_offer, corrects_asked, may_correct
+from .corrected import answers_an_offer, corrects_asked
 from .meaning import find_refusal
 from .naming import asks_about, count_extra_words, find_named, restates
 from .questions import leaves_open, may_answer
@@ -34,7 +34,6 @@ __all__ = [
     "leaves_open",
     "lemmas",
     "may_answer",
-    "may_correct",
     "may_refuse",
     "names_what_was_said",
     "restates",

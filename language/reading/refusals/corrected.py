@@ -12,11 +12,6 @@ from .parts import asked_statements
 from .wording import asks_to_keep
 
 
-def may_correct(said: str) -> bool:
-    """Whether a message has the words of a correction, whatever it corrects."""
-    return second_try(said) is not None or any(True for _ in corrections_in(said))
-
-
 def corrects_asked(question: str, said: str) -> bool:
     """Whether an answer puts right a statement that the question asks about."""
     asked = asked_statements(question) if asks_to_keep(question) else []
