@@ -345,8 +345,9 @@ class _Talk:
 
 
 def _as_ending(error: BaseException) -> tuple[str, str]:
-    """Return the outcome of an error. Unexpected ones are logged by type only, since they may contain text."""
+    """Return the outcome of an error. Outages and unexpected ones are logged by type only, since they may hold text."""
     if isinstance(error, RedisError | OSError) and not isinstance(error, LanguageError):
+        log.warning("reply_not_told", error=type(error).__name__)
         return Reply.State.STOPPED, "not_told"
     if isinstance(error, LanguageError):
         return Reply.State.FAILED, type(error).__name__

@@ -628,6 +628,30 @@ class TestWho:
         assert heard(second) == events
         assert len(server.requests) == 1
 
+    def test_one_whose_events_can_not_be_stored_is_logged_and_keeps_the_message(
+        self, api, owner, server, conversation, monkeypatch, caplog
+    ):
+        async def away(pipeline, key, name, *rest, **kept):
+            raise ConnectionError
+
+        server.answers(spoken("Hello."))
+        monkeypatch.setattr(running, "publish_event", away)
+        client = api(owner)
+        answer = client.post(address(conversation), {"content": "Hi."})
+
+        async def run():
+            parts = aiter(answer.streaming_content)
+            while not running._running:
+                await anext(parts)
+            await asyncio.gather(*running._running)
+            await parts.aclose()
+            await in_thread(answer.close)
+
+        async_to_sync(run)()
+        assert [each for each in caplog.messages if "reply_not_told" in each and "ConnectionError" in each]
+        assert said_in(conversation) == [("user", "Hi.")]
+        assert (Reply.objects.get().state, Reply.objects.get().error_code) == ("stopped", "not_told")
+
     def test_what_is_kept_goes_after_a_while(self, api, owner, server, conversation, settings):
         server.answers(spoken("Hello."))
         say(api(owner), conversation, "Hi.")
