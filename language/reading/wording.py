@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Mapping
 
@@ -13,6 +14,7 @@ from language.reading.normalise import MASK, Normalised
 from language.reading.parse import Word
 from language.reading.people import Cast
 from language.reading.persons import PRONOUNS, Person
+from language.reading.things import thing_meant
 from language.reading.words import KIN, listed
 
 _DEMONSTRATIVES = listed("it its this that these those them they their theirs there here ones")
@@ -135,7 +137,9 @@ class ClauseWording:
         if low in _DEMONSTRATIVES or (
             low == "one" and word.dep in {"dobj", "nsubj", "attr"} and not clause.parsed.children(word)
         ):
-            self._check_antecedent(clause, word, words, position)
+            thing = self._thing_meant(clause, word, words, position)
+            if thing:
+                return thing
         if word.pos in {"AUX", "VERB", "PART"} or low in {"n't", "'s", "'d"}:
             return self._verb(clause, word, words, position)
         before = words[position - 1].low if position else ""
@@ -161,10 +165,11 @@ class ClauseWording:
             return f"{user}'s"
         raise Unclear(word, "unclear we")
 
-    def _check_antecedent(self, clause: Clause, word: Word, words: list[Word], position: int) -> None:
+    def _thing_meant(self, clause: Clause, word: Word, words: list[Word], position: int) -> str:
+        """What "it" or the like means; empty if the sentence itself says so. Raises Unclear."""
         low, before = word.low, words[:position]
         if word.dep in {"mark", "expl"} or word.tag in {"WDT", "EX", "WP", "IN"}:
-            return
+            return ""
         if low in {"it", "its"}:
             verb = governor(clause, word)
             ok = any(
@@ -190,8 +195,17 @@ class ClauseWording:
             )
         else:
             ok = False
-        if not ok:
+        if ok:
+            return ""
+        phrase = thing_meant(clause.parsed, word, self.referents)
+        if not phrase:
             raise Unclear(word)
+        said = [self._render_word(clause, each, list(phrase), place, set()) for place, each in enumerate(phrase)]
+        said = ["the" if each.low in {"a", "an", "one", "the"} else one for each, one in zip(phrase, said, strict=True)]
+        if phrase[0].pos in {"NOUN", "ADJ"}:
+            said[0] = said[0][0].lower() + said[0][1:]
+        gaps = [" " * (after.start > each.end) for each, after in itertools.pairwise(phrase)]
+        return "".join(itertools.chain.from_iterable(itertools.zip_longest(said, gaps, fillvalue="")))
 
     def _render_person(self, clause: Clause, word: Word, words: list[Word], skipped: set[int]) -> str:  # noqa: PLR0911, PLR0912
         person, low = self.referents[word.index], word.low

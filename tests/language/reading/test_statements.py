@@ -52,7 +52,7 @@ def told(*said, legacy=None):
         ("I have two daughters, Ema and Ugne. Ugne is coeliac.", None, "The user's daughter Ugne is coeliac."),
         ("I'm Ana, her niece. He was born in Ulm.", "Otto", "Otto was born in Ulm."),
         ("She sang. After that she went out cleaning in Porto.", "Rosa", "Rosa went out cleaning in Porto."),
-        ("She played the concertina, she won a medal with it.", "Rosa", "Rosa won a medal."),
+        ("She played the concertina, she won a medal with it.", "Rosa", "Rosa won a medal with the concertina."),
         ("My sister Tess works at the zoo, she's a porter there.", None, "The user's sister Tess is a porter."),
         ("I live in Ulm these days with my cat.", None, "The user lives in Ulm these days with the user's cat."),
         ("She'd a black bicycle with a basket.", "Rosa", "Rosa had a black bicycle with a basket."),
