@@ -19,6 +19,7 @@ from .claims import Argument, Claim, claims_of
 from .content import Content
 from .cues import ChangeCues
 from .kinds import is_health
+from .openings import beginnings, openings
 from .pairs import ClaimPair
 from .parse import MOST_KEPT, Parsed, parse, parse_each
 from .stems import LIGHT, stem_of, words_of
@@ -96,6 +97,16 @@ class Saying:
         return frozenset(word[:4] for word in self.words if word not in LIGHT)
 
     @cached_property
+    def openings(self) -> frozenset[str] | None:
+        """The beginnings of what its clauses may be about (``openings``)."""
+        return openings(self.content)
+
+    @cached_property
+    def beginnings(self) -> frozenset[str]:
+        """The beginnings of all its words (``beginnings``)."""
+        return beginnings(self.words)
+
+    @cached_property
     def claims(self) -> tuple[Claim, ...] | None:
         """Its claims; None if it can't be parsed."""
         return claims_of(self._parsed) if self._parsed is not None else None
@@ -132,13 +143,22 @@ class Saying:
         return not read and self.may_concern(other) and self.words != other.words
 
     def may_concern(self, other: Saying) -> bool:
-        """Whether they share a word, or one may end the other. Only then are they parsed."""
+        """Whether they share a word, or one may end the other, and may have one subject. Only then are they parsed."""
+        if self.is_of_another(other):
+            return False
         if self.prefixes or other.prefixes:
             shared = self.prefixes & other.prefixes
             return bool(shared) or not (
                 _STATE_PREFIXES.isdisjoint(other.prefixes) or _CHANGE_PREFIXES.isdisjoint(self.prefixes)
             )
         return bool(self.content.strip()) and self.content == other.content
+
+    def is_of_another(self, existing: Saying) -> bool:
+        """Whether no subject of the two can be the same, and it is not news, such as of who holds a position now."""
+        if self.cues.is_news or "new" in self.words:
+            return False
+        pairs = (self.openings, existing.beginnings), (existing.openings, self.beginnings)
+        return any(subjects is not None and subjects.isdisjoint(words) for subjects, words in pairs)
 
 
 @cached_briefly(maxsize=MOST_KEPT)

@@ -12,7 +12,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import structlog
@@ -224,7 +224,12 @@ def irregular_forms(lemma: str) -> frozenset[str]:
 
 
 def _irregular() -> Sequence[Mapping[str, Sequence[str]]]:
-    """The lemmas of irregular verbs, and of nouns, by form."""
+    return _irregular_of(settings.KEEPSAKE_READING_MODEL)
+
+
+@lru_cache(maxsize=1)
+def _irregular_of(_model: str) -> Sequence[Mapping[str, Sequence[str]]]:
+    """The lemmas of irregular verbs, and of nouns, by form. Kept, since a parse elsewhere holds the lock."""
     with _lock:
         lemmatizer: Any = _pipeline().get_pipe("lemmatizer")
     forms = lemmatizer.lookups.get_table("lemma_exc", {})
