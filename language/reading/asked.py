@@ -61,6 +61,8 @@ _PASSIVE = {
     "answer": "answered", "give": "given", "send": "sent", "show": "shown", "tell": "told", "ask": "asked",
     "remind": "reminded", "address": "addressed",
 }  # fmt: skip
+_OPENED = re.compile(r"^[^,.;:!?…–—]{1,20}[,.;:!?…–—]\s*")
+"""What a message opens with before its order: "yes please, …"."""
 _UNSAID = re.compile(
     r"(?i)\b(?:it|that|this|these|those|them|he|she|they|we|us|you|your|your?self|obey|secret|admin|password)\b"
 )
@@ -102,6 +104,14 @@ def find_asked(sentence: str) -> RememberRequest | None:
             start = match.start("what")
             return RememberRequest("order" if order else "what", start, start + len(what), order)
     return None
+
+
+def orders_keeping(text: str) -> bool:
+    """Whether a message, or what follows its opening word, orders that something else than was asked be kept."""
+    opened = _OPENED.sub("", text, count=1)
+    asked = (find_asked(sentence) for sentence in {text, opened})
+    # "Yes, please remember that" has its "what" before the order.
+    return any(each is not None and (each.form == "order" or each.start > 0) for each in asked)
 
 
 def split_lists(text: str) -> Iterator[tuple[int, int, str]]:

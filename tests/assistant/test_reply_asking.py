@@ -66,6 +66,24 @@ class TestWithoutAModel:
         assert tell("Sure, keep it") == "I will remember that Alec is your boss."
         assert remembered() == [BOSS]
 
+    @pytest.mark.parametrize("later", ["Please remember that I keep bees.", "Yes please, remember that I keep bees."])
+    def test_an_order_to_keep_something_else_answers_no_question_of_before(self, tell, later):
+        """Reproduction: "please remember …" two messages later was taken for a yes, and the secret was kept."""
+        tell("My brother Olaf is in prison.")
+        tell("Where do I live?")
+        assert tell(later) == "I will remember that you keep bees."
+        assert remembered() == ["The user keeps bees."]
+
+    def test_such_an_order_right_after_the_question_refuses_and_agrees_to_nothing(self, tell):
+        tell("My brother Olaf is in prison.")
+        tell("Please remember that I keep bees.")
+        assert remembered() == ["The user keeps bees."]
+
+    def test_a_yes_that_orders_something_else_right_after_the_question_is_to_both(self, tell):
+        tell("My brother Olaf is in prison.")
+        tell("Yes please, and remember that I keep bees.")
+        assert remembered() == ["The user keeps bees.", "The user's brother Olaf is in prison."]
+
     def test_a_yes_that_puts_it_right_stores_what_is_right(self, tell):
         assert "that your sister Ana is a vet?" in tell("My sister Ana is a vet.")
         assert tell("Yes, but she's a dentist.") == "I will remember that your sister Ana is a dentist."

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from ..asked import orders_keeping
+
 
 def any_case(pattern: str) -> re.Pattern[str]:
     """Compile a case-insensitive pattern."""
@@ -363,7 +365,9 @@ _HESITATES = any_case(
 
 
 def says_yes(text: str) -> bool:
-    """Whether an answer is a plain yes, without a reservation or question."""
+    """Whether an answer is a plain yes, without a reservation, a question or an order to keep something else."""
+    if orders_keeping(text.strip()):  # "Please remember that I like tea."
+        return False
     text = _YES_IN_NO.sub("yes", _HESITATES.sub("", text.strip().replace("’", "'")), count=1)
     is_else = _YES_BUT.search(text) is not None or takes_leave(text)
     return len(text) <= LONGEST_ANSWER and _YES.match(text) is not None and not is_else

@@ -125,6 +125,22 @@ def test_a_yes_in_the_words_of_a_no(answer, agrees):
     assert (find_refusal(turns, 2) is None) == agrees
 
 
+@pytest.mark.parametrize(
+    ("answer", "agrees"),
+    [
+        ("Please remember that my aunt Berta likes tulips.", False),
+        ("Yes please, remember that I like coffee.", False),
+        ("Okay, note that the office moved.", False),
+        ("Please call me Sam.", False),
+        ("Yes, please remember that.", True),
+        ("Please remember it.", True),
+        ("Sure, keep it in mind.", True),
+    ],
+)
+def test_an_order_to_keep_something_else_is_no_plain_yes(answer, agrees):
+    assert says_yes(answer) == agrees
+
+
 SWAN = "I shot a swan once."
 
 
