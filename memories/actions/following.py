@@ -11,7 +11,7 @@ from django.db.models import Min
 from accounts.scope import acting_name
 from conversations.actions import HeardRefusal
 from conversations.models import Message, Withheld
-from conversations.passages import Original
+from conversations.passages import MARK, Original
 from conversations.querysets import QUOTES_WITHHELD
 from journal.actions import LedgerWrite
 from language.reading.refusals import find_named, lemmas, restates
@@ -34,23 +34,28 @@ def memories_follow_declined(
 ) -> None:
     """Archive and suppress the unreviewed memories that rest only on the withheld words of these messages.
 
-    That is those learned from them, and those that agents noted since then without a source and that state the same:
-    if an agent declined the message, only its own. The caller holds the person's ledger lock.
+    That is those learned from them, and those that agents noted since then, from them or without a source, and that
+    state the same: if an agent declined the message, only its own. The caller holds the person's ledger lock.
     """
-    behind = MemoryEvidence.objects.filter(message__in=message_ids)
     rows = Message.objects.filter(pk__in=message_ids)
     talks = {str(talk) for talk in rows.values_list("conversation_id", flat=True)}
     meta = {"conversation_id": talks.pop()} if len(talks) == 1 else {}
-    learned = learned_from(user_id, QUOTES_WITHHELD).filter(pk__in=behind.values("version__memory"))
-    gone = {memory.pk: memory for memory in learned.without_vectors()}
+    said = MemoryEvidence.objects.filter(version__user_id=user_id)
+    undecided = _present(user_id).filter(reviewed_at__isnull=True, pinned=False)
+    quoted = said.filter(message__in=message_ids, version__recorded_to__isnull=True)
+    of_these = undecided.filter(pk__in=quoted.values("version__memory"))
+    # An agent names a whole message, not the sentence that it noted something from.
+    in_part = said.exclude(message__content=MARK).values("version__memory")
+    found = list(learned_from(user_id, QUOTES_WITHHELD).without_vectors().filter(pk__in=of_these.values("pk")))
+    found += of_these.exclude(pk__in=in_part)
     since = rows.filter(role=Message.Role.USER).aggregate(since=Min("created_at"))["since"]
     if since is not None:
         causes = Withheld.objects.filter(user_id=user_id).because_of(Withheld.Cause.MESSAGE, message_ids)
         texts = causes.restorable().passages().filter(message__in=message_ids).values_list("text", flat=True)
-        said = [original.words(span) for original in map(Original, texts) for span in original.sentences()]
-        unsourced = _present(user_id).exclude(pk__in=MemoryEvidence.objects.values("version__memory"))
-        noted = _noted_since(unsourced, since, said)
-        gone |= {each.pk: each for each in noted if relayed_by is None or writing.is_undecided(each, relayed_by)}
+        sentences = [original.words(span) for original in map(Original, texts) for span in original.sentences()]
+        others = said.exclude(QUOTES_WITHHELD).exclude(message__in=message_ids).values("version__memory")
+        found += _noted_since(undecided.exclude(pk__in=others), since, sentences)
+    gone = {each.pk: each for each in found if relayed_by is None or writing.is_undecided(each, relayed_by)}
     for memory in gone.values():
         with memory_changing(write, memory) as change:
             archive(change, Why.PERSON, withholds=False, **meta)

@@ -109,6 +109,27 @@ def test_what_an_agent_noted_without_a_source_leaves_too(talk, noted, withhold):
     assert [Memory.objects.get(pk=each.pk).state for each in noted] == ["archived", "active"]
 
 
+def test_what_an_agent_noted_from_the_message_leaves_too(api, agent, owner, talk, withhold):
+    """Reproduction: where the agent named the message, its note of the declined sentence stayed in every prompt."""
+    of_message = {"category": "context", "conversation": str(talk.pk), "message": str(talk.messages.get(index=0).pk)}
+    for content in ("The user shot a swan.", "The user is wet."):
+        made = api(agent).post("/api/v1/memories/", of_message | {"content": content}, format="json")
+        assert made.status_code == 201
+    declined = withhold().status_code == 200
+    assert dict(Memory.objects.values_list("content", "state")) == {
+        "The user shot a swan.": "archived",
+        "The user is wet.": "archived" if declined else "active",
+    }
+
+
+def test_what_an_agent_noted_from_another_message_too_stays(owner, agent, talk, withhold):
+    (made,) = remember(owner, "The user shot a swan.", written_by="bot", agent=agent)
+    for message in talk.messages.all():
+        MemoryEvidence.objects.create(version=made.versions.get(), message=message, quote=message.content)
+    withhold()
+    assert Memory.objects.get().state == "active"
+
+
 def test_an_agent_that_declines_a_message_puts_away_its_own_notes_only(api, agent, owner, bot):
     own = factories.ConversationFactory(user=owner, agent=agent)
     message = {"messages": [{"role": "user", "content": SWAN}]}
