@@ -16,6 +16,8 @@ from accounts.policy import may_see_sources
 from statements.querysets import StatementQuerySet
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from accounts.principals import Principal
 
     from .models import LegacyFact  # noqa: F401 - named in the generic base
@@ -64,6 +66,17 @@ class FactQuerySet(StatementQuerySet["LegacyFact"]):
     def mine(self, principal: Principal) -> FactQuerySet:
         """Return the person's own facts, which they may change."""
         return self.visible_to(principal).filter(user_id=principal.user_id) if principal.user_id else self.none()
+
+    def to_undo(self, principal: Principal, written: Iterable[UUID]) -> FactQuerySet:
+        """Return ``mine``, and of the ``written`` ones, which the principal added, also those that wait for review.
+
+        An agent may take back what it added, although it does not see it while it waits.
+        """
+        own = self.mine(principal)
+        if principal.user_id is None or (principal.kind == "agent" and "facts" not in principal.sources):
+            return own
+        waiting = self.filter(user_id=principal.user_id, state__in=["proposed", "active"], pk__in=list(written))
+        return own | waiting
 
     def shown_to(self, principal: Principal) -> FactQuerySet:
         """Prefetch author, evidence and links, in a fixed number of queries.

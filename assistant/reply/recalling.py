@@ -9,7 +9,7 @@ from functools import reduce
 from operator import or_
 from statistics import mean
 
-from django.db.models import Q
+from django.db.models import Q, Subquery
 from django.utils import translation
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
@@ -19,7 +19,7 @@ from conversations.models import Conversation, Message
 from facts.models import LegacyFact
 from language.base import ReplyRequest, Source
 from language.heard import Heard
-from language.reading.answering import matching_sources
+from language.reading.answering import asks_of_legacy, matching_sources
 from language.reading.questions import OF_ME, asked_of_talk, asks_of_me, is_question, wanted_in
 from language.reading.replying import QUESTIONS
 from language.reading.revising import may_correct
@@ -73,8 +73,12 @@ def _read_for(principal: Principal, begun: Begun, request: ReplyRequest) -> Repl
     found = _results(principal, begun, begun.question if held is None else held.content)
     near = {str(result.id) for result in found if result.source == "memories"}
     heard = heard_in(principal, begun, held, near)
-    told = _sources(principal, begun, found)
-    total = Memory.objects.visible_to(principal).in_use(principal).count() if asks_of_me(begun.question) else 0
+    if asks_of_legacy(begun.question, heard.about):
+        told: Sequence[Source] = _of_legacy(principal, begun)
+        total = len(told)
+    else:
+        told = _sources(principal, begun, found)
+        total = Memory.objects.visible_to(principal).in_use(principal).count() if asks_of_me(begun.question) else 0
     unknown = () if heard.about else _unknown(principal)
     return replace(request, found=tuple(dict.fromkeys(told)), heard=heard, unknown=unknown, remembered=total)
 
@@ -187,6 +191,32 @@ def _most_important(principal: Principal, day: Callable[[datetime], str]) -> lis
     ]
 
 
+def _of_legacy(principal: Principal, begun: Begun) -> list[Source]:
+    """Return what the talk told of the legacy, and the facts about it: birth, death and family first."""
+    legacy = Conversation.objects.visible_to(principal).filter(pk=begun.conversation_id).values("legacy")[:1]
+    rows = LegacyFact.objects.visible_to(principal).in_use(principal).filter(legacy=Subquery(legacy))
+    rows = rows.select_related("user").without_vectors().order_by("extracted_at", "id")
+    facts = sorted(rows[:_MOST_LOOKED_AT], key=lambda fact: urgency(fact.content))
+    day = _day_of(principal)
+    noted = [
+        _fact_source(
+            fact.content,
+            fact.extracted_at,
+            day,
+            shared=fact.visibility == LegacyFact.Visibility.SHARED,
+            author="" if fact.user_id == principal.user_id else fact.user.get_full_name(),
+        )
+        for fact in facts
+    ]
+    known = {source.text for source in noted}
+    return [*noted, *(each for each in said_here(principal, begun) if each.text not in known and each.of_legacy)]
+
+
+def _fact_source(content: str, at: datetime, day: Callable[[datetime], str], *, shared: bool, author: str) -> Source:
+    origin = (_("shared fact of %(day)s") if shared else _("private fact of %(day)s")) % {"day": day(at)}
+    return Source(fact_in_words(content, author), origin, of_legacy=True, stored=content, at=at)
+
+
 def _unknown(principal: Principal) -> list[str]:
     """Return questions about unknown fields; none if an agent talks for the person."""
     if principal.kind != "person":
@@ -232,10 +262,8 @@ def _source(
         content, at = details["content"], details["created_at"]
         return Source(as_told(content), _("remembered on %(day)s") % {"day": day(at)}, stored=content, at=at)
     if result.source == "facts":
-        content, at = details["content"], details["extracted_at"]
         shared = details["visibility"] == LegacyFact.Visibility.SHARED
-        origin = (_("shared fact of %(day)s") if shared else _("private fact of %(day)s")) % {"day": day(at)}
-        return Source(fact_in_words(content, author), origin, of_legacy=True, stored=content, at=at)
+        return _fact_source(details["content"], details["extracted_at"], day, shared=shared, author=author)
     said = " ".join(details["content"].split())
     origin = _("you said so on %(day)s") % {"day": day(details["at"])}
     told = f"{origin}; {since}" if since else origin

@@ -33,7 +33,8 @@ from .bulk import change_many, compared
 def facts_undo(write: LedgerWrite, principal: Principal, wanted: Sequence[UndoTarget]) -> Mapping[str, str]:
     """Restore previous states and wordings of facts. Returns the codes of those that were not restored, by id."""
     user_id = must_remember(principal)
-    rows = LegacyFact.objects.mine(principal).filter(pk__in=[UUID(each.object_id) for each in wanted])
+    written = [UUID(each.object_id) for each in wanted if each.before.get("created")]
+    rows = LegacyFact.objects.to_undo(principal, written).filter(pk__in=[UUID(each.object_id) for each in wanted])
     rows = rows.filter(legacy_id__in=write.ledgers).defer("search", "embedding")
     earlier = wordings_before(FACT, wanted, "content", "category", "written_by")
     return _FactUndo(write, principal, user_id, wanted, earlier).run(rows)

@@ -18,7 +18,16 @@ from language.reading.compare import Saying, compare, parse_pairs
 from language.reading.kin import given_name
 from language.reading.lexicon import is_kind_of, relation
 from language.reading.parse import irregular
-from language.reading.questions import ASKS_WHAT_WAS_SAID, HOW, OF_ME, WANTS_A_TIME, WHAT_I_DO, spelt, wanted_in
+from language.reading.questions import (
+    ASKS_WHAT_WAS_SAID,
+    HOW,
+    OF_ME,
+    WANTS_A_TIME,
+    WHAT_I_DO,
+    is_question,
+    spelt,
+    wanted_in,
+)
 from language.reading.related import form_of
 from language.reading.stems import NUMERALS
 from language.reading.topics import asks_of_somebody, subject_of, topic_of, topics_of
@@ -59,10 +68,35 @@ _ALSO_TELLS = {"live": listed("moved relocated settled"), "dislike": listed("hat
 """Words of statements that answer a question with another word."""
 _SAME_KIN = listed("mother father grandmother grandfather sister brother aunt uncle husband child")
 """Kin whose words in ``KIN`` are synonyms."""
+_MEMBERS = {
+    "children": listed("child daughter son"),
+    "siblings": listed("brother sister"),
+    "parents": listed("mother father"),
+    "grandparents": listed("grandmother grandfather"),
+    "grandchildren": listed("grandchild granddaughter grandson"),
+}
+"""Groups of kin, and the kin that are of them, by their names in ``KIN``."""
+_GROUPS = {
+    "child": "children",
+    "kids": "children",
+    "grandchild": "grandchildren",
+    **{group: group for group in _MEMBERS},
+    **{group.removesuffix("s"): group for group in _MEMBERS},
+}
 _OF_OTHERS, _OF_ONE_VALUE = frozenset({"family", "pets", "marriage"}), frozenset({"name", "age", "marriage"})
 """Topics that are about others in any case, and those that only their own statements answer."""
 _OVER = regex.compile(r"\bno longer\b")
 _OF_YOU = regex.compile(r"\b[Yy]ou\b|“[^”]*\b(?:I|[Mm]y)\b")
+
+
+def asks_of_legacy(question: str, name: str) -> bool:
+    """Whether a question is about whom the chat is about in general: "what do you know about him?"."""
+    asked = with_name(question, name)
+    return (
+        is_question(asked)
+        and given_name(name).casefold() in spelt(asked)
+        and wanted_in(asked).keys() <= set(spelt(name))
+    )
 
 
 def with_name(question: str, name: str) -> str:
@@ -196,6 +230,8 @@ def _shared(wanted: Iterable[str], source: Source) -> set[str]:
 def _tells_of(word: str, other: str) -> bool:
     """Whether a word of a statement says what a word of a question asks for."""
     if (word in _GOES and relation(other, "travel") in _WAYS_TO_GO) or other in _ALSO_TELLS.get(word, ()):
+        return True
+    if (group := _GROUPS.get(word)) and KIN.get(other, KIN.get(other.removesuffix("s"))) in _MEMBERS[group]:
         return True
     return _is_same_word(word, other) or (word in _DERIVED_FROM and _is_same_word(_DERIVED_FROM[word], other))
 

@@ -50,10 +50,14 @@ HOW = regex.compile(
     r"\bhow (?:old|long|many|much|often|far|tall|big|high|heavy)\b|(?:\bwhat |\bthe |\bmy |['’]s )age\b(?! \p{L}+s\b)",
     regex.IGNORECASE,
 )
+WANTS_TO_BE_ASKED = regex.compile(
+    r"\bwhat (?:else )?(?:would|do|should) (?:you (?:like|want|need) (?:me )?to (?:know|ask|hear|tell)|I tell you)\b",
+    regex.IGNORECASE,
+)
 ASKS_WHAT_WAS_SAID = regex.compile(r"\b(?:tell|told|say|said|mention(?:ed)?|erzählt|gesagt)\b", regex.IGNORECASE)
 WANTS_A_TIME = regex.compile(r"\b(?:when|(?:which|what) (?:year|month|day|date|time))\b", regex.IGNORECASE)
 WHAT_I_DO = regex.compile(
-    r"\b(?:do|can|could|will|would|did) I (?:also |still |usually )?(?P<verb>\p{L}{3,})\b", regex.IGNORECASE
+    r"\b(?:do|can|could|will|would|did) I (?:also |still |usually )?(?P<verb>(?!have\b)\p{L}{3,})\b", regex.IGNORECASE
 )
 _OF_OTHERS = regex.compile(r"\b(?:he|she|we|us|our|him|his|her|they|them|their|you|your)\b", regex.IGNORECASE)
 _OPENING = regex.compile(
@@ -100,7 +104,7 @@ _QUESTION_WORDS = listed(
     "remember remembered remind said say shall she should so some something tell that the their them there these "
     "they thing things this those to told us was we were what when where which who whom whose why will with would "
     "you your "
-    "d ll m re s t ve u hows whats whens wheres whos whys idea if please whether wonder wondering "
+    "hello hi hey d ll m re s t ve u hows whats whens wheres whos whys idea if please whether wonder wondering "
     "dich mich kennst "
     "bin das dem den der die dir du ein eine er erzählt gesagt hast hat ich ist mein meine mir sie sind und von wann "
     "warum weisst wem wen wer wie wo über"

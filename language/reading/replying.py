@@ -23,12 +23,22 @@ from language.reading.answering import NAME, TIME, Fit, matching_sources, up_to_
 from language.reading.foreign import is_foreign
 from language.reading.lexicon import is_word
 from language.reading.parse import parse
-from language.reading.questions import ASKS_OF_ITSELF, GREETS, MANNERS, asked_of_talk, asks_for_work, is_question, spelt
+from language.reading.questions import (
+    ASKS_OF_ITSELF,
+    GREETS,
+    MANNERS,
+    WANTS_TO_BE_ASKED,
+    asked_of_talk,
+    asks_for_work,
+    is_question,
+    spelt,
+)
 from language.reading.words import ENGLISH, KIN, KIN_PLURALS, PETS, listed
 from language.shown import quoted
 
 NO_MODEL = gettext_noop("No language model is configured here, so I only tell what I remember.")
 ITSELF = gettext_noop("Ask me about somebody or something that you have told me.")
+TELL_ANYTHING = gettext_noop("Tell me whatever you want me to know another time.")
 NOTHING_FOUND = gettext_noop("I remember nothing about that yet.")
 NOTHING_OF_YOURS = gettext_noop("I remember nothing of that about you. Of others I remember:")
 READ = gettext_noop("I see, thank you.")
@@ -66,6 +76,7 @@ WHICH_ONE = gettext_noop("I have more than one answer to this. Which one holds? 
 FOUND = gettext_noop("This is what I remember:")
 NEAREST = gettext_noop("I remember nothing that answers this. The nearest is:")
 MORE = gettext_noop("That is not all: the rest is under Memories, or ask me about something of it.")
+MORE_FACTS = gettext_noop("That is not all: the rest is under Facts, or ask me about something of it.")
 _OPENINGS: Mapping[Fit, str] = {"answers": FOUND, "nearest": NEAREST, "others": NOTHING_OF_YOURS}
 _MOST_WORDS_OF_NOTHING = 3
 QUESTIONS = {
@@ -78,6 +89,7 @@ QUESTIONS = {
 STOCK = (
     NO_MODEL,
     ITSELF,
+    TELL_ANYTHING,
     NOTHING_FOUND,
     NOTHING_OF_YOURS,
     READ,
@@ -97,6 +109,7 @@ STOCK = (
     NOT_ENGLISH,
     WHICH_ONE,
     MORE,
+    MORE_FACTS,
     *QUESTIONS.values(),
 )
 
@@ -281,6 +294,8 @@ def _is_introduced(said: str, at: int) -> bool:
 def _found(request: ReplyRequest) -> list[str]:
     if ASKS_OF_ITSELF.search(request.question):
         return [_(ITSELF) if request.is_first else f"{_(NO_MODEL)} {_(ITSELF)}"]
+    if WANTS_TO_BE_ASKED.search(request.question):
+        return [_next_profile_question(request) or _(TELL_ANYTHING)]
     if asked_of_talk(request.question) is not None:
         return _listed(TALKED, request.found) if request.found else [_(NOTHING_FOUND)]
     fitting, fit = matching_sources(with_name(request.question, request.heard.about), request.found)
@@ -288,7 +303,8 @@ def _found(request: ReplyRequest) -> list[str]:
         return [_(NOTHING_FOUND)]
     holding, several = up_to_date(fitting, request.question)
     ask = [_(WHICH_ONE)] if several and fit == "answers" else []
-    after = [*ask, *([_(MORE)] if request.remembered > len(holding) else [])]
+    rest = MORE_FACTS if any(source.of_legacy for source in holding) else MORE
+    after = [*ask, *([_(rest)] if request.remembered > len(holding) else [])]
     return [*_listed(_OPENINGS[fit], holding), *(f"\n\n{each}" for each in after)]
 
 

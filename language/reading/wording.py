@@ -341,8 +341,7 @@ class ClauseWording:
             and word.tag in {"VB", "VBP"}
             and (
                 subject.low in {"he", "she"}
-                or subject.tag == "NNP"
-                or (subject.tag == "NN" and clause.parsed.child(subject, "conj") is None)
+                or (subject.tag in {"NN", "NNP"} and clause.parsed.child(subject, "conj") is None)
             )
         ):
             return _THIRD.get(low) or inflect_third_person(word.text)

@@ -8,7 +8,8 @@ from assistant.learn.actions import extract_messages
 from assistant.learn.summarizing import conversation_finish, maybe_summarize
 from facts.actions import fact_reject
 from facts.models import FactLink, LegacyFact
-from language.reading.replying import NOTHING_FOUND, QUESTIONS
+from language.reading.answering import MOST_TOLD_OF_ALL
+from language.reading.replying import MORE_FACTS, NOTHING_FOUND, QUESTIONS
 from statements.models import Doubt
 from tests import factories
 
@@ -99,3 +100,20 @@ def test_what_they_said_later_is_told_before_what_it_contradicts(api, owner, tal
     told = text_of(say(api(owner), conversation, "Tell me about Bruno."))
     assert told.index("did not die") < told.index("died in the war"), told
     assert "emigrated to Argentina" in told
+
+
+@pytest.mark.parametrize("question", ["tell me everything about him", "What do you know about Emil?"])
+def test_a_question_about_them_in_general_has_the_facts_with_family_first(api, owner, talk, question):
+    """Reproduction: of thirteen facts it told the three that were near to the question."""
+    legacy = factories.LegacyFactory(owner=owner, name="Grandpa Emil")
+    for number in range(MOST_TOLD_OF_ALL):
+        factories.LegacyFactFactory(legacy=legacy, user=owner, content=f"Emil kept {number + 2} pigeons.")
+    factories.LegacyFactFactory(legacy=legacy, user=owner, content="Emil died in 1989.")
+    eels = factories.LegacyFactFactory(legacy=legacy, user=owner, content="Emil hated eels.")
+    fact_reject(principal_for_person(owner.pk), eels.pk)
+    factories.MemoryFactory(user=owner, content="The user likes tea.")
+    told = text_of(say(api(owner), talk(owner, legacy=legacy), question))
+    assert next(line for line in told.splitlines() if line.startswith("-")).startswith("- Emil died in 1989.")
+    assert told.count("pigeons") == MOST_TOLD_OF_ALL - 1
+    assert MORE_FACTS in told
+    assert not [each for each in ("eels", "tea") if each in told]

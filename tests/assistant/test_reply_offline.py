@@ -30,6 +30,7 @@ from language.reading.replying import (
     QUESTIONS,
     READ,
     SWITCHED_OFF,
+    TELL_ANYTHING,
     WHICH_ONE,
     reply,
     stock,
@@ -160,6 +161,31 @@ class TestWhatItAnswers:
     def test_a_question_with_irregular_forms_of_its_words(self):
         assert "met" in answer("When did we meet?", Source("Walter and you met in 1961.", "told"))
         assert "children" in answer("Do I have a child?", Source("You have two children.", "told"))
+
+    @pytest.mark.parametrize(
+        ("question", "text"),
+        [
+            ("Do I have children?", "You live in Ghent with your husband Pieter and your two girls."),
+            ("Do I have any kids?", "Your daughter Mia is nine."),
+            ("Do I have siblings?", "Your brother Wim lives in Canada."),
+            ("What are my parents called?", "Your mother Lena is a nurse."),
+            ("Do I have grandchildren?", "Your grandson Tom is four."),
+        ],
+    )
+    def test_a_question_about_a_group_of_kin_with_those_of_it(self, question, text):
+        found = [Source(each, "told") for each in (text, "You like tea.", "Your neighbour Rolf has a cousin.")]
+        assert answer(question, *found) == f"{FOUND}\n- {text} (told)"
+
+    def test_a_greeting_before_a_question_is_no_topic(self):
+        assert answer("Hello again. Do you remember me?", TEA).startswith(FOUND)
+
+    def test_what_it_wants_to_know_with_a_question_of_its_own(self):
+        def asked(*unknown):
+            request = ReplyRequest((), (), question="What else would you like to know?", found=[TEA], unknown=unknown)
+            return "".join(reply(request)[0])
+
+        assert asked("preferred_name") == QUESTIONS["preferred_name"]
+        assert asked() == TELL_ANYTHING
 
     def test_a_question_of_another_s_forms_of_a_word(self):
         assert "boss at TechCorp" in answer("Who were my bosses?", ALEC)

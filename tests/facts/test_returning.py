@@ -2,8 +2,9 @@
 
 import pytest
 
+from accounts.actions import preferences_set
 from facts import actions
-from journal.exceptions import NotYoursToDecide
+from journal.exceptions import NotFound, NotYoursToDecide
 from journal.undo import undo
 from tests import factories
 from tests.factories import rev_of
@@ -33,6 +34,16 @@ def test_an_agent_brings_back_nothing(bot, me, owner, legacy):
     assert whys(undo(bot, rev, rev)) == ["not_yours"]
     with pytest.raises(NotYoursToDecide):
         actions.fact_restore(bot, fact.pk)
+    assert now(fact).state == "archived"
+
+
+def test_an_agent_takes_back_a_fact_of_its_own_that_waits(bot, me, owner, legacy):
+    preferences_set(me, review="before")
+    fact = actions.fact_add(bot, legacy.pk, BREAD, "habit")
+    rev = rev_of(owner)
+    with pytest.raises(NotFound):
+        undo(factories.agent_principal(factories.AgentFactory(owner=owner), owner), rev, rev)
+    assert whys(undo(bot, rev, rev)) == []
     assert now(fact).state == "archived"
 
 

@@ -27,6 +27,7 @@ def told(*said, legacy=None):
         ("She was a clockmaker in Ulm.", "Rosa", "Rosa was a clockmaker in Ulm."),
         ("She had parkinsons. Didn't stop her playing bingo.", "Rosa", "Rosa had Parkinson's."),
         ("filip has epilepsy", None, "Filip has epilepsy."),
+        ("Jack and Priya live in Manchester.", None, "Jack and Priya live in Manchester."),
         ("ive got crohns", None, "The user has Crohn's."),
         ("I work like electrician in Ulm.", None, "The user works as an electrician in Ulm."),
         ("I am teacher since four years.", None, "The user has been a teacher for four years."),
