@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from uuid import UUID
 
 from django.conf import settings
@@ -12,6 +11,7 @@ from accounts import policy
 from accounts.principals import Principal
 from journal.exceptions import NotAllowed, Refused
 from language.base import Comparison
+from language.reading.values import values_in
 
 from .models import FactLink, LegacyFact
 
@@ -66,14 +66,10 @@ def check_visibility(visibility: str) -> None:
 def relation(existing: str, new: str, similarity: float, verdict: Comparison) -> str | None:
     """Return the kind of link between two statements of different words, or None if they are unrelated.
 
-    A contradiction takes precedence over similarity. With different numbers, similarity alone makes no duplicate:
-    "married in 1965" and "married in 1968" are as similar as two wordings of one fact.
+    A contradiction takes precedence over similarity. With different values, similarity alone makes no duplicate:
+    "married in 1965" and "married in 1968", "on Sundays" and "on Saturdays" are as similar as two wordings of one fact.
     """
     if verdict in {"contradicts", "replaces"}:  # Facts about the dead are never replaced automatically.
         return FactLink.Kind.CONTRADICTS
-    similar = similarity >= settings.FACT_DUPLICATE_SIMILARITY and _figures(existing) == _figures(new)
+    similar = similarity >= settings.FACT_DUPLICATE_SIMILARITY and values_in(existing) == values_in(new)
     return FactLink.Kind.DUPLICATE if verdict == "same" or similar else None
-
-
-def _figures(text: str) -> list[str]:
-    return sorted(re.findall(r"\d+", text))

@@ -19,6 +19,7 @@ from .words import listed
 
 OWN_WORDS = re.compile(r"(?:I|My)\b")
 """The start of a memory that is in the first person."""
+_USER = "The user "
 _FUNCTION_WORDS = listed("i my me i'm am not cannot it is was are were has does did they we she he our am")
 _DAY = r"(?P<day>Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day"
 _DAYS = re.compile(rf"\b{_DAY}s?\b", re.IGNORECASE)
@@ -87,13 +88,31 @@ def _clauses(parsed: Parsed, words: Sequence[Word]) -> Iterator[str]:
 
 
 def _halves(text: str) -> Iterator[str]:
-    """A sentence split at an "and" where both halves are sentences; otherwise unchanged."""
+    """A sentence split at an "and" where both halves are sentences, the second maybe with the subject of the first.
+
+    Otherwise unchanged. "Has diabetes type 2 and takes metformin": the verb often is taken to join another word.
+    """
+    parsed = parse(text)
     for place in re.finditer(r",? and ", text):
         halves = [f"{text[: place.start()].rstrip('.')}.", f"{text[place.end() :].rstrip('.')}."]
+        if parsed is not None and _joins_subject(parsed, place.end()):
+            halves[1] = f"{_USER}{halves[1]}"
         if all(map(_stands_alone, halves)):
             yield from (f"{half[:1].upper()}{half[1:]}" for half in halves)
             return
     yield text
+
+
+def _joins_subject(parsed: Parsed, start: int) -> bool:
+    """Whether what begins there is a verb that joins no other clause than the main one, which is of the user."""
+    verb = next((word for word in parsed.words if word.start == start), None)
+    if verb is None or verb.dep != "conj" or verb.tag not in {"VB", "VBD", "VBP", "VBZ"}:
+        return False
+    above = parsed.head(verb)
+    while above.head != above.index and above.pos != "VERB":
+        above = parsed.head(above)
+    helped = any(each.tag in {"MD", "TO"} for each in parsed.children(above))
+    return above.head == above.index and not helped and parsed.text.startswith(_USER)
 
 
 def _stands_alone(text: str) -> bool:

@@ -146,6 +146,11 @@ def tells_value(text: str) -> bool:
     return any(True for _ in _values(text))
 
 
+def values_in(text: str) -> frozenset[tuple[str, tuple[int | float, ...]]]:
+    """Return the days, dates, times and numbers of a text, each with its kind, without parsing it."""
+    return frozenset((each.kind, each.key) for each in _values(text, units=False))
+
+
 # --- Days, dates, times, numbers --------------------------------------------------------------------------------------
 
 
@@ -175,7 +180,7 @@ def _of_values(memory: str, said: str) -> NewWording | None:
     return NewWording(content, contrasts, changes[0][1].match.start()) if changes else None
 
 
-def _values(text: str) -> Iterator[_Value]:
+def _values(text: str, *, units: bool = True) -> Iterator[_Value]:
     """Yield the values of a text, none inside another."""
     left, parsed = text, None
     for kind, pattern in _PATTERNS.items():
@@ -185,7 +190,7 @@ def _values(text: str) -> Iterator[_Value]:
             if kind == "number":
                 if _OF_A_NAME.search(text[: match.start()]):
                     continue
-                parsed = parsed or parse(text, names=False)
+                parsed = parsed or (parse(text, names=False) if units else None)
                 unit = (match["glued"] or "").lower() or _unit(text, match, parsed)
             yield _Value(kind, _key(kind, match), match, unit)
 

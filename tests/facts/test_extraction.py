@@ -262,3 +262,16 @@ DUPLICATE = settings.FACT_DUPLICATE_SIMILARITY
 )
 def test_what_two_statements_are_to_each_other(similarity, verdict, kind):
     assert policy.relation(BREAD, BREAD_TOO, similarity, verdict) == kind
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("On Sundays Emil took Ada to the match.", "On Saturdays Emil took Ada to the match."),
+        ("Rosa had three cats.", "Rosa had four cats."),
+        ("Rosa was born in May 1931.", "Rosa was born in June 1931."),
+    ],
+)
+def test_another_value_makes_another_fact_however_similar(one, other):
+    """Reproduction: "it was on Saturdays" was answered with "Noted", and only the Sundays were on the page."""
+    assert policy.relation(one, other, 0.999, "different") is None
