@@ -84,14 +84,17 @@ def memory_approve(
 def memory_reject(
     principal: Principal, memory_id: str, reason: str = RejectionReason.NOT_TRUE, *, version: int | None = None
 ) -> Memory:
-    """Reject a memory: it leaves every prompt and is suppressed. It can be restored for 30 days.
+    """Reject a memory, also an archived one: it is in no prompt and is suppressed. It can be restored for 30 days.
 
-    With the reason ``dont_keep`` its source words are withheld. Raises NotYoursToDecide, NotFound, Conflict (409).
+    With the reason ``dont_keep`` its source words are withheld. Raises NotYoursToDecide, NotFound, Conflict (409
+    ``version_conflict``, ``wrong_state``, ``erasure_waits``).
     """
     user_id = accounts_policy.must_decide(principal)
     refusal = RejectionReason(reason)
     gone = [memory_id] if refusal == RejectionReason.DONT_KEEP else []
-    with withheld_ahead(user_id, gone), memory_write(principal, memory_id, *PRESENT, version=version) as change:
+    states = (*PRESENT, State.ARCHIVED)
+    with withheld_ahead(user_id, gone), memory_write(principal, memory_id, *states, version=version) as change:
+        check_kept(change.memory)
         refuse(change, refusal)
     return change.memory
 
@@ -305,7 +308,8 @@ def refuse(change: MemoryWrite, reason: RejectionReason) -> None:
 def reject(change: MemoryWrite, why: str, reason: str) -> None:
     """Reject and suppress a memory. ``reason`` is a sentence shown to the person."""
     memory = change.memory
-    meta: dict[str, Any] = {} if memory.state == State.ACTIVE else {"was": memory.state}
+    was = state_before(memory) if memory.state == State.ARCHIVED else memory.state
+    meta: dict[str, Any] = {} if was == State.ACTIVE else {"was": was}
     end_create(change, Proposal.State.REJECTED)
     change.suppress()
     signals_forget(memory.user_id, [memory])

@@ -10,6 +10,7 @@ from accounts.actions import preferences_set
 from accounts.queries import principal_for_person
 from journal.exceptions import Conflict, Gated, NotAllowed, NotFound, NotYoursToDecide, Refused
 from journal.models import Change
+from journal.undo import undo
 from memories import actions
 from memories.models import Memory, Proposal, Relation
 from statements.models import Suppression
@@ -127,6 +128,20 @@ class TestApprove:
 
 
 class TestReject:
+    def test_also_what_an_agent_archived(self, me, bot, owner, learned, add):
+        """Reproduction: it answered 409, while every agent could restore it."""
+        actions.memory_archive(bot, learned.pk)
+        actions.memory_reject(me, learned.pk, "dont_keep")
+        assert (now(learned).state, Change.objects.last().meta) == ("rejected", {})
+        with pytest.raises(NotFound):
+            actions.memory_restore(bot, learned.pk)
+        with pytest.raises(Gated):
+            add(bot, BEES)
+        last = Change.objects.last().rev
+        undo(me, last, last)
+        assert (now(learned).state, now(learned).deleted_why) == ("archived", "agent")
+        check(owner)
+
     @pytest.mark.parametrize("kind", ["waiting", "learned", "held"])
     def test_it_leaves_every_prompt_and_a_suppression(self, me, bot, owner, add, kind, request):
         memory = (
