@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from accounts.principals import Principal
 from language.reading.sameness import EmbeddedStatement
+from statements.policy.naming import as_of_user
 
 from .models import ComparedPair, Memory, MemoryPlanItem, MemoryPlanSource
 from .policy import writing
@@ -33,11 +34,15 @@ _BEST_PAIRS = 2_000
 
 @dataclass(frozen=True, slots=True)
 class DuplicatePair:
-    """Two possible duplicates, and their cosine similarity. ``kept`` is the one to keep."""
+    """Two possible duplicates, and their cosine similarity. ``kept`` is the one to keep.
+
+    ``texts`` are what is compared: their contents, with the person's own name replaced by "the user".
+    """
 
     kept: Memory
     dropped: Memory
     similarity: float
+    texts: tuple[str, str]
 
     @property
     def score(self) -> int:
@@ -71,9 +76,10 @@ def candidate_pairs(principal: Principal, user_id: UUID, most: int) -> list[Dupl
         kept, dropped = _in_order(one, other)
         if frozenset({(one.pk, one.version), (other.pk, other.version)}) in done or not _may_concern(one, other):
             continue
-        likely = how_likely_one(read(kept.content), read(dropped.content))
-        if likely or may_be_at_odds(kept.content, dropped.content):
-            found.append((likely, DuplicatePair(kept, dropped, similarity)))
+        texts = as_of_user(kept.content, principal.name), as_of_user(dropped.content, principal.name)
+        likely = how_likely_one(*map(read, texts))
+        if likely or may_be_at_odds(*texts):
+            found.append((likely, DuplicatePair(kept, dropped, similarity, texts)))
     # The sort is stable.
     return [pair for _, pair in sorted(found, key=lambda each: -each[0])][:most]
 

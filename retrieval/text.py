@@ -164,14 +164,20 @@ def config_for(language: str) -> str:
 
 def detect_config(content: str) -> str:
     """Return the configuration for the language that a text is most likely written in, ``simple`` when unsure."""
-    return _detected(content[:_DETECTED_CHARACTERS])
+    language, probability = _detected(content[:_DETECTED_CHARACTERS])
+    return CONFIGS.get(language, SIMPLE) if probability >= _DETECTED_PROBABILITY else SIMPLE
+
+
+def is_most_likely_english(content: str) -> bool:
+    """Whether no other language is likelier than English, however sure that is."""
+    return _detected(content[:_DETECTED_CHARACTERS])[0] == "en"
 
 
 @cached_briefly(maxsize=64)
-def _detected(beginning: str) -> str:
+def _detected(beginning: str) -> tuple[str, float]:
     # Cached because each source and each gate of one request detects the language of the same text.
     language, probability = _identifier().classify(_encodable(beginning))
-    return CONFIGS.get(language, SIMPLE) if probability >= _DETECTED_PROBABILITY else SIMPLE
+    return str(language), float(probability)
 
 
 @lru_cache(maxsize=1)

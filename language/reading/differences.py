@@ -1,9 +1,9 @@
 """Rules that keep two similar statements apart, since a wrong merge loses one of them.
 
-``differ`` overrules everybody, a model too. Of any two it compares figures, days, names and units; of two that share
-most of their words also people, polarity, tense, modality, antonyms and swapped roles. A word that stands in the place
-of another keeps such two apart, too, unless a model knows better: ``differ_in_wording``. ``doubts`` are features of the
-learned comparison; few of them decide without a model: ``stay_doubtful``.
+``differ`` overrules everybody, a model too. Of any two it compares figures, days, names, units and whether they tell of
+the user; of two that share most of their words also people, polarity, tense, modality, antonyms and swapped roles. A
+word that stands in the place of another keeps such two apart, too, unless a model knows better: ``differ_in_wording``.
+``doubts`` are features of the learned comparison; few of them decide without a model: ``stay_doubtful``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .alignment import Alignment
 from .content import TIMES_OF_DAY, Content
 from .lexicon import ALIKE
 from .related import related
-from .roles import are_roles_swapped
+from .roles import are_roles_swapped, is_of_unmentioned, somebody_else
 from .words import listed
 
 _TWO = listed("twin twins both pair couple")
@@ -104,6 +104,8 @@ def _has_other_values(pair: Alignment) -> bool:
         if any(says(*both) for says in (_is_age_of, _lasted_and_was_once) for both in ((one, other), (other, one))):
             return True
     if _is_over(one, other) or _is_over(other, one):
+        return True
+    if is_of_unmentioned(one, other) or is_of_unmentioned(other, one):
         return True
     return all(pair.unshared_names) or any(first - second and second - first for first, second in values)
 
@@ -245,7 +247,7 @@ def _is_counted_otherwise(one: Content, other: Content) -> bool:
 def _differ_in_who(pair: Alignment) -> bool:
     """Whether names, kinship nouns or pronouns' genders differ."""
     one, other = pair.first, pair.second
-    if any(pair.unshared_names) or _is_of_somebody_else(one, other) or _is_of_somebody_else(other, one):
+    if any(pair.unshared_names) or somebody_else(one, other) or somebody_else(other, one):
         return True
     if all(pair.unshared_kin):
         return pair.is_monotonic or any(word.is_kin and another.is_kin for word, another, _ in pair.substitutions)
@@ -257,14 +259,6 @@ def _differ_in_who(pair: Alignment) -> bool:
     if "and" in pair.unshared_tokens and "parent" not in one.kin_terms | other.kin_terms:
         return True
     return pair.is_addition and "parent" not in {*pair.unshared_kin[0], *pair.unshared_kin[1]}
-
-
-def _is_of_somebody_else(one: Content, other: Content) -> bool:
-    """Whether this one is about a named person and only the other mentions the user."""
-    if "user" in one.text.lower() or "user" not in other.text.lower():
-        return False
-    subject = next((token for token in one.tokens if token.lemma == one.subject), None)
-    return subject is not None and (subject.is_kin or subject.tag in {"NNP", "NNPS"})
 
 
 def _differ_in_polarity(pair: Alignment) -> bool:

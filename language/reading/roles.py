@@ -1,10 +1,11 @@
-"""Whether two statements have the same words in exchanged roles: "Jana taught the user", "the user taught Jana"."""
+"""Who is what in two statements: exchanged roles ("Jana taught the user", "the user taught Jana"), another subject."""
 
 from __future__ import annotations
 
 from .alignment import Alignment
 from .content import LIGHT, Content
-from .related import related
+from .lexicon import is_word
+from .related import Token, related
 from .words import listed
 
 _MUTUAL = listed("friend cousin sibling partner spouse neighbour colleague twin flatmate")
@@ -12,6 +13,27 @@ _NEGATIVE_DETERMINERS = ("no", "without", "except")
 _COMPARED = ("JJR", "RBR")
 _LASTING = frozenset({"marry", "retire", "divorce"})
 _PRONOUNS = listed("he she they it who that which him her them himself herself themselves")
+
+
+def is_of_unmentioned(one: Content, other: Content) -> bool:
+    """Whether this one is about somebody else, whom the other, which mentions the user, does not mention."""
+    who = somebody_else(one, other)
+    if who is None:
+        return False
+    if who.is_kin:
+        return one.kin_terms.isdisjoint(other.kin_terms)
+    return who.low not in other.lower_tokens
+
+
+def somebody_else(one: Content, other: Content) -> Token | None:
+    """The subject of this one if it is a named person or a relative, and only the other mentions the user."""
+    if "user" in one.text.lower() or "user" not in other.text.lower():
+        return None
+    subject = next((token for token in one.tokens if token.lemma == one.subject), None)
+    if subject is None:
+        return None
+    is_name = subject.tag in {"NNP", "NNPS"} or (subject.tag.startswith("NN") and not is_word(subject.low))
+    return subject if subject.is_kin or is_name else None
 
 
 def are_roles_swapped(pair: Alignment) -> bool:

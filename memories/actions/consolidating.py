@@ -120,28 +120,24 @@ def _verdicts(pairs: Sequence[DuplicatePair]) -> list[tuple[Comparison, bool]] |
     says, they stay two where a particular differs.
     """
     model = get_model()
-    found: list[tuple[Comparison, bool]] = [(verdict_of_rules(*_texts(pair)), False) for pair in pairs]
+    found: list[tuple[Comparison, bool]] = [(verdict_of_rules(*pair.texts), False) for pair in pairs]
     if model.offline:
         return found
     doubtful = [
         at
         for at, pair in enumerate(pairs)
-        if found[at][0] != "same" and (may_be_one(*_texts(pair)) or found[at][0] != "different")
+        if found[at][0] != "same" and (may_be_one(*pair.texts) or found[at][0] != "different")
     ]
     if not doubtful:
         return found
     if tokens_used_today(*UPKEEP_PURPOSES) >= settings.UPKEEP_TOKENS_PER_DAY:
         return None
-    compared = model.same_fact([_texts(pairs[at]) for at in doubtful])
+    compared = model.same_fact([pairs[at].texts for at in doubtful])
     note_model_use(PURPOSE, compared.usage)
     for at, verdict in zip(doubtful, compared.verdicts, strict=True):
-        is_apart = verdict == "same" and not may_be_one(*_texts(pairs[at]))
+        is_apart = verdict == "same" and not may_be_one(*pairs[at].texts)
         found[at] = ("different" if is_apart else verdict), True
     return found
-
-
-def _texts(pair: DuplicatePair) -> tuple[str, str]:
-    return pair.kept.content, pair.dropped.content
 
 
 def _store(user_id: UUID, pairs: Sequence[DuplicatePair], verdicts: Sequence[tuple[Comparison, bool]]) -> None:

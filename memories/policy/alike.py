@@ -9,6 +9,7 @@ from __future__ import annotations
 from language.base import Comparison
 from language.reading.compare import compare, matters_of, shared_words
 from language.reading.sameness import EmbeddedStatement, StatementPair
+from retrieval.text import is_most_likely_english
 
 ENOUGH_SHARED = 0.2
 """Minimum share of common content words for a model to look for a contradiction, from 0 to 1."""
@@ -29,8 +30,10 @@ def may_be_one(kept: Read, dropped: Read) -> bool:
 
 
 def says_the_same(kept: Read, dropped: Read) -> bool:
-    """Whether two texts have the same meaning, decided without a model."""
-    return _pair(kept, dropped).is_duplicate
+    """Whether two texts have the same meaning, decided without a model. No: in another language than English."""
+    pair = _pair(kept, dropped)
+    are_read = is_most_likely_english(pair.first.text) and is_most_likely_english(pair.second.text)
+    return are_read and pair.is_duplicate
 
 
 def how_likely_one(kept: Read, dropped: Read) -> float:

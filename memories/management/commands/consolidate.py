@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from functools import cache
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -55,9 +56,9 @@ class Command(BaseCommand):
         same = asked = 0
         with acting_as(principal_for_job(user.pk)) as principal:
             pairs = candidate_pairs(principal, user.pk, pairs_left_today(user.pk)) if principal.has_memory else []
-        read = {each.pk: EmbeddedStatement(each.content) for pair in pairs for each in (pair.kept, pair.dropped)}
+        read = cache(EmbeddedStatement)
         for pair in pairs:
-            texts = read[pair.kept.pk], read[pair.dropped.pk]
+            texts = read(pair.texts[0]), read(pair.texts[1])
             is_same = says_the_same(*texts)
             if not is_same and not may_be_one(*texts):
                 continue
