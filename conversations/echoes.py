@@ -188,6 +188,12 @@ def find_repetitions(
     return talked[:MOST_OFFERED] + [each for search in _searches for each in search(principal, sought)]
 
 
+def withheld_said_again(principal: Principal, message_ids: Sequence[UUID]) -> list[Repetition]:
+    """Return what else says the same as the words of messages that were withheld by themselves."""
+    found = [each for pk in message_ids for each in find_repetitions(principal, ("message", pk), [], None, "")]
+    return list({each.key: each for each in found if each.object_id not in map(str, message_ids)}.values())
+
+
 def message_said_again(principal: Principal, message_id: UUID) -> list[Repetition]:
     """Return what else says what a sentence of a message says. Sentences of one word, such as a yes, don't count.
 

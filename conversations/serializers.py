@@ -153,12 +153,6 @@ class WithheldSerializer(serializers.ModelSerializer[Withheld]):
         fields = ["id", "conversation", "index", "text", "cause_type", "cause_id", "created_at", "erase_at"]
 
 
-class WithheldPassagesSerializer(serializers.Serializer[Any]):
-    """The response to withholding: all withheld passages of the given messages."""
-
-    withheld = WithheldSerializer(many=True)
-
-
 class AlsoSaidSerializer(serializers.Serializer[Any]):
     """Another place that says the same; ``surely`` is false if only the meaning is similar.
 
@@ -172,6 +166,13 @@ class AlsoSaidSerializer(serializers.Serializer[Any]):
     index = serializers.IntegerField(allow_null=True)
     quote = serializers.CharField()
     surely = serializers.BooleanField()
+
+
+class WithheldPassagesSerializer(serializers.Serializer[Any]):
+    """The response to withholding: all withheld passages of the given messages. ``also_said``: what else says them."""
+
+    withheld = WithheldSerializer(many=True)
+    also_said = AlsoSaidSerializer(many=True)
 
 
 # --- The states of agents' work ---------------------------------------------------------------------------------------

@@ -23,7 +23,9 @@ from rest_framework.views import APIView
 
 from accounts.authentication import principal_of
 from accounts.policy import must_read
+from conversations.echoes import withheld_said_again
 from conversations.models import Conversation, Message
+from conversations.serializers import AlsoSaidSerializer
 from statements.policy import LONGEST
 from web.json import ExactSerializer, validated
 from web.streaming import FIRST_ID, EventStreamRenderer, Stream, read_event_id
@@ -73,14 +75,24 @@ class MarksSerializer(serializers.ModelSerializer[Message]):
         return until.isoformat() if until is not None and until > timezone.now() else None
 
 
+class DecidedMarksSerializer(MarksSerializer):
+    """A message that was just decided about. ``also_said``: what else says what the person declined; for them only."""
+
+    also_said = AlsoSaidSerializer(many=True)
+
+    class Meta(MarksSerializer.Meta):
+        fields = [*MarksSerializer.Meta.fields, "also_said"]
+
+
 class Marks(APIView):
     """What may be learned from one message."""
 
-    @extend_schema(request=MarksRequestSerializer, responses=MarksSerializer)
+    @extend_schema(request=MarksRequestSerializer, responses=DecidedMarksSerializer)
     def patch(self, request: Request, conversation_id: UUID, index: int) -> Response:
         """Decide what may be learned from a message.
 
-        Hold it while the person is asked whether to remember it, release it, or never learn from it.
+        Hold it while the person is asked whether to remember it, release it, or never learn from it. To whoever
+        decides for the person, `also_said` then names what else says the same.
         """
         principal, decided = principal_of(request), validated(MarksRequestSerializer(data=request.data))
         if decided.get("held"):
@@ -89,7 +101,9 @@ class Marks(APIView):
             message = actions.message_decline(principal, conversation_id, index, decided.get("candidate", ""))
         else:
             message = actions.message_release(principal, conversation_id, index)
-        return Response(MarksSerializer(message).data)
+        asks = message.declined and principal.decides_what_returns
+        said = withheld_said_again(principal, [message.pk]) if asks else []
+        return Response(MarksSerializer(message).data | {"also_said": AlsoSaidSerializer(said, many=True).data})
 
 
 class Updates(APIView):

@@ -19,9 +19,11 @@ from web.json import validated
 from web.pagination import Cursor
 
 from .. import actions
+from ..echoes import withheld_said_again
 from ..models import Conversation, ConversationChunk, Message, Withheld
 from ..querysets import ChunkQuerySet, ConversationQuerySet, MessageQuerySet, WithheldQuerySet
 from ..serializers import (
+    AlsoSaidSerializer,
     AppendSerializer,
     ChunkSerializer,
     ConversationSerializer,
@@ -131,19 +133,20 @@ class WithheldList(IdempotentView[Principal], ListAPIView):
     def post(self, request: Request) -> Response:
         """Take passages out of the record: nobody is shown them, and nothing is learned from them.
 
-        Answers with what was taken out of the messages named. What the assistant said of it later goes along. Needs a
-        session or a key with the scope admin.
+        Answers with what was taken out of the messages named. What the assistant said of it later goes along; what else
+        says the same is named in `also_said`. Needs a session or a key with the scope admin.
         """
         principal = self.caller(request)
         body = validated(WithholdSerializer(data=request.data))
         places = [actions.PassagePlace(**each) for each in body["passages"]]
         ids = actions.passages_withhold(principal, places)
-        return Response(self.render_result(principal, [str(pk) for pk in ids]), status=201)
+        said = AlsoSaidSerializer(withheld_said_again(principal, ids), many=True).data
+        return Response(self.render_result(principal, [str(pk) for pk in ids]) | {"also_said": said}, status=201)
 
     def render_result(self, principal: Principal, object_ids: list[str]) -> Any:
-        """Return what is withheld of the messages."""
+        """Return what is withheld of the messages; `also_said` is only in the first response."""
         rows = _withheld(principal).filter(message_id__in=object_ids).order_by("message__index", "start")
-        return WithheldPassagesSerializer({"withheld": rows}).data
+        return WithheldPassagesSerializer({"withheld": rows, "also_said": []}).data
 
 
 class WithheldDetail(IdempotentView[Principal]):

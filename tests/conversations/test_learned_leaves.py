@@ -88,6 +88,27 @@ def test_what_the_person_approved_may_be_out_of_date(memory, fact, withhold):
     assert set(Doubt.objects.values_list("object_id", flat=True)) == {memory.pk, str(fact.pk)}
 
 
+def test_what_else_says_the_same_is_offered(owner, legacy, talk, withhold):
+    """Reproduction: only rejecting a statement named the other places that say it."""
+    elsewhere = conversation_create(principal_for_person(owner.pk), title="I shot a swan", legacy_id=legacy.pk)
+    messages_append(
+        principal_for_person(owner.pk), elsewhere.pk, [NewMessage("user", f"Once {SWAN[0].lower()}{SWAN[1:]}")]
+    )
+    (approved,) = remember(owner, "The user shot a swan.", reviewed_at=timezone.now())
+    offered = {(each["object_type"], each["object"]) for each in withhold().json()["also_said"]}
+    message = str(elsewhere.messages.get().pk)
+    assert offered >= {("memory", approved.pk), ("message", message), ("title", str(elsewhere.pk))}
+    assert str(talk.messages.get(index=0).pk) not in {pk for _, pk in offered}
+
+
+def test_an_agent_that_declines_is_not_told_what_else_says_it(api, agent, owner):
+    own = factories.ConversationFactory(user=owner, agent=agent)
+    messages = f"/api/v1/conversations/{own.pk}/messages/"
+    for _ in range(2):
+        api(agent).post(messages, {"messages": [{"role": "user", "content": SWAN}]}, format="json")
+    assert api(agent).patch(f"{messages}0/", {"declined": True}, format="json").json()["also_said"] == []
+
+
 @pytest.mark.parametrize("withhold", ["passage"], indirect=True)
 def test_what_rests_on_another_sentence_stays(memory, fact, withhold):
     withhold(RAIN)
