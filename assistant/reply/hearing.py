@@ -25,6 +25,7 @@ from language.heard import Heard
 from language.reading.answering import MOST_TOLD_OF_ALL
 from language.reading.questions import tells_something
 from language.reading.refusals import (
+    agrees_to_all,
     asks_to_forget_all,
     asks_to_keep,
     begins_with_yes,
@@ -32,6 +33,7 @@ from language.reading.refusals import (
     leaves_open,
     lemmas,
     names_what_was_said,
+    says_only,
     says_yes,
 )
 from language.reading.revising import OWN_WORDS
@@ -74,16 +76,16 @@ def asked_about(conversation_id: UUID, index: int, content: str, *, agrees: bool
 def agrees_in_words(conversation_id: UUID, content: str, index: int | None = None) -> bool:
     """Whether an answer lets something be kept that was just asked about, and says more, or says it otherwise.
 
-    "Yes, but she's a dentist", "no, on Tuesday". ``index``: that of the answer if it is saved already.
+    "Yes, but she's a dentist", "no, on Tuesday", "only the car". ``index``: that of the answer if it is saved already.
     """
     agrees = begins_with_yes(content) and not says_yes(content)
-    if "?" in content or not (agrees or has_correction(content)):
+    if "?" in content or not (agrees or has_correction(content) or says_only(content)):
         return False
     before = Message.objects.filter(conversation_id=conversation_id).order_by("-index")
     before = before if index is None else before.filter(index__lt=index)
     role, question = before.values_list("role", "content").first() or ("", "")
     is_asked = role not in {"", Message.Role.USER} and asks_to_keep(question)
-    return is_asked and (agrees or corrects_asked(question, content))
+    return is_asked and (agrees or corrects_asked(question, content) or agrees_to_all(question, content))
 
 
 def _left_open(conversation_id: UUID, index: int) -> Message | None:

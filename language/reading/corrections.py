@@ -35,6 +35,13 @@ _INSTEAD = re.compile(
 )
 _NOT_BUT = re.compile(rf"{_OPENING}not\s+{_ARTICLE}(?P<was>{_FEW})\s*[,;–—]\s*{_ARTICLE}{_FEW}\s*[.!]*", re.IGNORECASE)
 """A sentence that is only the old value and the new one: "Not Emil, Anton." """
+_IT_IS = r"(?:it|that|this)(?:['’]s| is| was)"
+_IT_IS_NOT = re.compile(
+    rf"{_OPENING}(?:{_IT_IS} not|(?:it|that|this) (?:is|was)n['’]t) {_ARTICLE}(?P<was>{_FEW})\s*[,;.–—]\s*(?:but )?"
+    rf"{_IT_IS} {_ARTICLE}(?P<now>{_FEW})\s*[.!]*",
+    re.IGNORECASE,
+)
+"""The same in two clauses: "It's not Bruges, it's Ostend." """
 _NAMED_ONLY = re.compile(
     rf"{_OPENING}(?:(?:(?:it|that|this|they|he|she|I)(?:['’](?:s|re|m)|\s+(?:is|was|are|were|am|should be|meant|mean))"
     rf"|make (?:it|that))\s+(?:(?:called|named)\s+)?{_ARTICLE}|the\s+|(?=[\w'’-]+$))(?P<now>{_FEW})",
@@ -66,10 +73,11 @@ def _over() -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """A sentence with a new value and a negated old one."""
+    """A sentence with a new value and a negated old one; ``short``: both, in fewer words."""
 
     sentence: str
     old_value: str
+    short: str = ""
 
     def contains_old_value(self, statement: str) -> bool:
         """Whether a statement contains the negated words."""
@@ -77,7 +85,7 @@ class Correction:
 
     def apply_to(self, statement: str) -> str | None:
         """The corrected statement; None if the correction does not apply to it, or is incomplete."""
-        wording = new_wording(statement, self.sentence) if self.contains_old_value(statement) else None
+        wording = new_wording(statement, self.short or self.sentence) if self.contains_old_value(statement) else None
         return wording.content if wording is not None and wording.contrasts else None
 
 
@@ -86,6 +94,9 @@ def corrections_in(said: str) -> Iterator[Correction]:
     only = _NOT_BUT.fullmatch(said.strip())
     if only is not None:
         yield Correction(only[0], only["was"])
+        return
+    if (both := _IT_IS_NOT.fullmatch(said.strip())) is not None:
+        yield Correction(both[0], both["was"], f"it's not {both['was']}, it's {both['now']}")
         return
     for sentence in _SENTENCE.findall(said) if puts_right(said) else ():
         found = _INSTEAD.fullmatch(sentence.strip())

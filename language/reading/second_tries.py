@@ -33,11 +33,12 @@ _MARK = (
     r"|hold on|typo|I (?:mean|misspoke)|(?:yes|yeah|yep|sure|ok|okay)[\s,.!–—-]+(?=make (?:it|that)\b))\b"
 )
 _PREPOSITIONS = "on|in|at|since|from|to|until|for|with|by|near"
-_ALSO = r"(?:(?:oh|no|well|and|but|ah|er+m?|um+)\b[\s,:!–—-]*)*"
+_ALSO = r"(?:(?:oh|no|well|and|but|ah|er+m?|um+|hm+)\b[\s,:!–—-]*)*"
 _MARKED_LAST = r"(?:,? (?:sorry|I mean(?:t)?|actually|I misspoke))"
 _OPENED = re.compile(
     rf"{_ALSO}(?:{_MARK}[\s,:!.…–—-]*{_ALSO})+(?P<rest>\S.*?){_MARKED_LAST}?[\s.!]*"
-    rf"|{_ALSO}(?P<meant>I meant\b.*?)[\s.!]*|no[\s,.!:–—-]+(?P<denied>(?:(?:{_PREPOSITIONS}) )?"
+    rf"|{_ALSO}(?P<meant>I meant\b.*?)[\s.!]*"
+    rf"|{_ALSO}no[\s,.!:–—-]+(?P<denied>(?:(?:it|that)(?:['’]s| is| was) )?(?:(?:{_PREPOSITIONS}) )?"
     rf"(?:(?-i:[A-Z])[\w'’-]+|\d[\d:.]*|{'|'.join(NUMERALS)}))"
     r"(?:[\s.,!;–—-]+(?:i was |i['’]m )?(?:(?:just|only) )?(?:joking|kidding))?[\s.!]*"
     rf"|(?P<before>.+?){_MARKED_LAST}[\s.!]*",

@@ -62,6 +62,13 @@ def test_a_yes_with_something_beside_it_is_a_yes(tell):
     [
         ("My favourite colour is green.", "it's actually blue", "The user's favourite colour is blue."),
         ("I'm allergic to cats.", "I was mistaken, it's dogs", "The user is allergic to dogs."),
+        (
+            "I'm moving to Bruges in May.",
+            "Actually it's not Bruges, it's Ostend",
+            "The user is moving to Ostend in May.",
+        ),
+        ("I'm moving to Bruges in May.", "It isn't Bruges, it is Ostend.", "The user is moving to Ostend in May."),
+        ("I got married in 2012, in Rome.", "hmm no, it was 2011", "The user got married in 2011, in Rome."),
     ],
 )
 def test_so_does_a_correction_right_after_the_yes(tell, known, said, right):

@@ -41,6 +41,18 @@ def test_what_is_not_named_beside_it_is_refused(tell, answer):
     assert "Graz" not in record()
 
 
+def test_what_names_all_that_was_asked_is_a_yes(tell):
+    """Reproduction: "All right, I keep nothing of that.": it was taken for "just this time"."""
+    tell("My car is a blue Skoda and it rains.")
+    assert tell("just the car") == "I will remember that your car is a blue Skoda."
+
+
+def test_one_of_those_that_a_statement_lists_is_no_yes_to_it(tell):
+    tell("I have two brothers, Wim and Joris.")
+    tell("only Wim please")
+    assert remembered() == []
+
+
 def test_of_a_sentence_that_holds_both_only_the_refused_words_go(tell):
     tell("I have a cat named Minka and I am afraid of thunderstorms.")
     tell("only the second")

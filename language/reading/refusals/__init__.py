@@ -8,6 +8,7 @@ Whether a short answer to the question whether to keep something is a no is judg
 from .corrected import answers_an_offer, corrects_asked
 from .meaning import find_refusal
 from .naming import asks_about, count_extra_words, find_named, restates
+from .parts import agrees_to_all, says_only
 from .questions import leaves_open, may_answer
 from .records import Refusal, Turn
 from .requests import asks_to_forget_all, may_refuse, names_what_was_said, says_undo
@@ -19,6 +20,7 @@ __all__ = [
     "Refusal",
     "SentenceWords",
     "Turn",
+    "agrees_to_all",
     "answers_an_offer",
     "asks_about",
     "asks_for_discretion",
@@ -38,6 +40,7 @@ __all__ = [
     "names_what_was_said",
     "restates",
     "says_no",
+    "says_only",
     "says_undo",
     "says_yes",
 ]

@@ -19,6 +19,7 @@ from language.embedders.e5.embedder import BundledEmbedder
 from language.entailment.model import EntailmentModel
 from language.gates.judging import Layers, scores
 
+from .questions import without_recital
 from .wording import LONGEST_ANSWER
 
 WEIGHTS = Path(__file__).with_name("answers.npz")
@@ -31,10 +32,14 @@ _PRIVATE = "The person wants this to stay private."
 
 
 def refusing_margin(question: str, answer: str) -> float | None:
-    """The log-odds that an answer declines; None if it is too long to be one, or the networks are not there."""
-    question, answer = (text.strip().replace("’", "'") for text in (question[-_ASKED:], answer))
+    """The log-odds that an answer declines; None if it is too long to be one, or the networks are not there.
+
+    Of the question our fixed sentences are not read: with "no language model …" before it, nearly all declined.
+    """
+    question = without_recital(question)[-_ASKED:]
+    question, answer = (text.strip().replace("’", "'") for text in (question, answer))
     embedder, entailment = get_embedder(), get_entailment()
-    if len(answer) > LONGEST_ANSWER or entailment is None or not isinstance(embedder, BundledEmbedder):
+    if not question or len(answer) > LONGEST_ANSWER or entailment is None or not isinstance(embedder, BundledEmbedder):
         return None
     try:
         keeps, declines = scores(_layers(), read_answers(embedder, entailment, [(question, answer)])[0])

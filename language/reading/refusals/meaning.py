@@ -28,6 +28,7 @@ from .questions import (
     asks_or_announces,
     changes_topic,
     leaves_open,
+    lets_keep,
     only_announces,
 )
 from .records import Refusal, Turn
@@ -35,7 +36,6 @@ from .requests import SAYS_THIS, RefusalRequest, acts_in, flat, is_reported, jud
 from .subjects import SentenceWords, content_words, lemmas, shares_of
 from .wording import (
     after_opening_no,
-    allows_keeping,
     asks_for_objections,
     asks_to_keep,
     begins_with_yes,
@@ -100,7 +100,7 @@ class _RefusalResolver:
         question, said = self.question, self.turns[self.last_index].content
         if question is None:
             return False
-        if allows_keeping(said) or says_yes(said):
+        if lets_keep(question, said):
             return True
         if asks_for_objections(question):
             return not objects(said)
@@ -198,7 +198,7 @@ class _RefusalResolver:
         is_passed_over = places.isdisjoint(place for each in refusals for place, _ in each.passages)
         # "I don't want you to know that I drink" tells something new that is not to be kept.
         tells = all(each.is_negated is not None for each in refusals) and not names_what_was_said(said)
-        allowed = begins_with_yes(said) or allows_keeping(said) or asks_for_objections(question)
+        allowed = begins_with_yes(said) or lets_keep(question, said) or asks_for_objections(question)
         named = [each.named_lemmas for each in refusals]
         is_other = all(named) and lemmas(question).isdisjoint(frozenset().union(*named)) and not after_opening_no(said)
         return [asked] if is_passed_over and not (allowed or tells or (question and is_other)) else []
@@ -230,7 +230,7 @@ class _RefusalResolver:
 
     def _declines(self, said: str, question: str) -> bool:
         """Whether an answer to the question whether to keep something is a no."""
-        if says_yes(said) or allows_keeping(said) or answers_another(question, said) or corrects_asked(question, said):
+        if lets_keep(question, said) or answers_another(question, said) or corrects_asked(question, said):
             return False
         if asks_to_keep(question) and asks_last(question) and changes_topic(after_opening_no(said), question):
             return True

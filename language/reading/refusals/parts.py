@@ -113,6 +113,31 @@ def choose(question: str, answer: str) -> Choice | None:
     return Choice(kept, refused, tuple(naming))
 
 
+def agrees_to_all(question: str, answer: str) -> bool:
+    """Whether an answer lets only that be kept which it names, and that is all that was asked: "just the car".
+
+    Not where it names one of several things that a statement lists.
+    """
+    statements, said = asked_statements(question), answer.strip().replace("’", "'")
+    if not statements or not says_only(said) or _DECLINES.search(said):
+        return False
+    words = [lemmas(each) for each in statements]
+    phrases = [_read(text, words) for text in _BORDERS.split(said) if text]
+    named = {place for each in phrases if each is not None for place in each.places}
+    listed_ones = {
+        word.lemma.lower()
+        for each in filter(None, map(parse, statements))
+        for word in each.words
+        if word.dep == "conj" or each.child(word, "conj") is not None
+    }
+    return None not in phrases and named == set(range(len(statements))) and lemmas(said).isdisjoint(listed_ones)
+
+
+def says_only(said: str) -> bool:
+    """Whether an answer is short and has a word for "only"."""
+    return "?" not in said and len(said) <= LONGEST_ANSWER and _ONLY.search(said) is not None
+
+
 def _agreed_beside(phrases: Sequence[_Phrase], count: int) -> tuple[Collection[int], Collection[int]] | None:
     """The places that are agreed to, and the others, where an answer also refuses what the question left out."""
     if any(each.agrees is False for each in phrases) or not any(each.agrees for each in phrases):

@@ -12,10 +12,19 @@ from ..parse import parse
 from ..replying import stock
 from .content import says_something
 from .judged import asks
-from .parts import POINTS
+from .parts import POINTS, agrees_to_all
 from .requests import acts_in, flat
 from .subjects import lemmas
-from .wording import ASKING, LONGEST_ANSWER, after_opening_no, asks_to_keep, is_clear_no, says_no
+from .wording import (
+    ASKING,
+    LONGEST_ANSWER,
+    after_opening_no,
+    allows_keeping,
+    asks_to_keep,
+    is_clear_no,
+    says_no,
+    says_yes,
+)
 
 
 def may_answer(asked: str, said: str) -> bool:
@@ -25,17 +34,17 @@ def may_answer(asked: str, said: str) -> bool:
 
 def asks_or_announces(said: str) -> bool:
     """Whether the assistant asks whether to keep something, or announces it."""
-    text = _without_recital(said).replace("’", "'")
+    text = without_recital(said).replace("’", "'")
     return ASKING.search(text) is not None or asks_to_keep(text) or asks(text)
 
 
 def asking_sentences(said: str) -> list[str]:
     """The sentences of the assistant's message that ask whether to keep something, or announce it."""
-    told = _without_recital(said) if asks_or_announces(said) else ""
+    told = without_recital(said) if asks_or_announces(said) else ""
     return [each.text for each in split_sentences(told) if asks_or_announces(each.text)]
 
 
-def _without_recital(said: str) -> str:
+def without_recital(said: str) -> str:
     """The assistant's text without our fixed sentences, and without what it lists after one of them."""
     fixed = [each for each in stock() if each in said]
     for each in fixed:
@@ -73,6 +82,11 @@ def changes_topic(rest: str, question: str) -> bool:
     subjects = [word for word in parsed.words if word.dep in {"nsubj", "nsubjpass"}] if parsed is not None else []
     is_other = "?" in rest or (bool(subjects) and subjects[0].low not in _SAME_SUBJECT)
     return is_other and lemmas(rest).isdisjoint(lemmas(question))
+
+
+def lets_keep(question: str, said: str) -> bool:
+    """Whether an answer lets all be kept that was asked about."""
+    return allows_keeping(said) or says_yes(said) or agrees_to_all(question, said)
 
 
 def leaves_open(said: str) -> bool:

@@ -3,6 +3,7 @@
 import pytest
 
 from language.reading.refusals import Turn, find_refusal, may_refuse, names_what_was_said, says_yes
+from language.reading.replying import NO_MODEL
 
 TOLD = "My sister has left the church."
 ASKED = "Shall I remember that?"
@@ -162,3 +163,11 @@ def test_what_was_just_asked_about_is_declined_by_a_no_and_not_by_what_names_som
 )
 def test_who_names_what_was_said_before_wants_it_found(said, names):
     assert names_what_was_said(said) == names
+
+
+@pytest.mark.parametrize("answer", ["Annelies is a nurse.", "Lise likes drawing.", "My sister lives in Rome."])
+def test_that_no_model_is_configured_makes_no_answer_a_no(answer):
+    """Reproduction: after the first answer of a talk, which says so, each of these was withheld as a refusal."""
+    asked = "Shall I remember that Pieter is a crane operator at the port?"
+    assert not refuses(answer, f"{NO_MODEL} {asked}")
+    assert refuses("no thanks", f"{NO_MODEL} {asked}")
