@@ -70,6 +70,25 @@ def on_failed_request(unmake: Callable[[Sequence[UUID]], None]) -> None:
     _unmake.append(unmake)
 
 
+@contextmanager
+def unmaking_people() -> Iterator[Callable[[], None]]:
+    """Note whom the block makes, and yield a function that removes them again. An exception removes them, too."""
+    made: list[UUID] = []
+    noted = _made.set(made)
+
+    def unmake() -> None:
+        for remove in _unmake if made else ():
+            remove(made)
+
+    try:
+        yield unmake
+    except BaseException:
+        unmake()
+        raise
+    finally:
+        _made.reset(noted)
+
+
 class RequestScope:
     """Middleware that resets the current principal after each request, and keeps nobody whom a failed one made."""
 
@@ -78,16 +97,14 @@ class RequestScope:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Answer the request without a current principal at the start, and restore the previous one."""
-        made: list[UUID] = []
-        token, noted = _acting.set(None), _made.set(made)
-        try:
-            response = self.get_response(request)
-        finally:
-            _acting.reset(token)
-            _made.reset(noted)
-        if made and _has_failed(response):
-            for unmake in _unmake:
-                unmake(made)
+        with unmaking_people() as unmake:
+            token = _acting.set(None)
+            try:
+                response = self.get_response(request)
+            finally:
+                _acting.reset(token)
+            if _has_failed(response):
+                unmake()
         return response
 
 

@@ -10,13 +10,14 @@ from uuid import UUID
 
 import structlog
 from mcp import MCPError
+from mcp.types import CallToolResult
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST
 from redis.exceptions import RedisError
 from rest_framework.exceptions import APIException
 
 from accounts.authentication import PrincipalFactory
 from accounts.principals import Principal
-from accounts.scope import acting_as
+from accounts.scope import acting_as, unmaking_people
 from journal.exceptions import NotFound, Refused
 from web.errors import is_outage
 from web.threads import ThreadRunner
@@ -42,12 +43,15 @@ class McpCaller:
     async def run(self, function: Callable[[Principal], T], *, makes_person: bool = False) -> T:
         """Authenticate, run the function in the principal's scope and return its result. Raises MCPError only.
 
-        ``makes_person``: whether a service's key may create the person it names.
+        ``makes_person``: whether a service's key may create the person it names; a call that fails creates nobody.
         """
 
         def work() -> T:
-            with acting_as(self.again(makes_person=makes_person)) as principal:
-                return function(principal)
+            with unmaking_people() as unmake, acting_as(self.again(makes_person=makes_person)) as principal:
+                result = function(principal)
+                if isinstance(result, CallToolResult) and result.is_error:
+                    unmake()
+                return result
 
         try:
             return await self.hop(work)

@@ -10,6 +10,7 @@ from asgiref.sync import async_to_sync, sync_to_async
 from mcp import MCPError
 
 from accounts.actions import agent_key_revoke, grant_set
+from accounts.models import User
 from accounts.queries import principal_for_person
 from assistant.tools import read_guidance
 from memories.actions import memories_note_shown, memory_archive, memory_update
@@ -251,6 +252,19 @@ def test_a_service_acts_for_the_person_whom_it_names(over_http, service):
     asked(over_http, service, keep, **named)
     assert "The user keeps hens." in asked(over_http, service, look, **named)
     assert "hens" not in asked(over_http, service, look, headers={"X-Keepsake-User": "43"})
+
+
+def test_a_call_that_fails_makes_nobody(over_http, service):
+    """Reproduction: a refused call left an account behind for each misspelt name."""
+
+    async def fail(client):
+        with pytest.raises(MCPError):
+            await client.call_tool("no_such_tool", {})
+        return await client.call_tool("add_to_memory", {"content": "", "category": "context"})
+
+    before = User.objects.count()
+    assert asked(over_http, service, fail, headers={"X-Keepsake-User": "ghost"}).is_error
+    assert User.objects.count() == before
 
 
 def test_prompts_carry_what_is_remembered(over_http, agent, owner):
