@@ -68,13 +68,14 @@ def _changed_since(rows: Versioned, rev: int) -> Versioned:
 class MemoryQuerySet(StatementQuerySet["Memory"]):
     """Memories of the person."""
 
-    def visible_to(self, principal: Principal) -> MemoryQuerySet:
+    def visible_to(self, principal: Principal, *, archived: bool = True) -> MemoryQuerySet:
         """All for staff; for a person their own, in any state and of the principal's categories.
 
         An agent sees active and archived ones, and its own proposed or quarantined ones, but none that the person
         deleted, that left with withheld words or rests on them, or that waits for its erasure. An agent that may decide
         for the person sees all states. It sees none while the person has memory switched off. If the person reviews
-        before use, it sees unreviewed ones only if it added them.
+        before use, it sees unreviewed ones only if it added them. Without ``archived``, an agent's archived ones may be
+        missing: the statement is shorter without what these need.
         """
         if principal.kind == "staff":
             return self
@@ -89,17 +90,21 @@ class MemoryQuerySet(StatementQuerySet["Memory"]):
             return self.none()
         if principal.may_decide:
             return own
-        waiting = Q(state__in=["proposed", "quarantined"], agent_id=principal.agent_id)
-        # In a subquery, since the index that searches use does not contain these columns.
-        refused = self.model._default_manager.filter(
-            Q(deleted_why__in=_REFUSED) | Q(state_reason=ERASURE_WAITS), user_id=principal.user_id, state="archived"
-        )
-        archived = Q(state="archived") & ~Q(pk__in=refused.values("pk")) & ~Q(pk__in=self._on_withheld(own))
-        seen = own.filter(Q(state="active") | archived | waiting)
+        states = Q(state="active") | Q(state__in=["proposed", "quarantined"], agent_id=principal.agent_id)
+        if archived:
+            states |= self._archived_and_shown(principal.user_id, own)
+        seen = own.filter(states)
         if principal.review == "before":
             added = Q(agent_id=principal.agent_id, agent_id__isnull=False)
             seen = seen.exclude(pk__in=self._unreviewed(principal.user_id).exclude(added))
         return seen
+
+    def _archived_and_shown(self, user_id: UUID, own: MemoryQuerySet) -> Q:
+        # In a subquery, since the index that searches use does not contain these columns.
+        refused = self.model._default_manager.filter(
+            Q(deleted_why__in=_REFUSED) | Q(state_reason=ERASURE_WAITS), user_id=user_id, state="archived"
+        )
+        return Q(state="archived") & ~Q(pk__in=refused.values("pk")) & ~Q(pk__in=self._on_withheld(own))
 
     def _on_withheld(self, own: MemoryQuerySet) -> models.QuerySet[Any, Any]:
         """The ids of archived memories whose current wording rests only on withheld words."""

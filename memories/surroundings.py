@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -42,6 +43,8 @@ _COLUMNS = [
 _NAMES = frozenset(column.attname for column in _COLUMNS)
 _PLACES = {column.attname: place for place, column in enumerate(_COLUMNS)}
 _shown = itemgetter(*map(_PLACES.__getitem__, ("id", "content", "subject", "verbatim")))
+_PART = re.compile(r"^ *-- for (\w+)\n(.*?)^ *-- end\n", re.DOTALL | re.MULTILINE)
+_OPTIONAL = ("subjects", "fields", "external_ids")
 _NOTHING = "SELECT NULL::text WHERE false"
 
 
@@ -219,16 +222,21 @@ def _found(
         "suppressed_at_least": least_similarity(text for _, text in statements),
         "top_k": settings.MEMORY_NEIGHBOURS,
     }
-    return _statement(principal.with_placeholders()).run(values)
+    given = frozenset(name for name in _OPTIONAL if any(values[name]))
+    return _statement(principal.with_placeholders(), given).run(values)
 
 
 @lru_cache(maxsize=SHAPES)
-def _statement(someone: Principal) -> PreparedStatement:
-    """Compile the statement, shared by principals with the same kind of access."""
+def _statement(someone: Principal, given: frozenset[str]) -> PreparedStatement:
+    """Compile the statement, shared by principals with the same kind of access, without parts that need nothing given.
+
+    The executor prepares every part anew in each run, also of those that find nothing.
+    """
     columns = ", ".join(_column(column) for column in _COLUMNS)
-    template = statement("surroundings").replace("{columns}", columns)
-    template = template.replace("{suppressed}", suppressed(of_legacy=False))
-    visible = Memory.objects.visible_to(someone).order_by().values_list("pk")
+    template = _PART.sub(lambda part: part[2] if part[1] in given else "", statement("surroundings"))
+    template = template.replace("{columns}", columns).replace("{suppressed}", suppressed(of_legacy=False))
+    # Only a client's id may be that of an archived memory.
+    visible = Memory.objects.visible_to(someone, archived="external_ids" in given).order_by().values_list("pk")
     options: dict[str, Any] = {"placeholders": {PLACEHOLDER_USER, PLACEHOLDER_AGENT}, "lasting": True}
     try:
         return build_statement(template, {"visible": visible}, **options)

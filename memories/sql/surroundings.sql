@@ -1,7 +1,8 @@
 -- What a person has already that new statements may be, contradict or stand beside, for any number of them at once:
 -- rows of (position of the statement, what the memory is to it, their similarity, the suppression that stands against
 -- it, what that was of, its traces and its vector, whether the principal sees the memory, the memory). One more, of position 0, has
--- the person's revision that all of this is of.
+-- the person's revision that all of this is of. What stands between "-- for X" and "-- end" is left out if no statement
+-- gives X.
 WITH said AS MATERIALIZED (
     SELECT *
     FROM unnest(
@@ -23,10 +24,12 @@ WITH said AS MATERIALIZED (
         OFFSET 0
     ) AS compared
     WHERE similarity >= {at_least}::float8
+-- for subjects
 ), titled AS MATERIALIZED (
     SELECT id, category, search_text
     FROM memories_memory
     WHERE user_id = {user}::uuid AND state = 'active' AND subject <> ''
+-- end
 ), suppressed AS (
 {suppressed}
 ), found (position, role, similarity, id, suppression, rejected, traces, stood) AS (
@@ -38,6 +41,7 @@ WITH said AS MATERIALIZED (
     JOIN said ON said.position = printed.position
     JOIN memories_memory AS memory ON memory.user_id = {user}::uuid AND memory.fingerprint = printed.fingerprint
     WHERE memory.kind = said.kind AND memory.state IN ('active', 'proposed', 'quarantined')
+    -- for subjects
     UNION ALL
     SELECT said.position, 'titled', NULL, named.id, NULL, NULL, NULL, NULL
     FROM said
@@ -48,16 +52,21 @@ WITH said AS MATERIALIZED (
         OFFSET 0
     ) AS named
     WHERE said.subject <> ''
+    -- end
+    -- for fields
     UNION ALL
     SELECT said.position, 'holder', NULL, memory.id, NULL, NULL, NULL, NULL
     FROM said
     JOIN memories_memory AS memory ON memory.user_id = {user}::uuid AND memory.field = said.field
     WHERE said.field <> '' AND memory.state = 'active' AND memory.field NOT IN ('', 'goal')
+    -- end
+    -- for external_ids
     UNION ALL
     SELECT said.position, 'taken', NULL, memory.id, NULL, NULL, NULL, NULL
     FROM said
     JOIN memories_memory AS memory ON memory.user_id = {user}::uuid AND memory.external_id = said.external_id
     WHERE said.external_id <> '' AND memory.external_id <> '' AND memory.agent_id IS NOT DISTINCT FROM {agent}::uuid
+    -- end
     UNION ALL
     SELECT position, 'suppressed', similarity, NULL, suppression, rejected, traces, stood FROM suppressed
     UNION ALL
