@@ -21,11 +21,9 @@ from statements.policy.naming import as_of_user
 from .models import ComparedPair, Memory, MemoryPlanItem, MemoryPlanSource
 from .policy import writing
 from .policy.alike import how_likely_one, may_be_at_odds
-from .querysets import MemoryQuerySet
+from .querysets import STRATEGY, MemoryQuerySet
 
 JOB = "consolidate"
-STRATEGY = "consolidate"
-"""What a plan of it is called, beside those of ``strategies``."""
 
 _ROWS_AT_ONCE = 256
 _BEST_PAIRS = 2_000

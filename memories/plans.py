@@ -7,7 +7,7 @@ from typing import Literal
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import OuterRef, Prefetch, Subquery, prefetch_related_objects
+from django.db.models import OuterRef, Prefetch, Q, Subquery, prefetch_related_objects
 from django.utils import timezone
 
 from accounts.principals import Principal, shape_for
@@ -16,8 +16,8 @@ from journal.models import JobRun
 from retrieval.filters import PLACEHOLDER_NOW
 from retrieval.prepared import read_objects
 
-from .consolidation import STRATEGY as CONSOLIDATES
 from .models import Memory, MemoryPlan, MemoryPlanItem, MemoryPlanSource, MemoryVersion
+from .querysets import STRATEGY as CONSOLIDATES
 from .querysets import PlanQuerySet
 
 JOB = "optimize"
@@ -68,11 +68,12 @@ def show_plan(principal: Principal, plan_id: UUID) -> MemoryPlan:
 
 
 def open_plan(principal: Principal) -> MemoryPlan | None:
-    """Return the person's open plan."""
+    """Return the open plan of the person or the agent, else the one that consolidation asks about."""
 
     def build(who: Principal) -> PlanQuerySet:
-        plans = MemoryPlan.objects.visible_to(who).filter(agent=who.agent_id)
-        return plans.open().filter(expires_at__gt=PLACEHOLDER_NOW).order_by("pk")
+        asked = Q(agent=None, strategy=CONSOLIDATES)
+        plans = MemoryPlan.objects.visible_to(who).filter(Q(agent=who.agent_id) | asked)
+        return plans.open().filter(expires_at__gt=PLACEHOLDER_NOW).order_by("agent_id", "pk")
 
     plans = shape_for(principal, "open plan", build, {PLACEHOLDER_NOW: timezone.now()})
     return next(iter(read_objects(MemoryPlan, plans, part=slice(0, 1))), None)

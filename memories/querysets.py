@@ -15,6 +15,7 @@ from django.db.models import F, Func, Min, Q
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
+from accounts.principals import sees_everything
 from accounts.querysets import own_rows
 from conversations.querysets import QUOTES_WITHHELD
 from journal.models import Ledger
@@ -346,20 +347,29 @@ class DisclosureQuerySet(models.QuerySet["Disclosure"]):
         return self.filter(memories__contains=[memory_id]).select_related("agent").order_by("-at", "-pk")
 
 
+STRATEGY = "consolidate"
+"""What a plan of the daily consolidation is called, beside those of ``strategies``."""
+
+
 class PlanQuerySet(models.QuerySet["MemoryPlan"]):
     """Plans to merge a person's memories into fewer."""
 
     def visible_to(self, principal: Principal) -> PlanQuerySet:
-        """All for staff; for a person their own; for an agent those it made, if it sees all their categories."""
+        """All for staff; for a person their own; for an agent that may decide those it made, in categories it sees.
+
+        An unrestricted one also sees those that the daily consolidation made.
+        """
         own = own_rows(self, principal)
         if principal.kind != "agent":
             return own
         if not (principal.has_memory and principal.may_decide):
             return self.none()
-        made = own.filter(agent_id=principal.agent_id)
-        if principal.categories is None:
-            return made
-        return made.filter(categories__contained_by=sorted(principal.categories))
+        made = Q(agent_id=principal.agent_id)
+        if principal.categories is not None:
+            made &= Q(categories__contained_by=sorted(principal.categories))
+        if sees_everything(principal):
+            made |= Q(agent=None, strategy=STRATEGY)
+        return own.filter(made)
 
     def open(self) -> PlanQuerySet:
         """Those in the making, or in preview."""

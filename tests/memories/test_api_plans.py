@@ -9,8 +9,8 @@ from accounts.queries import principal_for_person
 from journal.models import JobRun
 from language.base import ModelUnavailable
 from memories import actions, strategies
-from memories.consolidation import STRATEGY
 from memories.models import Memory, MemoryPlan, Relation
+from memories.querysets import STRATEGY
 from tests import factories
 from tests.conftest import with_key
 
@@ -97,6 +97,14 @@ class TestPlans:
         assert mine.get(PLANS).json()["asks_because"] == "review"
         assert mine.delete(of(plan)).status_code == 204
         assert refusal(mine.get(PLANS)) == (404, "not_found")
+
+    def test_a_key_that_may_decide_finds_the_plan_that_consolidation_asks_about(self, api, mine, owner, plan):
+        agents = [factories.AgentFactory(owner=owner, role=role) for role in ("", "planner")]
+        keys = [api(with_key(each, ["read", "write", "admin"])) for each in agents]
+        assert [key.get(PLANS).status_code for key in keys] == [404, 404]
+        MemoryPlan.objects.filter(pk=plan["id"]).update(strategy=STRATEGY)
+        assert [key.get(PLANS).status_code for key in keys] == [200, 404]
+        assert keys[0].post(of(plan, "apply/"), {}).json()["state"] == "applied"
 
     def test_applied_in_part_and_reverted(self, mine, owner, memories, plan):
         before = standing(owner)
