@@ -14,6 +14,7 @@ from accounts.policy import rejected_before
 from accounts.policy.names import told_by_labels
 from journal.exceptions import Conflict
 from statements.actions import completes_rejected, knows_rejected, suppression_remove, words_check
+from statements.policy import HELD_BACK
 
 from ..models import Memory, Proposal
 from ..policy import beside, writing
@@ -80,7 +81,8 @@ class CandidateDecision:
         if policy.own_word or held_back:
             return self.create(near, doubtful=band > Band.NEW)
         if band == Band.REINFORCE:
-            return self.reinforce(self.read(inside[0]))
+            known = next((memory for memory in map(self.read, inside) if not self.lacks_what_held_back(memory)), None)
+            return self.create(near, doubtful=True) if known is None else self.reinforce(known)
         self.check_subject()
         if band in {Band.UPDATE, Band.CONTRADICT} and not writing.single_valued(self.new.field):
             return self.change(near, band, inside[0], against)
@@ -120,8 +122,13 @@ class CandidateDecision:
             return None
         earlier = self.recording.of_words[self.new.kind, self.candidate.prepared.wording.fingerprint]
         found = [memory for memory in earlier if not writing.are_apart(memory.subject, self.new.subject)]
-        both = [*self.around.twins, *found]
+        both = [memory for memory in (*self.around.twins, *found) if not self.lacks_what_held_back(memory)]
         return min(both, key=lambda memory: (memory.state != State.ACTIVE, memory.created_at), default=None)
+
+    def lacks_what_held_back(self, memory: Memory) -> bool:
+        """Whether a gate holds back a memory for what this text lacks: it would wait as that memory, and be lost."""
+        is_held = memory.state == State.QUARANTINED and memory.state_reason.startswith(HELD_BACK)
+        return is_held and not self.candidate.prepared.held_back and memory.content != self.new.content
 
     @property
     def by_word(self) -> bool:
