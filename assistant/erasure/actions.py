@@ -18,7 +18,7 @@ from accounts.scope import working_for
 from conversations.actions import PassagePlace
 from conversations.echoes import Repetition
 from journal.actions import ledger_write
-from journal.exceptions import Conflict, Refused, must_find
+from journal.exceptions import Conflict, NotFound, Refused, must_find
 from journal.leases import cancel_job, claim_job, fail_job, finish_job, open_job, resume_jobs, working
 from journal.models import Erasure, JobRun
 from journal.queue import enqueue
@@ -65,7 +65,11 @@ def erasure_request(
         raise Conflict(_("This erasure has begun. Nothing can be added to it."), code="erasure_begun")
     said = [PassagePlace(each.conversation_id, each.index, each.quote) for each in along if each.conversation_id]
     waits = state == State.WAITING if grace_hours is None else grace_hours > 0
-    hidden = hide(principal_for_person(user_id), Erasure(**wanted, also=rows), said, waits=waits)
+    try:
+        hidden = hide(principal_for_person(user_id), Erasure(**wanted, also=rows), said, waits=waits)
+    except NotFound:
+        check_erasable(whose, user_id, scope, object_id)  # Another erasure took it meanwhile: say so of all of it.
+        raise
     with ledger_write(principal.actor, user_id) as write:
         erasure = Erasure.objects.filter(**wanted, state__in=Erasure.OPEN).first()
         due_at = timezone.now() + timedelta(hours=grace_hours or 0)

@@ -3,9 +3,12 @@
 import pytest
 
 from accounts.queries import principal_for_person
+from assistant.erasure import hiding
 from assistant.erasure.actions import erasure_request, erasure_withdraw
-from conversations.models import Message
+from assistant.learn.actions import message_decline
+from conversations.models import Conversation, Message
 from facts.models import LegacyFact
+from journal.exceptions import NotFound
 from journal.models import Erasure
 from memories.actions import place_add
 from memories.models import Memory, Place
@@ -66,3 +69,16 @@ def test_nor_a_message_of_a_conversation(me, said, known, first):
     assert Erasure.objects.get(state="waiting").pk in receipts.values()
     erasure_withdraw(me, *receipts.values())
     assert all(shown().values())
+
+
+def test_what_another_erasure_took_meanwhile_is_named_as_a_whole(me, said, monkeypatch):
+    """Reproduction: the second of two erasures of a conversation answered that there is no such message."""
+
+    def decline(*wanted):
+        Message.objects.all().delete()
+        Conversation.objects.all().delete()
+        return message_decline(*wanted)
+
+    monkeypatch.setattr(hiding, "message_decline", decline)
+    with pytest.raises(NotFound, match="no such conversation"):
+        erasure_request(me, "conversation", str(said.conversation_id), grace_hours=24)
