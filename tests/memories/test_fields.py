@@ -67,6 +67,8 @@ def test_of_statements_learned_from_last_those_that_give_a_field_wait_and_few_ot
         ("The user whose name is Wim rows.", "preferred_name"),
         ("The user (Wim) rows.", "preferred_name"),
         ("The user, Wim, rows on Mondays.", "preferred_name"),
+        ("The user, Wim Boer, rows on Mondays.", "preferred_name"),
+        ("The user, Wim Boer, and Ida row on Mondays.", ""),
         ("The user alias Wim rows.", "preferred_name"),
         ("The user writes poems under the name Wim.", "preferred_name"),
         ("The user is Wim to friends.", "preferred_name"),
