@@ -355,10 +355,7 @@ class PlanQuerySet(models.QuerySet["MemoryPlan"]):
     """Plans to merge a person's memories into fewer."""
 
     def visible_to(self, principal: Principal) -> PlanQuerySet:
-        """All for staff; for a person their own; for an agent that may decide those it made, in categories it sees.
-
-        An unrestricted one also sees those that the daily consolidation made.
-        """
+        """All for staff; a person's own; an agent's in categories it sees, unrestricted also those of consolidation."""
         own = own_rows(self, principal)
         if principal.kind != "agent":
             return own
