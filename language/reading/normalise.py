@@ -145,6 +145,10 @@ _POSSESSIVE_KIN = re.compile(
     r"(?= (?!and\b|are\b|were\b|have\b|or\b|who\b|on\b|in\b|from\b|used\b|always\b|all\b)[a-z]+)"
 )
 _THEREFORE = re.compile(r"(?i)[,;] ?(?:therefore|that's why|thus|hence),? (?=\w)")
+_AND_TAKEN_OUT = re.compile(
+    r"(?i),? (?:and|but) (?=(?:my|our|his|her|their|the) [\w' -]{1,30} (?:is|was|are) \[[\w ]+ removed\])"
+)
+"""What joins a clause whose value was taken out: the parser would join it to the name before."""
 _SAID = re.compile(r"(?i)\blike (?=\d|(?:one|two|three|four|five|ten|half|a) )(?=\S+ )")
 _ITS = re.compile(
     r"(?<![\w'])its(?= (?:a|an|the|my|his|her|not|so|just|been|on|in|like|because|fine|ok|really|about)\b)", re.I
@@ -313,6 +317,7 @@ def normalise(
         mended.replace(pattern, meant)
     mended.replace(_TYPE, lambda match: f"a type-{match[1]} diabetic")
     mended.replace(_THEREFORE, ". ")
+    mended.replace(_AND_TAKEN_OUT, ". ")
     mended.replace(_SPLICE, ". ")
     mended.replace(_OPENERS, "")
     mended.replace(re.compile(r"\s+(?=[,.!?;])|[,;\s]+(?=[.!?]|$)|^[\s,;.!-]+"), "")

@@ -250,6 +250,13 @@ class TestWhatIsSaidInPassing:
         assert tell("my pin is 4821") == NO_SECRETS % {"kind": "password or code"}
         assert remembered() == []
 
+    def test_what_is_said_beside_a_code_is_asked(self, tell):
+        """Reproduction: nothing of it was kept."""
+        answer = tell("my dog is called Bello and my PIN is 4812")
+        assert answer == f"{NO_SECRETS % {'kind': 'password or code'}} Shall I remember that your dog is called Bello?"
+        tell("yes")
+        assert remembered() == ["The user's dog is called Bello."]
+
     def test_who_is_not_to_be_kept_is_not_asked_about(self, tell):
         tell("My sister Ilse is a vet.")
         tell("No, don't remember that.")
