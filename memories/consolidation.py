@@ -19,9 +19,10 @@ from language.reading.sameness import EmbeddedStatement
 from statements.policy.naming import as_of_user
 
 from .models import ComparedPair, Memory, MemoryPlanItem, MemoryPlanSource
+from .plan_querysets import STRATEGY
 from .policy import writing
 from .policy.alike import how_likely_one, may_be_at_odds
-from .querysets import STRATEGY, MemoryQuerySet
+from .querysets import MemoryQuerySet
 
 JOB = "consolidate"
 

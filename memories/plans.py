@@ -17,8 +17,8 @@ from retrieval.filters import PLACEHOLDER_NOW
 from retrieval.prepared import read_objects
 
 from .models import Memory, MemoryPlan, MemoryPlanItem, MemoryPlanSource, MemoryVersion
-from .querysets import STRATEGY as CONSOLIDATES
-from .querysets import PlanQuerySet
+from .plan_querysets import STRATEGY as CONSOLIDATES
+from .plan_querysets import PlanQuerySet
 
 JOB = "optimize"
 WhyAsked = Literal["", "review", "share"]

@@ -30,9 +30,9 @@ from statements.wording import Embedded
 from ..consolidation import JOB, DuplicatePair, candidate_pairs, mergeable_by_id, pairs_left_today
 from ..lines import line_tokens, memory_line
 from ..models import ComparedPair, Memory, MemoryPlan, MemoryPlanItem, MemoryPlanSource
+from ..plan_querysets import STRATEGY
 from ..policy.alike import may_be_one, verdict_of_rules
 from ..policy.writing import MOST_TOPICS
-from ..querysets import STRATEGY
 from .many import memories_relate
 from .merging import Merging
 

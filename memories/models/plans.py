@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from accounts.models import Agent, User
 
-from ..querysets import PlanItemQuerySet, PlanQuerySet, PlanSourceQuerySet
+from ..plan_querysets import PlanItemQuerySet, PlanQuerySet, PlanSourceQuerySet
 from .memory import Kind, Memory
 
 

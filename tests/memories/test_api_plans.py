@@ -10,7 +10,7 @@ from journal.models import JobRun
 from language.base import ModelUnavailable
 from memories import actions, strategies
 from memories.models import Memory, MemoryPlan, Relation
-from memories.querysets import STRATEGY
+from memories.plan_querysets import STRATEGY
 from tests import factories
 from tests.conftest import with_key
 
