@@ -59,6 +59,7 @@ _PREFACE = re.compile(
     r"(?:sure|certainly|of course|okay|ok|great|got it|sorry|thank(?:s| you)|absolutely|alright|understood)\b\s*[!,.:]?"
     r"|(?:here(?:['’]s| is| are)|based on|according to|in) (?:the |this )?"
     r"(?:memor|conversation|transcript|talk|chat|message|what)"
+    r"|here(?:['’]s| is| are) [^.]{1,80}:"
     r"|(?:based on|according to|given|as (?:mentioned|noted|stated|discussed|said|described)(?: in)?) (?:the )?"
     r"(?:above|below|before|earlier|previous(?:ly)?|following)\b"
     r"|(?:furthermore|moreover|additionally|in (?:summary|conclusion)|to (?:summari[sz]e|conclude|sum up))\b,"
@@ -115,6 +116,7 @@ _PLACEHOLDER = re.compile(
     r"|\b(?:is|are|email|named?) (?:undefined|NaN|null|None)\b"
 )
 _CUT = re.compile(
+    r"^(?:the )?user(?:['’]s)?\W*$|"
     r"(?:[,:\-–]|\.\.\.|…|\b(?:and|or|but|the|(?-i:a)|an|in|at|of|to|with|from|by|for|is|are|was|called|named|likes|loves|hates|"
     r"has|prefers|wants|because))[\s.]*$",
     re.IGNORECASE,

@@ -41,6 +41,8 @@ def test_it_is_right_about_95_in_100_that_were_written_later():
         ("{'content': 'tea'}", "markup"),
         ("Nothing to remember.", "nothing"),
         ("The user likes", "breaks off"),
+        ("The user", "breaks off"),
+        ("Here are the facts: the user likes tea.", "about the conversation"),
         ("It is important to him.", "pronoun"),
         ("The user said yes.", "nothing"),
         ("The user mentioned bees in this conversation.", "conversation"),
