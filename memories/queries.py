@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from typing import Any
 from uuid import UUID
 
@@ -31,7 +32,7 @@ from conversations.withheld_words import WithheldWords
 from journal.exceptions import NotAllowed, NotFound, Refused, must_find
 from journal.models import Change, Ledger
 from retrieval.filters import PLACEHOLDER_NOW
-from retrieval.prepared import Rows, Shaped, read, together
+from retrieval.prepared import PreparedStatement, Rows, Shaped, build_statement, read, together
 from statements.actions import rejected_statements
 from statements.models import Suppression
 from statements.policy import fingerprints
@@ -216,10 +217,17 @@ def kept_by_person(
     present = [memory for memory in memories if memory.state in {Memory.State.ACTIVE, Memory.State.PROPOSED}]
     worded = {memory.pk for memory in present if not memory.written_by}
     if reworded := [memory.pk for memory in present if memory.version > 1 and memory.pk not in worded]:
-        own = MemoryVersion.objects.filter(memory__in=reworded, written_by="").exclude(content="")
-        worded.update(own.values_list("memory_id", flat=True))
+        worded.update(memory_id for (memory_id,) in _worded_by_person().run({"ids": reworded}))
     pinned = [memory for memory in present if memory.pinned and memory.pk not in worded]
     return frozenset(worded | ({memory.pk for memory in pinned} - pinned_by(principal, pinned)))
+
+
+@cache
+def _worded_by_person() -> PreparedStatement:
+    rows = MemoryVersion.objects.filter(written_by="").exclude(content="").values("memory_id")
+    return build_statement(
+        "SELECT memory_id FROM ({rows}) AS own WHERE memory_id = ANY ({ids}::text[])", {"rows": rows}, lasting=True
+    )
 
 
 def pinned_by(principal: Principal, memories: Sequence[Memory]) -> set[str]:
