@@ -160,9 +160,20 @@ def _further_heads(parsed: Parsed, head: Word) -> Iterator[Word]:
             low, high = sorted((child.index, head.index))
             comma = any(word.text in _MARKS or word.low == "so" for word in parsed.words[low:high])
             beside = child.index < head.index or (comma and own_subject(parsed, head) is not None)
-            if (comma or own is None) and beside and head.lemma not in SAY | DOUBT and is_finite(parsed, child):
+            tells = head.lemma in SAY | DOUBT and not _is_of_its_own(parsed, child, head)
+            if (comma or own is None) and beside and not tells and is_finite(parsed, child):
                 yield child
                 yield from _further_heads(parsed, child)
+
+
+def _is_of_its_own(parsed: Parsed, verb: Word, says: Word) -> bool:
+    """Whether a clause before a verb of saying is not what is said.
+
+    "He never married, said he had a boat", "I have gout, can you imagine".
+    """
+    subject = own_subject(parsed, says)
+    told = any(each.dep == "ccomp" and each.index > says.index for each in parsed.children(says))
+    return verb.index < says.index and (told if subject is None else subject.low == "you")
 
 
 def splices(parsed: Parsed) -> Iterator[tuple[int, int, str]]:

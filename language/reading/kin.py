@@ -179,19 +179,30 @@ def is_personal_predicate(parsed: Parsed, verb: Word) -> bool:
     return any(each.low in (_PERSONAL_STATES | _CONDITIONS) for each in parsed.children(verb))
 
 
-def named_relatives(parsed: Parsed, head: Word) -> Iterator[tuple[str, str]]:
-    """Yield name and kinship of the user's relatives in appositions and "married to": "two daughters, Ugne and Ona"."""
+def named_relatives(parsed: Parsed, head: Word) -> Iterator[tuple[str, str, Word | None]]:
+    """Yield name, kinship and possessive of relatives in appositions and "married to": "two sons, Jan and Piet"."""
     for child in parsed.children(head):
         if child.dep == "prep":
             yield from named_relatives(parsed, child)
         if child.dep in {"dobj", "pobj", "attr"} and child.lemma in KIN:
-            named = [word for word in parsed.children(child) if word.dep == "appos" and can_name(word)]
+            named = [word for word in parsed.children(child) if _stands_beside(parsed, word) and can_name(word)]
             for name in named:
-                conjuncts = [word for word in parsed.children(name) if word.dep == "conj" and can_name(word)]
-                yield from ((whole_name(parsed, word), child.lemma) for word in (name, *conjuncts))
+                beside = (*parsed.children(name), *(parsed.children(child) if child.tag == "NNS" else ()))
+                conjuncts = [
+                    word for word in beside if word.dep == "conj" and word.index > name.index and can_name(word)
+                ]
+                holder = parsed.child(child, "poss")
+                yield from ((whole_name(parsed, word), child.lemma, holder) for word in (name, *conjuncts))
         if child.dep == "acomp":
             yield from _named_spouse(parsed, child)
     yield from _named_spouse(parsed, head)
+
+
+def _stands_beside(parsed: Parsed, name: Word) -> bool:
+    """Whether a name is in apposition; of several the parser may take the first for a conjunct."""
+    noun = parsed.head(name)
+    is_first = noun.tag == "NNS" and name.index == noun.index + 2 and parsed.words[noun.index + 1].text in {",", ":"}
+    return name.dep == "appos" or (name.dep == "conj" and is_first)
 
 
 _TOLD = re.compile(
@@ -213,8 +224,8 @@ def relatives_told(statement: str) -> Iterator[tuple[str, str]]:
             yield from ((name, kin) for name in re.split(r", and | and |, ", told["name"] or told["names"]))
 
 
-def _named_spouse(parsed: Parsed, word: Word) -> Iterator[tuple[str, str]]:
+def _named_spouse(parsed: Parsed, word: Word) -> Iterator[tuple[str, str, None]]:
     to = parsed.child(word, "prep") if word.low in {"married", "engaged"} else None
     whom = parsed.child(to, "pobj") if to is not None and to.low == "to" else None
     if whom is not None and whom.pos == "PROPN" and can_name(whom):
-        yield whole_name(parsed, whom), "partner"
+        yield whole_name(parsed, whom), "partner", None

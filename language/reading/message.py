@@ -97,8 +97,8 @@ class MessageReader(StatementBuilder):
                 if question:
                     raise _Dropped("question")
                 yield self._read_clause(clause, person, elided=elided, explicit=explicit)
-                if person is self.cast.user:
-                    self.cast.learn_relatives(parsed, clause.head)
+                if person is not None and person.role != "other":
+                    self.cast.learn_relatives(parsed, clause.head, person, self.referents)
             except Unclear as unclear:
                 self.dropped[unclear.reason] += 1
             except _Dropped as dropped:

@@ -296,6 +296,9 @@ def _fix_misparses(words: Sequence[Word]) -> list[Word]:
             mended[word.index] = replace(word, pos="AUX", tag="VBZ", lemma="be", dep=said.dep, head=above)
             mended[head.index] = replace(head, dep="nsubj", head=word.index)
             mended[said.index] = replace(said, dep="acomp", head=word.index)
+        if word.low == "her" and word.dep == "nsubj" and head.dep == "dobj" and head.index == word.index + 1:
+            mended[word.index] = replace(word, tag="PRP$", dep="poss")  # "I have her rosary."
+            mended[head.index] = replace(head, pos="NOUN", tag="NN")
         if head.head == head.index and head.low == "like" and head.tag == "IN" and word.dep == "nsubj":
             mended[head.index] = replace(head, pos="VERB", tag="VBP", lemma="like")
             for each in words:
@@ -355,6 +358,10 @@ def _retag_noun_as_verb(words: list[Word], sentence: Sequence[Word], root: int) 
                 words[each.index] = replace(each, head=having.index)
         words[having.index] = replace(having, pos="VERB", dep="ROOT", head=having.index)
         words[root] = replace(words[root], dep="dobj", head=having.index)
+        return
+    own = {each.dep for each in sentence if each.head == root}
+    if words[root].tag == "NNS" and own >= {"nsubj", "dobj"}:  # "One of them, Darcy, rents the land and lives there."
+        words[root] = replace(words[root], pos="VERB", tag="VBZ")
         return
     if any(word.tag in {"VBD", "VBZ", "VBP", "MD"} for word in sentence):
         return

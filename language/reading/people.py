@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from language.reading.antecedents import Trail, speaks_of_past
@@ -331,10 +331,15 @@ class Cast:
             subject.kin, subject.owner, subject.is_introduced = complement.low, self.user, True
             subject.gender = subject.gender or KIN_GENDER[KIN[complement.low]].strip("?")
 
-    def learn_relatives(self, parsed: Parsed, head: Word) -> None:
-        """Learn the user's relatives that a clause names."""
-        for name, kin in named_relatives(parsed, head):
-            person = self.find_or_add(name=name, kin=kin, owner=self.user)
+    def learn_relatives(
+        self, parsed: Parsed, head: Word, subject: Person, referents: Mapping[int, Person | None]
+    ) -> None:
+        """Learn the relatives that a clause names: of its subject, or of whose they are said to be."""
+        for name, kin, holder in named_relatives(parsed, head):
+            owner = subject if holder is None else referents.get(holder.index)
+            if owner is None:
+                continue
+            person = self.find_or_add(name=name, kin=kin, owner=owner)
             person.is_introduced = True
             self._mention(person)
             self.trail.mention(person, is_subject=True)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from language.base import Utterance
 from language.reading.clauses import Clause
 from language.reading.gate import rejection_reason
+from language.reading.lexicon import is_kind_of
 from language.reading.normalise import Normalised
 from language.reading.parse import Word
 from language.reading.people import Cast
@@ -104,12 +105,19 @@ class StatementBuilder:
             yield self._statement(about, text, "relationship", *self._span(near))
 
     def _legacy_acted_on(self, clause: Clause) -> Person | None:
-        """The legacy, if somebody or something named did something to them: "A teacher hid him for a year"."""
+        """The legacy, if somebody or something named did something to them: "A teacher hid him for a year".
+
+        Of people also what they did or felt towards them: "The drivers were scared of her".
+        """
         subject = clause.subject
-        is_noun = subject is not None and subject.pos in {"NOUN", "PROPN"}
-        did = is_noun and not any(each.dep == "neg" for each in clause.words())
-        objects = {self.referents.get(each.index) for each in clause.children("dobj", "dative")} if did else set()
-        return self.cast.legacy if self.cast.legacy in objects else None
+        if subject is None or any(each.dep == "neg" for each in clause.words()):
+            return None
+        objects = clause.children("dobj", "dative") if subject.pos in {"NOUN", "PROPN"} else []
+        if subject.pos == "NOUN" and is_kind_of(subject.lemma, "person"):
+            heads = (clause.head, *clause.children("acomp", "attr", "dobj"))
+            preps = [each for head in heads for each in clause.parsed.children(head) if each.dep in {"prep", "dative"}]
+            objects += [one for each in preps if (one := clause.parsed.child(each, "pobj")) is not None]
+        return self.cast.legacy if self.cast.legacy in {self.referents.get(each.index) for each in objects} else None
 
     # --- out ----------------------------------------------------------------------------------------------------
 

@@ -22,6 +22,7 @@ from language.reading.kin import relatives_told
 from language.reading.message import MessageReader
 from language.reading.normalise import is_casual, normalise
 from language.reading.parse import parse
+from language.reading.passives import passives
 from language.reading.people import Cast
 from language.reading.persons import Person
 from language.reading.refusals import (
@@ -168,7 +169,11 @@ class _BatchReader:
         normalised = normalise(text, names, casual=casual, about=noted, own=own, reply=self.reply, notes_of=notes_of)
         parsed = parse(normalised.text)
         for _ in range(_MOST_ROUNDS):
-            edits = sorted(splices(parsed)) or list(supply_subjects(parsed, topic, self.reply)) if parsed else []
+            edits = (
+                sorted(splices(parsed)) or list(supply_subjects(parsed, topic, self.reply)) or list(passives(parsed))
+                if parsed
+                else []
+            )
             if not edits:
                 break
             normalised.edit(edits)

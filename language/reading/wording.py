@@ -271,7 +271,7 @@ class ClauseWording:
         if not told and all_words[word.index].pos == "PROPN" and word.low != person.kin and person.kin and first:
             beside = any(
                 self.referents.get(near) is person and near != word.index
-                for near in range(max(0, word.index - 2), word.index + 3)
+                for near in clause.indices.intersection(range(word.index - 2, word.index + 3))
             )
             if not beside:
                 return self.name_of(person)

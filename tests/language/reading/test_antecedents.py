@@ -68,3 +68,15 @@ def test_a_priest_is_no_father_of_the_user():
 
 def test_a_quotation_keeps_its_words():
     assert 'Rosa always said, "tomorrow is another day".' in told('She always said "tomorrow is another day".')
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("We had two children, Clara and Tom. Tom is a vet in Faro.", "The user's child Tom is a vet in Faro."),
+        ("She had two sons, Peter and Tom. Tom was a vet in Faro.", "Rosa's son Tom was a vet in Faro."),
+        ("She met my sister Clara in Porto. Clara is a vet in Faro.", "The user's sister Clara is a vet in Faro."),
+    ],
+)
+def test_relatives_are_known_by_the_clause_that_names_them(said, expected):
+    assert expected in told(said)
