@@ -273,11 +273,15 @@ class PlaceQuerySet(models.QuerySet["Place"]):
         return self.filter(purge_at__lte=now)
 
 
+_OF_WHAT_IS_GONE = Q(state="waiting", memory__state__in=["archived", "rejected"])
+"""They say what the memory said, or nearly. The person still sees them, without its words, and may reject them."""
+
+
 class ProposalQuerySet(models.QuerySet["Proposal"]):
     """Proposed changes that wait for the person's decision."""
 
     def visible_to(self, principal: Principal) -> ProposalQuerySet:
-        """All for staff; for a person their own; for an agent those it made.
+        """All for staff; for a person their own; for an agent those it made, unless they wait and their memory is gone.
 
         An agent that may decide for the person also sees those about memories and places visible to it. It sees none
         while the person has memory switched off.
@@ -289,7 +293,7 @@ class ProposalQuerySet(models.QuerySet["Proposal"]):
             return self.none()
         made = Q(agent_id=principal.agent_id)
         if not principal.may_decide:
-            return own.filter(made)
+            return own.filter(made).exclude(_OF_WHAT_IS_GONE)
         memories = apps.get_model("memories", "Memory").objects.visible_to(principal)
         theirs = Q(memory__in=memories.values("pk"))
         if principal.categories is None or PLACES_CATEGORY in principal.categories:

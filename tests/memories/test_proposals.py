@@ -324,3 +324,17 @@ def test_an_agent_that_decides_does_so_about_what_it_sees(me, cautious, service,
         actions.proposal_approve(replace(made_it, agent_id=cautious.agent_id), proposal.pk)
     actions.proposal_approve(me, proposal.pk)
     assert Proposal.objects.get().state == "approved"
+
+
+def test_an_agent_is_not_shown_what_waits_about_a_memory_that_is_gone(me, cautious, update, bees):
+    """Reproduction: it quoted to its agent what the person had rejected."""
+
+    def shown():
+        return [Proposal.objects.visible_to(each).exists() for each in (me, cautious)]
+
+    assert shown() == [True, True]
+    actions.memory_reject(me, bees.pk, "dont_keep")
+    assert shown() == [True, False]
+    last = Change.objects.last().rev
+    undo(me, last, last)
+    assert shown() == [True, True]
