@@ -9,7 +9,6 @@ lines) for the texts of this folder.
 from __future__ import annotations
 
 import argparse
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
@@ -20,16 +19,13 @@ import yaml
 
 from language.base import Vectors
 from language.embedders.e5.embedder import BundledEmbedder
-from language.entailment.model import EntailmentModel
 from language.gates.judging import FIELDS, KINDS, WEIGHTS, Layers, scores
 from language.likeness import WEIGHTS as LIKENESS
 from language.likeness import Frame, frame_of, likeness, traits_of_pair
-from language.reading.refusals.answers import WEIGHTS as HEARD
-from language.reading.refusals.answers import read_answers
 from language.reading.refusals.judged import ASKS, FEATURES, NO, POINTS, features, pieces
 from language.reading.refusals.judged import CLASSES as ANSWERS
 from language.reading.refusals.judged import WEIGHTS as REFUSALS
-from language.reading.refusals.wording import ASKING, LONGEST_ANSWER
+from language.reading.refusals.wording import ASKING
 from language.reading.sentences import split_sentences
 from tests.language.gates.labelled import labelled
 from tests.memories import duplicates, last_pairs, later_pairs, other_pairs, said_of_user
@@ -111,8 +107,8 @@ def pairs() -> tuple[list[tuple[str, str]], list[int]]:
 
 def refusals() -> Texts:
     """Load refusals, negative answers to the question whether to keep something, and ordinary messages."""
-    own = _refusals()
-    own[0] += [answer for _, question, answer in _answers() if not question]
+    own = refusal_lines()
+    own[0] += [answer for _, question, answer in answer_lines() if not question]
     groups = yaml.safe_load((HERE.parent.parent / "tests/language/refusals.yaml").read_text(encoding="utf-8"))
     told = [part for line in _lines("talk.txt") for part in _parts(line)]
     of_tests: list[list[str]] = [told, [], [], []]
@@ -126,27 +122,13 @@ def refusals() -> Texts:
     return _together([list(dict.fromkeys(texts)) for texts in of_tests], own)
 
 
-def answers() -> tuple[list[tuple[str, str]], list[int]]:
-    """Load questions whether to keep something with their answers, with label 1 for a no.
-
-    An answer without a question, and some of the texts of ``refusals``, are given the questions that occur often.
-    """
-    own = _answers()
-    often = [question for question, count in Counter(asked for _, asked, _ in own if asked).items() if count >= 3]
-    neither, points, no, _ = _refusals()
-    any_question = [(0, text) for text in neither[::5]] + [(1, text) for text in points[::8]]
-    any_question += [(1, text) for text in no] + [(0, answer) for _, asked, answer in own if not asked]
-    told = [(int(label == "no"), asked, answer) for label, asked, answer in own if asked]
-    told += [(label, often[number % len(often)], text) for number, (label, text) in enumerate(any_question)]
-    told = [each for each in told if len(each[-1]) <= LONGEST_ANSWER]
-    return [(asked, answer.replace("’", "'")) for _, asked, answer in told], [label for label, *_ in told]
-
-
-def _answers() -> list[list[str]]:
+def answer_lines() -> list[list[str]]:
+    """Return the lines of ``answers.tsv``: label, question, answer."""
     return [line.split("\t") for line in _lines("answers.tsv")]
 
 
-def _refusals() -> list[list[str]]:
+def refusal_lines() -> list[list[str]]:
+    """Return the texts of ``refusals.txt`` by class."""
     own: list[list[str]] = [[] for _ in ANSWERS]
     for line in _lines("refusals.txt"):
         if line.startswith("# "):
@@ -300,17 +282,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--refusals", action="store_true", help="only what hears a person's no")
-    parser.add_argument("--answers", action="store_true", help="only whether an answer to the question is a no")
     parser.add_argument("--kinds", action="store_true", help="only orders and secrets; the other weights stay")
     parser.add_argument("--fields", action="store_true", help="only the personal fields; the other weights stay")
     given = parser.parse_args()
     only_check = given.check
     embedder = BundledEmbedder()
-    if given.answers:
-        told, declined = answers()
-        layers = train(read_answers(embedder, EntailmentModel(), told), declined, 2, seeds=3)
-        np.savez_compressed(HEARD, allow_pickle=False, **_halved(layers._asdict()))
-        return
     if given.refusals:
         said = refusals()
         read = np.concatenate(embedder.read_passages(said.texts), axis=1)

@@ -1,15 +1,18 @@
-"""Judge whether the answer to the question whether something may be kept is a no, with a small network of our own.
+"""Judge whether the answer to the question whether something may be kept is a no, by the answers of known meaning.
 
-It sees how the bundled embedder reads the answer, alone and after its question, and how well two claims about the
-answer follow from it. This takes some 100 ms of processor time, so only short answers to such questions are judged.
-``benchmarks.gates.train`` trains it. Nothing is judged with another embedder or without the network for entailment.
+Compared are how the bundled embedder reads the answer, alone and after its question, how well two claims about the
+answer follow from it, and what the patterns find in it. This takes some 100 ms of processor time, so only short
+answers to such questions are judged. ``benchmarks.gates.answers`` learns the answers. Nothing is judged with another
+embedder or without the network for entailment.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,35 +20,50 @@ from language.backends import get_embedder, get_entailment
 from language.base import LanguageError, Vectors
 from language.embedders.e5.embedder import BundledEmbedder
 from language.entailment.model import EntailmentModel
-from language.gates.judging import Layers, scores
 
+from . import wording
 from .questions import without_recital
-from .wording import LONGEST_ANSWER
+from .requests import acts_in, flat
 
 WEIGHTS = Path(__file__).with_name("answers.npz")
-LEAST_THAT_DECLINES, LEAST_OF_PLAIN_WORDS, SURELY_KEEPS = 0.0, -3.0, -2.0
-"""The margins that make a no, a no where a pattern finds one too, and an answer in which nothing else is refused."""
+LEAST_THAT_DECLINES, SURELY_KEEPS = 0.05, -0.5
+"""The scores, from about -1 to 1, of a no, and of an answer in which nothing else is refused."""
 _ASKED = 200
 """The characters of a question that are read, from its end."""
 _AGREES = "The person agrees that this is remembered."
 _PRIVATE = "The person wants this to stay private."
+_OF_A_CUE = 0.25
+"""What a cue counts for in the distance between answers."""
+_ENDS_WITH_NO = re.compile(r"\bno\W*$", re.IGNORECASE)
 
 
-def refusing_margin(question: str, answer: str) -> float | None:
-    """The log-odds that an answer declines; None if it is too long to be one, or the networks are not there.
+class Known(NamedTuple):
+    """Known answers: ``middle`` and ``directions`` (width, n) of what is compared, ``steps`` of the stored numbers
+    (n + cues), the ``answers`` (count, n + cues) in whole steps, and what each says for a no (``weights``).
+    """
+
+    middle: Vectors
+    directions: Vectors
+    steps: Vectors
+    answers: Vectors
+    weights: Vectors
+
+
+def score(question: str, answer: str) -> float | None:
+    """How far an answer to a question declines; None if it is too long to be one, or the networks are not there.
 
     Of the question our fixed sentences are not read: with "no language model …" before it, nearly all declined.
     """
-    question = without_recital(question)[-_ASKED:]
-    question, answer = (text.strip().replace("’", "'") for text in (question, answer))
+    given = without_recital(question).strip(), answer.strip()
     embedder, entailment = get_embedder(), get_entailment()
-    if not question or len(answer) > LONGEST_ANSWER or entailment is None or not isinstance(embedder, BundledEmbedder):
+    is_answer = given[0] and len(given[1]) <= wording.LONGEST_ANSWER
+    if not is_answer or entailment is None or not isinstance(embedder, BundledEmbedder):
         return None
     try:
-        keeps, declines = scores(_layers(), read_answers(embedder, entailment, [(question, answer)])[0])
+        seen = read_answers(embedder, entailment, [given])
     except LanguageError:  # Logged where it failed.
         return None
-    return float(declines - keeps)
+    return float(scores(_known(), seen, cues_of([given]))[0])
 
 
 def read_answers(embedder: BundledEmbedder, entailment: EntailmentModel, given: Sequence[tuple[str, str]]) -> Vectors:
@@ -53,15 +71,66 @@ def read_answers(embedder: BundledEmbedder, entailment: EntailmentModel, given: 
 
     Raises EmbedderUnavailable and EntailmentUnavailable.
     """
-    answers = [answer for _, answer in given]
-    seen = [*embedder.read_passages(answers), *embedder.read_passages([f"{asked} {answer}" for asked, answer in given])]
-    talks = [f"Assistant: {asked} Person: {answer}" for asked, answer in given]
+    told = list(map(_plain, given))
+    answers = [answer for _, answer in told]
+    seen = [*embedder.read_passages(answers), *embedder.read_passages([f"{asked} {answer}" for asked, answer in told])]
+    talks = [f"Assistant: {asked} Person: {answer}" for asked, answer in told]
     for texts, claim in ((answers, _AGREES), (talks, _AGREES), (answers, _PRIVATE)):
         seen += entailment.read_pairs([(text, claim) for text in texts])
     return np.concatenate(seen, axis=1)
 
 
+def cues_of(given: Sequence[tuple[str, str]]) -> Vectors:
+    """Return what the patterns find in pairs of a question and its answer, one row each."""
+    return np.array(
+        [
+            (
+                wording.says_no(answer),
+                wording.says_no(answer, goes_on=True),
+                wording.is_clear_no(answer),
+                wording.says_yes(answer),
+                wording.allows_keeping(answer),
+                wording.begins_with_yes(answer),
+                wording.after_opening_no(answer) != "",
+                bool(acts_in(flat(answer))),
+                wording.asks_for_objections(asked),
+                wording.objects(answer),
+                _ENDS_WITH_NO.search(answer) is not None,
+                wording.asks_to_keep(asked),
+                "?" in answer,
+                answer.endswith("?"),
+            )
+            for asked, answer in map(_plain, given)
+        ],
+        dtype=np.float32,
+    )
+
+
+def compared(middle: Vectors, directions: Vectors, seen: Vectors, cues: Vectors) -> Vectors:
+    """Return what is compared of answers, one row each."""
+    return np.concatenate([(seen - middle) @ directions, _OF_A_CUE * cues], axis=1)
+
+
+def likenesses(answers: Vectors, known: Vectors) -> Vectors:
+    """Return how alike answers and known ones are, from 0 to 1: shape (answers, known)."""
+    far: Vectors = (answers**2).sum(axis=1)[:, None] + (known**2).sum(axis=1) - 2 * answers @ known.T
+    return np.exp(-far)
+
+
+def scores(known: Known, seen: Vectors, cues: Vectors) -> Vectors:
+    """Return how far answers decline, from about -1 to 1."""
+    made: Vectors = likenesses(compared(known.middle, known.directions, seen, cues), known.answers) @ known.weights
+    return made
+
+
+def _plain(given: tuple[str, str]) -> tuple[str, str]:
+    """A question, from its end, and its answer, with plain apostrophes."""
+    asked, answer = (text.strip().replace("’", "'") for text in (given[0][-_ASKED:], given[1]))
+    return asked, answer
+
+
 @cache
-def _layers() -> Layers:
+def _known() -> Known:
     with np.load(WEIGHTS, allow_pickle=False) as stored:
-        return Layers(*(stored[part].astype(np.float32) for part in Layers._fields))
+        known = Known(*(stored[part].astype(np.float32) for part in Known._fields))
+    return known._replace(answers=known.answers * known.steps)

@@ -15,7 +15,7 @@ from language.reading.questions import is_question
 from language.reading.sentences import Sentence, split_sentences
 
 from ..parse import parse
-from .answers import LEAST_OF_PLAIN_WORDS, LEAST_THAT_DECLINES, SURELY_KEEPS, refusing_margin
+from .answers import LEAST_THAT_DECLINES, SURELY_KEEPS, score
 from .content import is_fragment, is_order, object_to_forget, refers_back, says_something
 from .corrected import corrects_asked
 from .judged import declines
@@ -104,7 +104,7 @@ class _RefusalResolver:
             return True
         if asks_for_objections(question):
             return not objects(said)
-        return self._margin is not None and self._margin < SURELY_KEEPS
+        return self._score is not None and self._score < SURELY_KEEPS
 
     def resolve_undo(self) -> Refusal | None:
         """What the assistant has just asked or announced to keep."""
@@ -236,10 +236,9 @@ class _RefusalResolver:
             return True
         if self._is_announced and question.rstrip().endswith("?"):
             return False  # "Noted. Anything else?" "No, that's all."
+        if self._score is not None and (self._score < LEAST_THAT_DECLINES or not self._is_announced):
+            return self._score >= LEAST_THAT_DECLINES
         plainly = is_clear_no(said) or says_no(said) or (says_no(said, goes_on=True) and asks_last(question))
-        least = LEAST_OF_PLAIN_WORDS if plainly else LEAST_THAT_DECLINES
-        if self._margin is not None and (self._margin < least or not self._is_announced):
-            return self._margin >= least
         return plainly or declines(said)
 
     @property
@@ -249,9 +248,9 @@ class _RefusalResolver:
         return bool(self.question) and only_announces(self.question or "") and not (told is not None and told.is_held)
 
     @cached_property
-    def _margin(self) -> float | None:
-        """The margin of a no to the assistant's question; None if there is none, or it is not judged."""
-        return refusing_margin(self.question, self.turns[self.last_index].content) if self.question else None
+    def _score(self) -> float | None:
+        """How far the message declines what the assistant asked; None if nothing was, or it is not judged."""
+        return score(self.question, self.turns[self.last_index].content) if self.question else None
 
     @cached_property
     def question(self) -> str | None:

@@ -10,7 +10,7 @@ from language.embedders.e5.embedder import BundledEmbedder
 from language.embedders.hashing import HashingEmbedder
 from language.entailment.model import EntailmentModel, EntailmentUnavailable
 from language.reading.refusals import Turn, find_refusal, may_answer
-from language.reading.refusals.answers import read_answers, refusing_margin
+from language.reading.refusals.answers import read_answers, score
 from language.reading.refusals.wording import LONGEST_ANSWER
 
 TOLD = "I voted for the other party."
@@ -96,23 +96,23 @@ def test_an_offer_and_a_held_message_are_questions():
 
 def test_without_the_network_the_patterns_hear_the_plain_no(settings, monkeypatch):
     settings.KEEPSAKE_ENTAILMENT = "off"
-    assert refusing_margin(ASKED, "No.") is None
+    assert score(ASKED, "No.") is None
     assert refuses("No, please don't.")
     settings.KEEPSAKE_ENTAILMENT = "bundled"
     monkeypatch.setattr(EntailmentModel, "read_pairs", Mock(side_effect=EntailmentUnavailable("broken")))
-    assert refusing_margin(ASKED, "No.") is None
+    assert score(ASKED, "No.") is None
     assert refuses("No, please don't.")
     with embedder_replaced(HashingEmbedder()):
         assert refuses("No, please don't.")
 
 
 def test_only_a_short_answer_to_such_a_question_is_judged(monkeypatch):
-    assert refusing_margin(ASKED, "no " * LONGEST_ANSWER) is None
+    assert score(ASKED, "no " * LONGEST_ANSWER) is None
     assert may_answer(ASKED, "The pope knows, that will do.")
     assert not may_answer(ASKED, "no " * LONGEST_ANSWER)
     assert not may_answer("Was he a miner?", "The pope knows, that will do.")
     judged = Mock(return_value=1.0)
-    monkeypatch.setattr("language.reading.refusals.meaning.refusing_margin", judged)
+    monkeypatch.setattr("language.reading.refusals.meaning.score", judged)
     assert not refuses("Never.", "Did you go back?")
     assert not refuses("Yes, please.")
     judged.assert_not_called()
