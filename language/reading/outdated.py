@@ -28,7 +28,7 @@ from .states import states_over
 from .stems import content_prefixes
 
 WEIGHTS = Path(__file__).with_name("outdated.npz")
-LEAST, SURE, SURE_OF_ALL = 0.3, 1.0, 2.5
+LEAST, SURE, SURE_OF_ALL = 0.3, 0.7, 2.5
 """Minimum scores: for asking whether a memory still holds, for rewording it, and for saying that it ended where the
 grammar of the message has nothing of the memory, or doubts it."""
 LEAST_LIKELY, _MOST_JUDGED = -2.0, 2
