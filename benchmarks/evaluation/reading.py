@@ -15,13 +15,21 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from language.base import ExtractionRequest, Utterance
+from language.reading.figures import normalise_figures
+from language.reading.parse import irregular
 from language.reading.statements import read
+from language.reading.words import listed
 
 LEAST_SHARED = 0.6
 """The share of an expected statement's words that a found one must contain to match it."""
 
 _FIRST = re.compile(r"# legacy: (?P<legacy>.+?); user: (?P<user>.+)")
-_LIGHT = frozenset("a an the of to in on at for with by and was is has had s his her their it that user".split())  # noqa: SIM905
+_LIGHT = listed(
+    """a an the of to in on at for with by and be is was were am are been has had have do does did s he she they him them
+    his her their himself herself themselves it that user"""
+)
+"""Function words: a statement may be told by another tense or by a name in place of a pronoun."""
+_NOT = re.compile(r"(?:(?<=ca)n|n)['’]t\b")
 _AT = datetime(2026, 11, 20, 18, tzinfo=UTC)
 
 
@@ -113,8 +121,10 @@ def _shared(expected: str, found: str) -> float:
 
 
 def _stems(text: str) -> set[str]:
-    words = re.findall(r"[^\W_]+", re.sub(r"\([^)]*\)", "", text.lower()))
-    return {word[:5] for word in words if word not in _LIGHT}
+    """The beginnings of its lemmas, with numerals as digits and contractions parted: "isn't" gives "not"."""
+    plain = normalise_figures(_NOT.sub(" not", re.sub(r"\([^)]*\)", "", text))).lower()
+    words = (word for word in re.findall(r"[^\W_]+", plain) if word not in _LIGHT)
+    return {irregular(word)[:5] for word in words}
 
 
 def figures(judged: Sequence[Judged]) -> tuple[int, int, int]:
