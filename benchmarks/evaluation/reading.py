@@ -25,8 +25,8 @@ LEAST_SHARED = 0.6
 
 _FIRST = re.compile(r"# legacy: (?P<legacy>.+?); user: (?P<user>.+)")
 _LIGHT = listed(
-    """a an the of to in on at for with by and be is was were am are been has had have do does did s he she they him them
-    his her their himself herself themselves it that user"""
+    """a an the of to in on at for with by and be is was were am are been has had have do does did s he she they him
+    them his her their himself herself themselves it that user"""
 )
 """Function words: a statement may be told by another tense or by a name in place of a pronoun."""
 _NOT = re.compile(r"(?:(?<=ca)n|n)['’]t\b")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 
+from language.reading.kin import NAMING
 from language.reading.normalise import MASK
 from language.reading.parse import Parsed, Word
 from language.reading.words import DIAGNOSING, NOT_NAMES, listed
@@ -176,7 +177,12 @@ def _is_of_its_own(parsed: Parsed, verb: Word, says: Word) -> bool:
     return verb.index < says.index and (told if subject is None else subject.low == "you")
 
 
-def splices(parsed: Parsed) -> Iterator[tuple[int, int, str]]:
+def reshaped(parsed: Parsed) -> list[tuple[int, int, str]]:
+    """The edits (start, end, new text), in order, that make plain sentences of spliced and cleft ones."""
+    return sorted({*_splices(parsed), *_clefts(parsed)})
+
+
+def _splices(parsed: Parsed) -> Iterator[tuple[int, int, str]]:
     """Yield the edits (start, end, new text) that end a sentence at a comma between two that the parser took for one.
 
     A verb with two subjects shows it: "I'm left-handed, I grew up in Bremen, I work as a midwife."
@@ -186,6 +192,35 @@ def splices(parsed: Parsed) -> Iterator[tuple[int, int, str]]:
             before = parsed.words[min(each.index for each in parsed.subtree(subject)) - 1]
             if before.text == ",":
                 yield before.start, before.end, "."
+
+
+def _clefts(parsed: Parsed) -> Iterator[tuple[int, int, str]]:
+    """Yield the edits (start, end, new text) that make a plain sentence of a cleft one.
+
+    "It was Ann who taught me." gives "Ann taught me."
+    """
+    for it in parsed.words:
+        if it.low != "it" or it.dep not in SUBJECTS or parsed.head(it).lemma != "be":
+            continue
+        be = parsed.head(it)
+        what = parsed.child(be, "attr")
+        said = list(parsed.subtree(be)) if what is not None else []
+        who = next(
+            (each for each in said if what is not None and _is_relative(parsed, each, {what.index, be.index})), None
+        )
+        if what is None or who is None or what.pos not in {"NOUN", "PROPN"}:
+            continue
+        first = min(parsed.subtree(what), key=lambda each: each.index)
+        is_plain = be.index == it.index + 1 and first.index == be.index + 1 < who.index
+        if is_plain and parsed.words[who.index - 1].text != ",":
+            text = f"{first.text[0].upper()}{first.text[1:]}" if it.text[0].isupper() else first.text
+            yield it.start, first.end, text
+            yield who.start, parsed.words[who.index + 1].start, ""
+
+
+def _is_relative(parsed: Parsed, word: Word, heads: Collection[int]) -> bool:
+    """Whether "who" or "that" is the subject of a clause that depends on one of these heads."""
+    return word.low in {"who", "that"} and word.dep in {"nsubj", "nsubjpass"} and parsed.head(word).head in heads
 
 
 def unwrapped(clause: Clause) -> Clause:
@@ -213,6 +248,12 @@ def _is_diagnosis(parsed: Parsed, says: Word, told: Word) -> bool:
     mine = subject is not None and (subject.low == "i" or (holder is not None and holder.low == "my"))
     finite = [each for each in (told, *parsed.children(told)) if each.tag in {"VBP", "VBZ", "VBD", "MD"}]
     return says.low in DIAGNOSING and mine and bool(finite) and finite[0].tag in {"VBP", "VBZ"}
+
+
+def means_people(clause: Clause, word: Word) -> bool:
+    """Whether a subject is people in general who give a name: "They called her Blackie", "Everybody called him Tom"."""
+    named = clause.head.lemma in NAMING and bool(clause.children("oprd", "ccomp", "attr"))
+    return word == clause.subject and word.low in {"they", "everybody", "everyone"} and named
 
 
 def governor(clause: Clause, word: Word) -> int:
@@ -265,6 +306,7 @@ def trimmed(clause: Clause) -> list[Word]:
             and each.low not in NOT_NAMES
             and not each.text.startswith(MASK)
             and each.index > clause.head.index
+            and clause.parsed.words[min(one.index for one in clause.parsed.subtree(each)) - 1].text == ","
         ):
             gone |= {one.index for one in clause.parsed.subtree(each)}
     words = [word for word in clause.words() if word.index not in gone]

@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
+from language.reading.words import NUMERALS
+
 _Render = Callable[[re.Match[str], datetime], str | None]
 
 _MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
@@ -17,6 +19,7 @@ _NUMBER = (
     r"(?:\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|"
     r"a few|a couple of|several|many|some)"
 )
+_PLAIN_NUMBER = rf"(?:\d{{1,2}}|{'|'.join(NUMERALS)})"
 _TEMPORAL_PREPOSITION = re.compile(r"(?i)\b(?:since|until|till|from|by|before|after|around|of)\s+$")
 
 
@@ -35,6 +38,14 @@ def _days_away(days: int) -> _Render:
 
 def _ago(match: re.Match[str], at: datetime) -> str:
     return f"{match['span']} before {_date(at)}"
+
+
+def _month_of_year(match: re.Match[str], at: datetime) -> str:
+    """The month with its year: "June, three years ago" is that June which is the closest to three years before."""
+    back = NUMERALS.get(match["years"].lower()) or int(match["years"])
+    later = at.month - (_MONTHS.split("|").index(match["month"].lower()) + 1)
+    year = min((at.year - back, at.year - back - 1), key=lambda each: abs((at.year - back - each) * 12 + later))
+    return f"{match['on']}{match['month']} {year}"
 
 
 def _period(match: re.Match[str], at: datetime) -> str | None:
@@ -66,6 +77,12 @@ _RULES: tuple[tuple[re.Pattern[str], _Render], ...] = tuple(
         (r"\bthe day before yesterday\b", _days_away(-2)),
         (rf"\byesterday\b(?! {_PART_OF_DAY})", _days_away(-1)),
         (rf"\btomorrow\b(?! {_PART_OF_DAY})", _days_away(1)),
+        (rf"\b(?P<on>)(?P<month>{_MONTHS}),? (?P<years>{_PLAIN_NUMBER}) years ago\b", _month_of_year),
+        (
+            rf"\b(?P<years>{_PLAIN_NUMBER}) years ago,? (?P<on>in |on (?:the )?(?:[\w-]+ (?:of )?)?)"
+            rf"(?P<month>{_MONTHS})\b(?!,? \d)",
+            _month_of_year,
+        ),
         (
             rf"\b(?P<span>{_NUMBER} (?:(?:good|long|full) )?(?:day|week|month|year|decade|summer|winter)s?) "
             r"(?:ago|back)(?: today)?\b",

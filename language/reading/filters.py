@@ -44,6 +44,10 @@ _PASSING = re.compile(
     r"soon|tonight|today|"
     r"this (?:morning|afternoon|evening|time|week)|currently|earlier|the other day|later|meanwhile|on my way|again)\b"
 )
+_SPAN = re.compile(
+    r"spring|summer|autumn|winter|year|month|(?:january|february|march|april|may|june|july|august|september|october|"
+    r"november|december)|20\d\d"
+)
 _HABITUAL = re.compile(
     r"(?i)\b(?:always|usually|never|every|each|(?:once|twice|\w+ times) an? (?:day|week|fortnight|month|year)|"
     r"(?:mon|tues|wednes|thurs|fri|satur|sun)days)\b"
@@ -133,7 +137,8 @@ def _hedge(clause: Clause, person: Person, lows: set[str]) -> str:  # noqa: PLR0
         return "condition"  # "Had she been a boy".
     had = not perfect and head.tag == "VBN"
     modals = {each.low for each in auxiliaries if each.tag == "MD" and not (each.low == "'d" and had)}
-    if modals & _MODALS or (perfect and modals) or modals & {"will", "'ll", "wo"}:
+    plans = modals <= {"will", "'ll"} and person.role == "user" and _is_dated_plan(clause)
+    if modals & _MODALS or (perfect and modals) or (modals & {"will", "'ll", "wo"} and not plans):
         return "hedge"
     if modals & {"would", "'d"}:
         wishes = head.lemma in {"love", "like", "hate"} and any(
@@ -167,6 +172,12 @@ def _hedge(clause: Clause, person: Person, lows: set[str]) -> str:  # noqa: PLR0
     if head.lemma in {"seem", "appear"}:
         return "hedge"
     return ""
+
+
+def _is_dated_plan(clause: Clause) -> bool:
+    """Whether a clause tells what the speaker will do in a month, season or year: "Next summer I will sail to Faro"."""
+    is_own = clause.subject is not None and clause.subject.low == "i" and not clause.children("neg", "advcl")
+    return is_own and any(each.entity == "DATE" and _SPAN.fullmatch(each.low) for each in clause.words())
 
 
 def _hearsay(clause: Clause, person: Person) -> str:

@@ -9,7 +9,7 @@ from language.reading.parse import parse
 from language.reading.words import ENGLISH
 
 MOST_CHARACTERS = 280
-_LEAST_CHARACTERS = 9
+_LEAST_CHARACTERS, _LEAST_OF_QUOTED = 9, 5
 
 _OTHER_PERSON = re.compile(r"(?i)\b(?:I|me|my|mine|myself|we|us|our|ours|you|your|yours|yourself)\b")
 _PRONOUN_FIRST = re.compile(
@@ -76,7 +76,8 @@ def rejection_reason(sentence: str, said: str) -> str:  # noqa: PLR0911
     """Why a sentence is rejected, in a few words; empty if it is accepted. ``said`` is its source in the message."""
     plain = _QUOTED.sub('""', sentence)
     body = plain.strip(' ."!?')
-    if not _LEAST_CHARACTERS <= len(sentence) <= MOST_CHARACTERS or len(body.split()) < 3:
+    least, said_words = (3, body) if plain == sentence else (_LEAST_OF_QUOTED, sentence)
+    if not _LEAST_CHARACTERS <= len(sentence) <= MOST_CHARACTERS or len(said_words.split()) < least:
         return "too long or short"
     if _PRONOUN_FIRST.match(plain):
         return "begins with a pronoun"

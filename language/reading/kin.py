@@ -20,6 +20,8 @@ from language.reading.words import (
     listed,
 )
 
+_PARTICLES = frozenset({"da", "de", "van", "von", "la"})
+NAMING = frozenset({"call", "name", "nickname"})
 ONE_EACH = listed("mother father grandmother grandfather husband wife boss girlfriend boyfriend")
 """Relations people mostly have one of, so that "my dad" identifies him."""
 
@@ -81,6 +83,9 @@ def kin_of_legacy(names: frozenset[str], everything: str) -> str:
         rf"first) )*(?P<kin>{kin})\b",
         rf"(?i)(?<!my )\b(?P<kin>{'|'.join(sorted(NAMING_KIN, key=len, reverse=True))}) (?:{name})\b",
         rf"(?i)\b(?:s?he)(?:'s| is| was) my (?:(?:{adjectives}) )*(?P<kin>{kin})\b",
+        # What the talk is announced to be about.
+        r"(?is)\A.{0,300}?\b(?:tell|talk|speak|write)\b(?: to)?(?: you)? about my "
+        rf"(?:(?:{adjectives}) )*(?P<kin>{kin})(?=[.,!?;]|$)",
     )
     for pattern in said:
         match = re.search(pattern, everything)
@@ -123,12 +128,22 @@ def whole_name(parsed: Parsed, word: Word) -> str:
 
 def is_name_part(word: Word) -> bool:
     """Whether a token can be part of a longer name."""
-    return (
-        (word.pos == "PROPN" or word.low in {"da", "de", "van", "von", "la"})
-        and (word.text[:1].isupper() or word.low in {"da", "de", "van", "von", "la"})
-        and word.low not in KIN
-        and not word.text.startswith(MASK)
-    )
+    is_particle = word.low in _PARTICLES and word.text.islower()
+    is_name = word.pos == "PROPN" and word.text[:1].isupper() and word.low not in KIN
+    return is_particle or (is_name and not word.text.startswith(MASK))
+
+
+def is_particle(parsed: Parsed, word: Word) -> bool:
+    """Whether a kinship term is a part of a name: "da" in "Maria da Silva"."""
+    before = parsed.words[word.index - 1] if word.index else word
+    return word.low in _PARTICLES and word.text.islower() and before.text[:1].isupper() and before.pos == "PROPN"
+
+
+def is_name_given(parsed: Parsed, word: Word) -> bool:
+    """Whether a word is, or begins, what somebody is called: "Uncle Engine" in "We called him Uncle Engine."."""
+    head = parsed.head(word)
+    last, verb = (head, parsed.head(head)) if word.dep in {"compound", "nmod"} else (word, head)
+    return last.dep in {"oprd", "attr"} and verb.lemma in NAMING
 
 
 def name_after(parsed: Parsed, word: Word) -> str:

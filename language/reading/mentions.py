@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from language.reading.kin import name_gender
-from language.reading.lexicon import is_kind_of, is_place
+from language.reading.kin import is_name_given, name_gender
+from language.reading.lexicon import is_kind_of, is_place, is_word
 from language.reading.normalise import MASK
 from language.reading.parse import NOUN_SUBJECTS, Parsed, Word
 from language.reading.persons import PRONOUNS, Person
@@ -58,13 +58,15 @@ def people_of(cast: Cast, reply: str) -> list[tuple[Person | None, str, bool]]:
 
 def note_stranger(cast: Cast, parsed: Parsed, word: Word) -> None:
     """Note that somebody unknown is mentioned, by a name or a noun such as "a doctor"."""
-    if word.text.startswith(MASK) or word.entity in NO_PERSON or word.dep == "compound":
+    if word.text.startswith(MASK) or word.entity in NO_PERSON or word.dep == "compound" or is_name_given(parsed, word):
         return
     is_subject = word.dep in NOUN_SUBJECTS
     if word.pos == "PROPN":
         is_name = word.dep in _ALONE and word.text[:1].isupper() and word.low not in NOT_NAMES
-        if is_name and not is_place(word.text) and word.low != cast.user.name.lower():
-            cast.trail.mention(None, name_gender(word.text))
+        gender = name_gender(word.text)
+        is_common = is_word(word.low) and not (gender or is_subject or word.entity == "PERSON")  # "Mass"
+        if is_name and not is_common and not is_place(word.text) and word.low != cast.user.name.lower():
+            cast.trail.mention(None, gender)
     elif word.tag == "NN" and word.dep in _NEW and (word.low in PETS or is_kind_of(word.low, "person")):
         gender = KIN_GENDER.get(KIN.get(word.low, ""), "").strip("?")
         cast.trail.mention(None, gender, is_subject=is_subject, is_weak=not is_subject or word.low in PETS)

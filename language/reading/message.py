@@ -38,7 +38,7 @@ _INDEFINITES = listed(
 )
 _COUNTERPARTS = listed("one none another some")
 """Objects that mean nothing without the noun that they stand for."""
-_RECIPROCAL = frozenset({"meet", "marry", "married", "engaged", "divorce", "separate", "split", "break"})
+_RECIPROCAL = frozenset({"meet", "marry", "married", "engaged", "divorce", "separate", "split", "break", "together"})
 _PRONOUNS_ARE = re.compile(r"(?i)\bmy pronouns are ((?:she|he|they|it|xe|ze|ey)/\w+(?:/\w+)?)")
 _THINGS, _PRESENT = frozenset({"NN", "NNS", "VBG"}), frozenset({"VBZ", "VBP"})
 _FAVOURITE = frozenset({"favourite", "favorite", "favourites", "favorites"})
@@ -155,8 +155,8 @@ class MessageReader(StatementBuilder):
 
     @staticmethod
     def _is_reciprocal(clause: Clause) -> bool:
-        """Whether the predicate with "we" is reciprocal: to meet, to be married."""
-        said = (clause.head.lemma, *(each.low for each in clause.children("acomp")))
+        """Whether the predicate with "we" is reciprocal: to meet, to be married, to do something together."""
+        said = (clause.head.lemma, *(each.low for each in clause.children("acomp", "advmod")))
         return not _RECIPROCAL.isdisjoint(said)
 
     # --- a clause -----------------------------------------------------------------------------------------------

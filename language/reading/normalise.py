@@ -42,7 +42,8 @@ _ASIDES = re.compile(
     r"(?=\s*(?:[,.!?;:)]|- |$))"
 )
 _OPENERS = re.compile(
-    r"(?i)(?:(?<=[.!?;:] )|^)(?:(?:well|so|yeah|yeh|yea|ya|yo|(?:my )?dear(?=,)|like(?= (?:i|he|she|we|my)\b)"
+    r"(?i)(?:(?<=[.!?;:] )|^)(?:(?:(?:so|neither|nor) (?:am|is|was|were|do|does|did|have|has|had|can|could|will|would) "
+    r"(?:i|he|she|we|they)(?=[.,!])|well|so|yeah|yeh|yea|ya|yo|(?:my )?dear(?=,)|like(?= (?:i|he|she|we|my)\b)"
     r"|true|yep|yes|yup|no|nope|oops|wait(?=[,!])|correction(?=:)"
     r"|nah|oh|ah|aw|ha|hm+|um|uh|and|but|"
     r"or|also|plus|anyway|anyways|"
@@ -50,7 +51,7 @@ _OPENERS = re.compile(
     r"you know|now|then|besides|indeed|truly|still(?=,)|luckily|sadly|unfortunately|fortunately|funnily enough|"
     r"of course|in fact|by the way|fun fact|funny thing|to be honest|first of all|for example|as for "
     r"me|as i said|let me see|(?:a )?(?:bit of )?(?:background|context)(?=:)"
-    r"|(?:although|though)(?! [^.!?]*,)|cheers|where (?:to|do i|should i) (?:start"
+    r"|(?:although|though|because)(?! [^.!?]*,)|cheers|where (?:to|do i|should i) (?:start"
     r"|begin)|(?:that|this|which)(?: is|'s) why|"
     r"(?:the (?:thing|fact|truth) is|(?:it )?turns out|(?:it|that) (?:just )?reminds me)(?:,|,? that)?|"
     r"let's see|(?:where|what) was i|(?:it|i|he|she|they|we|that) (?:is|was|did|am|were|do|does|would|"
@@ -368,7 +369,8 @@ def _mask(mended: Normalised) -> None:
         after = text[match.end() : match.end() + 2]
         ends = inner[-1:] in ".!?" and (not text[match.end() :].strip() or bool(re.match(r"\s[A-Z]", after)))
         quotes.append(inner if inner.endswith(("!", "?")) else inner.rstrip(",. "))
-        return f"{MASK}{chr(96 + len(quotes))}{'.' if ends else ''}"
+        goes_on = inner.endswith(",") and re.match(r" (?:and|but|so) ", text[match.end() :])
+        return f"{MASK}{chr(96 + len(quotes))}{'.' if ends else ',' if goes_on else ''}"
 
     mended.replace(_QUOTATION, masked)
 

@@ -308,7 +308,7 @@ def _fix_misparses(words: Sequence[Word]) -> list[Word]:
         _part_coordinated(mended, word)
     roots = [word.index for word in words if word.head == word.index]
     for root in roots:
-        if mended[root].pos in {"NOUN", "PROPN"}:
+        if mended[root].pos in {"NOUN", "PROPN", "ADJ"}:
             _retag_noun_as_verb(mended, [word for word in words if _root(words, word) == root], root)
     return mended
 
@@ -354,7 +354,12 @@ def _retag_noun_as_verb(words: list[Word], sentence: Sequence[Word], root: int) 
     having = next((each for each in sentence if each.head == root and each.dep == "aux" and each.lemma == "have"), None)
     if having is not None:  # "Filip has epilepsy."
         for each in sentence:
-            if each.head == root and each.index != root and (each.index < having.index or each.dep == "punct"):
+            is_clause = each.dep in {"parataxis", "advcl", "ccomp"}
+            if (
+                each.head == root
+                and each.index != root
+                and (each.index < having.index or each.dep == "punct" or is_clause)
+            ):
                 words[each.index] = replace(each, head=having.index)
         words[having.index] = replace(having, pos="VERB", dep="ROOT", head=having.index)
         words[root] = replace(words[root], dep="dobj", head=having.index)
@@ -363,7 +368,7 @@ def _retag_noun_as_verb(words: list[Word], sentence: Sequence[Word], root: int) 
     if words[root].tag == "NNS" and own >= {"nsubj", "dobj"}:  # "One of them, Darcy, rents the land and lives there."
         words[root] = replace(words[root], pos="VERB", tag="VBZ")
         return
-    if any(word.tag in {"VBD", "VBZ", "VBP", "MD"} for word in sentence):
+    if words[root].pos == "ADJ" or any(word.tag in {"VBD", "VBZ", "VBP", "MD"} for word in sentence):
         return
     determined = False
     for before, word, after in zip(sentence, sentence[1:], sentence[2:], strict=False):

@@ -12,6 +12,8 @@ from language.reading.kin import (
     ONE_EACH,
     given_name,
     has_article,
+    is_name_given,
+    is_particle,
     is_personal_predicate,
     kin_of_legacy,
     name_after,
@@ -190,7 +192,8 @@ class Cast:
 
     def _resolve_name(self, parsed: Parsed, word: Word, referents: dict[int, Person | None]) -> Person | None:  # noqa: PLR0911
         words = parsed.words
-        if word.low in KIN and word.tag not in {"NNS", "NNPS"} and word.pos in {"NOUN", "PROPN"}:
+        is_kin = word.low in KIN and not is_particle(parsed, word)
+        if is_kin and word.tag not in {"NNS", "NNPS"} and word.pos in {"NOUN", "PROPN"}:
             return self._resolve_kin(parsed, word, referents)
         known = next((person for person in self.others if person.name == word.text), None)
         if known is not None and word.dep in NOUN_SUBJECTS:
@@ -239,6 +242,8 @@ class Cast:
         name = name_after(parsed, word)
         possessive = possessor(parsed, word, words[word.index + 1] if name else None)
         if not name and (word.dep == "attr" or (word.dep == "pobj" and possessive is None)):
+            return None
+        if possessive is None and is_name_given(parsed, word):
             return None
         if name and possessive is None and word.text[:1].isupper() and KIN[word.low] in _CLERGY:
             return None  # "Father Coll".
@@ -350,7 +355,8 @@ class Cast:
         others = [person for person in self.mentioned_now or self.mentioned_before if person.role != "user"]
         if self.legacy is not None:
             alone = others == [self.legacy] or (pair and not others)
-            return self.legacy if alone and self.focus is self.legacy else None
+            if alone or not (pair and self.focus in others):
+                return self.legacy if alone and self.focus is self.legacy else None
         return others[0] if pair and len(others) == 1 and others[0].name else None
 
     def elided_subject(self, text: str) -> str:

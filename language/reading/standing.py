@@ -94,7 +94,8 @@ def _is_habit(clause: Clause) -> bool:
     is_present = any(each.tag in {"VBZ", "VBP"} for each in finite) and clause.head.tag not in {"VBG", "VBN"}
     if clause.head.lemma in {"be", "have"}:
         return is_present and _says_i(clause) and bool(clause.children("acomp"))
-    several = (each for each in clause.children("dobj") if each.tag == "NNS")
+    taken_in = (each for prt in clause.children("prt") for each in clause.parsed.children(prt) if each.dep == "pobj")
+    several = (each for each in (*clause.children("dobj"), *taken_in) if each.tag == "NNS")
     is_general = any(not _DETERMINED & {one.dep for one in clause.parsed.children(each)} for each in several)
     return is_present or is_general or is_habitual(clause) or "everywhere" in clause.lower_words()
 

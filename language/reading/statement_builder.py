@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from language.base import Utterance
-from language.reading.clauses import Clause
+from language.reading.clauses import Clause, means_people
 from language.reading.gate import rejection_reason
 from language.reading.lexicon import is_kind_of
 from language.reading.normalise import Normalised
@@ -107,12 +107,13 @@ class StatementBuilder:
     def _legacy_acted_on(self, clause: Clause) -> Person | None:
         """The legacy, if somebody or something named did something to them: "A teacher hid him for a year".
 
-        Of people also what they did or felt towards them: "The drivers were scared of her".
+        Of people also what they did or felt towards them, or called them: "The drivers were scared of her".
         """
         subject = clause.subject
         if subject is None or any(each.dep == "neg" for each in clause.words()):
             return None
-        objects = clause.children("dobj", "dative") if subject.pos in {"NOUN", "PROPN"} else []
+        is_somebody = subject.pos in {"NOUN", "PROPN"} or means_people(clause, subject)
+        objects = clause.children("dobj", "dative") if is_somebody else []
         if subject.pos == "NOUN" and is_kind_of(subject.lemma, "person"):
             heads = (clause.head, *clause.children("acomp", "attr", "dobj"))
             preps = [each for head in heads for each in clause.parsed.children(head) if each.dep in {"prep", "dative"}]

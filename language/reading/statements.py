@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from language.base import ExtractionRequest, Utterance
 from language.reading.asked import RememberRequest, find_asked
-from language.reading.clauses import splices
+from language.reading.clauses import reshaped
 from language.reading.echoes import whole_question
 from language.reading.filters import doubts_previous, is_prompt_injection
 from language.reading.foreign import is_foreign
@@ -170,7 +170,7 @@ class _BatchReader:
         parsed = parse(normalised.text)
         for _ in range(_MOST_ROUNDS):
             edits = (
-                sorted(splices(parsed)) or list(supply_subjects(parsed, topic, self.reply)) or list(passives(parsed))
+                reshaped(parsed) or list(supply_subjects(parsed, topic, self.reply)) or list(passives(parsed))
                 if parsed
                 else []
             )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from language.reading.clauses import SAY, Clause, governor, subject_index, subject_of, trimmed
+from language.reading.clauses import SAY, Clause, governor, means_people, subject_index, subject_of, trimmed
 from language.reading.fragments import PASSIVE_VERBS
 from language.reading.inflection import inflect_third_person
 from language.reading.kin import before_name
@@ -134,6 +134,11 @@ class ClauseWording:
             if self.of_legacy and clause.head.lemma in {"give", "lend", "tell", "make"}:
                 return "people" if low == "you" else "their"
             raise Unclear(word)
+        if low in {"here", "there"} and _is_explained(clause, words[position + 1 : position + 3]):
+            skipped |= {each.index for each in words[position + 1 : position + 2] if each.text == ","}
+            return ""
+        if low == "they" and means_people(clause, word):
+            return "People" if position == 0 else "people"
         if low in _DEMONSTRATIVES or (
             low == "one" and word.dep in {"dobj", "nsubj", "attr"} and not clause.parsed.children(word)
         ):
@@ -309,7 +314,9 @@ class ClauseWording:
         if word.index == clause.head.index and low in {"am", "'m", "is"} and _turns_age(clause):
             return "will be"
         subject = subject_of(clause.parsed, word)
-        first_person = subject is not None and subject.low in {"i", "we"}
+        first_person = subject is not None and (
+            subject.low == "i" or (subject.low == "we" and self.other_of_we is None)
+        )
         if first_person and low == "were" and self.referents.get(subject_index(clause)) is self.cast.user:
             return "was"
         text = self.normalised.text
@@ -346,6 +353,15 @@ class ClauseWording:
         ):
             return _THIRD.get(low) or inflect_third_person(word.text)
         return "not" if low == "not" and following is not None else word.text
+
+
+def _is_explained(clause: Clause, following: Sequence[Word]) -> bool:
+    """Whether the words after "here" or "there" name the place: "there, in Faro", "here in my drawer"."""
+    prep = next((each for each in following if each.text != ","), None)
+    place = clause.parsed.child(prep, "pobj") if prep is not None and prep.low in {"in", "at", "on", "near"} else None
+    if prep is None or place is None or place.entity in {"DATE", "TIME", "ORDINAL"}:
+        return False
+    return following[0].text == "," or place.pos == "PROPN" or clause.parsed.child(place, "poss") is not None
 
 
 def _is_active_participle(head: Word) -> bool:

@@ -29,8 +29,8 @@ ENGLISH = listed(
 
 KIN_WORDS: dict[str, tuple[str, frozenset[str]]] = {
     # group: (gender f, m or ?, the words for it)
-    "mother": ("f", listed("mother mom mum mama mamma mommy mummy ma momma mam")),
-    "father": ("m", listed("father dad daddy papa pa pop pops dada poppa")),
+    "mother": ("f", listed("mother mom mum mama mamma mommy mummy ma momma mam mammy")),
+    "father": ("m", listed("father dad daddy papa pa pop pops da dada poppa")),
     "grandmother": (
         "f",
         listed(
