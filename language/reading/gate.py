@@ -45,7 +45,7 @@ _OPENING = re.compile(
     re.I,
 )
 _SPOKEN = re.compile(
-    r"(?i), no,|^(?:please|certainly|surely|exactly|yes|no|well|right|mostly|anyway|because there)\b"
+    r"(?i), no,|\blet the user\b|^(?:please|certainly|surely|exactly|yes|no|well|right|mostly|anyway|because there)\b"
     r"|^[^,]+(?:,| but) (?:is|are) (?!\w+ing\b)|\band so (?:do|did|does)\b|\b(?:all|both) (?:has|is|was)\b"
     r"| and (?-i:[A-Z])[\w-]+ (?:all|both) (?!of\b)|^in \d{1,2},? (?-i:[A-Z]|the user)"
     r"|\b(?:is|was) the (?:first|second|third|last|other|one)[.!]?$|\bwould (?:one|the|an?|enough|some|no)\b"
@@ -126,10 +126,11 @@ def is_whole(sentence: str) -> bool:
     own = parsed.children(root)
     first = parsed.words[0]
     has_subject = any(each.dep in SUBJECTS for each in own) or first.pos in {"ADP", "SCONJ", "ADV", "DET"}
+    is_order = first.tag == "VB" and first.dep == "advcl"  # "Hang on, the user has a fare."
     is_part = any(each is first and (each.dep == "neg" or (each.dep == "mark" and each.low in _PARTS)) for each in own)
     spliced = [each for each in own if each.dep == "ccomp" and each.index < root.index]
     is_spliced = len(spliced) > 1 and '"' not in sentence
-    return has_subject and not is_part and not is_spliced
+    return has_subject and not (is_part or is_order or is_spliced)
 
 
 def punctuated(text: str) -> str:

@@ -66,6 +66,8 @@ def test_a_cleft_sentence_that_denies_tells_nothing():
             ],
         ),
         ("We do the crossword together.", []),
+        ("Hang on, I have a fare.", []),
+        ("I have a practical at four, let me run.", []),
     ],
 )
 def test_what_is_told_of_the_user(said, expected):
