@@ -251,9 +251,9 @@ def _is_diagnosis(parsed: Parsed, says: Word, told: Word) -> bool:
 
 
 def means_people(clause: Clause, word: Word) -> bool:
-    """Whether a subject is people in general who give a name: "They called her Blackie", "Everybody called him Tom"."""
+    """Whether a subject is people in general who give a name: "Everybody called him Tom"."""
     named = clause.head.lemma in NAMING and bool(clause.children("oprd", "ccomp", "attr"))
-    return word == clause.subject and word.low in {"they", "everybody", "everyone"} and named
+    return word == clause.subject and word.low in {"everybody", "everyone"} and named
 
 
 def governor(clause: Clause, word: Word) -> int:

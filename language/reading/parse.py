@@ -354,12 +354,8 @@ def _retag_noun_as_verb(words: list[Word], sentence: Sequence[Word], root: int) 
     having = next((each for each in sentence if each.head == root and each.dep == "aux" and each.lemma == "have"), None)
     if having is not None:  # "Filip has epilepsy."
         for each in sentence:
-            is_clause = each.dep in {"parataxis", "advcl", "ccomp"}
-            if (
-                each.head == root
-                and each.index != root
-                and (each.index < having.index or each.dep == "punct" or is_clause)
-            ):
+            is_own = each.index < having.index or each.dep in {"punct", "parataxis", "advcl", "ccomp"}
+            if each.head == root and each.index != root and is_own:
                 words[each.index] = replace(each, head=having.index)
         words[having.index] = replace(having, pos="VERB", dep="ROOT", head=having.index)
         words[root] = replace(words[root], dep="dobj", head=having.index)

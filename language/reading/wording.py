@@ -6,7 +6,7 @@ import itertools
 import re
 from collections.abc import Mapping, Sequence
 
-from language.reading.clauses import SAY, Clause, governor, means_people, subject_index, subject_of, trimmed
+from language.reading.clauses import SAY, Clause, governor, subject_index, subject_of, trimmed
 from language.reading.fragments import PASSIVE_VERBS
 from language.reading.inflection import inflect_third_person
 from language.reading.kin import before_name
@@ -137,8 +137,6 @@ class ClauseWording:
         if low in {"here", "there"} and _is_explained(clause, words[position + 1 : position + 3]):
             skipped |= {each.index for each in words[position + 1 : position + 2] if each.text == ","}
             return ""
-        if low == "they" and means_people(clause, word):
-            return "People" if position == 0 else "people"
         if low in _DEMONSTRATIVES or (
             low == "one" and word.dep in {"dobj", "nsubj", "attr"} and not clause.parsed.children(word)
         ):

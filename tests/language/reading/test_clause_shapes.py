@@ -16,7 +16,7 @@ def told(*said, legacy="Rosa"):
         ("It was Rosa who taught me to swim.", ["Rosa taught {user} to swim."]),
         ("It was a stroke that killed her in 1990.", ["A stroke killed Rosa in 1990."]),
         ("She was born there, in Faro.", ["Rosa was born in Faro."]),
-        ('In the mill they called her "the magpie".', ['In the mill people called Rosa "the magpie".']),
+        ('In the mill they called her "the magpie".', ['In the mill Rosa was called "the magpie".']),
         ("She died on the second of June, three years ago.", ["Rosa died on the second of June 2020."]),
         ("She sold the bakery two years ago in March.", ["Rosa sold the bakery in March 2021."]),
         ("She sang in the Mass every morning once she retired.", None),
