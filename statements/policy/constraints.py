@@ -38,6 +38,8 @@ _INVERTED = re.compile(
     r"(?:the|user)\b(?!.*\b(?:is|are|was|were|remains|matters|depends)\b)",
     re.IGNORECASE,
 )
+_WHETHER = re.compile(r"whether\b[^,]*$", re.IGNORECASE)
+_TURNS_ON = re.compile(r"\b(?:is|was|matters|depends|remains|worries) (?!.*\bor\b)", re.IGNORECASE)
 _INSIDE_QUESTION = re.compile(r"\bprefers? (?:what|which) kind\b", re.IGNORECASE)
 _LEADING = (
     r"(?:(?:yesterday|today|apparently|currently|also|now|sometimes|usually|then|later|in [A-Z]\w+|on [A-Z]\w+),? )?"
@@ -69,6 +71,7 @@ _PREFACE = re.compile(
 )
 _TOLD = re.compile(
     r"\b(?:let (?:me|us) know|told (?:me|us)"
+    r"|user is (?:now |currently |just )?(?:talking|chatting|asking) (?:about|for|how|if)"
     r"|in (?:this|the (?:current|present|above)) (?:conversation|chat|dialogue|session))\b(?!['’])",
     re.IGNORECASE,
 )
@@ -108,7 +111,7 @@ _LABEL = re.compile(
 )
 _MARKUP = re.compile(
     r"^\s*[\[{(]?\s*[\"'{\[]\w*|^\s*\"\w+\"\s*:|```|</?[a-z][\w|]*>|<\|.*?\|>|\*\*[^*]+\*\*|^#{1,6} |\{\{.*?\}\}"
-    r"|\\n|\\u[0-9a-f]{4}"
+    r"|\\n|\\u[0-9a-f]{4}|\[\d{1,3}\]|\((?:confidence|certainty|probability|score|importance)\s*[:=]?\s*[\d.]+ ?%?\)"
 )
 _PLACEHOLDER = re.compile(
     r"\[(?![a-z ]+ removed\])[A-Za-z][A-Za-z_ ]*\]|[{<][A-Za-z][A-Za-z_ ]*[}>]|\bT(?:ODO|BD)\b|\blorem ipsum\b"
@@ -123,6 +126,7 @@ _CUT = re.compile(
 )
 _REPEATED = re.compile(r"\b(\w+(?: \w+)?)(?: \1\b){2,}|(\w)\2{9,}", re.IGNORECASE)
 _LETTERED = re.compile(r"\(?A[.)]\s.*[.;,]\s+\(?B[.)]\s|\(?a[.)]\s.*[.;,]\s+\(?b[.)]\s")
+_NUMBERED = re.compile(r"\(?\d{1,2}[.)]\s+(?:the )?user\b", re.IGNORECASE)
 _BULLET = re.compile(r"(?:^|\s)(?:[-*•]|\(?\d{1,2}[.)])\s+(?=\S)")
 _FIELDS = re.compile(r"\b[A-Z][a-z]+: [^,|;]+[|,;] [A-Z][a-z]+: ")
 _SENTENCES = re.compile(r"(?<=[^\W\d_]{2})[.!](?=\s+[^\W\d_a-z]|\s*$)|[。！]")
@@ -229,7 +233,9 @@ def _is_question(text: str) -> bool:
 
 
 def _asks(text: str) -> bool:
-    return (bool(_INVERTED.match(text)) and not text.endswith(".")) or bool(_INSIDE_QUESTION.search(text))
+    return (bool(_INVERTED.match(text)) and not text.endswith(".")) or bool(
+        _INSIDE_QUESTION.search(text) or (_WHETHER.match(text) and not _TURNS_ON.search(text))
+    )
 
 
 def _is_by_pronoun(text: str) -> bool:
@@ -264,7 +270,7 @@ def _is_several(text: str) -> bool:
 
 
 def _is_list(text: str) -> bool:
-    if re.match(r"\s*[-*•]\s", text) or _LETTERED.match(text):
+    if re.match(r"\s*[-*•]\s", text) or _LETTERED.match(text) or _NUMBERED.match(text):
         return True
     return len(_BULLET.findall(text)) > 1 or bool(_FIELDS.search(text))
 
