@@ -16,7 +16,7 @@ from memories.api.answers import find_memory, outcome_of, show_memory
 from memories.api.proposals import find_proposal
 from memories.lines import place_line
 from memories.models import Memory, Place, Proposal
-from memories.policy.writing import MOST_TOPICS
+from memories.policy.writing import LONGEST_PROCEDURE, MOST_TOPICS
 from memories.records import NewMemory, why_it_waits
 from memories.serializers import ProposalSerializer
 from statements.policy.form import LONGEST, SHORTEST
@@ -34,7 +34,8 @@ def _bare_id(sent: Any) -> Any:
 
 
 MemoryId = Annotated[str, Field(pattern="^[A-Za-z0-9]{8}$"), BeforeValidator(_bare_id)]
-Content = Annotated[str, Field(min_length=SHORTEST, max_length=LONGEST)]
+Content = Annotated[str, Field(min_length=SHORTEST, max_length=LONGEST_PROCEDURE)]
+"""The action refuses a statement of over ``LONGEST`` characters, which numbered steps may have."""
 Topic = Annotated[str, Field(max_length=50)]
 
 # --- add_to_memory --------------------------------------------------------------------------------------------------
@@ -42,7 +43,8 @@ Topic = Annotated[str, Field(max_length=50)]
 
 class AddToMemory(Arguments):
     content: Content = Field(
-        description="One statement in the third person that can be understood by itself, e.g. Alec is the user's boss."
+        description="One statement in the third person that can be understood by itself, e.g. Alec is the user's boss. "
+        f"At most {LONGEST} characters; numbered steps of a procedure {LONGEST_PROCEDURE}."
     )
     category: str = Field(max_length=50, description="What kind of statement it is.")
     subject: str = Field("", max_length=200, description="Whom or what it is about, if not the user: a name.")

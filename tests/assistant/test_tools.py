@@ -106,7 +106,7 @@ class TestDefinitions:
     def test_limits_are_those_of_a_memory(self, client):
         add, update, *_ = [tool["parameters"] for tool in client.get(URL).json()["tools"]]
         assert add["required"] == ["content", "category"]
-        assert (add["properties"]["content"]["minLength"], add["properties"]["content"]["maxLength"]) == (5, 500)
+        assert (add["properties"]["content"]["minLength"], add["properties"]["content"]["maxLength"]) == (5, 4_000)
         assert add["properties"]["subject"]["maxLength"] == 200
         assert add["properties"]["category"]["enum"] == sorted(set(load_categories().by_name) - {"procedural"})
         assert add["properties"]["field"]["enum"] == Memory.Field.values
