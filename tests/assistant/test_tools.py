@@ -265,7 +265,7 @@ class TestAddToMemory:
         [
             ({"content": None}, "content", "required"),
             ({"content": "Alec"}, "content", "at least 5 characters"),
-            ({"content": "A" * 501}, "content", "at most 500 characters"),
+            ({"content": "A" * 4_001}, "content", "at most 4000 characters"),
             ({"content": ["Alec is the boss."]}, "content", "valid string"),
             ({"category": None}, "category", "required"),
             ({"subject": "A" * 201}, "subject", "at most 200 characters"),
