@@ -34,15 +34,16 @@ def _bare_id(sent: Any) -> Any:
 
 
 MemoryId = Annotated[str, Field(pattern="^[A-Za-z0-9]{8}$"), BeforeValidator(_bare_id)]
-Content = Annotated[str, Field(min_length=SHORTEST, max_length=LONGEST_PROCEDURE)]
-"""The action refuses a statement of over ``LONGEST`` characters, which numbered steps may have."""
+Content = Annotated[str, Field(min_length=SHORTEST, max_length=LONGEST)]
+MemoryContent = Annotated[str, Field(min_length=SHORTEST, max_length=LONGEST_PROCEDURE)]
+"""A statement or the steps of a procedure. The action refuses a statement of over ``LONGEST`` characters."""
 Topic = Annotated[str, Field(max_length=50)]
 
 # --- add_to_memory --------------------------------------------------------------------------------------------------
 
 
 class AddToMemory(Arguments):
-    content: Content = Field(
+    content: MemoryContent = Field(
         description="One statement in the third person that can be understood by itself, e.g. Alec is the user's boss. "
         f"At most {LONGEST} characters; numbered steps of a procedure {LONGEST_PROCEDURE}."
     )
@@ -132,7 +133,7 @@ ADD_TO_MEMORY = Tool(
 
 class UpdateMemory(Arguments):
     memory_id: MemoryId = Field(description="The 8 characters after id: in the memory's line.")
-    content: Content = Field(description="What is so now, as a whole statement in the third person.")
+    content: MemoryContent = Field(description="What is so now, as a whole statement in the third person.")
     version: int = Field(
         0, ge=1, description="The version that you saw, to be told when somebody changed it meanwhile."
     )

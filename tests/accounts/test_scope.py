@@ -37,12 +37,28 @@ def test_a_scope_ends_with_its_block_and_lets_the_one_around_it_go_on(owner, mem
     assert "actor" not in get_contextvars()
 
 
+def seen_by(authenticate, request=None):
+    """The principal that a view sees after ``authenticate(request)``; None for nobody."""
+    seen = []
+
+    def view(request):
+        authenticate(request)
+        try:
+            seen.append(current_principal())
+        except LookupError:
+            seen.append(None)
+        return HttpResponse()
+
+    RequestScope(view)(request)
+    return seen[0]
+
+
 def test_a_request_acts_for_whoever_it_is_authenticated_as_and_leaves_nothing_behind(owner):
     principal = principal_for_person(owner.pk)
-    assert RequestScope(lambda request: enter(principal) and current_principal())(None) is principal
+    assert seen_by(lambda request: enter(principal)) is principal
     assert nobody()
     with acting_as(principal):
-        assert RequestScope(lambda request: nobody())(None)
+        assert seen_by(lambda request: None) is None
         assert current_principal() is principal
 
 
@@ -68,7 +84,7 @@ def test_every_way_in_enters_its_principal(request, api, monkeypatch, who):
 def test_a_staffis_entered_in_the_admin(rf, staff):
     request = rf.get("/admin/")
     request.user = staff
-    assert RequestScope(lambda request: moderator(request) and current_principal())(request).kind == "staff"
+    assert seen_by(moderator, request).kind == "staff"
     assert nobody()
 
 
