@@ -186,7 +186,8 @@ class ClaimPair:
             return True
         if dwells and moves:
             return not self.names.isdisjoint(each.stem for each in new.things("to", "time")) and bool(old.things("in"))
-        return bool(old.things("time") and new.things("time", "until")) or any(
+        times = bool(old.things("time") and new.things("time", "until") and not new.things("to"))
+        return times or any(
             one.stem == other.stem and one.modifiers and other.modifiers and one != other
             for role, one in old.arguments
             if role != "time"
