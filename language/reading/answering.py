@@ -231,7 +231,7 @@ def _tells_of(word: str, other: str) -> bool:
     """Whether a word of a statement says what a word of a question asks for."""
     if (word in _GOES and relation(other, "travel") in _WAYS_TO_GO) or other in _ALSO_TELLS.get(word, ()):
         return True
-    if (group := _GROUPS.get(word)) and KIN.get(other, KIN.get(other.removesuffix("s"))) in _MEMBERS[group]:
+    if (group := _GROUPS.get(word)) and _kin_named(other) in _MEMBERS[group]:
         return True
     return _is_same_word(word, other) or (word in _DERIVED_FROM and _is_same_word(_DERIVED_FROM[word], other))
 
@@ -268,9 +268,14 @@ def _is_same_word(word: str, other: str) -> bool:
 
 
 def _kin(word: str) -> str:
-    """The relation of kin that a word names; empty for other words."""
-    relation = KIN.get(word, KIN.get(word.removesuffix("s"), ""))
-    return relation if relation in _SAME_KIN else ""
+    """The relation of kin whose words are synonyms that a word names; empty for other words."""
+    named = _kin_named(word)
+    return named if named in _SAME_KIN else ""
+
+
+def _kin_named(word: str) -> str:
+    """The group in ``KIN`` that a word names, also in the plural; empty for other words."""
+    return KIN.get(word, KIN.get(word.removesuffix("s"), ""))
 
 
 def _is_inflected(word: str, other: str) -> bool:
