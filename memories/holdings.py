@@ -89,6 +89,7 @@ HOLDINGS = (
         kind="place_versions",
         owner="place__user_id",
         words={"name": ERASED_TEXT, "notes": ""},
+        terms=("written_by",),
         revs=_REVS,
     ),
     Holding(model=PlaceMention, kind="place_mentions", owner="place__user_id", revs=("rev",)),

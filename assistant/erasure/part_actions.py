@@ -38,7 +38,7 @@ from journal.models import Change, Erased, Erasure, Export, Ledger
 from language.backends import get_embedder
 from language.base import Vectors
 from language.brief_caches import empty_caches
-from memories.actions.placing import suppress_place
+from memories.actions.placing import suppress_noted, suppress_place
 from memories.cache import cache_erase
 from memories.models import (
     MEMORY,
@@ -270,13 +270,14 @@ class _Erasing:
         self.removed["chunks"] += hidden.update(**{**holding_of(ConversationChunk).blank, **vector, "written_by": ""})
 
     def _places(self) -> None:
-        """Delete places with all versions. An erased place can't be added again under its id by agents."""
+        """Delete places with all versions. Agents can't add an erased place again under its id, nor state its notes."""
         rows = Place.objects.filter(pk__in=self.extent.places)
         chosen = [self.erasure.object_id, *(pk for _, pk in self.erasure.also)]
         for place in rows:
             if str(place.pk) in chosen:
                 with self.write.nested_change():
                     suppress_place(self.write, self.user_id, {"place_id": place.place_id}, object_id=place.pk)
+                    suppress_noted(self.write, place, [])
         self._delete(rows)
 
     def _conversations(self) -> None:

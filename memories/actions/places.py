@@ -31,8 +31,17 @@ from ..models import Place, Proposal
 from ..policy import writing
 from ..policy.beside import reason_for_place
 from ..querysets import PLACES_CATEGORY, PlaceQuerySet
-from ..records import PlaceAdded, PlaceChanged
-from .placing import mention, place_check, store_place, suppress_place, take_away, unsuppress_place
+from ..records import KEPT, PlaceAdded, PlaceChanged
+from .placing import (
+    mention,
+    noted,
+    place_check,
+    store_place,
+    suppress_noted,
+    suppress_place,
+    take_away,
+    unsuppress_place,
+)
 from .proposing import end, propose_place, quoted
 from .single import author
 
@@ -54,9 +63,9 @@ def place_add(
     """Add a place under the caller's id, or update the name (and notes, if given) of an existing one.
 
     The given message, or the newest of the conversation, becomes a mention. An agent's place becomes a proposal if the
-    person reviews before. Places that the person removed or rejected can be added by the person only. Raises
-    NotAllowed (403 ``category_not_allowed``, ``memory_off``), NotFound (conversation or message), Refused (400
-    ``bad_place_id``, ``bad_name``, ``bad_notes``), Gated (422, also ``budget`` and ``rejected_before``).
+    person reviews before, or worded the existing one. Places that the person removed or rejected can be added by the
+    person only. Raises NotAllowed (403 ``category_not_allowed``, ``memory_off``), NotFound (conversation or message),
+    Refused (400 ``bad_place_id``, ``bad_name``, ``bad_notes``), Gated (422, also ``budget`` and ``rejected_before``).
     """
     user_id = _must_keep(principal)
     own_word = principal.speaks_as_person
@@ -74,9 +83,10 @@ def place_add(
             write.result("place", place.pk)
             return PlaceAdded(place, created=False)
         if own_word:
-            unsuppress_place(write, user_id, values)
+            unsuppress_place(write, user_id, values, place)
         repeats = "" if own_word else place_check(principal, user_id, values, read)
         reason = reason_for_place(principal, name, values["notes"], place_id) or repeats
+        reason = reason or (_reason_to_keep(principal, place) if place and present else "")
         if reason or writing.waits(principal, ""):
             if place is not None and present:
                 mention(write, place, source.said)
@@ -92,7 +102,9 @@ def place_add(
             )
             write.result("proposal", proposal.pk, status_code=202)
             return PlaceAdded(place if present else None, created=False, proposal=proposal)
-        stored = store_place(write, place, user_id, values, source.conversation_id)
+        stored = store_place(
+            write, place, user_id, values, written_by=written_by, conversation_id=source.conversation_id
+        )
         mention(write, stored, source.said)
         write.result("place", stored.pk, status_code=200 if present else 201)
     return PlaceAdded(stored, created=not present)
@@ -109,9 +121,9 @@ def place_edit(
 ) -> PlaceChanged:
     """Change the name or notes of the place with this row id; None leaves a value unchanged.
 
-    ``version`` is the one that the caller saw. An agent's change becomes a proposal if the person reviews before.
-    Raises NotAllowed, NotFound, Refused (400), Gated (422), Conflict (409 ``version_conflict`` with the current
-    version, ``wrong_state``).
+    ``version`` is the one that the caller saw. An agent's change becomes a proposal if the person reviews before, or
+    worded the place. Raises NotAllowed, NotFound, Refused (400), Gated (422), Conflict (409 ``version_conflict`` with
+    the current version, ``wrong_state``).
     """
     user_id = _must_keep(principal)
     own_word = principal.speaks_as_person
@@ -127,11 +139,12 @@ def place_edit(
             return PlaceChanged(row)
         repeats = "" if own_word else place_check(principal, user_id, values, read)
         reason = reason_for_place(principal, values["name"], values["notes"], values["place_id"]) or repeats
+        reason = reason or _reason_to_keep(principal, row)
         if reason or writing.waits(principal, ""):
             proposal = propose_place(write, principal, user_id, values, written_by=written_by, reason=reason)
             write.result("proposal", proposal.pk, status_code=202)
             return PlaceChanged(row, proposal)
-        row = store_place(write, row, user_id, values)
+        row = store_place(write, row, user_id, values, written_by=written_by)
         write.result("place", row.pk)
     return PlaceChanged(row)
 
@@ -153,20 +166,24 @@ def place_withhold(principal: Principal, place: UUID, quote: str) -> PlaceChange
 def place_remove(principal: Principal, place: UUID, *, version: int | None = None) -> PlaceChanged:
     """Remove a place. It can be restored for 30 days, then it is purged.
 
-    If the person removes it, agents can't add it again. An agent's removal becomes a proposal if the person reviews
-    before. Raises NotAllowed, NotFound, Conflict (409 ``version_conflict``, ``wrong_state``).
+    If the person removes it, agents can't add it again, nor state what its notes say. An agent's removal becomes a
+    proposal if the person reviews before, or worded the place. Raises NotAllowed, NotFound, Conflict (409
+    ``version_conflict``, ``wrong_state``).
     """
     user_id = _must_keep(principal)
-    written_by = author(principal)
+    written_by, own_word = author(principal), principal.speaks_as_person
+    read = noted(place) if own_word else []
     with ledger_write(principal.actor, user_id) as write:
         row = _present(Place.objects.visible_to(principal), place, version)
-        if writing.waits(principal, ""):
+        reason = _reason_to_keep(principal, row)
+        if reason or writing.waits(principal, ""):
             values = {"place_id": row.place_id, "removed": True}
-            proposal = propose_place(write, principal, user_id, values, written_by=written_by)
+            proposal = propose_place(write, principal, user_id, values, written_by=written_by, reason=reason)
             write.result("proposal", proposal.pk, status_code=202)
             return PlaceChanged(row, proposal)
-        if principal.speaks_as_person:
+        if own_word:
             suppress_place(write, user_id, {"place_id": row.place_id}, object_id=row.pk)
+            suppress_noted(write, row, read)
         take_away(write, row)
         write.result("place", row.pk)
     return PlaceChanged(row)
@@ -188,8 +205,8 @@ def place_restore(principal: Principal, place: UUID) -> Place:
         waiting = Erasure.objects.filter(named, user_id=user_id, state=Erasure.State.WAITING)
         if waiting.exists() or Erasure.objects.keeping_away(user_id, "place", [str(place)]):
             raise Conflict(_(ERASURE_WAITS), code="erasure_waits")
-        unsuppress_place(write, user_id, {"place_id": row.place_id, "name": row.name, "notes": row.notes})
-        row = store_place(write, row, user_id, {"name": row.name, "notes": row.notes})
+        unsuppress_place(write, user_id, {"place_id": row.place_id, "name": row.name, "notes": row.notes}, row)
+        row = store_place(write, row, user_id, {"name": row.name, "notes": row.notes}, written_by="")
         write.result("place", row.pk)
     return row
 
@@ -233,8 +250,16 @@ def place_approve(
             values["name"] = _clean_name(given["name"], own_word=own_word)
         if "notes" in given:
             values["notes"] = _clean_notes(given["notes"], own_word=own_word)
-        unsuppress_place(write, user_id, values)
-        stored = store_place(write, row, user_id, values, proposal.source_conversation_id, proposal=by)
+        unsuppress_place(write, user_id, values, row)
+        stored = store_place(
+            write,
+            row,
+            user_id,
+            values,
+            written_by=proposal.written_by if values == proposal.values else author(principal),
+            conversation_id=proposal.source_conversation_id,
+            proposal=by,
+        )
         mention(write, stored, quoted(proposal))
     end(proposal, Proposal.State.APPROVED, timezone.now())
 
@@ -313,6 +338,17 @@ def _present(rows: PlaceQuerySet, place: UUID, version: int | None) -> Place:
     if row.deleted_at is not None:
         raise Conflict(_("This place was removed."), code="wrong_state", state="removed")
     return row
+
+
+def _reason_to_keep(principal: Principal, row: Place) -> str:
+    """Return why a change of a place waits in every review mode: its person worded it once. Otherwise ''.
+
+    A wording of which nobody knows who wrote it counts as the person's.
+    """
+    if principal.speaks_as_person or principal.kind != "agent":
+        return ""
+    theirs = row.versions.filter(Q(written_by="") | Q(written_by=None))
+    return KEPT if theirs.exists() else ""
 
 
 def _check_version(row: Place, expected: int | None) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -14,7 +15,7 @@ from accounts.policy.names import spelled_out
 from accounts.principals import Principal
 from journal.actions import LedgerWrite
 from journal.exceptions import Gated
-from statements.actions import repeats_rejected, suppression_add, suppression_remove
+from statements.actions import repeats_rejected, suppression_add, suppression_remove, told_beside
 from statements.actions.single import archived_until
 from statements.models import Suppression
 from statements.policy.resembling import RESEMBLES
@@ -53,9 +54,29 @@ def suppress_place(write: LedgerWrite, user_id: UUID, values: Mapping[str, Any],
     suppression_add(write, user_id, _marks(values)[-1], object_id)
 
 
-def unsuppress_place(write: LedgerWrite, user_id: UUID, values: Mapping[str, Any]) -> None:
-    """Remove the suppressions of a place."""
-    suppression_remove(write, user_id, texts=[mark.content for mark in _marks(values)])
+def unsuppress_place(write: LedgerWrite, user_id: UUID, values: Mapping[str, Any], place: Place | None = None) -> None:
+    """Remove the suppressions of a place, of what its notes say, and of all notes of a stored one."""
+    said = [mark.content for mark in _marks(values)] + told_beside([values["notes"]])
+    suppression_remove(write, user_id, texts=said, object_id="" if place is None else place.pk)
+
+
+def noted(place: UUID) -> list[Embedded]:
+    """Read what all notes of a place say, for ``suppress_noted``. Call it before the transaction."""
+    read = Embedded.of_each(told_beside(_notes_of(place)))
+    for text in read:
+        _ = text.saying.features  # Parsed here: its traces are kept under the lock.
+    return read
+
+
+def suppress_noted(write: LedgerWrite, place: Place, read: Sequence[Embedded]) -> None:
+    """Suppress what the notes of a place say. What was noted since ``read`` is suppressed by its words."""
+    texts = {text.content: text for text in read}
+    for said in told_beside(_notes_of(place.pk)):
+        suppression_add(write, place.user_id, texts.get(said) or Embedded(said, None, ""), place.pk, is_stored=False)
+
+
+def _notes_of(place: UUID) -> QuerySet[PlaceVersion, str]:
+    return PlaceVersion.objects.filter(place=place).order_by("-number").values_list("notes", flat=True)
 
 
 def store_place(
@@ -63,10 +84,12 @@ def store_place(
     place: Place | None,
     user_id: UUID,
     values: Mapping[str, Any],
+    *,
+    written_by: str | None,
     conversation_id: UUID | None = None,
     **meta: Any,
 ) -> Place:
-    """Insert, update or restore a place with these values."""
+    """Insert, update or restore a place with these values; ``written_by`` is the author of another wording."""
     now = timezone.now()
     if place is None:
         place = Place(user_id=user_id, place_id=values["place_id"], version=0, tokens=0, added_at=now)
@@ -97,7 +120,12 @@ def store_place(
     if reworded:
         PlaceVersion.objects.filter(place=place, recorded_to_rev=None).update(recorded_to_rev=rev)
         PlaceVersion.objects.create(
-            place=place, number=place.version, name=place.name, notes=place.notes, recorded_from_rev=rev
+            place=place,
+            number=place.version,
+            name=place.name,
+            notes=place.notes,
+            written_by=written_by,
+            recorded_from_rev=rev,
         )
     return place
 

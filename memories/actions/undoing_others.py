@@ -50,7 +50,8 @@ def places_undo(write: LedgerWrite, principal: Principal, wanted: Sequence[UndoT
         values = {} if wording is None else {"name": wording.name, "notes": wording.notes}
         reads_so = not values or (place.name, place.notes) == (values["name"], values["notes"])
         if not reads_so or (stands and place.deleted_at is not None):
-            place = store_place(write, place, user_id, values, undo=True)
+            author = None if wording is None else wording.written_by
+            place = store_place(write, place, user_id, values, written_by=author, undo=True)
         if not stands and place.deleted_at is None:
             take_away(write, place, undo=True)
         if write.touched:

@@ -53,12 +53,16 @@ class Place(models.Model):
 
 
 class PlaceVersion(models.Model):
-    """A wording of a place, valid between two of the person's revisions, for pinned prompts."""
+    """A wording of a place, valid between two of the person's revisions, for pinned prompts.
+
+    ``written_by`` is its author, empty for the person; None for wordings from before this was stored.
+    """
 
     place = models.ForeignKey(Place, on_delete=models.CASCADE, related_name="versions", db_index=False)
     number = models.PositiveIntegerField()
     name = models.CharField(max_length=200)
     notes = models.CharField(max_length=500, blank=True)
+    written_by = models.CharField(max_length=80, blank=True, null=True)  # noqa: DJ001 - unknown is not the person
     recorded_from_rev = models.BigIntegerField()
     recorded_to_rev = models.BigIntegerField(null=True)
 

@@ -34,6 +34,7 @@ from .rejected import (
     rejected_statements,
     repeats_rejected,
     said_again_for,
+    told_beside,
     words_check,
 )
 from .single import (
@@ -124,6 +125,7 @@ __all__ = [
     "suppression_lift",
     "suppression_remove",
     "suppressions_follow",
+    "told_beside",
     "unsuppress",
     "words_check",
 ]

@@ -151,13 +151,18 @@ def read_beside(user_id: UUID, texts: Iterable[str], document: Sequence[Embedded
     They and the sentences of a ``document`` are compared once, so that nothing slow is left to do under the lock. Call
     it before that; not for what the person says. Empty if they never rejected anything.
     """
-    said = (piece.strip() for text in texts for piece in pieces_of(text) if len(piece.split()) > _FEW_WORDS)
-    told = [*dict.fromkeys(about_the_user(each) if OF_THE_USER.search(each) else each for each in said)][:_MOST_BESIDE]
+    told = told_beside(texts)
     if not (told or document) or not has_rejected(user_id):
         return []
     read = [*document, *Embedded.of_each(told)]
     Suppression.objects.matches(user_id, read)
     return read
+
+
+def told_beside(texts: Iterable[str]) -> list[str]:
+    """Return the sentences of texts beside a statement, those about the user as statements; at most twenty."""
+    said = (piece.strip() for text in texts for piece in pieces_of(text) if len(piece.split()) > _FEW_WORDS)
+    return [*dict.fromkeys(about_the_user(each) if OF_THE_USER.search(each) else each for each in said)][:_MOST_BESIDE]
 
 
 def words_check(

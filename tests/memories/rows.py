@@ -127,7 +127,9 @@ def place(person, place_id, name, notes="", mentioned_in=()):
         made.tokens = line_tokens(place_line(name, notes, len(talks)))
         made.active_rev = rev = write.change(person.pk, "ADD", "place", made.pk)
         made.save()
-        PlaceVersion.objects.create(place=made, number=1, name=name, notes=notes, recorded_from_rev=rev)
+        PlaceVersion.objects.create(
+            place=made, number=1, name=name, notes=notes, written_by="notebook", recorded_from_rev=rev
+        )
         for message in mentioned_in:
             rev = write.change(person.pk, "MENTION", "place", made.pk)
             PlaceMention.objects.create(place=made, message=message, rev=rev)

@@ -59,7 +59,7 @@ class TestKeeping:
         assert "Home: 12 Main St" in api(owner).get(f"{URL}context/").json()["text"]
 
     def test_a_second_time_updates_the_notes_and_adds_a_mention(self, api, owner, agent, message):
-        made = keep(api(owner))
+        made = keep(api(agent))
         answer = api(agent).post(PLACES, {**HOME, "notes": "Sold in May", "message": str(message.pk)})
         shown = answer.json()
         assert (answer.status_code, shown["id"], shown["notes"], shown["version"], shown["conversations"]) == (

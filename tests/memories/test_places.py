@@ -14,6 +14,7 @@ from journal.models import Change
 from memories import actions
 from memories.block import memory_block
 from memories.models import Memory, Place, PlaceMention, PlaceVersion, Proposal
+from memories.records import KEPT, NewMemory
 from memories.tasks import purge_memories
 from statements.models import Suppression
 from tests import factories
@@ -268,6 +269,43 @@ def test_what_the_person_removed_no_agent_adds_again(owner, agent, time_machine)
     assert not Suppression.objects.exists()
 
 
+def test_what_the_person_worded_of_a_place_an_agent_changes_only_with_their_approval(owner, agent):
+    worded = add(me(owner)).place
+    attempts = [
+        lambda: actions.place_edit(by(agent), worded.pk, notes="Sold in May"),
+        lambda: add(by(agent), notes="Sold in May"),
+        lambda: add(by(agent), name="The house", notes=""),
+        lambda: actions.place_remove(by(agent), worded.pk),
+    ]
+    assert all(attempt().proposal.reason == KEPT for attempt in attempts)
+    assert (now(worded).notes, now(worded).version) == ("123 Main St, Seattle", 1)
+    actions.proposal_approve(me(owner), attempts[0]().proposal.pk)
+    assert now(worded).notes == "Sold in May"
+    assert list(worded.versions.order_by("number").values_list("written_by", flat=True)) == ["", agent.name]
+    assert actions.place_edit(by(agent), worded.pk, notes="Sold in June").proposal.reason == KEPT
+    check(owner)
+
+
+def test_a_wording_of_a_place_from_before_authors_were_stored_counts_as_the_person_s(owner, agent):
+    place = add(by(agent)).place
+    assert actions.place_edit(by(agent), place.pk, notes="2 Side St").proposal is None
+    place.versions.update(written_by=None)
+    assert actions.place_edit(by(agent), place.pk, notes="3 Side St").proposal.reason == KEPT
+
+
+def test_what_the_notes_of_a_removed_place_say_binds_agents_until_it_is_restored(owner, agent):
+    def state_of(content):
+        return actions.memory_add(by(agent), NewMemory(content, category="context")).memory.state
+
+    place = add(me(owner), notes="I meet Dana every Friday. Quiet").place
+    actions.place_remove(me(owner), place.pk)
+    with pytest.raises(Gated):
+        state_of("The user meets Dana every Friday.")
+    assert state_of("The user meets Rosa every Friday.") == "active"
+    actions.place_restore(me(owner), place.pk)
+    assert not Suppression.objects.filter(user=owner).exists()
+
+
 def test_fetching_back_is_for_the_person(owner, agent):
     place = add(by(agent)).place
     actions.place_remove(by(agent), place.pk)
@@ -377,10 +415,11 @@ class TestReviewedBefore:
         place = add(me(owner)).place
         removal = actions.place_remove(by(agent), place.pk).proposal
         actions.place_remove(me(owner), place.pk)
+        suppressed = Suppression.objects.count()
         with pytest.raises(NotFound):
             actions.proposal_approve(me(owner), removal.pk)
         actions.proposal_reject(me(owner), removal.pk)
-        assert Suppression.objects.count() == 1  # of the removal by the person
+        assert Suppression.objects.count() == suppressed  # of the removal by the person
 
     def test_an_unanswered_proposal_lapses_without_a_trace(self, owner, agent, time_machine):
         time_machine.move_to(timezone.now())
