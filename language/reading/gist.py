@@ -33,16 +33,20 @@ _NEGATED = re.compile(r"n['’]t\b")
 _SHORTENED = re.compile(r"['’](?:m|re|ve|d|ll|s)\b")
 _WORD = re.compile(r"\d+(?:[.,:]\d+)*|[^\W\d_]+")
 _PARTS = re.compile(r"[,;:()—–]|\s-\s|\b(?:and|but|or|because|so|while|although|though|who|which)\b", re.IGNORECASE)
+_OF_USER = re.compile(r"^The user\b")
+_OF_THEM = re.compile(r"^The user\b|\b(?:I|i|[Mm]y|[Yy]ou|[Yy]our)\b(?!.*\?)", re.DOTALL)
+"""What is said of the person by anybody, and no question."""
 _ENDINGS = (
     ("s", ""), ("es", ""), ("ies", "y"), ("d", ""), ("ed", ""), ("ied", "y"), ("ing", "e"), ("ing", ""),
 )  # fmt: skip
 
 
-def gists(sentence: str, name: str) -> Iterator[str]:
+def gists(sentence: str, name: str, short: re.Pattern[str] = _OF_USER) -> Iterator[str]:
     """Yield the content words of a sentence and of each of its clauses, sorted, with a space between.
 
     The person's own ``name`` is left out, as are pronouns and an order such as "please remember that". Of clauses,
-    those with too few content words to say something of their own are left out.
+    those with too few content words to say something of their own are left out; of a sentence, too, unless it is one
+    about the person, as ``short`` finds: "The user has gout."
     """
     asked = find_asked(sentence)
     said = sentence[asked.start : asked.end] if asked is not None and asked.form == "what" else sentence
@@ -54,10 +58,15 @@ def gists(sentence: str, name: str) -> Iterator[str]:
         fewest = _FEWEST - (number == 0 and any(map(str.isdigit, "".join(words))))
         if len(words) >= fewest:
             yield " ".join(sorted(words))
+        elif number == 0 and words and short.search(sentence):
+            yield f"user: {' '.join(sorted(words))}"
 
 
 class Gists:
-    """The gists of sentences, to find which of them another text says again. ``name`` is the person's."""
+    """The gists of sentences, to find which of them another text says again. ``name`` is the person's.
+
+    A short sentence has one if it is about the person in any person: "I have gout" says "The user has gout."
+    """
 
     def __init__(self, sentences: Sequence[str], name: str) -> None:
         self._sentences, self._name = sentences, name
@@ -86,7 +95,7 @@ class Gists:
 
     def _of(self, number: int) -> frozenset[str]:
         if number not in self._read:
-            self._read[number] = frozenset(gists(self._sentences[number], self._name))
+            self._read[number] = frozenset(gists(self._sentences[number], self._name, _OF_THEM))
         return self._read[number]
 
 

@@ -195,6 +195,19 @@ def test_what_a_rejected_memory_without_a_message_says(api, maria, agent, elsewh
     assert post(api(agent), elsewhere, said[0]) == [said[0][1]]
 
 
+@pytest.mark.parametrize("purged", [False, True])
+def test_what_a_short_rejected_memory_says_in_the_first_or_second_person(api, maria, agent, elsewhere, purged):
+    """Reproduction: "I have gout" has too few content words to be compared, so it was stored and recalled."""
+    memory = memory_add(me(maria), NewMemory("The user has gout.", category="context")).memory
+    memory_reject(me(maria), memory.pk, "dont_keep")
+    if purged:
+        purge()
+    again = ["I have gout.", "i've got gout", "You have gout, then.", "I had gout."]
+    assert post(api(agent), elsewhere, *(("user", said) for said in again)) == [MARK] * len(again)
+    others = ["I don't have gout.", "Is it gout that I have?", "Tom has gout.", "I fear gout.", "Gout is a disease."]
+    assert post(api(agent), elsewhere, *(("user", said) for said in others)) == others
+
+
 def test_it_guards_after_its_purge_too(api, maria, agent, elsewhere):
     memory = memory_add(me(maria), NewMemory(MISCARRIAGE, "context")).memory
     memory_reject(me(maria), memory.pk, "dont_keep")
