@@ -48,7 +48,8 @@ _RELATIONS = {
 def offers_for(memory: Memory) -> list[str]:
     """Return the possible decisions about a memory, most likely first."""
     if memory.state in GONE:
-        return ["restore"]
+        refused = memory.state == State.REJECTED or memory.deleted_why == Why.PERSON
+        return ["restore"] if refused else ["restore", "reject", "dont_keep"]
     if memory.state == State.QUARANTINED:
         return ["reject", "dont_keep"]
     if memory.state == State.PROPOSED:

@@ -56,7 +56,7 @@ BULK = {
     "active": ("approve", "reject", "archive", "pin", "unpin"),
     "proposed": ("approve", "reject", "archive"),
     "quarantined": ("reject", "archive"),
-    "archived": ("restore",),
+    "archived": ("restore", "reject"),
     "rejected": ("restore",),
 }
 

@@ -50,7 +50,7 @@ from .transitions import states_before
 # For each decision: the allowed states before it, and the possible states after it.
 _FROM: dict[str, tuple[AbstractSet[str], AbstractSet[str]]] = {
     "approve": ({State.PROPOSED, State.ACTIVE}, {"reviewed"}),
-    "reject": (PRESENT, {State.REJECTED}),
+    "reject": ({*PRESENT, State.ARCHIVED}, {State.REJECTED}),
     "archive": (PRESENT, {State.ARCHIVED}),
     "restore": (GONE, {"reviewed", State.QUARANTINED}),
     "pin": ({State.PROPOSED, State.ACTIVE}, {State.PROPOSED, "waiting", "reviewed"}),
@@ -146,9 +146,9 @@ def memories_decide(
     counted. Runs in one transaction under one lock, with consecutive revisions, also of evicted and replaced memories.
     The reason ``dont_keep`` also withholds the source words.
 
-    Codes of skipped ones: ``not_there``, ``changed`` (reworded since), ``nothing_to_do``, ``wrong_state``; on restore
-    also ``erasure_waits``, ``similar_exists`` and ``field_exists``. Raises NotYoursToDecide, Refused (400
-    ``unknown_decision``, ``too_many``), Gated (422 ``budget``, if pinned memories alone exceed the budget).
+    Codes of skipped ones: ``not_there``, ``changed`` (reworded since), ``nothing_to_do``, ``wrong_state``; on reject
+    and restore also ``erasure_waits``, on restore ``similar_exists`` and ``field_exists``. Raises NotYoursToDecide,
+    Refused (400 ``unknown_decision``, ``too_many``), Gated (422 ``budget``, if the pinned alone exceed the budget).
     """
     user_id = _check(principal, wanted, decision)
     refusal = RejectionReason(reason)
@@ -185,7 +185,7 @@ def _outcomes(wanted: Mapping[str, int | None], memories: Sequence[Memory], deci
     doubted: set[str] = set()
     if decision == "approve" and memories:
         doubted = set(Doubt.objects.open_of(memories[0].user_id, "memory").values_list("object_id", flat=True))
-    leaving = erasure_waits(memories) if decision == "restore" else ()
+    leaving = erasure_waits(memories) if decision in {"restore", "reject"} else ()
 
     def against(memory: Memory) -> str:
         is_settled = not memory.needs_check and memory.pk not in doubted
@@ -295,8 +295,11 @@ class _Deciding:
     def reject(self, memories: Sequence[Memory]) -> dict[str, str]:
         """Reject memories, and suppress their words."""
         moves = []
+        away = [memory for memory in memories if memory.state == State.ARCHIVED]
+        before = states_before(self.user_id, away) if away else {}
         for memory in memories:
-            was = {} if memory.state == State.ACTIVE else {"was": memory.state}
+            stood = before.get(memory.pk, memory.state)
+            was = {} if stood == State.ACTIVE else {"was": stood}
             reason = memory.state_reason or self.refusal.label
             target = archived_columns(State.REJECTED, self.now, reason, deleted_why=Why.REJECTED)
             moves.append(Move(memory, target, [LogEntry("REJECT", was)]))

@@ -367,6 +367,23 @@ def test_something_is_remembered_by_hand_and_that_is_undone(visit, owner):
     assert now(memory).state == "archived"
 
 
+@pytest.mark.parametrize(("decision", "told"), [("reject", "Rejected as not true"), ("dont_keep", "Not kept")])
+@pytest.mark.parametrize("listed", [False, True])
+def test_what_an_agent_put_away_is_rejected_and_that_is_undone(visit, owner, agent, decision, told, listed):
+    """Only REST could: an agent might restore it, so that only an erasure helped."""
+    memory = MemoryFactory(user=owner, agent=agent, content="Nina keeps bees.")
+    actions.memory_archive(agent_principal(agent), memory.pk)
+    client, back = visit(owner), f"{LIST}?state=archived" if listed else page_of(memory)
+    address = f"{page_of(memory)}{decision}/"
+    assert address in text(opened(client, memory, back) if listed else client.get(back))
+    answer = client.post(address, {"next": back, "version": memory.version})
+    shown = client.get(answer.url)
+    assert told in words(shown)
+    assert now(memory).state == "rejected"
+    client.post(undo_on(shown), {"next": back})
+    assert (now(memory).state, now(memory).deleted_why) == ("archived", "agent")
+
+
 def test_what_is_known_already_is_said_so(visit, owner):
     client = visit(owner)
     add(client)

@@ -25,7 +25,7 @@ ALL = ["proposed", "waiting", "reviewed", "quarantined", "archived", "rejected"]
 # What becomes of a memory that stands so: nothing is said of those where it is just done.
 LEFT = {
     "approve": {"reviewed": "nothing_to_do"} | dict.fromkeys(["quarantined", "archived", "rejected"], "wrong_state"),
-    "reject": {"archived": "wrong_state", "rejected": "nothing_to_do"},
+    "reject": {"rejected": "nothing_to_do"},
     "archive": {"archived": "nothing_to_do", "rejected": "wrong_state"},
     "restore": {"reviewed": "nothing_to_do", "quarantined": "nothing_to_do"}
     | dict.fromkeys(["proposed", "waiting"], "wrong_state"),
