@@ -107,7 +107,10 @@ ENGLISH = [
         r"\b(?:tell|inform|remind|advise|recommend|suggest|say|reply|respond|answer|mention|reveal|show|give|ask|warn"
         r"|convince|persuade|send"
         r"|forward|disclose|direct|redirect|encourage|urge|instruct|offer|promise|insult|notify|alert|greet|address"
-        r"|call|refer|let|assure|explain|push|steer|nudge)\b"
+        r"|call|refer|assure|explain|push|steer|nudge"
+        # Without such a word before it, it has a subject: "the bank let the user go".
+        rf"|(?:{GO}|\b(?:always|never|must|should|shall|will|can|may|to|not|don't|or|but|you|assistants?|ai|models?"
+        r"|if|when) )let)\b"
         r"[^.]{0,40}\b(?:the|every|any|all|each|this|to) (?:end[- ])?(?:users?|human user|human operator"
         r"|customers? (?:that|to))\b",
         after=r"\b(?:would|could|did|didn't|to help|he|she|they|had to|used to|helped|who)\s+",
