@@ -117,11 +117,14 @@ _SAID: Mapping[str, tuple[str, ...]] = {
         r"{place} is (?:where {user} (?:(?:currently |now )?lives?|{habits})|{users} (?:current )?(?:home|city"
         r"|place of residence))\b",
         r"{subject}{habits} in {place}",
+        r"{subject}(?:commutes?|(?:travels?|drives?|cycles?|walks?|rides?|goes) (?:in )?to work)(?: [^.,;]{{1,40}}?)?"
+        r" from {place}",
         # The verb alone, since in "drove Ann to her home in Porto" it is hers.
         r"{subject}\w+ (?:\w+ly )?(?:to {place} )?(?:from|to|at|in|near) "
         r"(?:(?:their|his|her|my) (?:own )?(?:home|flat|apartment|house)|home) (?:in|near) {place}",
         r"{place} (?:has been|is) home to {of_user}\b",
-        r"\b{users} (?:bed|front door|doorstep|letterbox|mailbox|own four walls) (?:is|are|stands?)"
+        r"\b{users} (?:bed|front door|doorstep|letterbox|mailbox|own four walls|polling (?:station|place))"
+        r" (?:is|are|stands?)"
         r" (?:\w+ )?in {place}",
         r"\b(?:city|town|place|village) (?:where|in which|that) {user} (?:currently |now )?(?:lives?"
         r"|resides?)(?: in)? is\b",
@@ -232,7 +235,7 @@ _HINTS: Mapping[str, str] = {
     "|christen|bapti|signs|passport|card|licen|diploma|certificate|visa|badge|tag|plate|lanyard|signature",
     Field.PRONOUNS: "pronoun|/|refer|man|male|girl|boy|lady|binary|gender|sex",
     Field.CITY: "liv|resid|based|settled|located|moved|migrat|return|for good|lodg|city|town|home|location|address|flat"
-    "|house|apart|bed|door|mailbox|letterbox|walls|postcode|zip|inhabitant|citizen|rent",
+    "|house|apart|bed|door|mailbox|letterbox|walls|postcode|zip|inhabitant|citizen|rent|commut|to work|polling",
     Field.LANGUAGE: LANGUAGES,
     Field.TONE: "tone|style|answer|repl|respon|explan|word|communic|convers|chat|emoji|humor|humour|jargon|slang|talk"
     "|treated|address|spoken|keep|make|brevity|formality|direct|concise",

@@ -145,6 +145,18 @@ def test_reading_a_statement_takes_no_time():
         ("The user's sister wakes up every day in Faro.", ""),
         ("The user gets up every morning at six.", ""),
         ("The user has a home office.", ""),
+        ("The user votes in Lyon.", "city"),
+        ("The user is registered to vote in Lyon.", "city"),
+        ("The user's polling station is in Lyon.", "city"),
+        ("The user pays local taxes in Lyon.", "city"),
+        ("The user commutes from Lyon.", "city"),
+        ("The user commutes to Geneva by train from Lyon.", "city"),
+        ("The user drives to work from Lyon.", "city"),
+        ("The user votes in Parliament.", ""),
+        ("The user votes by mail.", ""),
+        ("The user voted in Lyon in 2012.", ""),
+        ("The user commutes to Lyon.", ""),
+        ("The user's sister commutes from Lyon.", ""),
     ],
 )
 def test_where_somebody_s_days_begin_and_end_is_where_they_live(content, field):
