@@ -10,12 +10,12 @@ from typing import Literal
 from .words import ENGLISH, listed
 
 _POLITE = (
-    r"(?:(?:please|pls|oh|ok|okay|also|and|so|hey|just|but|by the way|can you|could you|will you|"
+    r"(?:(?:please|pls|oh|ok|okay|also|and|so|hey|just|only|but|by the way|can you|could you|will you|"
     r"would you|you should)[,:]? )*"
 )
 _REMEMBER = (
-    r"(?:remember|keep in mind|bear in mind|don't forget|do not forget|never forget|make a note|take note|note|"
-    r"for future reference|for next time|write down|make sure you remember)"
+    r"(?:remember(?: only)?|keep in mind|bear in mind|don't forget|do not forget|never forget|make a note|take note"
+    r"|note|for future reference|for next time|write down|make sure you remember)"
 )
 _ASKED = re.compile(
     rf"(?i)^{_POLITE}{_REMEMBER}(?:(?: that|:| -| (?:of )?the following)+,?:? |, (?=(?:i|my)\b)| (?=(?:i|my|"
@@ -24,6 +24,8 @@ _ASKED = re.compile(
 _SENTENCE = re.compile(r"[^.!?\s][^.!?]*")
 _NEXT_THAT = re.compile(r"(?i)(?:;(?: and)?|,(?: and)?| and) that (?=\w)|;(?: and)? (?=\w)")
 _THANKS = re.compile(r"(?i)(?:,| -) (?:please|ok|okay|cheers|(?:many )?(?:thanks|thank you)(?: [\w ]{1,15})?)[.! ]*$")
+_BESIDE = re.compile(r"(?i)(?:,? instead|,? (?:and |but )?(?:nothing (?:else|more)|not the (?:rest|others?)))[.! ]*$")
+"""What a request says of other statements: "remember my vet is Dr Hall instead", "…, nothing else"."""
 _REQUEST = re.compile(r"(?i)^(?:can|could|will|would) you\b")
 _FUTURE = re.compile(rf"(?i)^{_POLITE}(?:for future reference|for next time)[,:]? (?P<what>\S.*)")
 _HENCEFORTH = re.compile(
@@ -99,7 +101,7 @@ def find_asked(sentence: str) -> RememberRequest | None:
     for pattern in (_FUTURE, _ASKED, _POINTING_LAST):
         match = pattern.match(sentence)
         if match and not match["what"].endswith("?"):
-            what = _THANKS.sub("", match["what"])
+            what = _BESIDE.sub("", _THANKS.sub("", match["what"]))
             order = _order(what) if pattern is not _POINTING_LAST else ""
             start = match.start("what")
             return RememberRequest("order" if order else "what", start, start + len(what), order)

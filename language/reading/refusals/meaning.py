@@ -20,7 +20,7 @@ from .content import is_fragment, is_order, object_to_forget, refers_back, says_
 from .corrected import corrects_asked
 from .judged import declines
 from .naming import DENIES
-from .parts import asked_statements, choose, passages_about
+from .parts import asked_statements, choose, passages_about, told_beside_only
 from .questions import (
     answers_another,
     asking_sentences,
@@ -57,6 +57,8 @@ def find_refusal(turns: Sequence[Turn], last: int) -> Refusal | None:
     resolver = _RefusalResolver(turns, last)
     if says_undo(text) or (part := resolver.resolve_part()) is not None:
         return resolver.resolve_undo() if says_undo(text) else part
+    if told := told_beside_only([each.text for each in resolver.sentences]):
+        return Refusal(tuple((last, each) for each in told))
     refusals = [each for act in _asked_by_person(text, acts_in) if (each := resolver.resolve(act)) is not None]
     if not refusals:
         learned = [] if resolver.is_agreed() else _asked_by_person(text, judged_acts)
@@ -79,8 +81,7 @@ def find_refusal(turns: Sequence[Turn], last: int) -> Refusal | None:
 
 def _asked_by_person(text: str, finding: Callable[[str], list[RefusalRequest]]) -> Iterator[RefusalRequest]:
     """The requests that ``finding`` finds in a text, in order, without reported ones."""
-    line = flat(text)
-    found = finding(line)
+    found = finding(line := flat(text))
     parsed = parse(line) if found else None
     return (act for act in found if parsed is None or not is_reported(parsed, act))
 

@@ -11,7 +11,7 @@ from language.reading.words import listed
 
 from ..parse import parse
 from .subjects import content_words, lemmas
-from .wording import LONGEST_ANSWER, any_case
+from .wording import KEEPS_ONLY, LONGEST_ANSWER, any_case
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +60,12 @@ _AGREES = any_case(
     r"\b(?:yes|yeah|yep|yup|sure|ok|okay|fine|keep|remember|note|save|store|please|good|right|alright|absolutely)\b"
 )
 _ONLY = any_case(r"\b(?:only|just)\b")
+_NOTHING_ELSE = any_case(
+    r"^(?P<what>.+?)[,;.–-]* (?:and |but )?(?:nothing (?:else|more)|not the (?:rest|others?))[.! ]*$"
+)
+_KEPT_ALONE = any_case(
+    rf"(?:(?:please|pls|ok|okay|so|but|and|just),? )*{KEEPS_ONLY.pattern}(?P<that> that)? (?P<what>\S.*)"
+)
 _ALL = any_case(r"\b(?:all|everything|both|each|every one)\b(?! else)")
 _REST = any_case(r"\b(?:rest|others?|remaining|remainder|else)\b")
 _ORDINALS = {
@@ -88,7 +94,7 @@ def asked_statements(question: str) -> list[str]:
 def choose(question: str, answer: str) -> Choice | None:
     """What an answer chooses of several statements asked about; None if it means none or all of them."""
     statements = asked_statements(question)
-    said = answer.strip().replace("’", "'")
+    said = _NOTHING_ELSE.sub(r"only \g<what>", answer.strip().replace("’", "'"))
     if not statements or "?" in said or len(said) > LONGEST_ANSWER:
         return None
     words = [lemmas(each) for each in statements]
@@ -227,6 +233,40 @@ def _resolve(phrases: Sequence[_Phrase], count: int) -> tuple[Collection[int], C
     if kept:
         refused = everything - kept
     return (kept, refused) if refused and refused != everything else None
+
+
+def told_beside_only(sentences: Sequence[str]) -> list[str]:
+    """What a message tells beside what alone it asks to keep: "I owe Jo 90 euros and I row. Only remember the rowing."
+
+    Nothing where it is unclear what it names.
+    """
+    asked = next((found for each in sentences if (found := _KEPT_ALONE.match(each)) is not None), None)
+    if asked is None:
+        return []
+    parsed = parse(asked["what"])
+    # "Only remember that she sang": they remember no more.
+    recalls = (
+        parsed is not None and parsed.root is not None and parsed.root.tag == "VBD" and "please" not in asked[0].lower()
+    )
+    kept, others = lemmas(asked["what"]), [each for each in sentences if each != asked.string and _states(each)]
+    if recalls or not kept:
+        return []
+    if not asked["that"] and all(kept.isdisjoint(lemmas(each)) for each in others):
+        return []
+    told: list[str] = []
+    for each in others:
+        beside = lemmas(each) - kept
+        if beside == lemmas(each):
+            told.append(each)
+        elif beside:
+            told += _parts_about(each, {"kept": kept, "beside": beside}, ["beside"])
+    return told
+
+
+def _states(sentence: str) -> bool:
+    """Whether a sentence names something: "Hello there!" doesn't."""
+    parsed = parse(sentence)
+    return parsed is not None and any(word.pos in {"NOUN", "PROPN", "VERB"} for word in parsed.words)
 
 
 def passages_about(

@@ -15,6 +15,7 @@ from .wording import (
     ENDING,
     FORGOTTEN,
     FORMS,
+    KEEPS_ONLY,
     LAST,
     ORDERED,
     PLACE,
@@ -140,7 +141,7 @@ def may_refuse(text: str) -> bool:
     """Whether a text may contain a refusal, without parsing; most texts have no such word."""
     line = flat(text)
     no = says_no(line, goes_on=True) or is_clear_no(line) or objects(line) or after_opening_no(line) != ""
-    return no or bool(acts_in(line)) or has_cue(line) or _is_ordered(line)
+    return no or bool(acts_in(line)) or has_cue(line) or _is_ordered(line) or KEEPS_ONLY.search(line) is not None
 
 
 _UNDO = any_case(

@@ -16,6 +16,9 @@ def any_case(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
 
 
+KEEPS_ONLY = any_case(r"\b(?:only (?:remember|keep|note|save|store|record)|(?:remember|note|save|store|record) only)\b")
+
+
 # --- Patterns ---------------------------------------------------------------------------------------------------
 
 _SOFT_WORD = (

@@ -3,7 +3,7 @@
 import pytest
 
 from language.reading.refusals import leaves_open, says_yes
-from language.reading.refusals.parts import asked_statements, choose, passages_about
+from language.reading.refusals.parts import asked_statements, choose, passages_about, told_beside_only
 
 CAT, BROTHER, COFFEE = (
     "you have a cat named Minka",
@@ -24,6 +24,8 @@ def test_the_statements_asked_about():
         ("the first two yes, the coffee no", {CAT, BROTHER}, {COFFEE}),
         ("only the first one", {CAT}, {BROTHER, COFFEE}),
         ("only Minka please", {CAT}, {BROTHER, COFFEE}),
+        ("Only remember Minka, nothing else.", {CAT}, {BROTHER, COFFEE}),
+        ("Minka, and not the rest", {CAT}, {BROTHER, COFFEE}),
         ("just the second", {BROTHER}, {CAT, COFFEE}),
         ("the rest is fine, but don't keep the coffee thing", {CAT, BROTHER}, {COFFEE}),
         ("all but the coffee", {CAT, BROTHER}, {COFFEE}),
@@ -97,3 +99,22 @@ def test_what_tells_something_leaves_none_open():
 )
 def test_a_yes_after_hesitation(said, agrees):
     assert says_yes(said) is agrees
+
+
+@pytest.mark.parametrize(
+    ("said", "beside"),
+    [
+        (
+            ["I owe Jo 900 euros and I play the oboe.", "Only remember that I play the oboe."],
+            ["I owe Jo 900 euros and"],
+        ),
+        (["My son has asthma.", "I ride.", "Please remember only that I ride."], ["My son has asthma."]),
+        (["Hello there!", "Only remember that I keep bees."], []),
+        (["I keep bees.", "Only remember that I keep bees."], []),
+        (["I bought a coat.", "Only keep the receipts."], []),
+        (["Grandma died when I was four.", "Only remember that she sang."], []),
+        (["She was lovely.", "I only remember that my gran sang."], []),
+    ],
+)
+def test_what_a_message_tells_beside_what_alone_it_asks_to_keep(said, beside):
+    assert told_beside_only(said) == beside
