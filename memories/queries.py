@@ -33,13 +33,13 @@ from journal.exceptions import NotAllowed, NotFound, Refused, must_find
 from journal.models import Change, Ledger
 from retrieval.filters import PLACEHOLDER_NOW
 from retrieval.prepared import PreparedStatement, Rows, Shaped, build_statement, read, together
-from statements.actions import rejected_statements
+from statements.actions import rejected_statements, told_beside
 from statements.models import Suppression
 from statements.policy import fingerprints
 from statements.said_again import statements_say_again
 from statements.wording import Embedded
 
-from .models import MEMORY, ComparedPair, Memory, MemoryEvidence, MemoryVersion, Place, Relation
+from .models import MEMORY, ComparedPair, Memory, MemoryEvidence, MemoryVersion, Place, PlaceVersion, Relation
 from .policy import writing
 from .policy.bands import Neighbour
 from .querysets import MemoryQuerySet
@@ -334,9 +334,10 @@ def memories_say_again(principal: Principal, sought: RepetitionQuery) -> list[Re
 
 
 def memories_rejected(user_id: UUID, not_kept: bool) -> list[RejectedText]:
-    """Return the stored texts of a person's rejected and deleted memories, and the names of their removed places.
+    """Return the stored texts of a person's rejected and deleted memories, and names and notes of their removed places.
 
-    Names that a present place has are excluded. With ``not_kept``, return only memories that they do not want kept.
+    Names and notes that a present place has are excluded. With ``not_kept``, return only memories that they do not want
+    kept.
     """
     statements = rejected_statements(MEMORY, user_id, not_kept)
     if not_kept:
@@ -344,8 +345,14 @@ def memories_rejected(user_id: UUID, not_kept: bool) -> list[RejectedText]:
     suppressions = Suppression.objects.filter(user_id=user_id, object_id=Cast(OuterRef("pk"), CharField()))
     places = Place.objects.filter(user_id=user_id)
     removed = places.filter(Exists(suppressions), deleted_at__isnull=False)
-    names = removed.exclude(name__in=places.present().values("name")).values_list("name", "pk")
-    return [*statements, *(RejectedText(name, "place", str(pk)) for name, pk in names)]
+    named, noted = (Exists(places.present().filter(**{name: OuterRef(name)})) for name in ("name", "notes"))
+    versions = PlaceVersion.objects.filter(place__in=removed).values_list("name", "notes", "place_id", named, noted)
+    texts: list[RejectedText] = []
+    for name, notes, pk, has_name, has_notes in versions:
+        # A name alone states nothing of the person.
+        texts += [] if has_name else [RejectedText(name, "place", str(pk))]
+        texts += [RejectedText(said, "note", str(pk)) for said in ([] if has_notes else told_beside([notes]))]
+    return [*statements, *dict.fromkeys(texts)]
 
 
 def memories_kept_of(user_id: UUID, message_ids: Collection[UUID], cause: Cause) -> Iterable[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
@@ -40,6 +41,8 @@ _MOST_COMPARED = 200
 _FEW_WORDS = 2
 """So many words are a label or a name, and say nothing of the user."""
 _MOST_BESIDE = 20
+_WHERE = re.compile(r"^(?:(?:this|it|that) is |it['’]s )?(?:the place |here )?where (?=\w+ \w)", re.IGNORECASE)
+"""How notes begin that tell what somebody does at a place: "Where I meet Ida"."""
 
 
 def rejected_statements(kind: StatementKind[Any], user_id: UUID, not_kept: bool) -> list[RejectedText]:
@@ -161,7 +164,8 @@ def read_beside(user_id: UUID, texts: Iterable[str], document: Sequence[Embedded
 
 def told_beside(texts: Iterable[str]) -> list[str]:
     """Return the sentences of texts beside a statement, those about the user as statements; at most twenty."""
-    said = (piece.strip() for text in texts for piece in pieces_of(text) if len(piece.split()) > _FEW_WORDS)
+    pieces = (_WHERE.sub("", piece.strip()) for text in texts for piece in pieces_of(text))
+    said = (piece for piece in pieces if len(piece.split()) > _FEW_WORDS)
     return [*dict.fromkeys(about_the_user(each) if OF_THE_USER.search(each) else each for each in said)][:_MOST_BESIDE]
 
 

@@ -301,8 +301,13 @@ def test_what_the_notes_of_a_removed_place_say_binds_agents_until_it_is_restored
     actions.place_remove(me(owner), place.pk)
     with pytest.raises(Gated):
         state_of("The user meets Dana every Friday.")
+    assert state_of("The user meets Dana in the harbour every Friday.") == "proposed"
     assert state_of("The user meets Rosa every Friday.") == "active"
-    actions.place_restore(me(owner), place.pk)
+    hidden = add(me(owner), notes="Where I hide my affair with Piet", place_id="cabin").place
+    actions.place_remove(me(owner), hidden.pk)
+    assert state_of("The user hides an affair with Piet.") == "proposed"
+    for each in (place, hidden):
+        actions.place_restore(me(owner), each.pk)
     assert not Suppression.objects.filter(user=owner).exists()
 
 
