@@ -270,3 +270,10 @@ def test_for_a_long_message_that_can_not_refuse_nothing_is_asked(owner, conversa
     short = Message(role="user", content="That's hers to tell.")
     with django_assert_num_queries(1):
         assert refusals_of([short]) == []
+
+
+def test_what_a_message_asks_to_remember_alone_stays_of_it(owner, conversation):
+    """Reproduction: all of it was asked about."""
+    say(owner, conversation, "I owe my brother 900 euros and I play the oboe. Only remember that I play the oboe.")
+    (shown,) = record(conversation)
+    assert (MARK in shown, "900" in shown, "Only remember that I play the oboe." in shown) == (True, False, True)

@@ -58,7 +58,7 @@ def find_refusal(turns: Sequence[Turn], last: int) -> Refusal | None:
     if says_undo(text) or (part := resolver.resolve_part()) is not None:
         return resolver.resolve_undo() if says_undo(text) else part
     if told := told_beside_only([each.text for each in resolver.sentences]):
-        return Refusal(tuple((last, each) for each in told))
+        return Refusal(tuple((last, each) for each in told), is_part=True)
     refusals = [each for act in _asked_by_person(text, acts_in) if (each := resolver.resolve(act)) is not None]
     if not refusals:
         learned = [] if resolver.is_agreed() else _asked_by_person(text, judged_acts)
