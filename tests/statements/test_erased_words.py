@@ -6,6 +6,8 @@ from assistant.learn.actions import message_decline
 from conversations.actions import withheld_erase
 from conversations.models import Withheld
 from journal.models import Change
+from language.backends import embedder_replaced
+from language.embedders.e5.embedder import BundledEmbedder
 from memories import actions, surroundings
 from memories.records import NewMemory
 from statements.models import Suppression
@@ -53,6 +55,23 @@ def test_words_whose_retention_has_ended_are_refused(api, owner, agent, message,
     assert withheld_erase() == 0
     told = Change.objects.filter(event="PURGE", object_type="message").values_list("object_id", flat=True)
     assert set(told) == {str(message.pk)}
+
+
+def test_other_words_for_what_they_stated_wait_after_their_retention(api, owner, agent, me):
+    """Reproduction: only their own words were known then, so a paraphrase was used at once."""
+    said = "My landlord, Mr Holt, is suing me for nine thousand euros."
+    message = factories.MessageFactory(
+        conversation=factories.ConversationFactory(user=owner, agent=agent), content=said
+    )
+    with embedder_replaced(BundledEmbedder()):
+        message_decline(me, message.conversation_id, message.index)
+        Withheld.objects.update(erase_at=factories.timezone.now())
+        withheld_erase()
+        for again in ("The user is being sued by the landlord.", "The landlord Mr Holt sued the user for money."):
+            assert add(api(agent), again, "context")["state"] == "proposed"
+        assert add(api(agent), "The user's landlord painted the stairs.", "context")["state"] == "active"
+        erase(owner, "message", message.pk)
+    assert set(Suppression.objects.values_list("embedding_model", "traces")) == {("", "")}
 
 
 @pytest.mark.parametrize("edited", [False, True])
