@@ -12,7 +12,7 @@ from django.db import connection
 from django.db.models import QuerySet
 
 from language.reading.refusals import SentenceWords
-from language.reading.replying import stock
+from language.reading.stock import stock
 from retrieval.text import SIMPLE, detect_config, list_words
 
 from .passages import Original, Span

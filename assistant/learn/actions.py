@@ -124,7 +124,7 @@ def _read(lease: Lease, principal: Principal, conversation: Conversation, due: l
         conversation=conversation, index__gte=due[0] - settings.EXTRACTION_CONTEXT_MESSAGES, index__lte=due[-1]
     )
     messages = [message for message in around.without_vectors().order_by("index") if message.is_open(now, asked=True)]
-    part = Part.of(conversation, messages, lambda message: message.index in due and message.is_open(now))
+    part = Part.of(conversation, messages, lambda message: message.index in due)
     reading = _SingleMessages(due, part)
     if not part.said or not learns_memories(principal, conversation):
         _write(lease, principal, conversation, reading, Found(""))
@@ -207,7 +207,12 @@ def _write(
         rows = Message.objects.filter(conversation=locked, index__in=due).due_for_extraction(timezone.now())
         messages = {message.index: message for message in rows.without_vectors()}
         learns = learns_memories(principal, locked)
-        messages_mark(locked, list(messages), processed=learns, reading_due=None)
+        now = timezone.now()
+        held = (each for each in messages.values() if each.is_open(now, asked=True) and not each.is_open(now))
+        asked = {each.index: each.held_until for each in held}
+        messages_mark(locked, [each for each in messages if each not in asked], processed=learns, reading_due=None)
+        for index, until in asked.items():  # What they add waits for the answer.
+            messages_mark(locked, [index], reading_due=until)
         if not learns:
             return Counter()
         teaching = {index: message for index, message in part.still_so(messages).items() if index in part.said}
@@ -223,10 +228,11 @@ def _write(
 # --- Decisions about a message ----------------------------------------------------------------------------------
 
 
-def message_hold(principal: Principal, conversation_id: UUID, index: int) -> Message:
+def message_hold(principal: Principal, conversation_id: UUID, index: int, *, in_part: bool = False) -> Message:
     """Hold a message, so that it is not read while the person is asked, for at most a day.
 
-    Then, or after its release, it is read singly. Read and declined messages stay unchanged. Raises NotAllowed,
+    Then, or after its release, it is read singly. ``in_part``: what it changes or orders is carried out at once, and
+    only what it adds in passing waits. Read and declined messages stay unchanged. Raises NotAllowed,
     NotYoursToDecide, NotFound, Refused (400 ``not_the_users``).
     """
     with _marking(principal, conversation_id, index) as marking:
@@ -235,7 +241,7 @@ def message_hold(principal: Principal, conversation_id: UUID, index: int) -> Mes
         in_a_batch = message.index < marking.conversation.summarized_upto and message.reading_due is None
         if not (message.processed or message.declined or in_a_batch):
             until = timezone.now() + timedelta(seconds=settings.HOLD_SECONDS)
-            marking.set(held_until=until, reading_due=until)
+            marking.set(held_until=until, reading_due=timezone.now() if in_part else until)
     return message
 
 

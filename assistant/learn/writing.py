@@ -10,6 +10,7 @@ from uuid import UUID
 
 import numpy as np
 from django.conf import settings
+from django.utils import timezone
 
 from accounts.policy import must_act_for
 from accounts.principals import Principal
@@ -21,14 +22,7 @@ from language.base import Comparison, LanguageModel, MemoryCandidate
 from language.reading.compare import Saying, parse_pairs
 from language.reading.refusals import asks_about, says_yes
 from memories import queries
-from memories.actions import (
-    memories_relate,
-    prepare_new,
-    record_archive,
-    record_doubt,
-    record_new,
-    record_update,
-)
+from memories.actions import memories_relate, prepare_new, record_archive, record_doubt, record_new, record_update
 from memories.models import Kind
 from memories.policy import writing as filing
 from memories.records import QUOTE_CHARACTERS, NewMemory, PreparedMemory, Said, WritePolicy
@@ -187,7 +181,7 @@ class PlanWriter:
     (suppressed, over budget, concurrent change) is skipped. ``counts``: results, named as in the operation log.
     ``remembered``: ids of new memories. ``asked``: messages that may request remembering. ``agreed``: messages that the
     person was asked about and confirmed; ``reported``: those whose yes an agent relays. ``unanswered``: those they were
-    asked about without a yes, until it lapsed.
+    asked about without a yes, until it lapsed; ``asking``: those they are asked about now.
     """
 
     write: LedgerWrite
@@ -202,6 +196,7 @@ class PlanWriter:
     agreed: set[int] = field(default_factory=set)
     reported: set[int] = field(default_factory=set)
     unanswered: set[int] = field(default_factory=set)
+    asking: set[int] = field(default_factory=set)
 
     @property
     def writes(self) -> int:
@@ -237,16 +232,21 @@ class PlanWriter:
         self.asked = {index for index, message in said.items() if message.voice}
         for index in held:
             message = said[index]
-            if message.held_until is not None and message.held_until <= message.at:  # Released with consent.
+            if not message.is_open(timezone.now()):  # The person is being asked.
+                self.asking.add(index)
+            elif message.held_until is not None and message.held_until <= message.at:  # Released with consent.
                 self.agreed |= {index} & self.asked
-                continue
-            question, answer = self._asked_and_answered(index)
-            if answer is None or not says_yes(answer.content) or not asks_about(question, message.content):
-                if _has_lapsed(message):
-                    self.unanswered.add(index)
-            elif answer.voice:
-                self.agreed |= {index} & self.asked
-                self.reported |= set() if answer.voice == Message.Voice.OWN else {index}
+            else:
+                self._find_answer(index, message)
+
+    def _find_answer(self, index: int, message: Message) -> None:
+        question, answer = self._asked_and_answered(index)
+        if answer is None or not says_yes(answer.content) or not asks_about(question, message.content):
+            if _has_lapsed(message):
+                self.unanswered.add(index)
+        elif answer.voice:
+            self.agreed |= {index} & self.asked
+            self.reported |= set() if answer.voice == Message.Voice.OWN else {index}
 
     def _asked_and_answered(self, index: int) -> tuple[str, Message | None]:
         """Return the person's next message after a held one, and what the assistant said last before it, or ''."""
@@ -281,6 +281,9 @@ class PlanWriter:
         said = self._said(ready.step)
         if not said:
             return "unsupported", ""
+        is_asked = ready.step.quotes[0].index in self.asking and not self.consents(ready.step)
+        if is_asked and isinstance(ready, ReadyAddition):
+            return "asked", ""
         if self.writes >= self.most and isinstance(ready, ReadyAddition | ReadyRewording):
             return self._wait(ready.step), ""
         if not isinstance(ready, ReadyAddition) and not self.principal.agentic_memory:

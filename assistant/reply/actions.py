@@ -77,7 +77,8 @@ class Begun:
 class ReplyOutcome:
     """The result of a reply. Its text is saved unless it ``failed``; ``error_code``: why it failed or was stopped.
 
-    It is ``CUT`` for a finished reply that used the most tokens. ``asks``: it asks for consent to remember something.
+    It is ``CUT`` for a finished reply that used the most tokens. ``asks``: it asks for consent to remember something;
+    ``changes``: and confirms what the same message changes or orders.
     """
 
     state: str
@@ -86,6 +87,7 @@ class ReplyOutcome:
     rounds: int
     error_code: str = ""
     asks: bool = False
+    changes: bool = False
 
 
 def reply_begin(principal: Principal, reply_id: UUID, conversation_id: UUID, content: str, wanted: Wanted) -> Begun:
@@ -181,7 +183,7 @@ def reply_retry(principal: Principal, conversation_id: UUID, reply_id: UUID) -> 
 def reply_end(principal: Principal, begun: Begun, outcome: ReplyOutcome) -> int | None:
     """End a reply and save its text as a message. Returns its index.
 
-    If it asks for consent, the answered message is held until the person answers.
+    If it asks for consent, the answered message is held until the person answers, without what it already confirms.
 
     Raises NotFound, and saves nothing, if the reply was marked as lost meanwhile.
     """
@@ -189,7 +191,7 @@ def reply_end(principal: Principal, begun: Begun, outcome: ReplyOutcome) -> int 
         reply = _running(begun)
         [answer] = messages_append(principal, begun.conversation_id, [NewMessage(Message.Role.ASSISTANT, outcome.text)])
         if outcome.asks and begun.learns and _may_mark(principal, begun.conversation_id):
-            message_hold(principal, begun.conversation_id, begun.message_index)
+            message_hold(principal, begun.conversation_id, begun.message_index, in_part=outcome.changes)
         _end(reply, outcome, answer.index)
     return answer.index
 

@@ -20,9 +20,9 @@ from facts.models import LegacyFact
 from language.base import ReplyRequest, Source
 from language.heard import Heard
 from language.reading.answering import asks_of_legacy, matching_sources
-from language.reading.questions import OF_ME, asked_of_talk, asks_of_me, is_question, wanted_in
-from language.reading.replying import QUESTIONS
+from language.reading.questions import OF_ME, asked_of_talk, asks_of_me, is_question, tells_something, wanted_in
 from language.reading.revising import may_correct
+from language.reading.stock import QUESTIONS
 from language.reading.topics import SEARCHED, topic_of
 from language.shown import quoted
 from memories.models import Memory, MemoryEvidence
@@ -235,7 +235,7 @@ def _tells(result: Result, begun: Begun) -> bool:
         return True
     said = result.details
     here = (said["conversation"], said["index"]) == (begun.conversation_id, begun.message_index)
-    return said["role"] == Message.Role.USER and not here and not is_question(said["content"])
+    return said["role"] == Message.Role.USER and not here and tells_something(said["content"])
 
 
 def _authors(principal: Principal, found: Sequence[Result]) -> dict[str, str]:

@@ -120,6 +120,7 @@ class _Talk:
     rounds: int = 0
     cut: bool = False
     asks: bool = False
+    changes: bool = False
 
     @property
     def text(self) -> str:
@@ -149,7 +150,7 @@ class _Talk:
         return self._ended(Reply.State.STOPPED, alone.result() if left else "out_of_time")
 
     def _ended(self, state: str, code: str) -> ReplyOutcome:
-        return ReplyOutcome(state, self.text, self.usage, self.rounds, code, self.asks)
+        return ReplyOutcome(state, self.text, self.usage, self.rounds, code, self.asks, self.changes)
 
     async def end(self, outcome: ReplyOutcome) -> None:
         """Save the text, publish extraction events, and the end."""
@@ -194,6 +195,7 @@ class _Talk:
         )
         if model.offline:
             first = await self._hop(partial(read_for, begun=begun, request=first))
+            self.changes = bool(first.heard.changed or first.heard.noted or first.heard.told)
         rounds: list[ReplyRound] = []
         for number in range(1, settings.REPLY_ROUNDS + 1):
             request = replace(

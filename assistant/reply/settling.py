@@ -1,25 +1,31 @@
-"""What a short message decides without a model: whether what is doubted still holds, and that a change is undone."""
+"""What a short message decides without a model: that a memory holds, a change is undone, or a fact is put right."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from accounts.principals import Principal
-from conversations.models import Message
+from conversations.models import Conversation, Message
+from facts.actions import fact_edit
+from facts.models import LegacyFact
 from journal.exceptions import NotYoursToDecide, Refused
 from journal.models import Change
 from journal.undo import undo
 from language.heard import Heard
+from language.reading.fact_corrections import FactCorrection
+from language.reading.questions import is_question
 from language.reading.refusals import says_no, says_undo, says_yes
+from language.reading.second_tries import MESSAGES_BEFORE
 from memories.actions import memory_approve, memory_reject
 from memories.models import Memory
 from statements.models import Doubt
-from statements.policy.naming import in_second_person
+from statements.policy.naming import fact_in_words, in_second_person
 
 if TYPE_CHECKING:
     from .actions import Begun
 
-_LOOKS_BACK = 2
+_MOST_FACTS = 200
+_LOOKS_BACK = 3
 """How many messages before the answer may have raised the doubt."""
 
 
@@ -27,17 +33,46 @@ def settled_by(principal: Principal, begun: Begun) -> Heard | None:
     """Carry out what the answered message decides, and return what to say of it; None if it decides nothing.
 
     A yes to "Does it still hold?" keeps the memories that the person's last message, or the one it agreed to before,
-    made doubtful; a no puts them away. "Undo that" undoes the last change of a memory by this conversation.
+    made doubtful; a no puts them away. "Undo that" undoes the last change of a memory by this conversation. A
+    correction rewords the fact that it is about.
     """
     principal = principal.with_idempotency(None)
     try:
         if says_undo(begun.question):
             return _undo_last(principal, begun)
+        if (put_right := _put_fact_right(principal, begun)) is not None:
+            return put_right
         if says_yes(begun.question) or says_no(begun.question):
             return _settle_doubts(principal, begun, holds=says_yes(begun.question))
     except (NotYoursToDecide, Refused):  # An agent relays it, or it was decided meanwhile.
         return None
     return None
+
+
+def _put_fact_right(principal: Principal, begun: Begun) -> Heard | None:
+    """Reword the person's one fact that a message puts right, if the assistant just told it or it was just said.
+
+    What a batch says and puts right is corrected while it is read: this is for facts that are stored already.
+    """
+    said = Message.objects.filter(conversation=begun.conversation_id, index__lt=begun.message_index)
+    told = said.exclude(role=Message.Role.USER).order_by("-index").values_list("content", flat=True).first() or ""
+    correction = FactCorrection.of(begun.question, answers=told.rstrip().endswith("?"))
+    if correction is None:
+        return None
+    latest = list(said.filter(role=Message.Role.USER).order_by("-index").values_list("pk", flat=True)[:MESSAGES_BEFORE])
+    legacy = Conversation.objects.visible_to(principal).filter(pk=begun.conversation_id).values("legacy")
+    own = LegacyFact.objects.visible_to(principal).filter(user_id=begun.user_id, legacy__in=legacy).without_vectors()
+    own = own.filter(state__in=[LegacyFact.State.ACTIVE, LegacyFact.State.PROPOSED])
+    shown = [fact for fact in own.order_by("-extracted_at")[:_MOST_FACTS] if fact_in_words(fact.content) in told]
+    for facts in (shown, own.filter(evidence__message__in=latest).distinct()):
+        right = [(fact, content) for fact in facts if (content := correction.apply_to(fact.content))]
+        if right:
+            break
+    if len(right) != 1:
+        return None
+    [(fact, content)] = right
+    fact_edit(principal, fact.pk, content=content)
+    return Heard(changed=((fact_in_words(fact.content), fact_in_words(content)),))
 
 
 def _settle_doubts(principal: Principal, begun: Begun, *, holds: bool) -> Heard | None:
@@ -47,7 +82,9 @@ def _settle_doubts(principal: Principal, begun: Begun, *, holds: bool) -> Heard 
     asked = []
     for pk, content in before.order_by("-index").values_list("pk", "content")[:_LOOKS_BACK]:
         asked.append(str(pk))
-        if not says_yes(content):  # A yes to what the message told comes before the question whether the rest holds.
+        if not (
+            says_yes(content) or is_question(content)
+        ):  # A yes to what the message told comes before the question whether the rest holds.
             break
     raised = Change.objects.filter(
         ledger_id=begun.user_id,

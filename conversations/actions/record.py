@@ -282,7 +282,7 @@ def messages_extract_now(conversation_id: UUID, index: int) -> bool:
     """
     now = timezone.now()
     waiting = Message.objects.filter(conversation_id=conversation_id, index=index, reading_due__isnull=False)
-    waits = waiting.filter(held_until__isnull=True).update(reading_due=now) > 0
+    waits = waiting.filter(Q(held_until__isnull=True) | Q(reading_due__lte=now)).update(reading_due=now) > 0
     if waits:
         enqueue("assistant.extract_messages", conversation_id)
     return waits

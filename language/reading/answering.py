@@ -86,6 +86,7 @@ _GROUPS = {
 _OF_OTHERS, _OF_ONE_VALUE = frozenset({"family", "pets", "marriage"}), frozenset({"name", "age", "marriage"})
 """Topics that are about others in any case, and those that only their own statements answer."""
 _OVER = regex.compile(r"\bno longer\b")
+_THEY = regex.compile(r"“(?:He|She|They|His|Her|Their)\b")
 _OF_YOU = regex.compile(r"\b[Yy]ou\b|“[^”]*\b(?:I|[Mm]y)\b")
 
 
@@ -123,6 +124,8 @@ def matching_sources(question: str, found: Sequence[Source]) -> tuple[list[Sourc
     if not wanted:
         of_them = [source for source in found if not (source.of_legacy and OF_ME.search(question))]
         return _remembered(question, of_them)[:MOST_TOLD_OF_ALL], "answers"
+    if OF_ME.search(question) and not (NAME.search(question) or ASKS_WHAT_WAS_SAID.search(question)):
+        found = [source for source in found if _OF_YOU.search(source.text) or not _is_of_them(source)]
     titles = {title.casefold() for title in _TITLE.findall(question)} & KIN.keys()
     named = {name[0].casefold() for name in NAME.finditer(question)} & set(wanted) - titles
     topical = set(wanted) - named - titles - _NOT_ALONE
@@ -159,6 +162,9 @@ def matching_sources(question: str, found: Sequence[Source]) -> tuple[list[Sourc
     sources = _remembered(question, fitting)
     about = topical or set(wanted) - named - titles
     answers = any(words & about for source, words in shared if source in sources) or not about
+    asked = set(wanted) - named - titles
+    if sources and asked and all(each.of_legacy for each in sources) and not any(words & asked for _, words in shared):
+        return [source for source in found if source.stands_out][:1], "nearest"
     sources = sources[: MOST_TOLD if about else MOST_TOLD_OF_ALL]
     value = TIME if WANTS_A_TIME.search(question) else _FIGURE if HOW.search(question) else None
     if value:
@@ -215,6 +221,10 @@ def _of_them_first(question: str, found: Sequence[Source]) -> list[Source]:
         return list(found)
     kept = [source for source in found if not _is_of_somebody_else(source)]
     return sorted(kept or found, key=lambda source: subject_of(source.text) != "you")
+
+
+def _is_of_them(source: Source) -> bool:
+    return source.of_legacy or _THEY.match(source.text) is not None
 
 
 def _is_of_somebody_else(source: Source) -> bool:

@@ -8,27 +8,36 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 
-from language.base import ExtractionRequest, KnownMemory, MemoryCandidate, ToolCall, ToolRequest, ToolRound, Utterance
+from language.base import ExtractionRequest, KnownMemory, MemoryCandidate, ToolCall, ToolRequest, ToolRound
 
 from .candidates import EXPLICIT_IMPORTANCE, memory_candidates
 from .compare import Saying, compare, denies_in_words, parse_pairs
-from .corrections import Correction, corrections_in
+from .correcting import (
+    ADD,
+    DELETE,
+    DOUBT,
+    UPDATE,
+    PlannedCall,
+    apply_corrections,
+    apply_rescheduling,
+    apply_second_tries,
+    change_of,
+    evidence_of,
+    without_disputed,
+)
 from .figures import THOUSANDS
 from .filters import is_prompt_injection
-from .kinds import is_health, subject_after
+from .kinds import is_health
 from .lexicon import is_word
 from .outdated import all_outdated
-from .refusals import Refusal, answers_an_offer, find_named
-from .revising import find_rescheduling, in_third_person, with_rest
-from .second_tries import MESSAGES_BEFORE, answers_a_question, second_try
+from .refusals import Refusal, find_named
+from .revising import in_third_person, with_rest
 from .sentences import own_words
 from .statements import BatchReading, read
 from .stems import content_prefixes
-
-ADD, UPDATE, DELETE, DOUBT = "add_to_memory", "update_memory", "delete_memory", "doubt_memory"
 
 _NAME_WISH = re.compile(r"\b(?:call\w*|names?|nicknam\w+|goes by|known as|prefers?|address\w*)\b", re.IGNORECASE)
 _SINGLE_VALUED = frozenset({"preferred_name", "pronouns", "city", "language", "tone"})
@@ -37,16 +46,6 @@ _OF_ONESELF = re.compile(r"\b(?:I|me|my|mine)\b", re.IGNORECASE)
 _INCOMPATIBLE = frozenset({"replaces", "contradicts"})
 _Repeated = tuple[int, str]
 """The index of a message, and the id of a memory that it says again."""
-
-
-@dataclass(frozen=True, slots=True)
-class _PlannedCall:
-    """A planned call, with the message ``index`` and character offset ``at`` of its source."""
-
-    name: str
-    arguments: dict[str, object]
-    index: int
-    at: int
 
 
 def choose(request: ToolRequest) -> tuple[ToolCall, ...]:
@@ -68,19 +67,20 @@ def choose(request: ToolRequest) -> tuple[ToolCall, ...]:
     )
 
 
-def _first_round(request: ToolRequest) -> list[_PlannedCall]:
+def _first_round(request: ToolRequest) -> list[PlannedCall]:
     """The calls of the first round, in the order of their sources; an addition last, or an old memory is in its way."""
     told = [memory.content for memory in request.memories]
     about, kinds = request.legacy_name, request.memory_categories
     batch = ExtractionRequest(request.messages, request.user_name, about, (), kinds, told)
     reading, contents = read(batch), {message.index: message.content for message in request.messages}
-    wishes: list[_PlannedCall] = []
+    wishes: list[PlannedCall] = []
     changed: set[object] = set()
     repeated: set[_Repeated] = set()
     known = [(memory, Saying(in_third_person(memory.content))) for memory in request.memories]
-    found, moved = _apply_rescheduling(memory_candidates(reading, batch), request)
-    latest, put_right = _apply_corrections(_latest(found, contents), request)
-    latest, meant = _apply_second_tries(latest, request, known)
+    found, moved = apply_rescheduling(memory_candidates(reading, batch), request)
+    latest, put_right = apply_corrections(_latest(found, contents), request)
+    latest, meant = apply_second_tries(latest, request, known)
+    latest = without_disputed(latest, request)
     parse_pairs((saying, said) for _, saying in latest for _, said in known)
     for wish in (*put_right, *moved, *meant):
         changed.add(wish.arguments["memory_id"])
@@ -100,12 +100,12 @@ def _first_round(request: ToolRequest) -> list[_PlannedCall]:
             content = with_rest(outdated.content, candidate.content, by)
             # The person's own profile fields need no review.
             explicit = candidate.explicit or outdated.field in _SINGLE_VALUED
-            change = _change(outdated.id, replace(candidate, content=content, explicit=explicit))
-            wishes.append(_PlannedCall(UPDATE, change, index, at))
+            change = change_of(outdated.id, replace(candidate, content=content, explicit=explicit))
+            wishes.append(PlannedCall(UPDATE, change, index, at))
         elif outdated is not None and saying.only_denies:
             continue
         elif not said_again:
-            wishes.append(_PlannedCall(ADD, _addition(candidate), index, at))
+            wishes.append(PlannedCall(ADD, _addition(candidate), index, at))
     for wish in _deletions(request, reading, known):
         if wish.arguments["memory_id"] not in changed:
             changed.add(wish.arguments["memory_id"])
@@ -113,121 +113,6 @@ def _first_round(request: ToolRequest) -> list[_PlannedCall]:
     reworded = list(_outdated_by_meaning(request, reading, wishes, repeated))
     wishes = [wish for wish in wishes if not any(_says_no_more(wish, other) for other in reworded)] + reworded
     return sorted(wishes, key=lambda wish: (wish.index, wish.at, wish.name == ADD))
-
-
-def _apply_corrections(
-    found: Sequence[tuple[MemoryCandidate, Saying]], request: ToolRequest
-) -> tuple[list[tuple[MemoryCandidate, Saying]], list[_PlannedCall]]:
-    """Apply the message's corrections: return the corrected candidates, and updates of corrected memories.
-
-    An earlier statement of the same part is preferred to a memory, unless it is remembered; a memory is corrected only
-    if it is the only match.
-    """
-    left, wishes = list(found), []
-    for message in request.messages:
-        for each in corrections_in(own_words(message.content)) if message.role == "user" else ():
-            before = [place for place, (one, _) in enumerate(left) if one.indices[0] < message.index]
-            said = [place for place in before if each.apply_to(left[place][0].content)]
-            memories = [memory for memory in request.memories if each.apply_to(memory.content)]
-            if said and [left[said[-1]][0].content] == [memory.content for memory in memories]:
-                del left[said.pop()]  # It is remembered already, and the correction takes its place.
-                said = []
-            if said:
-                one, content = left[said[-1]][0], each.apply_to(left[said[-1]][0].content) or ""
-                right = _put_right(request, one, content, message.index, each.sentence)
-                left[said[-1]] = right, Saying(content)
-            elif len(memories) == 1:
-                evidence = {"index": message.index, "quote": each.sentence}
-                arguments: dict[str, object] = {"memory_id": memories[0].id, "correction": True, "evidence": evidence}
-                arguments["content"] = each.apply_to(memories[0].content)
-                wishes.append(_PlannedCall(UPDATE, arguments, message.index, message.content.find(each.sentence)))
-            left = [
-                (one, saying)
-                for place, (one, saying) in enumerate(left)
-                if place in said[-1:] or not _is_of(one, message, each) or not (said or len(memories) == 1)
-            ]
-    return left, wishes
-
-
-def _apply_rescheduling(
-    found: Sequence[MemoryCandidate], request: ToolRequest
-) -> tuple[list[MemoryCandidate], list[_PlannedCall]]:
-    """Apply rescheduling ("moved to Friday"): return the rescheduled candidates, and updates of memories.
-
-    Statements about the old date are left out. An earlier statement of the same part is preferred to a memory.
-    """
-    left, wishes = list(found), []
-    for message in request.messages:
-        moved = find_rescheduling(own_words(message.content)) if message.role == "user" else None
-        if moved is None:
-            continue
-        before = [one for one in left if one.indices[0] < message.index]
-        said = moved.best_match([one.content for one in before])
-        meant = moved.best_match([memory.content for memory in request.memories]) if said is None else None
-        if said is None and meant is None:
-            continue
-        left = [one for one in left if one.indices[0] != message.index or not moved.only_names_day(one.content)]
-        if said is not None:
-            old, content = before[said], moved.apply_to(before[said].content) or ""
-            left.remove(old)
-            left.append(replace(old, content=content, indices=(message.index,), quote=moved.quote))
-        elif meant is not None:
-            memory = request.memories[meant]
-            evidence = {"index": message.index, "quote": moved.quote}
-            arguments: dict[str, object] = {"memory_id": memory.id, "explicit": True, "evidence": evidence}
-            arguments["content"] = moved.apply_to(memory.content)
-            wishes.append(_PlannedCall(UPDATE, arguments, message.index, message.content.find(moved.quote)))
-    return left, wishes
-
-
-def _apply_second_tries(
-    found: Sequence[tuple[MemoryCandidate, Saying]],
-    request: ToolRequest,
-    known: Sequence[tuple[KnownMemory, Saying]],
-) -> tuple[list[tuple[MemoryCandidate, Saying]], list[_PlannedCall]]:
-    """Apply corrections that name only the new value to what the person said just before.
-
-    Returns the corrected candidates, and updates of memories that say what was corrected.
-    """
-    left, wishes, theirs = list(found), [], [message for message in request.messages if message.role == "user"]
-    for at, message in enumerate(theirs):
-        tried = second_try(own_words(message.content))
-        is_offered = answers_an_offer(request.messages, message.index)
-        if tried is None or (tried.denies and not is_offered and answers_a_question(request.messages, message)):
-            continue
-        for index in reversed([each.index for each in theirs[max(0, at - MESSAGES_BEFORE) : at]]):
-            near = [place for place, (one, _) in enumerate(left) if one.indices[-1] == index]
-            said = [(place, tried.apply_to(left[place][0].content)) for place in near]
-            meant = [(place, content) for place, content in said if content]
-            if len(meant) != 1:
-                if meant:
-                    break
-                continue
-            (place, content), saying = meant[0], left[meant[0][0]][1]
-            one = left[place][0]
-            right = _put_right(request, one, content, message.index, message.content.strip())
-            memory = next((each for each, said_so in known if compare(said_so, saying) == "same"), None)
-            if memory is None:
-                left[place] = right, Saying(content)
-            else:
-                del left[place]
-                change = {**_change(memory.id, right), "correction": True}
-                wishes.append(_PlannedCall(UPDATE, change, message.index, 0))
-            left = [each for each in left if each[0].indices != (message.index,) or each[0] is right]
-            break
-    return left, wishes
-
-
-def _put_right(request: ToolRequest, one: MemoryCandidate, content: str, index: int, quote: str) -> MemoryCandidate:
-    """A candidate as a message says it now; where the person was asked whether to keep it, they agree to it so."""
-    subject = subject_after(one.subject, one.content, content)
-    explicit = one.explicit or answers_an_offer(request.messages, index)
-    return replace(one, content=content, subject=subject, explicit=explicit, indices=(index,), quote=quote)
-
-
-def _is_of(candidate: MemoryCandidate, message: Utterance, correction: Correction) -> bool:
-    """Whether a candidate comes from the correcting sentence."""
-    return candidate.indices[0] == message.index and candidate.quote.rstrip(".! ") in correction.sentence
 
 
 def _second_round(request: ToolRequest, earlier: ToolRound) -> Iterator[tuple[str, dict[str, object]]]:
@@ -286,8 +171,8 @@ def _outdated(
 
 
 def _outdated_by_meaning(
-    request: ToolRequest, reading: BatchReading, wishes: Sequence[_PlannedCall], repeated: Collection[_Repeated]
-) -> Iterator[_PlannedCall]:
+    request: ToolRequest, reading: BatchReading, wishes: Sequence[PlannedCall], repeated: Collection[_Repeated]
+) -> Iterator[PlannedCall]:
     """Yield updates of memories that a message makes outdated in words that the grammar can't compare.
 
     If it is unsure or no correct wording can be made, the person is asked whether the memory still holds; so for
@@ -315,10 +200,10 @@ def _outdated_by_meaning(
             rewords = found.content is not None and found.sure and (found.stated or not is_health(memory.content))
             if rewords:
                 arguments["content"] = found.content
-            yield _PlannedCall(UPDATE if rewords else DOUBT, arguments, message.index, at)
+            yield PlannedCall(UPDATE if rewords else DOUBT, arguments, message.index, at)
 
 
-def _says_no_more(wish: _PlannedCall, reworded: _PlannedCall) -> bool:
+def _says_no_more(wish: PlannedCall, reworded: PlannedCall) -> bool:
     """Whether an addition of a message has no word that the memory which the message rewords lacks."""
     content = str(reworded.arguments.get("content", ""))
     words = content_prefixes(str(wish.arguments.get("content", ""))) - {"user"}
@@ -345,7 +230,7 @@ def _negation_in_message(
 
 def _deletions(
     request: ToolRequest, reading: BatchReading, known: Sequence[tuple[KnownMemory, Saying]]
-) -> Iterator[_PlannedCall]:
+) -> Iterator[PlannedCall]:
     """Deletions for refusals: the memories they name, and those equal to the refused passages."""
     refused = [Saying(each.content) for each in reading.refused]
     for position, refusal in reading.refusals.items():
@@ -359,7 +244,7 @@ def _deletions(
         meant += [each for each in known if any(compare(each[1], said) == "same" for said in refused)]
         for memory, _ in meant:
             evidence = {"index": message.index, "quote": message.content.strip()}
-            yield _PlannedCall(
+            yield PlannedCall(
                 DELETE, {"memory_id": memory.id, "explicit": True, "evidence": evidence}, message.index, 0
             )
 
@@ -380,14 +265,5 @@ def _addition(candidate: MemoryCandidate) -> dict[str, object]:
         "category": candidate.category,
         **{name: value for name, value in optional.items() if value},
         "importance": candidate.importance,
-        "evidence": _evidence(candidate),
+        "evidence": evidence_of(candidate),
     }
-
-
-def _change(memory_id: str, candidate: MemoryCandidate) -> dict[str, object]:
-    explicit: dict[str, object] = {"explicit": True} if candidate.explicit else {}
-    return {"memory_id": memory_id, "content": candidate.content, **explicit, "evidence": _evidence(candidate)}
-
-
-def _evidence(candidate: MemoryCandidate) -> dict[str, object]:
-    return {"index": candidate.indices[0], "quote": candidate.quote}

@@ -42,6 +42,12 @@ _IT_IS_NOT = re.compile(
     re.IGNORECASE,
 )
 """The same in two clauses: "It's not Bruges, it's Ostend." """
+_WHOSE = re.compile(
+    rf"{_OPENING}(?P<who>he|she)(?:['’]s not| is not| isn['’]t| was not| wasn['’]t) (?P<was>[\w-]+['’]s)(?: [\w-]+)+"
+    rf"\s*[,;.–—]\s*(?:but )?(?:he|she)(?:['’]s| is| was) (?P<now>[\w-]+['’]s)\s*[.!]*",
+    re.IGNORECASE,
+)
+"""Whose relative somebody is: "She isn't Nora's godmother, she's Lise's." """
 _NAMED_ONLY = re.compile(
     rf"{_OPENING}(?:(?:(?:it|that|this|they|he|she|I)(?:['’](?:s|re|m)|\s+(?:is|was|are|were|am|should be|meant|mean))"
     rf"|make (?:it|that))\s+(?:(?:called|named)\s+)?{_ARTICLE}|the\s+|(?=[\w'’-]+$))(?P<now>{_FEW})",
@@ -95,12 +101,13 @@ def corrections_in(said: str) -> Iterator[Correction]:
     if only is not None:
         yield Correction(only[0], only["was"])
         return
-    if (both := _IT_IS_NOT.fullmatch(said.strip())) is not None:
+    if (both := _IT_IS_NOT.fullmatch(said.strip()) or _WHOSE.fullmatch(said.strip())) is not None:
         yield Correction(both[0], both["was"], f"it's not {both['was']}, it's {both['now']}")
         return
     for sentence in _SENTENCE.findall(said) if puts_right(said) else ():
         found = _INSTEAD.fullmatch(sentence.strip())
-        if found is not None and (found["apart"] or _NAMED_ONLY.fullmatch(found["body"])):
+        opens = found is not None and re.fullmatch(_OPENING, found["body"], re.IGNORECASE)  # "No, not the pipe."
+        if found is not None and not opens and (found["apart"] or _NAMED_ONLY.fullmatch(found["body"])):
             yield Correction(sentence.strip(), found["was"])
 
 

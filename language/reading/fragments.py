@@ -29,6 +29,8 @@ _SAME: Mapping[str, Collection[str]] = {"He": {"him"}, "She": {"her"}}
 """Pronouns that don't mean the subject as objects."""
 PASSIVE_VERBS = listed("bury call name marry diagnose adopt educate base divorce widow raise promote section fire")
 """Verbs whose participle without a subject is passive: "diagnosed in 2012"."""
+_LASTING = listed("retired married divorced separated widowed engaged")
+"""Participles that tell a state with "since": "Retired since 2025" is no "I retired since 2025"."""
 _BASE_VERBS = listed("want love like hate prefer dislike live work need play speak eat drink have study collect")
 """Those whose base form at the start is more often a note about oneself than an order."""
 _UNCLEAR = listed("it that this these those them you your him")
@@ -127,8 +129,11 @@ def _verb_between(  # noqa: PLR0911
     own = subject == "I"
     is_person = root.tag == "NN" and is_kind_of(root.low, "person")
     be = "was " if past and not own else "am " if own else "is "
+    have = "have " if own else "had " if past else "has "
     if first.low == "been":
-        return "have " if own else "had " if past else "has "
+        return have
+    if first.low in _LASTING and any(each.low == "since" for each in plain[plain.index(first) + 1 :][:1]):
+        return f"{have}been "
     if first.pos in {"VERB", "AUX"}:
         same = _SAME.get(subject, ())
         if not is_word(first.lemma) or any(each.low in same and _is_object(parsed, each) for each in plain):

@@ -46,6 +46,21 @@ MANNERS = (
     (_THANKS, gettext_noop("You're welcome.")),
     (_LEAVES, gettext_noop("Goodbye.")),
 )
+_COMPLAINS = regex.compile(
+    r"^\W*(?:(?:no|nope|sorry|but|well|hey|um+|oh|hm+|wait|and|so|hello|excuse me|i think)\b\W*)*(?:"
+    r"(?:you|that|this|it)(?:['’](?:s|ve|re)| is| was| have| are)? (?:(?:all|just|totally|completely|so|still|quite) )*"
+    r"(?:wrong|incorrect|false|mistaken|nonsense|rubbish|a mistake|an error)"
+    r"|you(?:['’]ve| have)? (?:(?:still|just) )?(?:got|get|misunderst\w+|mixed|made|remember(?:ed)?)\b[^,;.]*"
+    r"\b(?:wrong|incorrectly|misunderst\w+|up|mistake|error)|you misunderst\w+(?: me| that| this)*"
+    r"|(?:that|this|it)(?:['’]s| is| was)(?: not|n['’]t) (?:(?:at all|quite|really|exactly|even) )?"
+    r"(?:right|true|correct|so|what I (?:said|meant|told you))"
+    r"|I (?:never|did not|didn['’]t) (?:say|said|tell you|told you|mean) (?:that|this|it|so)"
+    r"|you (?:never|don['’]t|do not|didn['’]t|did not|aren['’]t|are not)(?: ever| even)? "
+    r"(?:listen(?:ing)?|understand|get it|pay(?:ing)? attention)(?: to me| me| this| that)*"
+    r"|wrong|incorrect|not (?:true|right|correct)|nonsense|rubbish)"
+    r"(?: (?:at all|again|though|now|actually|I think|sorry|you know))*\W*$",
+    regex.IGNORECASE,
+)
 HOW = regex.compile(
     r"\bhow (?:old|long|many|much|often|far|tall|big|high|heavy)\b|(?:\bwhat |\bthe |\bmy |['’]s )age\b(?! \p{L}+s\b)",
     regex.IGNORECASE,
@@ -145,9 +160,14 @@ def asked_of_talk(question: str) -> str | None:
     return None if found is None else found["when"].strip().lower()
 
 
+def complains(text: str) -> bool:
+    """Whether a message only says that the assistant is wrong, and not what is right."""
+    return _COMPLAINS.search(text.strip()) is not None
+
+
 def tells_something(text: str) -> bool:
-    """Whether a message states something to remember: no question, greeting or thanks, and over two words."""
-    manners = any(says.search(text) for says, _ in MANNERS)
+    """Whether a message states something to remember: no question, complaint or thanks, and over two words."""
+    manners = complains(text) or any(says.search(text) for says, _ in MANNERS)
     return len(spelt(text.replace("[withheld]", ""))) > 2 and not manners and not is_question(text)
 
 

@@ -7,19 +7,17 @@ remembered at once and confirmed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 
 import regex
-from django.conf import settings
 from django.conf.locale import LANG_INFO
 from django.utils import translation
-from django.utils.translation import get_language, gettext_noop
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from language.base import ReplyRequest, Source
-from language.gates import KINDS
 from language.heard import Heard
 from language.reading.answering import NAME, TIME, Fit, matching_sources, up_to_date, with_name
+from language.reading.asked import find_asked
 from language.reading.foreign import is_foreign
 from language.reading.lexicon import is_word
 from language.reading.parse import parse
@@ -30,106 +28,57 @@ from language.reading.questions import (
     WANTS_TO_BE_ASKED,
     asked_of_talk,
     asks_for_work,
+    complains,
     is_question,
     spelt,
+)
+from language.reading.refusals.wording import says_no, says_yes
+from language.reading.second_tries import refutes
+from language.reading.stock import (
+    CANNOT,
+    DECIDED,
+    ERASE_ALL,
+    FOUND,
+    GONE_ALONG,
+    ITSELF,
+    KEPT,
+    KEPT_SEVERAL,
+    LAST_TOLD,
+    MORE,
+    MORE_FACTS,
+    NEAREST,
+    NO_MODEL,
+    NO_SECRETS,
+    NOT_ENGLISH,
+    NOT_KEPT,
+    NOT_READ,
+    NOTED,
+    NOTHING_FOUND,
+    NOTHING_OF_YOURS,
+    NOTHING_TO_FORGET,
+    PRIVATE,
+    QUESTIONS,
+    READ,
+    REMEMBER_ALL,
+    REST_NOT_KEPT,
+    SOME_WAITS,
+    SWITCHED_OFF,
+    TALKED,
+    TELL_ANYTHING,
+    TOLD_SEVERAL,
+    UPDATED,
+    WHAT_IS_WRONG,
+    WHICH_ONE,
+    in_each_language,
+    stock,
 )
 from language.reading.words import ENGLISH, KIN, KIN_PLURALS, PETS, listed
 from language.shown import quoted
 
-NO_MODEL = gettext_noop("No language model is configured here, so I only tell what I remember.")
-ITSELF = gettext_noop("Ask me about somebody or something that you have told me.")
-TELL_ANYTHING = gettext_noop("Tell me whatever you want me to know another time.")
-NOTHING_FOUND = gettext_noop("I remember nothing about that yet.")
-NOTHING_OF_YOURS = gettext_noop("I remember nothing of that about you. Of others I remember:")
-READ = gettext_noop("I see, thank you.")
-CANNOT = gettext_noop("I can't do that: without a language model I only tell what you have told me.")
-PRIVATE = gettext_noop("This talk is private, so I keep nothing of it and recall nothing.")
-SWITCHED_OFF = gettext_noop("Your memory is switched off, so I keep nothing and recall nothing.")
-NO_SECRETS = gettext_noop(
-    "I remember no %(kind)s: what I remember stands in what every assistant of yours reads. It is left in this talk "
-    "only, where you can withhold it."
-)
-TALKED = gettext_noop("You said:")
-NOT_ENGLISH = gettext_noop(
-    "Without a language model I understand English only. What is to be kept you can add to your memories yourself."
-)
-NOT_KEPT = gettext_noop("All right, I keep nothing of that.")
-GONE_ALONG = gettext_noop(
-    "What else I had learned from the same sentence went with it. Under Put away you can bring it back."
-)
-REST_NOT_KEPT = gettext_noop("The rest I don't keep.")
-DECIDED = {
-    "holds": gettext_noop("Good, I keep that: %(statements)s"),
-    "away": gettext_noop("I have put that away: %(statements)s"),
-    "undone": gettext_noop("Undone. Now I have again: %(statements)s"),
-    "nothing": gettext_noop(
-        "In this talk I find no change to undo. All changes are listed under Timeline, where each can be undone."
-    ),
-}
-SOME_WAITS = gettext_noop("Some of it is for you to decide, and waits under Review.")
-NOTHING_TO_FORGET = gettext_noop(
-    "I found nothing like that to forget. Say it in the words that you used, or look for it in your memories and "
-    "conversations and choose “Don’t keep” there."
-)
-ERASE_ALL = gettext_noop("All that is remembered about you can be erased at once, under Your data.")
-WHICH_ONE = gettext_noop("I have more than one answer to this. Which one holds? You can tell me to forget the other.")
-FOUND = gettext_noop("This is what I remember:")
-NEAREST = gettext_noop("I remember nothing that answers this. The nearest is:")
-MORE = gettext_noop("That is not all: the rest is under Memories, or ask me about something of it.")
-MORE_FACTS = gettext_noop("That is not all: the rest is under Facts, or ask me about something of it.")
 _OPENINGS: Mapping[Fit, str] = {"answers": FOUND, "nearest": NEAREST, "others": NOTHING_OF_YOURS}
 _MOST_WORDS_OF_NOTHING = 3
-QUESTIONS = {
-    "preferred_name": gettext_noop("What shall I call you? (“Call me …”)"),
-    "city": gettext_noop("Where do you live? (“I live in …”)"),
-    "person": gettext_noop("Who is close to you? (“My sister is called …”)"),
-    "interests": gettext_noop("What do you like to do? (“I like …”)"),
-}
-"""Questions to the person about unknown fields or categories, with an example of an answer that can be read."""
-STOCK = (
-    NO_MODEL,
-    ITSELF,
-    TELL_ANYTHING,
-    NOTHING_FOUND,
-    NOTHING_OF_YOURS,
-    READ,
-    CANNOT,
-    PRIVATE,
-    SWITCHED_OFF,
-    NOT_KEPT,
-    GONE_ALONG,
-    REST_NOT_KEPT,
-    DECIDED["nothing"],
-    SOME_WAITS,
-    NOTHING_TO_FORGET,
-    ERASE_ALL,
-    FOUND,
-    NEAREST,
-    TALKED,
-    NOT_ENGLISH,
-    WHICH_ONE,
-    MORE,
-    MORE_FACTS,
-    *QUESTIONS.values(),
-)
-
-
-@lru_cache
-def stock() -> frozenset[str]:
-    """The fixed sentences in each language; they reveal nothing about anybody."""
-    fixed = frozenset(text for each in STOCK for text in _in_each_language(each))
-    return fixed.union(*(_in_each_language(NO_SECRETS, kind) for kind in KINDS))
-
-
-@lru_cache
-def _in_each_language(text: str, kind: str = "") -> frozenset[str]:
-    found = {text % {"kind": kind} if kind else text}
-    for language, _name in settings.LANGUAGES:
-        with translation.override(language):
-            found.add(_(text) % {"kind": _(kind)} if kind else _(text))
-    return frozenset(found)
-
-
+_MOST_IN_A_SENTENCE = 3
+"""More statements than this are listed by number."""
 _NO_NAMES = listed(
     "You Your The A An It There Every Each Most On In At Since Until Before After During Last Next This Once Twice"
 )
@@ -157,13 +106,13 @@ def _replied(request: ReplyRequest) -> tuple[list[str], bool]:
     if heard.decided:
         return [*parts, _(DECIDED[heard.decided]) % {"statements": " ".join(heard.noted)}], False
     if heard.in_part and (kept := _confirmations(heard)):
-        return [*parts, " ".join([*kept, _(REST_NOT_KEPT)])], False
+        return [*parts, _joined([*kept, _(REST_NOT_KEPT)])], False
     if heard.refused:
         notes = ((GONE_ALONG, heard.along), (SOME_WAITS, heard.awaits), (ERASE_ALL, heard.of_all))
         also = [text for text, holds in notes if holds]
         told = [NOTHING_TO_FORGET if heard.not_found else NOT_KEPT, *also]
         open_ones = [_asking(heard)] if heard.new else []
-        return [*parts, " ".join([*map(_, told), *open_ones])], False
+        return [*parts, _joined([*map(_, told), *open_ones])], False
     if request.closed:
         return [*parts, _without_memory(request)], False
     keeps = _confirmations(heard)
@@ -175,9 +124,10 @@ def _replied(request: ReplyRequest) -> tuple[list[str], bool]:
         parts += ["\n\n"] if heard.new else []
     secret = _(NO_SECRETS) % {"kind": _(heard.secret)} if heard.secret and not is_question(request.question) else ""
     if keeps:
-        parts.append(" ".join(filter(None, [*keeps, secret])))
+        asks = bool(heard.new)
+        parts.append(_joined([*keeps, secret, *([_asking(heard)] if asks else [])]))
     elif heard.new:
-        parts.append(" ".join(filter(None, [secret, _asking(heard)])))
+        parts.append(_joined([secret, _asking(heard)]))
         asks = True
     elif secret:
         parts.append(secret)
@@ -186,8 +136,21 @@ def _replied(request: ReplyRequest) -> tuple[list[str], bool]:
     return parts, asks
 
 
+def _joined(parts: Iterable[str]) -> str:
+    """The parts of an answer that there are; each on its own line where one is a list."""
+    there = [each for each in parts if each]
+    return ("\n" if any("\n" in each for each in there) else " ").join(there)
+
+
 def _asking(heard: Heard) -> str:
+    if len(heard.new) > _MOST_IN_A_SENTENCE:
+        return "\n".join([_(TOLD_SEVERAL), *_numbered(heard.new), _(REMEMBER_ALL)])
     return _("Shall I remember %(that)s?") % {"that": _as_that_clauses(heard.new)}
+
+
+def _numbered(statements: Sequence[str]) -> list[str]:
+    """A line for each statement, as ``language.reading.refusals`` reads them."""
+    return [f"{number}) {each}" for number, each in enumerate(statements, start=1)]
 
 
 def _without_memory(request: ReplyRequest) -> str:
@@ -206,10 +169,24 @@ def _acknowledged(request: ReplyRequest) -> str:
     manners = next((_(answer) for says, answer in MANNERS if says.search(request.question)), "")
     if manners and not GREETS.search(request.question):
         return manners
+    if complains(request.question) or refutes(request.question):
+        return "\n".join(filter(None, [_(WHAT_IS_WRONG), *_last_told(request)]))
+    if find_asked(request.question) is not None:
+        return _(NOT_READ)
     about = _question_about_name(request)
-    if not about and len(request.question.split()) <= _MOST_WORDS_OF_NOTHING:
+    is_answer = says_yes(request.question) or says_no(request.question)
+    if not (about or is_answer) and len(request.question.split()) <= _MOST_WORDS_OF_NOTHING:
         about = _next_profile_question(request)
     return " ".join(filter(None, [manners, about])) or _(READ)
+
+
+def _last_told(request: ReplyRequest) -> list[str]:
+    """The statements of the assistant's previous message as lines, after what introduces them."""
+    said = [str(each.get("content")) for each in request.messages if each.get("role") == "assistant"]
+    for fixed in stock():
+        said = [each.replace(fixed, "") for each in said[-1:]]
+    lines = [line.strip().removeprefix("- ") for each in said for line in each.splitlines() if line.strip()]
+    return [_(LAST_TOLD), *(f"- {line}" for line in lines)] if lines else []
 
 
 def _next_profile_question(request: ReplyRequest) -> str:
@@ -223,24 +200,23 @@ def _next_profile_question(request: ReplyRequest) -> str:
 
 def _was_said(text: str, said: Iterable[str]) -> bool:
     """Whether one of the fixed sentences was already said, in any language."""
-    return any(each in one for one in said for each in _in_each_language(text))
+    return any(each in one for one in said for each in in_each_language(text))
 
 
 def _confirmations(heard: Heard) -> list[str]:
     """Confirmations of what is remembered without asking: requests, agreed statements and corrections."""
-    kept = [
-        _("Updated: %(now)s Until now I had: %(before)s") % {"now": now, "before": before}
-        for before, now in heard.changed
-    ]
+    kept = [_(UPDATED) % {"now": now, "before": before} for before, now in heard.changed]
     if heard.waiting:
         kept.append(_("This waits until you approve it: %(statements)s") % {"statements": " ".join(heard.waiting)})
-    if noted := (*heard.noted, *(heard.new if heard.noted or heard.changed else ())):
-        kept.append(_("I will remember %(that)s.") % {"that": _as_that_clauses(noted)})
+    if heard.noted:
+        that = _as_that_clauses(heard.noted)
+        several = "\n".join([_(KEPT_SEVERAL), *_numbered(heard.noted)])
+        kept.append(several if len(heard.noted) > _MOST_IN_A_SENTENCE else _(KEPT) % {"that": that})
     elif heard.agreed and not (kept or heard.refused or heard.doubted):
         kept.append(_(READ))
-    if heard.told and (kept or not heard.new):
-        kept.append(_("Noted: %(statements)s") % {"statements": " ".join(heard.told)})
-    if heard.doubted and (kept or not heard.new):  # Last, so that a yes or a no answers this, and one thing at a time.
+    if heard.told:
+        kept.append(_(NOTED) % {"statements": " ".join(heard.told)})
+    if heard.doubted and not heard.new:  # Last, so that a yes or a no answers this, and one thing at a time.
         kept.append(_("This waits for your answer: %(was)s Does it still hold?") % {"was": " ".join(heard.doubted)})
     return kept
 

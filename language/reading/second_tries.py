@@ -39,7 +39,7 @@ _OPENED = re.compile(
     rf"{_ALSO}(?:{_MARK}[\s,:!.…–—-]*{_ALSO})+(?P<rest>\S.*?){_MARKED_LAST}?[\s.!]*"
     rf"|{_ALSO}(?P<meant>I meant\b.*?)[\s.!]*"
     rf"|{_ALSO}no[\s,.!:–—-]+(?P<denied>(?:(?:it|that)(?:['’]s| is| was) )?(?:(?:{_PREPOSITIONS}) )?"
-    rf"(?:(?-i:[A-Z])[\w'’-]+|\d[\d:.]*|{'|'.join(NUMERALS)}))"
+    rf"(?:(?-i:[A-Z])[\w'’-]+|\d[\d:.]*|{'|'.join(NUMERALS)})|(?:he|she|it|they)(?:['’]\w+)? [^,;.!]+)"
     r"(?:[\s.,!;–—-]+(?:i was |i['’]m )?(?:(?:just|only) )?(?:joking|kidding))?[\s.!]*"
     rf"|(?P<before>.+?){_MARKED_LAST}[\s.!]*",
     re.IGNORECASE,
@@ -68,6 +68,7 @@ _SPELT = re.compile(r",? with (?:an? )?(?:capital |double |silent )?[a-z]['’]?
 """How a name is spelt: "Bobby with a y"."""
 _CALLED = re.compile(r"\b(?:called|named|name is) (?P<was>[^\W\d_][\w'’-]*(?: [A-Z][\w'’-]*)*)")
 _OF_THEM = re.compile(r"(?P<who>he|she|it|they)(?P<short>['’](?:s|re))?(?= )", re.IGNORECASE)
+_NOW = re.compile(r"(?: (?:now|actually|really|these days|by the way))+$", re.IGNORECASE)
 _HAS = re.compile(r"\s(?:got|had|been)\b")
 _GENDER = {"he": "m", "she": "f"}
 _KINDS = {"PROPN": "name", "NOUN": "name", "NUM": "number", "ADJ": "quality"}
@@ -109,13 +110,18 @@ class SecondTry:
         """The clause with the statement's subject for its pronoun, if that takes the statement's place."""
         told, parsed = _OF_THEM.match(self.rest), parse(statement, names=False)
         subject = _subject(parsed) if parsed is not None else None
-        if told is None or parsed is None or subject is None or not _agree(told["who"], subject):
+        if parsed is None or subject is None or not (told is None or _agree(told["who"], subject)):
             return None
-        words, clause = parsed.subtree(subject), self.rest[told.end() :]
-        if told["short"]:
+        if told is None and (subject.pos != "PROPN" or not self.rest.startswith(f"{subject.text} ")):
+            return None
+        words = parsed.subtree(subject)
+        clause = _NOW.sub("", self.rest[told.end() if told else len(subject.text) :])
+        if told is not None and told["short"]:
             helper = "are" if told["short"].endswith("re") else "has" if _HAS.match(clause) else "is"
             clause = f" {helper}{clause}"
         content = f"{statement[words[0].start : words[-1].end]}{clause}."
+        if (right := _with_number(parsed, content)) is not None:
+            return right
         verdict = compare(Saying(statement), Saying(content, self.said))
         is_other = verdict in {"replaces", "contradicts"} or (self.refutes and _have_same_verb(parsed, content))
         return content if is_other and _differ_in_value(parsed, content) else None
@@ -156,6 +162,11 @@ def has_correction(said: str) -> bool:
     return second_try(said) is not None or any(corrections_in(said))
 
 
+def refutes(said: str) -> bool:
+    """Whether a message says that something was wrong, whatever it is."""
+    return _REFUTED.match(said.strip()) is not None
+
+
 def second_try(said: str) -> SecondTry | None:
     """Return what a message says again after a word of correction; None if it is anything else.
 
@@ -172,9 +183,8 @@ def second_try(said: str) -> SecondTry | None:
     found = _OPENED.fullmatch(_INSIDE.sub(r"actually, \g<who> ", " ".join(each.text for each in sentences).strip()))
     if found is None:
         return None
-    refutes = _REFUTED.match(said.strip()) is not None
     rest = found["rest"] or found["meant"] or found["denied"] or found["before"]
-    return SecondTry(said, _SPELT.sub("", rest.strip()), denies=found["denied"] is not None, refutes=refutes)
+    return SecondTry(said, _SPELT.sub("", rest.strip()), denies=found["denied"] is not None, refutes=refutes(said))
 
 
 def answers_a_question(messages: Sequence[Utterance], message: Utterance) -> bool:
@@ -266,6 +276,16 @@ def _have_same_verb(old: Parsed, content: str) -> bool:
     new = parse(content, names=False)
     roots = [each.root.lemma for each in (old, new) if each is not None and each.root is not None]
     return len(roots) > 1 and roots[0] == roots[1]
+
+
+def _with_number(old: Parsed, content: str) -> str | None:
+    """A statement with the only number of a sentence that says its beginning otherwise: "died in 1998"."""
+    new = parse(content, names=False)
+    one, other = ([word for word in each.words if word.pos != "PUNCT"] if each else [] for each in (old, new))
+    differ = [pair for pair in zip(one, other, strict=False) if pair[0].low != pair[1].low]
+    if len(differ) != 1 or len(other) > len(one) or {word.pos for word in differ[0]} != {"NUM"}:
+        return None
+    return f"{old.text[: differ[0][0].start]}{differ[0][1].text}{old.text[differ[0][0].end :]}"
 
 
 def _differ_in_value(old: Parsed, content: str) -> bool:

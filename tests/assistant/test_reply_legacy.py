@@ -70,16 +70,16 @@ def test_what_is_noted_is_a_fact_once_its_message_was_read_and_once_only(api, ow
     assert "Giusto" not in text_of(say(api(owner), conversation, "Where did he sing?"))
 
 
-@pytest.mark.parametrize(
-    ("said", "again"),
-    [
-        ("Her husband Bruno died in the war.", "Actually Bruno didn't die in the war, he emigrated to Argentina."),
-        ("She was born in Trieste in 1931.", "She was born in 1929, not 1931."),
-        ("She was born in Trieste in 1931.", "1929, not 1931."),
-    ],
-)
-def test_what_was_corrected_later_in_the_talk_is_linked_to_what_contradicts_it(api, owner, talk, settings, said, again):
+@pytest.mark.parametrize("again", ["She was born in 1929, not 1931.", "1929, not 1931."])
+def test_what_was_corrected_later_in_the_talk_is_reworded(api, owner, talk, again):
+    _conversation, facts = heard(api, owner, talk, "Rosa", "She was born in Trieste in 1931.", "She liked cats.", again)
+    assert set(facts.values_list("content", flat=True)) == {"Rosa was born in Trieste in 1929.", "Rosa liked cats."}
+
+
+def test_what_was_denied_later_in_the_talk_is_linked_to_what_contradicts_it(api, owner, talk, settings):
     settings.KEEPSAKE_EMBEDDER = "bundled"
+    said = "Her husband Bruno died in the war."
+    again = "Actually Bruno didn't die in the war, he emigrated to Argentina."
     _conversation, facts = heard(api, owner, talk, "Rosa", said, "She liked cats.", again)
     contradicted = FactLink.objects.filter(kind="contradicts", to_fact=facts[0])
     assert contradicted.exists(), list(facts.values_list("content", flat=True))

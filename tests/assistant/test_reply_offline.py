@@ -443,7 +443,7 @@ class TestWhatItAnswers:
 
     def test_what_is_said_with_what_it_noted(self):
         told = answer("x", noted=("You live in Porto.",), new=("Alec is your boss.",))
-        assert told == "I will remember that you live in Porto and that Alec is your boss."
+        assert told == "I will remember that you live in Porto. Shall I remember that Alec is your boss?"
         assert answer("x", told=("Henry was a watchmaker.",)) == "Noted: Henry was a watchmaker."
 
     def test_a_question_with_something_new_with_both(self):

@@ -47,7 +47,7 @@ from journal.steps import watch_revisions
 from journal.undo import undo
 from language.backends import get_embedder
 from language.base import ModelUnavailable
-from language.reading import replying
+from language.reading import stock
 from memories import queries
 from memories.actions import (
     memories_decide,
@@ -137,7 +137,7 @@ def test_what_is_declined_takes_also_what_was_said_of_what_was_learned_from_it(o
     assert record(conversation) == [MARK, f"{MARK} {MARK}"]
 
 
-@pytest.mark.parametrize("stock", replying.STOCK)
+@pytest.mark.parametrize("stock", stock.STOCK)
 def test_what_the_assistant_says_to_everybody_gives_nothing_away(owner, stock):
     sister = "My sister is called Ilse, and I like to live alone, remember that."
     conversation = say(owner, sister, stock)

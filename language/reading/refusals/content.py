@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+
+from language.reading.sentences import Sentence
 from language.reading.words import listed
 
 from ..parse import Parsed, Word, parse
@@ -70,3 +74,11 @@ def object_to_forget(text: str) -> frozenset[str]:
 _KEEPS_QUIET = listed(
     "keep leave forget skip omit hush shush unhear unsee unsay spare bury burn scratch scrap lose take disregard ignore"
 )
+
+
+def means_part(inside: Iterable[Sentence]) -> bool:
+    """Whether a request names a part of what was said: "that's one for the pub, not for your archive"."""
+    return any(_PART.search(each.text) for each in inside)
+
+
+_PART = re.compile(r"\b(?:bit|part|one|last)\b", re.IGNORECASE)

@@ -16,11 +16,11 @@ from language.reading.sentences import Sentence, split_sentences
 
 from ..parse import parse
 from .answers import LEAST_THAT_DECLINES, SURELY_KEEPS, score
-from .content import is_fragment, is_order, object_to_forget, refers_back, says_something
+from .content import is_fragment, is_order, means_part, object_to_forget, refers_back, says_something
 from .corrected import corrects_asked
 from .judged import declines
 from .naming import DENIES
-from .parts import asked_statements, choose, passages_about, told_beside_only
+from .parts import asked_beside_changes, asked_statements, choose, passages_about, told_beside_only
 from .questions import (
     answers_another,
     asking_sentences,
@@ -124,11 +124,13 @@ class _RefusalResolver:
         if going is None or (len(asked) < 2 and any(kept <= lemmas(each) for each in going)):
             return None
         place = near[0][0]
-        own = [(self.last_index, each) for each in choice.naming]
-        asking = [(self.last_index - 1, each) for each in asking_sentences(question or "")]
-        agreed = place if choice.kept and self.turns[place].is_held else None
-        passages = [*((place, each) for each in going), *own, *asking]
-        return Refusal(tuple(passages), answers_question=True, is_part=True, agreed=agreed)
+        return self._refused_part(place, going, choice.naming, agreed=bool(choice.kept))
+
+    def _refused_part(self, place: int, going: Sequence[str], own: Sequence[str], *, agreed: bool) -> Refusal:
+        asking = ((self.last_index - 1, each) for each in asking_sentences(self.question or "", announced=False))
+        rest = place if agreed and self.turns[place].is_held else None
+        passages = [*((place, each) for each in going), *((self.last_index, each) for each in own), *asking]
+        return Refusal(tuple(passages), answers_question=True, is_part=True, agreed=rest)
 
     def is_unrelated(self, act: RefusalRequest) -> bool:
         """Whether a judged request is about something else: "please fail now", "abort the build".
@@ -167,9 +169,9 @@ class _RefusalResolver:
             if self.question is not None and refers_back(own[0].text):
                 passages += self._previous_sentences()
             elif all(is_fragment(each.text) for each in own):
-                passages += self._previous_sentences(last_only=not act.is_learned or _means_part(inside))
+                passages += self._previous_sentences(last_only=not act.is_learned or means_part(inside))
             return Refusal(tuple(passages))
-        part = act.is_learned and _means_part(inside)
+        part = act.is_learned and means_part(inside)
         previous = self._previous_sentences(last_only=act.refers_to_last or part)
         return Refusal(
             tuple(previous or [(self.last_index, each.text) for each in inside if self._latest_told()]),
@@ -226,6 +228,9 @@ class _RefusalResolver:
         parsed = parse(question)
         words = frozenset(content_words(parsed.words)) if parsed is not None else frozenset()
         held = self.turns[near[0][0]].is_held
+        since = [turn.content for turn in self.turns[near[0][0] : self.last_index] if turn.role != "user"]
+        if (beside := asked_beside_changes(question, [text for _, text in near], since)) is not None:
+            return self._refused_part(near[0][0], beside, (), agreed=True)
         chosen = [] if held else [passage for passage, share in shares_of(words, near).items() if share > 0]
         return Refusal(tuple(chosen or near), answers_question=True)
 
@@ -233,7 +238,8 @@ class _RefusalResolver:
         """Whether an answer to the question whether to keep something is a no."""
         if lets_keep(question, said) or answers_another(question, said) or corrects_asked(question, said):
             return False
-        if asks_to_keep(question) and asks_last(question) and changes_topic(after_opening_no(said), question):
+        is_no = (says_no(said) and len(said.split()) < 3) or changes_topic(after_opening_no(said), question)
+        if is_no and asks_to_keep(question) and asks_last(question):
             return True
         if self._is_announced and question.rstrip().endswith("?"):
             return False  # "Noted. Anything else?" "No, that's all."
@@ -375,11 +381,6 @@ class _RefusalResolver:
         return not says_something(sentence.text) or _REACTS.match(sentence.text.replace("’", "'")) is not None
 
 
-def _means_part(inside: Iterable[Sentence]) -> bool:
-    """Whether a request names a part of what was said: "that's one for the pub, not for your archive"."""
-    return any(_PART.search(each.text) for each in inside)
-
-
 _OF_WORDS = re.compile(
     r"\b(?:it|that|these|those|them|he|him|she|her|they|what|which|here|this(?! (?:time|once|moment)\b)|\w+thing|"
     r"things?|parts?|bits?|stor(?:y|ies)|stuff|matter|business|words?|sentences?|remarks?|pieces?|facts?|notes?|"
@@ -395,6 +396,5 @@ _REACTS = re.compile(
     re.IGNORECASE,
 )
 """Comments on what was said: "She'd be mortified"."""
-_PART = re.compile(r"\b(?:bit|part|one|last)\b", re.IGNORECASE)
 _ANNOUNCES = re.compile(r"\b(?:something|one thing|a secret|a thing)\b", re.IGNORECASE)
 _OWN_THING = re.compile(r"(?:my|our|his|her|their|where|what|who) ", re.IGNORECASE)

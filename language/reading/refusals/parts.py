@@ -10,6 +10,7 @@ from language.reading.sentences import split_sentences
 from language.reading.words import listed
 
 from ..parse import parse
+from ..stock import confirms
 from .subjects import content_words, lemmas
 from .wording import KEEPS_ONLY, LONGEST_ANSWER, any_case
 
@@ -43,6 +44,7 @@ class _Phrase:
 
 
 _ASKED = any_case(r"\b(?:remember|note|keep|save|store|record|mind)(?: down| in mind)? that (?P<what>.+)\?\s*$")
+_NUMBERED = re.compile(r"^(?P<number>\d{1,2})\) (?P<what>.+?)[.!]?$", re.MULTILINE)
 _NEXT = re.compile(r",?(?: and)? that ")
 _EXCEPT = any_case(
     r",? ?\b(?:(?:all|every|both)\b(?P<of>[^,.;]*?) (?:but(?! not\b)|except(?: for)?|apart from|other than"
@@ -68,16 +70,17 @@ _KEPT_ALONE = any_case(
 )
 _ALL = any_case(r"\b(?:all|everything|both|each|every one)\b(?! else)")
 _REST = any_case(r"\b(?:rest|others?|remaining|remainder|else)\b")
-_ORDINALS = {
-    word: place
-    for place, words in enumerate(("first 1st", "second 2nd", "third 3rd", "fourth 4th", "fifth 5th"))
-    for word in words.split()
+_PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+_ORDINALS = {word: place for place, word in enumerate(_PLACES)} | {
+    word: place for place, word in enumerate(("1st", "2nd", "3rd", *(f"{place}th" for place in range(4, 11))))
 }
 _COUNTS = {"two": 2, "2": 2, "three": 3, "3": 3, "four": 4, "4": 4}
 _RANGE = any_case(rf"\b(?P<end>first|last) (?P<count>{'|'.join(_COUNTS)})\b")
+_NUMBER = any_case(r"\b(?:no\. ?|number |#)?(?P<number>[1-9]|10)\b(?![\d:.]?\d)")
 _POINTER = any_case(rf"\b(?:{'|'.join(_ORDINALS)}|last|former|latter)\b")
 POINTS = listed(
-    "first second third fourth fifth last former latter two three four rest other remainder remaining else both all "
+    "first second third fourth fifth sixth seventh eighth ninth tenth last former latter two three four rest other "
+    "remainder remaining else both all "
     "each everything only just keep leave drop skip fine good right ok okay alright sure note store delete remove "
     "rather want kept saved please no yes yeah private confidential"
 )
@@ -85,9 +88,21 @@ POINTS = listed(
 _BREAK = re.compile(r"\s*[,;]\s*(?:(?:and|but|while|whereas)\s+)?|\s+(?:and|but|while|whereas)\s+|\s+[–—-]+\s+")
 
 
+def numbered_lines(text: str) -> list[str]:
+    """The lines of the last list of statements in the assistant's message: "1) You live in Porto."."""
+    lines: list[str] = []
+    for each in _NUMBERED.finditer(text):
+        lines = [*(lines if each["number"] != "1" else ()), each[0]]
+    return lines
+
+
 def asked_statements(question: str) -> list[str]:
     """The statements that the assistant asks about, as it words them: "… that you live in Porto and that …?"."""
-    asked = _ASKED.search(question.replace("’", "'").replace("\n", " "))
+    if lines := numbered_lines(question.replace("’", "'")):
+        return [_NUMBERED.sub(r"\g<what>", each) for each in lines]
+    asks = [each.text for each in split_sentences(question) if each.text.rstrip().endswith("?")][-1:]
+    told = (each.replace("’", "'").replace("\n", " ") for each in (*asks, question))
+    asked = next(filter(None, map(_ASKED.search, told)), None)
     return _NEXT.split(asked["what"]) if asked is not None else []
 
 
@@ -97,6 +112,8 @@ def choose(question: str, answer: str) -> Choice | None:
     said = _NOTHING_ELSE.sub(r"only \g<what>", answer.strip().replace("’", "'"))
     if not statements or "?" in said or len(said) > LONGEST_ANSWER:
         return None
+    if numbered_lines(question):
+        said = _NUMBER.sub(lambda found: _PLACES[int(found["number"]) - 1], said)
     words = [lemmas(each) for each in statements]
     parted = _EXCEPT.sub(lambda found: f"{'all, ' if found['of'] is not None else ', '}not", said)
     phrases, beside = [], []
@@ -267,6 +284,16 @@ def _states(sentence: str) -> bool:
     """Whether a sentence names something: "Hello there!" doesn't."""
     parsed = parse(sentence)
     return parsed is not None and any(word.pos in {"NOUN", "PROPN", "VERB"} for word in parsed.words)
+
+
+def asked_beside_changes(question: str, sentences: Sequence[str], answers: Sequence[str]) -> list[str] | None:
+    """The passages of a message that tell what the assistant asks about, where it has carried out the rest already.
+
+    ``answers``: what it said since the message. None where it only asks, or if they can't be told from the rest.
+    """
+    asked = asked_statements(question) if any(map(confirms, answers)) else []
+    told = [each.text for answer in answers for each in split_sentences(answer) if not each.text.endswith("?")]
+    return passages_about(sentences, (), asked, opens=told) if asked else None
 
 
 def passages_about(

@@ -9,10 +9,10 @@ from language.reading.sentences import own_words, split_sentences
 from language.reading.words import listed
 
 from ..parse import parse
-from ..replying import stock
+from ..stock import confirms, stock
 from .content import says_something
 from .judged import asks
-from .parts import POINTS, agrees_to_all
+from .parts import POINTS, agrees_to_all, numbered_lines
 from .requests import acts_in, flat
 from .subjects import lemmas
 from .wording import (
@@ -35,13 +35,16 @@ def may_answer(asked: str, said: str) -> bool:
 def asks_or_announces(said: str) -> bool:
     """Whether the assistant asks whether to keep something, or announces it."""
     text = without_recital(said).replace("’", "'")
+    if _WITHHELD in said and confirms(said) and not asks_to_keep(text):
+        return False  # Its question was answered by a no, and only what it confirms is left.
     return ASKING.search(text) is not None or asks_to_keep(text) or asks(text)
 
 
-def asking_sentences(said: str) -> list[str]:
-    """The sentences of the assistant's message that ask whether to keep something, or announce it."""
+def asking_sentences(said: str, *, announced: bool = True) -> list[str]:
+    """The sentences of the assistant's message that ask whether to keep something, or, if wanted, announce it."""
     told = without_recital(said) if asks_or_announces(said) else ""
-    return [each.text for each in split_sentences(told) if asks_or_announces(each.text)]
+    found = [each.text for each in split_sentences(told) if asks_or_announces(each.text)]
+    return [*numbered_lines(told), *(each for each in found if announced or each.rstrip().endswith("?"))]
 
 
 def without_recital(said: str) -> str:
@@ -95,6 +98,7 @@ def leaves_open(said: str) -> bool:
     return is_question(own) or bool(acts_in(flat(own))) or lemmas(own) <= POINTS or not says_something(own)
 
 
+_WITHHELD = "[withheld]"
 _SAME_SUBJECT = listed("he she it they that this")
 _ASKS_CONTENT = re.compile(
     r"(?:was|were|is|are|did|does|has|had)\b(?! (?:it|that|this) (?:ok|all right|fine))", re.IGNORECASE

@@ -229,6 +229,7 @@ _ONLY = (
     r"|only|merely) (?:for )?(?:here|now|today|once|"
     r"(?:this|the|that|one) \w+(?: \w+)?|this|in this \w+)|(?:it'?s|that'?s|this is|it is) (?:a )?(?:one[- ]off"
     r"|one time|temporary|for now|for today|once)"
+    r"|(?:it'?s|that'?s|this is|it is|that is) (?:just|only) (?:for (?:me|us|you)|between us)(?: alone| two)?"
     r"|just (?:this once|the once|here)|not (?:in general|always|for (?:ever|good|later|next time|the future)"
     r"|usually))"
 )
@@ -281,6 +282,7 @@ _ORDERS_KEEPING = any_case(
     r"|\bgood to have (?:it|that|this) noted\b|\bso yes\b|\byes,? please\b|\bby all means\b"
 )
 _PIECES = any_case(r"\s*(?:[,.;!?…–—:]+|\s-+\s)\s*")
+_BEFORE_BUT = any_case(rf"{_PIECES.pattern}|\s+(?=(?:but|though|except|only)\b)")
 _NO_PIECE = any_case(_NO)
 _ONLY_PIECE = any_case(_ONLY)
 _GOES_ON = any_case(r"(?:it|that|this|he|she|they)\b")
@@ -383,7 +385,7 @@ def takes_leave(text: str) -> bool:
 
 def begins_with_yes(text: str) -> bool:
     """Whether a message agrees before it says something else; "ok" and "please" open orders, too."""
-    opening = _PIECES.split(text.strip().replace("’", "'"))[0]
+    opening = _BEFORE_BUT.split(text.strip().replace("’", "'"))[0]
     return says_yes(opening) and opening.lower() not in _OPENS_ORDERS
 
 
