@@ -175,3 +175,8 @@ class TestFactsPutRight:
         tell("He was the third of seven children. He had four children.")
         assert tell("Do I have children?") == NOTHING_FOUND
         assert tell("Was he religious?") == NOTHING_FOUND
+
+
+def test_a_state_since_a_year_without_a_subject_is_told_rightly(tell):
+    """Reproduction: "that you retired since 2025"."""
+    assert tell("retired since 2025").endswith("Shall I remember that you have been retired since 2025?")
