@@ -3,7 +3,7 @@
 PYTHON ?= python3
 ARGS ?=
 .DEFAULT_GOAL := help
-.PHONY: help run test test-slow client-environments test-clients client npm-client schema lint format types migrations-check messages lock screens bench
+.PHONY: help run test test-slow client-environments test-clients client npm-client schema lint format types migrations-check messages lock screens bench tune
 # Compiled modules are kept, out of the sources' way and even where the environment would rather not: without them a
 # test run compiles everything anew in each of its processes.
 export PYTHONPYCACHEPREFIX ?= $(CURDIR)/var/pycache
@@ -33,6 +33,7 @@ help:
 	@echo "make messages          gather what people read into locale/, for its translations, and compile them"
 	@echo "make screens           take pictures of the pages on the demo's data, into var/screens and docs/screens"
 	@echo "make bench             measure beside peers and bare SQL, filled once and kept in var/bench (BENCH_SCALE=20000: less)"
+	@echo "make tune              tune the entailment network for a question of our own (ARGS='outdated --check')"
 	@echo "make lock              write both requirements files anew from pyproject.toml, and those of the peers"
 
 run:
@@ -120,6 +121,7 @@ lock:
 	@$(LOCK) pyproject.toml -o requirements.txt
 	@$(LOCK) --constraints requirements.txt --group dev pyproject.toml -o requirements-dev.txt
 	@$(LOCK) benchmarks/peers/requirements.in -o $(PEERS_LOCK)
+	@$(LOCK) benchmarks/tuning/requirements.in -o benchmarks/tuning/requirements.txt
 	@$(LOCK) --no-deps tests/assistant/small_model.in -o tests/assistant/small_model.txt
 	@for name in $(PYTHON_CLIENTS); do $(LOCK) tests/clients/$$name.in -o tests/clients/$$name.txt; done
 
@@ -133,3 +135,11 @@ bench:
 	@$(IN_VENV) -m uv venv --quiet --allow-existing --python $(IN_VENV) $(PEERS)
 	@$(IN_VENV) -m uv pip sync --quiet --require-hashes --python $(PEERS)/bin/python $(PEERS_LOCK)
 	@$(IN_VENV) -m benchmarks.peers --peers $(PEERS)/bin/python $(ARGS)
+
+# What tunes the network has an environment of its own, too: make tune ARGS='outdated --check'
+TUNING := $(CURDIR)/var/tuning
+tune:
+	@$(DEVELOPMENT)
+	@$(IN_VENV) -m uv venv --quiet --allow-existing --python $(IN_VENV) $(TUNING)
+	@$(IN_VENV) -m uv pip sync --quiet --require-hashes --python $(TUNING)/bin/python benchmarks/tuning/requirements.txt
+	@$(TUNING)/bin/python -m benchmarks.tuning.fit $(ARGS)

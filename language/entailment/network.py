@@ -8,17 +8,19 @@ longer ones into buckets.
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Mapping
+from typing import Any
 
 import numpy as np
 from onnx import TensorProto, helper
 
 from language.base import Vectors
-from language.entailment import CLASSES, TRAITS, WITHIN
+from language.entailment import CLASSES, LAYERS, SHARED, TRAITS
+from language.entailment.tuning import Tuning
 from language.entailment.weights import Weights
 from language.networks.graph import RUNTIME_DOMAIN, Graph
 
 MOST_TOKENS = 128
-_LAYERS = 12
 _HEADS = 6
 _SIZE = TRAITS // _HEADS
 _EPSILON = 1e-7
@@ -29,60 +31,95 @@ _SCALE = 1 / math.sqrt(3 * _SIZE)
 
 
 class Network:
-    """Computes the classes of a pair of texts from its tokens, in the caller's thread."""
+    """Computes the classes of a pair of texts from its tokens, in the caller's thread.
 
-    def __init__(self, weights: Weights) -> None:
-        self._session = _Encoder(weights).session(
+    Its first ``SHARED`` layers are computed once; the rest is there as it came, and as ``tunings`` change it by name.
+    """
+
+    def __init__(self, weights: Weights, tunings: Mapping[str, Tuning]) -> None:
+        distances = helper.make_tensor_value_info("distances", TensorProto.INT64, [_HEADS, "tokens", "tokens"])
+        words, begun = (_vectors_of_tokens(name) for name in ("words", "begun"))
+        beginning = _Encoder(weights)
+        beginning.begin()
+        self._beginning = beginning.session("beginning", [words, distances], [begun])
+        whole = _Encoder(weights)
+        whole.end()
+        self._whole = whole.session(
             "deberta-v3-nli",
-            [
-                helper.make_tensor_value_info("words", TensorProto.FLOAT, ["tokens", TRAITS]),
-                helper.make_tensor_value_info("distances", TensorProto.INT64, [_HEADS, "tokens", "tokens"]),
-            ],
-            [
-                helper.make_tensor_value_info("traits", TensorProto.FLOAT, [TRAITS]),
-                helper.make_tensor_value_info("classes", TensorProto.FLOAT, [CLASSES]),
-                helper.make_tensor_value_info("within", TensorProto.FLOAT, ["tokens", TRAITS]),
-            ],
+            [begun, distances],
+            [_vector("traits", TRAITS), _vector("classes", CLASSES)],
         )
+        self._tuned = {}
+        for name, tuning in tunings.items():
+            tuned = _Encoder(weights, tuning)
+            tuned.end()
+            self._tuned[name] = tuned.session(name, [begun, distances], [_vector("classes", 1)])
         self._words = weights.words
 
-    def read(self, tokens: list[int]) -> tuple[Vectors, Vectors, Vectors]:
-        """Return the classes, the traits and the inner vectors of a pair's tokens, of which there are at most 128.
+    @property
+    def tunings(self) -> Collection[str]:
+        """The names that ``judge`` knows."""
+        return self._tuned.keys()
 
-        Shapes (2,), logits: the texts have little to do with each other, they contradict each other; (384,); and
-        (tokens, 384), after ``WITHIN`` layers.
+    def read(self, tokens: list[int]) -> tuple[Vectors, Vectors]:
+        """Return the classes and the traits of a pair's tokens, of which there are at most 128.
+
+        Shapes (2,), logits: the texts have little to do with each other, they contradict each other; and (384,).
         """
+        classes, traits = self._whole.run(["classes", "traits"], self._begun(tokens))
+        return classes, traits
+
+    def judge(self, tuning: str, tokens: list[int]) -> float:
+        """Return the logit that a tuned network gives a pair. Raises KeyError if there is no such tuning."""
+        [[logit]] = self._tuned[tuning].run(["classes"], self._begun(tokens))
+        return float(logit)
+
+    def _begun(self, tokens: list[int]) -> dict[str, Any]:
         places = np.arange(len(tokens))
-        distances = places[:, np.newaxis] - places + MOST_TOKENS - 1
-        classes, traits, within = self._session.run(
-            ["classes", "traits", "within"],
-            {
-                "words": self._words.vectors(tokens),
-                "distances": np.broadcast_to(distances, (_HEADS, *distances.shape)),
-            },
+        distances = np.broadcast_to(
+            places[:, np.newaxis] - places + MOST_TOKENS - 1, (_HEADS, len(tokens), len(tokens))
         )
-        return classes, traits, within
+        words = self._words.vectors(tokens)
+        [begun] = self._beginning.run(["begun"], {"words": words, "distances": distances})
+        return {"begun": begun, "distances": distances}
+
+
+def _vectors_of_tokens(name: str) -> Any:
+    return helper.make_tensor_value_info(name, TensorProto.FLOAT, ["tokens", TRAITS])
+
+
+def _vector(name: str, size: int) -> Any:
+    return helper.make_tensor_value_info(name, TensorProto.FLOAT, [size])
 
 
 class _Encoder(Graph):
-    def __init__(self, weights: Weights) -> None:
+    def __init__(self, weights: Weights, tuning: Tuning | None = None) -> None:
         super().__init__()
-        self.weights = weights
+        self.weights, self.tuning = weights, tuning
         self.apart = self.constant("heads", np.array([0, _HEADS, _SIZE]))
         self.together = self.constant("width", np.array([0, TRAITS]))
         near = slice(_SPAN - MOST_TOKENS + 1, _SPAN + MOST_TOKENS)
         self.between = _normalised(
             weights.floats("deberta.encoder.rel_embeddings.weight")[near], *self._norm("encoder")
         )
+
+    def begin(self) -> None:
+        """Add the layers that all tunings share."""
         value = self._normalised("words", "embeddings")
-        for layer in range(_LAYERS):
+        for layer in range(SHARED):
             value = self._layer(value, f"encoder.layer.{layer}.")
-            if layer + 1 == WITHIN:
-                self.node("Identity", value, outputs=["within"])
+        self.node("Identity", value, outputs=["begun"])
+
+    def end(self) -> None:
+        """Add the other layers, and what they tell."""
+        value = "begun"
+        for layer in range(SHARED, LAYERS):
+            value = self._layer(value, f"encoder.layer.{layer}.")
         rows = self.constant("rows", np.array([0]))
         first = self.node("Gemm", self.node("Gather", value, rows, axis=0), *self._head("pooler.dense"))
         pooled = self.node("Gelu", first, domain=RUNTIME_DOMAIN)
-        self.node("Squeeze", pooled, rows, outputs=["traits"])
+        if self.tuning is None:
+            self.node("Squeeze", pooled, rows, outputs=["traits"])
         self.node("Squeeze", self.node("Gemm", pooled, *self._head("classifier")), rows, outputs=["classes"])
 
     def _layer(self, value: str, at: str) -> str:
@@ -115,15 +152,21 @@ class _Encoder(Graph):
 
     def _distances(self, name: str) -> str:
         """Add the vectors of the distances as a layer sees them: (heads, size of a head, distances)."""
-        seen = self.between @ self.weights.matrix(name) + self.weights.floats(f"deberta.{name}.bias")
+        seen = self.between @ self._matrix(name) + self._bias(f"deberta.{name}.bias")
         return self.constant(f"{name}.distances", seen.reshape(-1, _HEADS, _SIZE).transpose(1, 2, 0))
 
     def _dense(self, value: str, name: str) -> str:
-        return self.dense(value, name, self.weights.matrix(name), self.weights.floats(f"deberta.{name}.bias"))
+        return self.dense(value, name, self._matrix(name), self._bias(f"deberta.{name}.bias"))
 
     def _head(self, name: str) -> tuple[str, str]:
-        matrix = self.constant(f"{name}.weight", self.weights.matrix(name))
-        return matrix, self.constant(f"{name}.bias", self.weights.floats(f"{name}.bias"))
+        matrix = self.constant(f"{name}.weight", self._matrix(name))
+        return matrix, self.constant(f"{name}.bias", self._bias(f"{name}.bias"))
+
+    def _matrix(self, name: str) -> Vectors:
+        return self.weights.matrix(name) if self.tuning is None else self.tuning.matrix(name, self.weights)
+
+    def _bias(self, name: str) -> Vectors:
+        return self.weights.floats(name) if self.tuning is None else self.tuning.bias(name, self.weights)
 
     def _normalised(self, value: str, name: str) -> str:
         return self.normalised(value, f"{name}.norm", *self._norm(name), _EPSILON)

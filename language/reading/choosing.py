@@ -197,7 +197,7 @@ def _outdated_by_meaning(
             changed.add(memory.id)
             evidence = {"index": message.index, "quote": message.content[at : at + len(found.quote)]}
             arguments: dict[str, object] = {"memory_id": memory.id, "evidence": evidence}
-            rewords = found.content is not None and found.sure and (found.stated or not is_health(memory.content))
+            rewords = found.content is not None and (found.stated or not is_health(memory.content))
             if rewords:
                 arguments["content"] = found.content
             yield PlannedCall(UPDATE if rewords else DOUBT, arguments, message.index, at)

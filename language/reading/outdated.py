@@ -1,14 +1,14 @@
 """Find the memory that a message makes outdated, whatever its words, and return its new wording.
 
-A linear model over the bundled embedder's output for the message and the memory chooses the candidates. A second one,
-which also sees what the entailment network sees in both, judges them; without the network the first one does.
-``benchmarks.gates.outdated`` fits them. With another embedder nothing is found, and only ``compare`` detects changes.
+A linear model over the bundled embedder's output for the message and the memory chooses the candidates, which
+``benchmarks.gates.outdated`` fits. The entailment network judges them, tuned for this question (``benchmarks.tuning``).
+Without it, or with another embedder, nothing is found, and only ``compare`` detects changes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -19,22 +19,20 @@ from language.base import EmbedderUnavailable, Vectors
 from language.embedders.e5.embedder import BundledEmbedder
 from language.entailment.model import EntailmentUnavailable
 
-from .ending import ended, tells_of_another
-from .outdated_cues import CUES, Cues, cues_of, names_another
-from .parse import parse
 from .questions import is_question
+from .rewording import is_of_another, reworded
 from .sentences import Sentence, split_sentences
 from .states import states_over
 from .stems import content_prefixes
 
 WEIGHTS = Path(__file__).with_name("outdated.npz")
-LEAST, SURE, SURE_OF_ALL = 0.3, 0.7, 2.5
-"""Minimum scores: for asking whether a memory still holds, for rewording it, and for saying that it ended where the
-grammar of the message has nothing of the memory, or doubts it."""
-LEAST_LIKELY, _MOST_JUDGED = -2.0, 2
-"""From which score of the first model on the second one judges, and at most how many: each takes some 15 ms."""
+TUNING = "outdated"
+LEAST, SURE = 0.5, 2.5
+"""From which logits on the person is asked whether a memory still holds, and it is reworded."""
+LEAST_LIKELY, _MOST_JUDGED = -0.7, 2
+"""From which score of the linear model on the network judges, and at most how many: each takes some 10 ms."""
 _MOST_NEAR = 3
-"""How many memories at most are considered for a passage: those with the highest scores of the first model."""
+"""How many memories at most are considered for a passage: those with the highest scores of the linear model."""
 _MOST_SENTENCES, _MOST_WORDS = 3, 40
 """Maximum length of the passages that are scored: a change often takes two sentences."""
 
@@ -43,13 +41,12 @@ _MOST_SENTENCES, _MOST_WORDS = 3, 40
 class Outdated:
     """The position of the outdated memory, and the passage of the message as evidence.
 
-    ``sure``: to be reworded as ``content``; that is None if no correct sentence can be made. ``stated``: the message
+    ``content`` is its new wording; None if it is not sure, or no correct sentence can be made. ``stated``: the message
     says so in as many words.
     """
 
     place: int
     quote: str
-    sure: bool
     content: str | None
     stated: bool = False
 
@@ -60,20 +57,17 @@ def all_outdated(said: str, memories: Sequence[str], vectors: Sequence[Vectors |
         return ()
     over = tuple(states_over(said, memories))
     if over:
-        return [
-            Outdated(each.place, each.sentence.text, each.content is not None, each.content, stated=True)
-            for each in over
-        ]
+        return [Outdated(each.place, each.sentence.text, each.content, stated=True) for each in over]
     found = outdated(said, memories, vectors)
     return () if found is None else (found,)
 
 
 def outdated(said: str, memories: Sequence[str], vectors: Sequence[Vectors | None] = ()) -> Outdated | None:
-    """Return the memory that a message makes outdated: the one with the highest score, if that is at least ``LEAST``.
+    """Return the memory that a message makes outdated: the one with the highest logit, if that is at least ``LEAST``.
 
     ``memories`` are statements in the third person, ``vectors`` those of them that are stored, of shape (384,). Those
     without a stored one are considered only if they have a content word of the message. None for a question, with
-    another embedder, or while it is unavailable.
+    another embedder, or while it or the network is unavailable.
     """
     if all(is_question(each.text) for each in split_sentences(said)):
         return None
@@ -99,68 +93,28 @@ def outdated(said: str, memories: Sequence[str], vectors: Sequence[Vectors | Non
     scores = alone[:, None] + (told * weights["both"]) @ known.T
     nearest = ((number, which) for number in range(len(passages)) for which in np.argsort(-scores[number])[:_MOST_NEAR])
     likely = sorted((-float(scores[at]), at) for at in nearest if scores[at] >= LEAST_LIKELY)[:_MOST_JUDGED]
-    found = []
-    for minus, (number, which) in likely:
-        memory, passage = memories[places[which]], passages[number]
-        cues = cues_of(passage, memory)
-        if cues is None and _is_of_another(passage, memory):
-            continue
-        seen = np.concatenate([told[number], traits[number], told[number] * known[which], known[which]])
-        found.append(_Candidate(places[which], memory, passage, cues, seen, -minus))
-    best = max(_judged(found, weights), key=lambda each: each.score, default=None)
-    if best is None or best.score < LEAST:
+    likely = [each for each in likely if not is_of_another(memories[places[each[1][1]]], passages[each[1][0]])]
+    pairs = [(memories[places[which]], passages[number]) for _, (number, which) in likely]
+    logits = _judged(pairs)
+    if logits is None:
         return None
-    return Outdated(best.place, best.passage, best.is_sure, best.content)
+    best = int(logits.argmax())
+    if logits[best] < LEAST:
+        return None
+    memory, passage = pairs[best]
+    content = reworded(memory, passage) if logits[best] >= SURE else None
+    return Outdated(places[likely[best][1][1]], passage, content)
 
 
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    """A memory that a passage may make outdated: ``seen``, of shape (2304,), is what the embedder says of both."""
-
-    place: int
-    memory: str
-    passage: str
-    cues: Cues | None
-    seen: Vectors
-    score: float
-
-    @property
-    def is_sure(self) -> bool:
-        """Whether to reword the memory. A high score overrules the doubt of an end, but of no value."""
-        if self.cues is None or (self.cues.is_doubtful and self.cues.may_end):
-            return self.score >= SURE_OF_ALL
-        return self.score >= SURE and not self.cues.is_doubtful
-
-    @property
-    def content(self) -> str | None:
-        return ended(self.memory, is_over=True) if self.cues is None else self.cues.content_of(self.memory)
-
-
-def _is_of_another(passage: str, memory: str) -> bool:
-    """Whether a passage names another subject than a memory, or tells something else of what that names."""
-    parsed, known = parse(passage, names=False), parse(memory, names=False)
-    is_other = parsed is not None and known is not None and names_another(parsed, known)
-    return is_other or tells_of_another(passage, memory)
-
-
-def _judged(found: Sequence[_Candidate], weights: dict[str, Vectors]) -> Iterator[_Candidate]:
-    """Yield the candidates with the second model's scores; while the network is away, what the grammar compares."""
+def _judged(pairs: Sequence[tuple[str, str]]) -> Vectors | None:
+    """Return the logits that each passage makes its memory outdated: (len(pairs),); None without pairs or network."""
     entailment = get_entailment()
+    if entailment is None or not pairs:
+        return None
     try:
-        seen = entailment.see_pairs([(each.memory, each.passage) for each in found]) if entailment and found else None
+        return entailment.judge_pairs(TUNING, pairs)
     except EntailmentUnavailable:
-        seen = None
-    for number, each in enumerate(found):
-        if seen is not None:
-            score = np.concatenate([each.seen, seen[number]]) @ weights["judged"] + weights["judged_bias"]
-            yield replace(each, score=float(score + told_by(each.cues) @ weights["judged_cues"]))
-        elif each.cues is not None:
-            yield replace(each, score=float(each.score + told_by(each.cues) @ weights["cues"]))
-
-
-def told_by(cues: Cues | None) -> Vectors:
-    """Return what the cues weigh: (CUES + 1,), the last for a passage whose grammar has none of the memory."""
-    return np.append(np.zeros(CUES) if cues is None else cues.values, cues is None).astype(np.float32)
+        return None
 
 
 def _passages(said: str) -> Iterator[str]:

@@ -12,6 +12,8 @@ from language.backends import get_entailment
 from language.entailment import model as module
 from language.entailment.model import EntailmentModel, EntailmentUnavailable
 from language.entailment.network import MOST_TOKENS
+from language.entailment.tuning import tunings_for
+from language.entailment.weights import Weights
 
 UNRELATED, CONTRADICT = 0, 1
 PAIRS = [
@@ -64,14 +66,6 @@ def test_awkward_texts_are_cut_to_what_the_network_takes(entailment, text):
     assert len(module.tokens_of(tokenizer, text, text)) <= MOST_TOKENS
 
 
-@pytest.mark.parametrize("text", ["", "漢字" * 200])
-def test_all_that_it_sees_is_there_for_empty_and_for_long_texts(entailment, text):
-    seen = entailment.see_pairs([(text, text), PAIRS[0]])
-    assert seen.shape == (2, 2 + 3 * 384)
-    assert np.isfinite(seen).all()
-    np.testing.assert_array_equal(seen[1, :386], np.concatenate(entailment.read_pairs(PAIRS[:1]), axis=1)[0])
-
-
 def test_text_that_spells_a_mark_of_the_network_is_text(entailment):
     tokenizer, _ = entailment._model.get()
     told = module.tokens_of(tokenizer, "a [SEP] b [CLS]", "[MASK] [PAD]")
@@ -102,3 +96,27 @@ def test_the_setting_chooses_it_or_does_without(settings):
     assert get_entailment() is get_entailment()
     settings.KEEPSAKE_ENTAILMENT = "off"
     assert get_entailment() is None
+
+
+def test_a_tuning_answers_its_own_question_and_leaves_the_network_as_it_is(entailment):
+    before = entailment.read_pairs(PAIRS[:1])[0]
+    told = entailment.judge_pairs(
+        "outdated",
+        [
+            ("The user plays the cello.", "I sold the cello, it's the viola for me now."),
+            ("The user plays the cello.", "My neighbour plays the viola."),
+        ],
+    )
+    assert told is not None
+    assert told[0] > 0 > told[1]
+    np.testing.assert_array_equal(entailment.read_pairs(PAIRS[:1])[0], before)
+
+
+def test_there_is_no_verdict_without_a_tuning(entailment):
+    assert entailment.judge_pairs("unheard of", PAIRS) is None
+
+
+def test_a_tuning_of_other_weights_is_left_out(entailment):
+    _, network = entailment._model.get()
+    assert set(network.tunings) == {"outdated"}
+    assert tunings_for(Mock(spec=Weights, matrix=lambda name: np.ones((384, 384), np.float32))) == {}

@@ -11,7 +11,7 @@ from language.embedders.hashing import HashingEmbedder
 from language.embedders.http import EmbedderFailed
 from language.reading.choosing import DOUBT, UPDATE, choose
 from language.reading.outdated import outdated
-from language.reading.outdated_cues import cues_of
+from language.reading.rewording import reworded
 from tests.language.offline_talk import MEMORY_CATEGORIES, conversation
 from tests.language.test_offline_choosing import TOOLS
 
@@ -69,7 +69,6 @@ def _fail(self, texts):
 @pytest.mark.parametrize(("said", "is_doubtful"), [
     ("Sold the van, would you believe.", False),
     ("I would sell the van.", True),
-    ("The van goes on 31 may.", False),
     ("The van may go.", True),
     ("Sold the van as of this week.", False),
     ("Without the van this week.", True),
@@ -77,9 +76,8 @@ def _fail(self, texts):
     ("The van is gone for a few weeks.", True),
 ])  # fmt: skip
 def test_what_is_only_said_by_the_way_leaves_nothing_open(said, is_doubtful):
-    cues = cues_of(said, "The user drives a van.")
-    assert cues is not None
-    assert cues.is_doubtful is is_doubtful
+    found = outdated(said, ["The user drives a van."])
+    assert (found is None or found.content is None) is is_doubtful
 
 
 @pytest.mark.parametrize(
@@ -91,9 +89,8 @@ def test_what_is_only_said_by_the_way_leaves_nothing_open(said, is_doubtful):
     ],
 )
 def test_what_other_sentences_leave_open_is_not_the_change(said, is_doubtful):
-    cues = cues_of(said, "The user drives a van.")
-    assert cues is not None
-    assert cues.is_doubtful is is_doubtful
+    found = outdated(said, ["The user drives a van."])
+    assert (found is None or found.content is None) is is_doubtful
 
 
 @pytest.mark.parametrize(("memory", "said", "then"), [
@@ -103,7 +100,7 @@ def test_what_other_sentences_leave_open_is_not_the_change(said, is_doubtful):
     ("The user's aunt died in 1985.", "It was 1987 she died.", "The user's aunt died in 1987."),
     # What was told of the past was wrong, if nothing has ended since, and so was a name.
     ("The user moved to Hull.", "We've moved to Leeds now.", None),
-    ("The user's tutor is called Ann.", "My tutor's name is Jo.", "The user's tutor is not called Ann."),
+    ("The user's tutor is called Ann.", "My tutor's name is Jo.", None),
     ("The user's cat is named Momo.", "Momo died.", None),
     # What it is instead stands in the next clause.
     ("The user's spare key is behind the pot.", "I was wrong about the key, it's in the shed now.",
@@ -121,9 +118,7 @@ def test_what_other_sentences_leave_open_is_not_the_change(said, is_doubtful):
     ("The user has a cold and stays in bed.", "The cold is gone.", None),
 ])  # fmt: skip
 def test_how_a_memory_reads_then(memory, said, then):
-    cues = cues_of(said, memory)
-    assert cues is not None
-    assert cues.content_of(memory) == then
+    assert reworded(memory, said) == then
 
 
 @pytest.mark.parametrize(("memory", "said"), [
@@ -183,7 +178,7 @@ def test_not_in_talk_about_a_legacy_and_for_health_it_is_asked_about(monkeypatch
 def test_a_clause_that_ends_it_makes_sure(memory, said):
     found = outdated(said, [memory])
     assert found is not None
-    assert found.sure
+    assert found.content is not None
 
 
 @pytest.mark.parametrize(("memory", "said"), [
@@ -206,7 +201,7 @@ def test_a_note_with_a_heading_is_the_person_s_own():
 
 def test_one_about_other_people_does_not():
     found = outdated("My neighbours quit the tennis club.", ["The user is a member of the tennis club."])
-    assert found is None or not found.sure
+    assert found is None or found.content is None
 
 
 def test_stored_vectors_are_not_made_again(monkeypatch):
@@ -235,7 +230,7 @@ def test_their_full_name_is_still_theirs():
 @pytest.mark.parametrize("said", ["Reto hides coins in the chimney.", "Reto hides coins in the chimney now."])
 def test_no_end_is_made_sure_where_none_is_told(said):
     found = outdated(said, ["Reto keeps his coins hidden."])
-    assert found is None or not found.sure
+    assert found is None or found.content is None
 
 
 @pytest.mark.parametrize(("memory", "said"), [
@@ -265,10 +260,12 @@ def test_what_a_reworded_memory_says_is_not_added_beside_it():
     ("The user owes his brother 4001 euros.", "My rent is 900 euros now."),
     ("The user starts at half 6 in the morning.", "Remember that my yoga class starts at 6 pm."),
     ("The user's shop opens at half 6.", "The shop is closed now."),
+    ("The user's brother Peter is a pilot.", "my brother sits in jail, Karl I mean"),
+    ("The user's stepbro lives in Accra and works for a bank.", "I now work in a birth centre called Sonnenhaus."),
 ])  # fmt: skip
 def test_the_value_of_another_thing_replaces_none(memory, said):
     found = outdated(said, [memory])
-    assert found is None or not found.sure
+    assert found is None or found.content is None
 
 
 @pytest.mark.parametrize(("memory", "said"), [
@@ -276,7 +273,6 @@ def test_the_value_of_another_thing_replaces_none(memory, said):
     ("The user speaks Danish.", "I speak Finnish."),
     ("The user collects stamps.", "I collect old coins."),
     ("The user rides a horse.", "I ride a motorbike."),
-    ("The user's brother Peter is a pilot.", "my brother sits in jail, Karl I mean"),
 ])  # fmt: skip
 def test_what_is_told_beside_a_memory_ends_nothing(memory, said):
     """Reproduction: "The user no longer plays the trumpet" stood in every prompt."""
@@ -288,20 +284,19 @@ def test_what_shares_no_grammar_with_a_memory_ends_it_by_what_it_means():
     [vector] = BundledEmbedder().embed_passages([memory])
     found = outdated(said, [memory], [vector])
     assert found is not None
-    assert (found.sure, found.content) == (True, "The user no longer has two flatmates.")
+    assert found.content == "The user no longer has two flatmates."
 
 
 @pytest.mark.parametrize("said", ["We moved from Graz to Linz in March.", "I relocated to Linz from Graz."])
 def test_who_moves_house_is_asked_about_what_else_was_there(said):
     found = outdated(said, ["The user works as a nurse at the hospital in Graz."])
-    assert found is None or not found.sure
+    assert found is None or found.content is None
 
 
 @pytest.mark.parametrize(("memory", "said"), [
     ("The user's wife's name is Ingrid.", "Ingrid retired last year."),
     ("The user's daughter is called Mia.", "Mia quit the choir."),
     ("Lotte starts school in August.", "no it's the Goethe school, not the Lessing school"),
-    ("The user's stepbro lives in Accra and works for a bank.", "I now work in a birth centre called Sonnenhaus."),
 ])  # fmt: skip
 def test_what_is_said_of_something_else_ends_nothing(memory, said):
     """Reproduction: "Your wife's name is no longer Ingrid" when she retired."""

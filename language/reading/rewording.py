@@ -1,0 +1,194 @@
+"""How a memory reads after a message that makes it outdated."""
+
+from __future__ import annotations
+
+import re
+
+from .ending import ended, never_so, tells_of_another
+from .lexicon import is_kind_of, relation
+from .parse import Parsed, Word, parse
+from .second_tries import SecondTry
+from .stems import LIGHT, content_prefixes, prefix, stem_of
+from .values import new_wording
+from .words import DIAGNOSING, KIN, listed
+
+_WHO_DECIDES = DIAGNOSING | {"boss"}
+"""Whose word is the person's own change: "the doctor says 40 mg now"."""
+_POINTING, _PERSONS, _HE_OR_SHE = listed("it that this"), listed("he she it they"), listed("he she")
+_SPEAKERS, _THEIRS = listed("i me my mine we us our ours"), listed("him his her their them its")
+_MOVES, _DWELLS = listed("move relocate"), listed("live be reside stay move")
+_OF_IT = re.compile(
+    r"(?i)(?<![^,;:.!–—-] )\b(?:it|he|she|they)(?:['’](?:s|re)| is| are) (?P<how>[^,;.!?–—]+?)(?= now\b|[,;.!–—]|$)"
+)
+"""A clause that says of a thing just named how it is: "…, it's in the shed now"."""
+_WHERE = re.compile(r"(?i)(?P<prep>in|on|at|under|behind|with|by|near|inside|beside|above|below|over) \S")
+
+
+def is_of_another(memory: str, passage: str) -> bool:
+    """Whether a passage names another subject than a memory, or tells something else of what that names."""
+    parsed, known = parse(passage, names=False), parse(memory, names=False)
+    names_other = parsed is not None and known is not None and _names_another(parsed, known)
+    return names_other or tells_of_another(passage, memory)
+
+
+def reworded(memory: str, passage: str) -> str | None:
+    """Return a memory that a passage makes outdated as it reads then: with the passage's value, or as ended.
+
+    None if no correct sentence can be made, or the passage may only touch the memory: a move, of a job in the town that
+    was left, or a state that comes and goes.
+    """
+    parsed, known = parse(passage, names=False), parse(memory, names=False)
+    if parsed is None or known is None or _moves_house(parsed, known) or _is_other_half(parsed, known):
+        return None
+    wording = new_wording(memory, passage)
+    if wording is not None:
+        is_others = _is_said_of_another(parsed, known, wording.at) or _is_about_others(parsed, known)
+        return None if is_others else wording.content
+    clauses = _OF_IT.finditer(passage)
+    instead = (_put_elsewhere(memory, each["how"]) or SecondTry(passage, each[0]).apply_to(memory) for each in clauses)
+    return never_so(memory, passage) or next(filter(None, instead), None) or ended(memory, is_over=True)
+
+
+def _is_said_of_another(parsed: Parsed, known: Parsed, at: int) -> bool:
+    """Whether the clause at a position of a passage has another subject than the memory."""
+    verb = _verb_at(parsed, at)
+    if verb is None:
+        return False
+    whose, value = _parts(known)
+    return _is_of_another(parsed, verb, whose, value) or _is_of_another_thing(parsed, verb, whose | value)
+
+
+def _is_about_others(parsed: Parsed, known: Parsed) -> bool:
+    """Whether a passage has relatives or named persons as subjects, and not the user, whom a memory is about."""
+    whose, value = _parts(known)
+    subjects = [each for each in _subjects(parsed) if _beginning(each) not in value]
+    persons = [each for each in subjects if each.pos == "PROPN" or each.low in KIN]
+    own = any(word.low in _SPEAKERS for each in subjects for word in parsed.subtree(each) if each not in persons)
+    root = parsed.root
+    is_elided = root is not None and root.pos == "VERB" and parsed.child(root, "nsubj", "nsubjpass") is None
+    of_person = any(word.pos == "PROPN" or _is_person(word) for word in known.words if _beginning(word) in whose)
+    return bool(persons) and not own and not is_elided and not of_person
+
+
+def _moves_house(parsed: Parsed, known: Parsed) -> bool:
+    """Whether a passage tells of a move to or from a name, and a memory of something else than a dwelling."""
+    moving = {word.index for word in parsed.words if word.lemma in _MOVES}
+    places = (word for word in parsed.words if word.pos == "PROPN" and word.dep == "pobj")
+    dwells = known.root is not None and known.root.lemma in _DWELLS
+    return not dwells and any(parsed.head(parsed.head(word)).index in moving for word in places)
+
+
+def _is_other_half(parsed: Parsed, known: Parsed) -> bool:
+    """Whether a passage tells a state that alternates with what a memory tells: "is closed", of a shop that opens."""
+    root, told = _root(known), _root(parsed)
+    is_state = told.tag == "VBN" and parsed.child(told, "auxpass") is not None and parsed.child(told, "prep") is None
+    return is_state and root.pos == "VERB" and relation(root.lemma, told.lemma) == "opposite"
+
+
+def _names_another(parsed: Parsed, known: Parsed) -> bool:
+    """Whether a passage is about a named subject, and not about that which the memory names, or the user."""
+    names, spoken = _named_subjects(known), set(map(_beginning, parsed.words))
+    if not names and any(word.low in _HE_OR_SHE and word.dep == "nsubj" for word in parsed.words):
+        own = not any(word.low in _SPEAKERS for word in parsed.words)
+        is_user = any(word.low == "user" and word.dep == "nsubj" for word in known.words)
+        return (
+            own and is_user and any(word.text[:1].isupper() for word in _subjects(parsed) if word.low not in _PERSONS)
+        )
+    if not names or not names.isdisjoint(spoken) or any(word.low in _PERSONS | _THEIRS for word in parsed.words):
+        return False
+    return bool(_named_subjects(parsed))
+
+
+def _named_subjects(parsed: Parsed) -> set[str]:
+    """Return the beginnings of the names in subjects: an apposition may stand as a second subject."""
+    return {_beginning(word) for each in _subjects(parsed) for word in parsed.subtree(each) if word.pos == "PROPN"}
+
+
+def _subjects(parsed: Parsed) -> list[Word]:
+    return [word for word in parsed.words if word.dep in {"nsubj", "nsubjpass"}]
+
+
+def _put_elsewhere(memory: str, where: str) -> str | None:
+    """Return a memory of where something is, with another place; None for other memories, and for other words."""
+    found, parsed = _WHERE.match(where), parse(memory, names=False)
+    if found is None or parsed is None or parsed.root is None:
+        return None
+    place = parsed.child(parsed.root, "prep")
+    is_alike = place is not None and (parsed.root.lemma == "be" or place.low == found["prep"].lower())
+    return f"{memory[: place.start]}{where}." if place is not None and is_alike else None
+
+
+def _is_of_another_thing(parsed: Parsed, verb: Word, told: set[str]) -> bool:
+    """Whether a new value is said of a thing that the memory does not have: "the rent is 900", of a debt."""
+    subject = parsed.child(verb, "nsubj", "nsubjpass")
+    return subject is not None and subject.pos == "NOUN" and not _is_person(subject) and _beginning(subject) not in told
+
+
+def _root(parsed: Parsed) -> Word:
+    return parsed.root or parsed.words[0]
+
+
+def _verb_at(parsed: Parsed, at: int) -> Word | None:
+    """Return the verb of the clause at a position of the text."""
+    word = next((each for each in parsed.words if each.end > at), None)
+    while word is not None and word.pos not in {"VERB", "AUX"} and word.head != word.index:
+        word = parsed.head(word)
+    return word
+
+
+def _is_of_another(parsed: Parsed, verb: Word, whose: set[str], value: set[str]) -> bool:
+    """Whether a clause has a subject that is neither the memory's, nor what it tells of, nor left out."""
+    subject = parsed.child(verb, "nsubj", "nsubjpass")
+    while subject is None and verb.dep in {"conj", "xcomp", "advcl", "ccomp"}:
+        verb = parsed.head(verb)
+        subject = parsed.child(verb, "nsubj", "nsubjpass")
+    if subject is None or subject.low in _POINTING:
+        return False
+    is_other = any(each.low in {"other", "another"} for each in parsed.children(subject))
+    if is_other or (not whose and subject.low in _HE_OR_SHE) or _is_namesake(parsed, subject, whose):
+        return True
+    told, holder = {_beginning(word) for word in parsed.subtree(subject)}, parsed.child(subject, "poss")
+    if holder is not None and _is_person(holder) and _beginning(holder) not in whose:
+        return True
+    if _beginning(subject) in value or not told.isdisjoint(whose):
+        return _is_held_by_another(parsed, subject, whose, value)
+    thing = parsed.child(verb, "dobj")
+    if (whose and subject.pos == "PROPN") or (thing is not None and _is_own(parsed, thing)):
+        return False  # It may be their name, or "the landlord put it up", "they put me on nights".
+    return subject.low not in _WHO_DECIDES and _is_person(subject)
+
+
+def _is_own(parsed: Parsed, thing: Word) -> bool:
+    holder = parsed.child(thing, "poss")
+    return thing.low in {"it", "me", "us"} or (holder is not None and holder.low in {"my", "our"})
+
+
+def _is_held_by_another(parsed: Parsed, subject: Word, whose: set[str], value: set[str]) -> bool:
+    """Whether a subject that has words of a memory is of another: "Noah's friend", "her car", "the cat of Tom"."""
+    holder = parsed.child(subject, "poss")
+    if holder is not None and _is_person(subject) and _beginning(subject) not in whose | value:
+        return holder.pos == "PROPN" or _beginning(holder) in whose
+    has_words = not whose.isdisjoint(map(_beginning, parsed.subtree(subject)))
+    theirs = holder is not None and holder.low not in {"my", "our"} and not has_words
+    return theirs or (not whose and parsed.child(subject, "prep") is not None)
+
+
+def _is_person(word: Word) -> bool:
+    return word.low in KIN or (word.pos == "NOUN" and is_kind_of(word.lemma, "person"))
+
+
+def _is_namesake(parsed: Parsed, subject: Word, whose: set[str]) -> bool:
+    """Whether a subject has a name of the memory's subject, and one more that is not theirs."""
+    names = {_beginning(word) for word in (subject, *parsed.children(subject)) if word.pos == "PROPN"}
+    return not names.isdisjoint(whose) and not names <= whose
+
+
+def _beginning(word: Word) -> str:
+    return prefix(stem_of(word)) if stem_of(word) not in LIGHT else ""
+
+
+def _parts(known: Parsed) -> tuple[set[str], set[str]]:
+    """Return the beginnings of the words of a memory's subject, without "user", and of what it tells of them."""
+    subject = known.child(_root(known), "nsubj", "nsubjpass")
+    whose = {_beginning(word) for word in (known.subtree(subject) if subject is not None else ())} - {"user", ""}
+    return whose, content_prefixes(known.text) - whose - {"user"}
