@@ -13,7 +13,7 @@ from . import clock
 from .figures import MONTHS, ORDINALS
 from .parse import Parsed, Word, parse
 from .stems import LIGHT
-from .words import NUMERALS, listed
+from .words import NUMERALS, TITLES, listed
 
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _ORDINALS = [*ORDINALS, *(f"{ten}-{word}" for ten in ("twenty", "thirty") for word in ORDINALS[:9])]
@@ -97,7 +97,6 @@ _AND_NOT = re.compile(
 _ARTICLE = re.compile(r"^(?:a|an|the|my|our|his|her)\s+", re.IGNORECASE)
 _NAMED = frozenset({"NOUN", "PROPN", "ADJ", "NUM", "X"})
 _NO_VALUE = LIGHT | listed("another other something someone one it him her them this that what where whatever i me you")
-_TITLES = listed("mr mrs ms dr miss prof")
 _OF_A_NAME = re.compile(rf"(?:(?:[a-z][A-Z]|[A-Z]{{2}})\w*|\b(?:{_NUMERAL}))\s$")
 """What a number after it belongs to: "iPhone 12", "nine thirty"."""
 _CURRENCY = "€$£"
@@ -353,7 +352,7 @@ def put(memory: str, was: str, now: str) -> str | None:
         if not now:
             return None  # "The marathon, not the half", of the half marathon.
     article = re.search(r"\b(an?|the) $", before)
-    if article is not None and now.split()[0].lower().rstrip(".") in _TITLES:
+    if article is not None and now.split()[0].lower().rstrip(".") in TITLES:
         before = before[: article.start()]
     elif article is not None and article[1] != "the":
         before = f"{before[: article.start()]}{'an' if now[0].lower() in 'aeiou' else 'a'} "

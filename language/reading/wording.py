@@ -15,7 +15,7 @@ from language.reading.parse import Word
 from language.reading.people import Cast
 from language.reading.persons import PRONOUNS, Person
 from language.reading.things import thing_meant
-from language.reading.words import KIN, listed
+from language.reading.words import KIN, TITLES, listed
 
 _DEMONSTRATIVES = listed("it its this that these those them they their theirs there here ones")
 _NOUNS = frozenset({"NOUN", "PROPN"})
@@ -276,7 +276,8 @@ class ClauseWording:
                 self.referents.get(near) is person and near != word.index
                 for near in clause.indices.intersection(range(word.index - 2, word.index + 3))
             )
-            if not beside:
+            is_titled = word.index > 0 and all_words[word.index - 1].low.rstrip(".") in TITLES
+            if not beside and not is_titled:
                 return self.name_of(person)
         if word.low == person.kin and not self._has_possessor(clause, word):
             return f"{self.name_of(person.owner)}'s {word.low}" if person.owner is not None else word.text

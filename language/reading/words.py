@@ -98,6 +98,7 @@ PETS = listed(
     cow cows donkey pig pigs sheep bees pigeons guinea terrier labrador retriever poodle beagle dachshund collie
     spaniel husky corgi bulldog shepherd pug dalmatian pet pets"""
 )
+TITLES = listed("mr mrs ms dr miss prof")
 DIAGNOSING = listed("doctor doc gp nurse consultant specialist dietician optician dentist vet")
 """Whose word on somebody's health is taken for a fact."""
 TITLES = listed("mr mrs ms miss dr doctor prof professor sir lady father sister brother st saint rev reverend captain")

@@ -328,3 +328,9 @@ def test_a_message_is_read_quickly():
 )
 def test_what_does_something_to_them_and_what_once_happened(said, expected):
     assert told(said) == [expected]
+
+
+def test_who_is_named_with_a_title_keeps_it():
+    """Reproduction: "Dr the user's dentist Huber has retired." """
+    said = read(conversation("My dentist is Dr Huber. Dr Huber has retired.")).statements
+    assert [each.content for each in said] == ["The user's dentist is Dr Huber.", "Dr Huber has retired."]
