@@ -20,7 +20,7 @@ from language.embedders.e5.embedder import BundledEmbedder
 from language.entailment.model import EntailmentUnavailable
 
 from .questions import is_question
-from .rewording import is_of_another, reworded
+from .rewording import leaves_it, reworded
 from .sentences import Sentence, split_sentences
 from .states import states_over
 from .stems import content_prefixes
@@ -93,7 +93,7 @@ def outdated(said: str, memories: Sequence[str], vectors: Sequence[Vectors | Non
     scores = alone[:, None] + (told * weights["both"]) @ known.T
     nearest = ((number, which) for number in range(len(passages)) for which in np.argsort(-scores[number])[:_MOST_NEAR])
     likely = sorted((-float(scores[at]), at) for at in nearest if scores[at] >= LEAST_LIKELY)[:_MOST_JUDGED]
-    likely = [each for each in likely if not is_of_another(memories[places[each[1][1]]], passages[each[1][0]])]
+    likely = [each for each in likely if not leaves_it(memories[places[each[1][1]]], passages[each[1][0]])]
     pairs = [(memories[places[which]], passages[number]) for _, (number, which) in likely]
     logits = _judged(pairs)
     if logits is None:

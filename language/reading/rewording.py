@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from .ending import ended, never_so, tells_of_another
+from .figures import normalise_figures
 from .lexicon import is_kind_of, relation
 from .parse import Parsed, Word, parse
 from .second_tries import SecondTry
@@ -16,6 +17,7 @@ _WHO_DECIDES = DIAGNOSING | {"boss"}
 """Whose word is the person's own change: "the doctor says 40 mg now"."""
 _POINTING, _PERSONS, _HE_OR_SHE = listed("it that this"), listed("he she it they"), listed("he she")
 _SPEAKERS, _THEIRS = listed("i me my mine we us our ours"), listed("him his her their them its")
+_DENIALS = listed("no not never without nobody nothing neither nor hardly n't longer anymore")
 _MOVES, _DWELLS = listed("move relocate"), listed("live be reside stay move")
 _OF_IT = re.compile(
     r"(?i)(?<![^,;:.!–—-] )\b(?:it|he|she|they)(?:['’](?:s|re)| is| are) (?P<how>[^,;.!?–—]+?)(?= now\b|[,;.!–—]|$)"
@@ -24,11 +26,22 @@ _OF_IT = re.compile(
 _WHERE = re.compile(r"(?i)(?P<prep>in|on|at|under|behind|with|by|near|inside|beside|above|below|over) \S")
 
 
-def is_of_another(memory: str, passage: str) -> bool:
-    """Whether a passage names another subject than a memory, or tells something else of what that names."""
+def leaves_it(memory: str, passage: str) -> bool:
+    """Whether a passage names another subject than a memory, tells something else of what that names, or says its
+    figures again.
+    """
     parsed, known = parse(passage, names=False), parse(memory, names=False)
-    names_other = parsed is not None and known is not None and _names_another(parsed, known)
-    return names_other or tells_of_another(passage, memory)
+    if parsed is None or known is None:
+        return tells_of_another(passage, memory)
+    figures = _figures(memory)
+    denies = any(word.low in _DENIALS for word in parsed.words)
+    says_again = bool(figures) and figures == _figures(passage) and not denies
+    return says_again or _names_another(parsed, known) or tells_of_another(passage, memory)
+
+
+def _figures(text: str) -> set[str]:
+    """Return the numbers of a text, as digits: "4200", of "4,200"."""
+    return set(re.findall(r"\d+(?:\.\d+)?", normalise_figures(text).replace(",", "")))
 
 
 def reworded(memory: str, passage: str) -> str | None:

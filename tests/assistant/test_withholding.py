@@ -563,7 +563,7 @@ def test_a_place_that_the_person_took_away_does_not_come_back_under_another_id(o
         assert (answer.status_code, answer.json()["code"]) == (422, "rejected_before")
     assert client.post("/api/v1/places/", {"place_id": "x", "name": "Saint Ann"}, format="json").status_code == 201
     mine = place_add(me(owner), "mine", body["name"]).place
-    assert client.patch(f"/api/v1/places/{mine.pk}/", {"notes": "Open late"}, format="json").status_code == 200
+    assert client.patch(f"/api/v1/places/{mine.pk}/", {"notes": "Open late"}, format="json").status_code == 202
 
 
 def test_a_plan_that_would_say_it_is_dropped(owner, monkeypatch):

@@ -297,6 +297,7 @@ def test_who_moves_house_is_asked_about_what_else_was_there(said):
     ("The user's wife's name is Ingrid.", "Ingrid retired last year."),
     ("The user's daughter is called Mia.", "Mia quit the choir."),
     ("Lotte starts school in August.", "no it's the Goethe school, not the Lessing school"),
+    ("The user earns 4200 euros a month.", "My salary is 4,200 € per month."),
 ])  # fmt: skip
 def test_what_is_said_of_something_else_ends_nothing(memory, said):
     """Reproduction: "Your wife's name is no longer Ingrid" when she retired."""
