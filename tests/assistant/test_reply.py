@@ -641,8 +641,9 @@ class TestWho:
 
         async def run():
             parts = aiter(answer.streaming_content)
-            while not running._running:
-                await anext(parts)
+            async for _ in parts:  # The reply may have ended before anything is seen of it.
+                if running._running:
+                    break
             await asyncio.gather(*running._running)
             await parts.aclose()
             await in_thread(answer.close)
