@@ -1,4 +1,4 @@
-"""What a memory reads once it no longer holds: "no longer" in it, its verb denied, or its denial left out."""
+"""What a memory reads once it no longer holds: "no longer" in it, or its denial left out."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ _DENIALS = listed("no not never n't")
 _UNCLEAR = listed("without nobody nothing neither nor hardly longer anymore")
 
 
-def ended(memory: str, *, is_over: bool) -> str | None:
-    """Return a memory in the third person as it reads when it is not so; None if no correct sentence can be made.
+def ended(memory: str) -> str | None:
+    """Return a memory in the third person as it reads when it is over; None if no correct sentence can be made.
 
-    ``is_over``: something is said to have ended or to be otherwise now, so that a past event, and a name of what is
-    gone, may have been true.
+    There is none of a past event, nor of a name of what is gone: they may have been true.
     """
     parsed = parse(memory, names=False)
     root = parsed.root if parsed is not None else None
@@ -35,7 +34,7 @@ def ended(memory: str, *, is_over: bool) -> str | None:
     elif denials:
         content = _affirmed(parsed, root, helper, denials[0])
     else:
-        content = _denied(parsed, root, helper, is_over=is_over)
+        content = _denied(parsed, root, helper)
     return content
 
 
@@ -51,19 +50,15 @@ def never_so(memory: str, passage: str) -> str | None:
     return f"{memory[: root.start]}never {past_of(root.lemma)}{memory[root.end :]}"
 
 
-def _denied(parsed: Parsed, root: Word, helper: Word | None, *, is_over: bool) -> str | None:
+def _denied(parsed: Parsed, root: Word, helper: Word | None) -> str | None:
     finite, text = helper or root, parsed.text
     is_plain = helper is None and root.lemma != "be"
-    is_name = tells_name(parsed)
     before, after = (finite.start, finite.start) if is_plain else (finite.end, finite.end)
-    adverb = "not" if is_name or finite.tag == "VBD" else "no longer"
-    if (adverb == "not" and is_over) or (helper is not None and helper.lemma not in {"be", "can"}):
+    if tells_name(parsed) or (helper is not None and helper.lemma not in {"be", "can"}):
         return None
-    if finite.tag == "VBD" and is_plain:
-        adverb, after = f"did not {root.lemma}", finite.end
-    elif finite.tag not in {"VBZ", "VBP", "VBD"} and finite.low != "can":
+    if finite.tag not in {"VBZ", "VBP"} and finite.low != "can":
         return None
-    return f"{text[:before].rstrip()} {adverb} {text[after:].lstrip()}"
+    return f"{text[:before].rstrip()} no longer {text[after:].lstrip()}"
 
 
 def tells_name(parsed: Parsed) -> bool:

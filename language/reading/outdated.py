@@ -93,17 +93,16 @@ def outdated(said: str, memories: Sequence[str], vectors: Sequence[Vectors | Non
     scores = alone[:, None] + (told * weights["both"]) @ known.T
     nearest = ((number, which) for number in range(len(passages)) for which in np.argsort(-scores[number])[:_MOST_NEAR])
     likely = sorted((-float(scores[at]), at) for at in nearest if scores[at] >= LEAST_LIKELY)[:_MOST_JUDGED]
-    likely = [each for each in likely if not leaves_it(memories[places[each[1][1]]], passages[each[1][0]])]
-    pairs = [(memories[places[which]], passages[number]) for _, (number, which) in likely]
-    logits = _judged(pairs)
+    meant = [(places[which], passages[number]) for _, (number, which) in likely]
+    meant = [(place, passage) for place, passage in meant if not leaves_it(memories[place], passage)]
+    logits = _judged([(memories[place], passage) for place, passage in meant])
     if logits is None:
         return None
     best = int(logits.argmax())
     if logits[best] < LEAST:
         return None
-    memory, passage = pairs[best]
-    content = reworded(memory, passage) if logits[best] >= SURE else None
-    return Outdated(places[likely[best][1][1]], passage, content)
+    place, passage = meant[best]
+    return Outdated(place, passage, reworded(memories[place], passage) if logits[best] >= SURE else None)
 
 
 def _judged(pairs: Sequence[tuple[str, str]]) -> Vectors | None:

@@ -59,7 +59,7 @@ def reworded(memory: str, passage: str) -> str | None:
         return None if is_others else wording.content
     clauses = _OF_IT.finditer(passage)
     instead = (_put_elsewhere(memory, each["how"]) or SecondTry(passage, each[0]).apply_to(memory) for each in clauses)
-    return never_so(memory, passage) or next(filter(None, instead), None) or ended(memory, is_over=True)
+    return never_so(memory, passage) or next(filter(None, instead), None) or ended(memory)
 
 
 def _is_said_of_another(parsed: Parsed, known: Parsed, at: int) -> bool:

@@ -142,7 +142,7 @@ def states_over(said: str, memories: Sequence[str]) -> Iterator[StateOver]:
                     yield StateOver(place, sentence, f"{was[1]}{new}{memory[was.end() :]}")
             elif not becomes:
                 is_of_it = _may_be_there(sentence.text[found.end() :], memory)
-                yield StateOver(place, sentence, ended(memory, is_over=True) if is_of_it else None)
+                yield StateOver(place, sentence, ended(memory) if is_of_it else None)
             elif _may_be_of(sentence.text, memory):
                 now = becomes.format(was=was[1], now=found.groupdict().get("now") or found.groupdict().get("turned"))
                 if now != was[1]:
