@@ -239,6 +239,11 @@ class Listener:
                 self._task.cancel()
                 self._task = None
 
+    def wake(self, key: str) -> None:
+        """End the present waits for the key, as publishing it does."""
+        for woken in self._waiting.get(key, ()):
+            woken.set()
+
     async def _listen(self, client: AsyncRedis, begun: asyncio.Event) -> None:
         try:
             async with client, client.pubsub() as channel:
@@ -248,8 +253,7 @@ class Listener:
                     if asyncio.current_task() is not self._task:
                         return  # Its cancellation was lost: see end_tasks.
                     if message["type"] == "message":
-                        for woken in self._waiting.get(message["data"].decode(), ()):
-                            woken.set()
+                        self.wake(message["data"].decode())
         finally:
             begun.set()
             for waiting in self._waiting.values():
@@ -270,6 +274,11 @@ def listener() -> Listener:
     if loop not in _listeners:
         _listeners[loop] = Listener()
     return _listeners[loop]
+
+
+def wake(key: str) -> None:
+    """Let those of this event loop who follow the key read anew, without Valkey."""
+    listener().wake(key)
 
 
 async def follow(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any, TypeVar
 from uuid import UUID
@@ -17,7 +18,7 @@ from redis.asyncio import Redis
 from accounts.scope import working_for
 from conversations.models import Message, Withheld
 from language.base import Usage
-from web.streaming import FIRST_ID, LAST_ID, StreamEvent, events_after, stored_events_after
+from web.streaming import FIRST_ID, LAST_ID, StreamEvent, events_after, stored_events_after, wake
 from web.threads import in_thread
 
 from ..models import Reply
@@ -29,20 +30,25 @@ SIGNS = 4
 """Of a reply's process within the time after which it is taken for lost."""
 
 
-async def reply_events(reply: Begun | Reply, after: str = FIRST_ID) -> AsyncIterator[StreamEvent | None]:
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A reply that a task of this event loop makes."""
+
+    begun: Begun
+    task: asyncio.Task[None]
+
+
+async def reply_events(reply: Running | Reply, after: str = FIRST_ID) -> AsyncIterator[StreamEvent | None]:
     """Yield the events of a reply after an event, to its end; None as a heartbeat.
 
     For an ended reply the stored events, and its end. What was told before words of the conversation were withheld is
     not told again. Raises RedisError or OSError if Valkey is unavailable.
     """
-    if isinstance(reply, Reply):
-        after = await in_thread(partial(in_job, reply.user_id, partial(_readable_after, reply, after)))
-    if isinstance(reply, Begun):
-        told_so_far = events_after(events_key(reply.reply_id, reply.attempt), after, longest_stream())
-    elif reply.ended_at is None:
-        told_so_far = _told_until_lost(reply, after)
+    if isinstance(reply, Running):
+        told_so_far = _told_until_made(reply, after)
     else:
-        told_so_far = _told_of_old(reply, after)
+        after = await in_thread(partial(in_job, reply.user_id, partial(_readable_after, reply, after)))
+        told_so_far = _told_until_lost(reply, after) if reply.ended_at is None else _told_of_old(reply, after)
     async with aclosing(told_so_far):
         async for told in told_so_far:
             yield told
@@ -66,6 +72,30 @@ def _readable_after(reply: Reply, after: str) -> str:
         return after
     moment = LAST_ID if reply.ended_at is not None else f"{round(latest.timestamp() * 1_000)}"
     return max(after, moment, key=lambda each: [int(part) for part in each.split("-")])
+
+
+async def _told_until_made(running: Running, after: str) -> AsyncGenerator[StreamEvent | None]:
+    """Yield the events of a reply of this process. An end that could not be stored as an event is told as it is saved.
+
+    Without this, a client would wait for that event until its stream ends, two minutes later.
+    """
+    begun, last = running.begun, after
+    key = events_key(begun.reply_id, begun.attempt)
+    running.task.add_done_callback(lambda _: wake(key))
+    async with aclosing(events_after(key, after, longest_stream())) as told_so_far:
+        async for told in told_so_far:
+            yield told
+            if told is not None:
+                last = told.id
+            elif running.task.done():
+                break
+        else:
+            return
+    saved = Reply.objects.filter(pk=begun.reply_id, ended_at__isnull=False)
+    ended = await in_thread(partial(in_job, begun.user_id, saved.first))
+    if ended is not None:
+        async for told in _told_of_old(ended, last):
+            yield told
 
 
 async def _told_until_lost(reply: Reply, after: str) -> AsyncGenerator[StreamEvent | None]:

@@ -47,7 +47,7 @@ from ..models import Reply
 from ..tools import run_tool
 from .actions import Begun, ReplyOutcome, reply_end, reply_fail, reply_renew
 from .council import merging
-from .following import SIGNS, as_told, in_job, reply_events
+from .following import SIGNS, Running, as_told, in_job, reply_events
 from .recalling import read_for
 from .told import CUT, ERASED, audience_key, events_key, longest_stream, stop_key
 
@@ -88,9 +88,8 @@ def reply_stream(
 
 async def _events(made: list[Begun | Reply], caller: Caller, after: str) -> AsyncIterator[bytes | None]:
     [reply] = made
-    if isinstance(reply, Begun):
-        reply_start(reply, caller)
-    async for told in reply_events(reply, after):
+    followed = Running(reply, reply_start(reply, caller)) if isinstance(reply, Begun) else reply
+    async for told in reply_events(followed, after):
         yield told.sent if told else None
 
 

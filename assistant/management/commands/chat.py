@@ -23,7 +23,7 @@ from web.streaming import take_slot
 
 from ...models import Reply
 from ...reply.actions import Begun, Wanted, reply_begin
-from ...reply.following import reply_events
+from ...reply.following import Running, reply_events
 from ...reply.running import Caller, reply_start
 from ...reply.told import audience_key, longest_stream
 
@@ -80,7 +80,7 @@ class Command(BaseCommand):
 
     async def _tell(self, begun: Begun, caller: Caller) -> None:
         making = reply_start(begun, caller)
-        async for told in reply_events(begun):
+        async for told in reply_events(Running(begun, making)):
             if told is None:
                 continue
             if told.event == "token":
