@@ -206,10 +206,10 @@ class ThreadSerializer(serializers.Serializer[Any]):
 
 
 class NewStateSerializer(ExactSerializer):
-    """A new state (any JSON), and the version that the caller loaded; 0 for none."""
+    """A new state (any JSON), and the version that the caller loaded; 0 for none. Without one nothing is compared."""
 
     state = _AnyJson()
-    version = serializers.IntegerField(min_value=0, max_value=MAX_VERSION, required=False)
+    version = serializers.IntegerField(min_value=0, max_value=MAX_VERSION, required=False, allow_null=True)
 
 
 class SavedStateSerializer(serializers.Serializer[Any]):
@@ -259,12 +259,16 @@ class NewGraphStateSerializer(ExactSerializer):
         max_length=255, required=False, default="", allow_blank=True, trim_whitespace=False
     )
     checkpoint_id = serializers.CharField(max_length=100)
-    parent_id = serializers.CharField(max_length=100, required=False, default="", allow_blank=True)
+    parent_id = serializers.CharField(max_length=100, required=False, default="", allow_blank=True, allow_null=True)
     metadata = serializers.DictField(required=False, default=dict)
     channels = serializers.ListField(
         child=serializers.CharField(max_length=255), max_length=10_000, required=False, default=list
     )
     blob = BlobSerializer()
+
+    def validate_parent_id(self, value: str | None) -> str:
+        """Return "" for None: there is no parent."""
+        return value or ""
 
     def validate_metadata(self, value: dict[str, Any]) -> dict[str, Any]:
         """Reject what the database can't store."""

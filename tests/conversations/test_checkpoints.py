@@ -203,6 +203,16 @@ def test_states_of_graphs_with_what_was_written_to_them(api, agent):
     assert ids(api(agent), per_page=1, page=2) == ["2"]
 
 
+def test_what_is_not_there_may_be_null(api, agent):
+    """A first state has no parent, and who loaded nothing knows no version."""
+    client = api(agent)
+    put(client, "1", None)
+    (state,) = client.get("/api/v1/graph-checkpoints/", {"thread": "t1"}).json()["results"]
+    assert state["parent_id"] == ""
+    sent = {"state": {"step": 1}, "version": None}
+    assert client.put("/api/v1/checkpoints/plain/", sent, format="json").status_code == 201
+
+
 def test_what_is_written_before_its_state_comes_is_there_with_it(api, agent):
     write(api(agent), "1", (0, "early"))
     put(api(agent), "1")
