@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
+import regex
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
@@ -125,6 +126,9 @@ _CUT = re.compile(
     re.IGNORECASE,
 )
 _REPEATED = re.compile(r"\b(\w+(?: \w+)?)(?: \1\b){2,}|(\w)\2{9,}", re.IGNORECASE)
+_EMOJI = regex.compile(r"[\p{Emoji_Presentation}\N{VARIATION SELECTOR-16}❤]")
+_OF_EMOJI = re.compile(r"\b(?:emoji|emoticon|smiley|symbol|sticker|react|sign)", re.IGNORECASE)
+_SHOUTED = re.compile(r"[!¡！？?‼]{2}")
 _LETTERED = re.compile(r"\(?A[.)]\s.*[.;,]\s+\(?B[.)]\s|\(?a[.)]\s.*[.;,]\s+\(?b[.)]\s")
 _NUMBERED = re.compile(r"\(?\d{1,2}[.)]\s+(?:the )?user\b", re.IGNORECASE)
 _BULLET = re.compile(r"(?:^|\s)(?:[-*•]|\(?\d{1,2}[.)])\s+(?=\S)")
@@ -269,6 +273,11 @@ def _is_several(text: str) -> bool:
     )
 
 
+def _is_adorned(text: str) -> bool:
+    """Whether it holds emoji and does not speak of any."""
+    return bool(_EMOJI.search(text)) and not _OF_EMOJI.search(text)
+
+
 def _is_list(text: str) -> bool:
     if re.match(r"\s*[-*•]\s", text) or _LETTERED.match(text) or _NUMBERED.match(text):
         return True
@@ -290,6 +299,8 @@ _ANY_LANGUAGE: tuple[_Rule, ...] = (
     (_is_question, gettext_noop("The text is a question: write what is known as a statement.")),
     (_is_list, gettext_noop("The text is a list: write each thing as a statement of its own.")),
     (_REPEATED.search, gettext_noop("The text repeats itself.")),
+    (_is_adorned, gettext_noop("The text holds emoji: say it in words.")),
+    (_SHOUTED.search, gettext_noop("The text shouts: end it with one full stop.")),
     (
         lambda text: detect_config(text) not in _READ_AS_ENGLISH and _PRONOUN_FIRST.match(text),
         gettext_noop("The text begins with a pronoun: say who or what it is about."),

@@ -36,6 +36,10 @@ def test_it_is_right_about_95_in_100_that_were_written_later():
     [
         ("Is the user happy?", "question"),
         ("He likes it.", "pronoun"),
+        ("😀 The user likes tea.", "emoji"),
+        ("Der Nutzer trinkt Tee ❤️.", "emoji"),
+        ("The user is happy!!!!", "shouts"),
+        ("Der Nutzer ist froh!!", "shouts"),
         ("I like tea.", "third person"),
         ("The user likes tea. The user has a dog. Mia sings.", "several"),
         ("{'content': 'tea'}", "markup"),
