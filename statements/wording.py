@@ -17,8 +17,8 @@ from accounts.scope import acting_name
 from language.backends import get_embedder
 from language.base import EmbedderUnavailable, Vectors
 from language.embedders.e5.embedder import BundledEmbedder
-from language.gates.judging import Meaning, kind_of
-from language.gates.passages import is_json
+from language.gates.judging import Kept, Meaning, kind_of, step_told
+from language.gates.passages import is_json, most_judged
 from language.gates.passages import passages as passages_of
 from language.gates.unwrapped import unwrapped
 from language.reading.compare import Saying
@@ -26,7 +26,7 @@ from language.shown import as_shown
 from language.third_person import SHORT_CHARACTERS, about_the_user
 from retrieval.text import PreparedText, prepare
 
-from .policy import fingerprint
+from .policy import fingerprint, steps_of
 from .policy.naming import as_of_user
 
 log = structlog.get_logger(__name__)
@@ -99,9 +99,10 @@ class Embedded:
 
     ``said`` is the message that says it, which may name an earlier value as wrong. ``traits`` are further
     features for the classifier, if the bundled embedder has just read the text. With ``verbatim``, the text need not
-    be a statement, so its ``passages`` are classified one by one. ``free``: its form was not checked, so it may be in
-    the first person or no sentence. ``as_user`` is the text as one about "the user", if that was embedded, too.
-    ``beside`` are sentences of a verbatim text, of its subject, topics and metadata, to compare with what was rejected.
+    be a statement, so its ``passages`` are classified one by one, as the steps of a procedure are. ``free``: its form
+    was not checked, so it may be in the first person or no sentence. ``as_user`` is the text as one about "the user",
+    if that was embedded, too. ``beside`` are sentences of a verbatim text, of its subject, topics and metadata, to
+    compare with what was rejected.
     """
 
     content: str
@@ -158,12 +159,10 @@ class Embedded:
     @property
     def review_reason(self) -> str:
         """Why a text by somebody else than the person has to be reviewed: it may not be a statement. Otherwise ""."""
-        if self.verbatim:
-            return next(
-                (REVIEW_REASONS[kind] for kind in (kind_of(each, in_document=True) for each in self.passages) if kind),
-                "",
-            )
-        return "" if self.meaning is None else REVIEW_REASONS[kind_of(self.meaning)]
+        is_steps = bool(self.passages) or len(steps_of(self.content)) > 1  # Stored ones have no vectors of their steps.
+        kept: Kept = "document" if self.verbatim else "steps" if is_steps else "statement"
+        judged = self.passages if kept != "statement" else filter(None, [self.meaning])
+        return next((REVIEW_REASONS[kind] for kind in (kind_of(each, kept) for each in judged) if kind), "")
 
     def as_document(self, beside: int = 0) -> Embedded:
         """Return it as a verbatim text with embedded passages. Call it before the transaction.
@@ -178,9 +177,12 @@ class Embedded:
             free = replace(free, as_user=read.pop())
         if said == [self.content.strip()]:
             return free  # A single sentence is treated as a statement.
-        meanings = (each.meaning for each in read)
-        passages = tuple(each for each in meanings if each is not None)
-        return replace(free, verbatim=True, passages=passages, beside=tuple(read))
+        return replace(free, verbatim=True, passages=_meanings(read), beside=tuple(read))
+
+    def as_steps(self, beside: int = 0) -> Embedded:
+        """Return it as a procedure with embedded steps. Call it before the transaction."""
+        steps = steps_of(self.content)[: most_judged(beside)] if self.meaning is not None else []
+        return replace(self, passages=_meanings(self.of_each([step_told(step) for step in steps])))
 
     @classmethod
     def of(cls, content: str, *, verbatim: bool = False) -> Embedded:
@@ -238,3 +240,7 @@ class Embedded:
     def worded(self, principal: Principal, user_id: UUID, heading: str = "") -> Wording:
         """Return the Wording of this content; searches find the words of ``heading`` too."""
         return Wording.of(principal, user_id, self.content, self.vector, self.embedding_model, heading=heading)
+
+
+def _meanings(texts: Sequence[Embedded]) -> tuple[Meaning, ...]:
+    return tuple(each.meaning for each in texts if each.meaning is not None)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import regex
@@ -26,9 +26,9 @@ WEIGHTS = Path(__file__).with_name("judging.npz")
 KINDS = ("", "order", "secret")
 FIELDS = ("", "preferred_name", "pronouns", "city", "language", "tone", "goal")
 
-_LEAST = {"order": 1.0, "secret": 1.0}
-_LEAST_IN_A_DOCUMENT = 7.0
-"""Higher threshold for orders in documents: the networks are trained on statements, not on notes ("Add tests")."""
+Kept = Literal["statement", "document", "steps"]
+_LEAST: dict[Kept, float] = {"statement": 1.0, "document": 7.0, "steps": 2.5}
+"""The threshold for what a text is: the networks are trained on statements, not on notes ("Add tests")."""
 _LEAST_IN_A_NAME, _FEWEST_OF_AN_ORDER = 2.0, 3
 _LEAST_OF_A_FIELD = 2.0
 _LEAST_UNDER_A_LABEL = -3.0
@@ -61,15 +61,19 @@ def scores(layers: Layers, given: Vectors) -> Vectors:
     return made
 
 
-def kind_of(meaning: Meaning, *, in_document: bool = False) -> str:
+def kind_of(meaning: Meaning, kept: Kept = "statement") -> str:
     """ "order" for what reads like an order to a model, "secret" for a password or code, else empty.
 
-    ``in_document``: it is a passage of a text that need not be a statement.
+    ``meaning`` is that of a statement, of a passage of a document, or of a step told as ``step_told``.
     """
     judged = _judged("kind", meaning)
     number = int(judged[1:].argmax()) + 1
-    least = _LEAST_IN_A_DOCUMENT if in_document else _LEAST[KINDS[number]]
-    return KINDS[number] if judged[number] - judged[0] >= least else ""
+    return KINDS[number] if judged[number] - judged[0] >= _LEAST[kept] else ""
+
+
+def step_told(step: str) -> str:
+    """Tell a step of a procedure as a statement, which the networks know: each step is an order to whoever does it."""
+    return f"The user will {step[:1].lower()}{step[1:]}"
 
 
 def order_as_name(name: str) -> str:

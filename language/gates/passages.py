@@ -36,12 +36,17 @@ def spoken(text: str) -> str:
     return "\n".join(_texts(read))
 
 
+def most_judged(beside: int) -> int:
+    """Return how many passages of a text are judged by meaning if ``beside`` others are read together with it."""
+    return min(MOST_PASSAGES, max(FEWEST_OF_EACH, MOST_AT_ONCE // (beside + 1)))
+
+
 def passages(text: str, beside: int = 0) -> list[str]:
     """Return the sentences and lines of a document, without bullets, code and labels.
 
     ``beside``: number of documents read together; the more, the shorter the part of each.
     """
-    most = min(MOST_PASSAGES, max(FEWEST_OF_EACH, MOST_AT_ONCE // (beside + 1)))
+    most = most_judged(beside)
     cut = (_BULLET.sub("", each).strip() for each in _ENDS.split(spoken(text)))
     kept = (each for each in cut if len(each.split()) >= FEWEST_WORDS and not _CODE.search(each))
     return [*dict.fromkeys(kept)][:most]

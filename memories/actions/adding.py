@@ -20,6 +20,7 @@ from statements.policy import admit
 from statements.wording import Embedded
 
 from .. import queries
+from ..models import Kind
 from ..policy import writing
 from ..policy.beside import texts_beside
 from ..records import Addition, Candidate, NewMemory, Outcome, PreparedMemory, Said, WritePolicy
@@ -150,6 +151,7 @@ def _prepare(
         text = replace(next(texts), said=" ".join(said.quote for said in source.said))
         if not own_word:
             text = text.as_document(len(additions) - 1) if new.verbatim else text
+            text = text.as_steps(len(additions) - 1) if new.kind == Kind.PROCEDURAL else text
             said = texts_beside(new.subject, new.topics, new.metadata)
             text = replace(text, beside=tuple(read_beside(user_id, said, text.beside)))
         prepared = prepare_new(principal, user_id, new, text, written_by=written_by, held_back=held_back)

@@ -25,7 +25,7 @@ from statements.policy import clean_reason
 from statements.wording import Embedded
 
 from .. import queries
-from ..models import Memory, MemoryVersion, Proposal
+from ..models import Kind, Memory, MemoryVersion, Proposal
 from ..policy import beside, writing
 from ..policy.writing import State
 from ..querysets import MemoryVersionQuerySet
@@ -73,6 +73,7 @@ def memory_update(
     reason = clean_reason(reason)
     source = queries.read_source(principal, conversation_id, message_id)
     text = Embedded.of(content, verbatim=verbatim)
+    text = text if own_word or filed.kind != Kind.PROCEDURAL else text.as_steps()
     noted_there = beside.texts_beside("", (), metadata)
     read = [] if own_word else read_beside(user_id, [reason, *noted_there], text.beside)
     document = beside.reason_for_document(principal, content, "", verbatim)
