@@ -25,7 +25,16 @@ from accounts.policy import check_sensitive, must_decide, must_write
 from accounts.principals import Principal
 from accounts.queries import principal_for_job
 from accounts.scope import acting_as
-from conversations.actions import Cause, messages_mark, plan_withholding, words_decline, words_restore
+from conversations.actions import (
+    Cause,
+    messages_mark,
+    plan_refusals,
+    plan_withholding,
+    refusal_of_asked,
+    refusals_apply,
+    words_decline,
+    words_restore,
+)
 from conversations.models import Conversation, Message, Withheld
 from conversations.policy import may_mark
 from facts.actions import PreparedFact
@@ -270,6 +279,29 @@ def message_decline(principal: Principal, conversation_id: UUID, index: int, can
             cause = Cause("message", str(message.pk))
             words_decline(write, message.user_id, cause, [(message.pk, "")], relayed_by=relayed_by)
     return message
+
+
+def message_refuse(principal: Principal, conversation_id: UUID, index: int) -> bool:
+    """Refuse what the assistant asks about a held message, as a no in the talk does. Returns whether it is all of it.
+
+    Where the message also changed or stored something, only what was asked about is withheld, and the rest is read.
+    Otherwise the message is declined. Raises as ``message_decline``.
+    """
+    talk = Conversation.objects.visible_to(principal).filter(pk=conversation_id).first()
+    said = Message.objects.visible_to(principal).filter(conversation_id=conversation_id, index=index)
+    message = said.filter(held_until__gt=timezone.now(), declined=False).without_vectors().first()
+    heard = refusal_of_asked(principal, talk, message) if talk is not None and message is not None else None
+    if heard is None:
+        message_decline(principal, conversation_id, index)
+        return True
+    legacies = [heard.legacy_id] if heard.legacy_id is not None else []
+    with (
+        plan_refusals(must_write(principal), [heard]),
+        _marking(principal, conversation_id, index, *legacies) as marking,
+    ):
+        refusals_apply(marking.write, marking.message.user_id, [heard])
+        enqueue(TASK, conversation_id)
+    return False
 
 
 def message_release(principal: Principal, conversation_id: UUID, index: int, *, agreed: bool = False) -> Message:

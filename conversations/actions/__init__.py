@@ -32,7 +32,15 @@ from .record import (
     messages_extract_now,
     messages_mark,
 )
-from .refusals import LIVE_WINDOW, HeardRefusal, on_refusal, refusals_of
+from .refusals import (
+    LIVE_WINDOW,
+    HeardRefusal,
+    on_refusal,
+    plan_refusals,
+    refusal_of_asked,
+    refusals_apply,
+    refusals_of,
+)
 from .withheld_rows import Cause, words_erase
 from .withheld_texts import chunks_hide, summaries_hide
 from .withholding import (
@@ -90,7 +98,10 @@ __all__ = [
     "on_withheld",
     "original_quotes",
     "passages_withhold",
+    "plan_refusals",
     "plan_withholding",
+    "refusal_of_asked",
+    "refusals_apply",
     "refusals_of",
     "register_kept_texts",
     "register_refused_search",

@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from accounts.principals import Principal
 from journal.actions import LedgerWrite
-from language.reading.refusals import LONGEST_ANSWER, Turn, find_refusal, may_answer, may_refuse
+from language.reading.refusals import LONGEST_ANSWER, Refusal, Turn, find_refusal, may_answer, may_refuse
 
 from .. import policy
 from ..models import Conversation, Message, Withheld
@@ -108,26 +108,54 @@ def find_refusals(
         refusal = find_refusal(turns, position) if row.role == Message.Role.USER else None
         if refusal is None or not (refusal.passages or refusal.named_lemmas):
             continue
-        meant = [(rows[place], quote) for place, quote in refusal.passages]
         is_live = not brought and abs(row.created_at - row.at) < LIVE_WINDOW
-        found.append(
-            HeardRefusal(
-                row.pk,
-                conversation_id,
-                conversation.legacy_id,
-                tuple((each.pk, quote) for each, quote in meant),
-                min((each.created_at for each, _ in meant), default=now),
-                refusal.named_lemmas if is_live else frozenset(),
-                refusal.covers_all,
-                refusal.is_negated,
-                frozenset(each.pk for each, _ in meant if _is_held(each, now) and not refusal.is_part),
-                principal if principal.kind == "agent" and not principal.speaks_as_person else None,
-                frozenset(each.pk for each, _ in meant if each.role != Message.Role.USER),
-                refusal.is_part,
-                None if refusal.agreed is None else rows[refusal.agreed].pk,
-            )
-        )
+        found.append(_heard(principal, conversation, row, rows, refusal, now=now, names=is_live))
     return found
+
+
+def refusal_of_asked(principal: Principal, conversation: Conversation, message: Message) -> HeardRefusal | None:
+    """Return what a no to the question after a held message refuses, if that is only a part of what the message says.
+
+    For a no without a message of its own. Call it outside any transaction.
+    """
+    stored = Message.objects.filter(conversation=conversation, role__in=_SPEAKERS, index__lte=message.index + 1)
+    rows = [*reversed(stored.without_vectors().order_by("-index")[:SEARCHED_BEFORE])]
+    now = timezone.now()
+    turns = [*(Turn(row.role, row.content, _is_held(row, now)) for row in rows), Turn(Message.Role.USER, "No.")]
+    refusal = find_refusal(turns, len(rows))
+    is_part = refusal is not None and refusal.is_part and refusal.agreed is not None
+    if refusal is None or not is_part or rows[refusal.agreed or 0].pk != message.pk:
+        return None
+    return _heard(principal, conversation, message, rows, refusal, now=now)
+
+
+def _heard(
+    principal: Principal,
+    conversation: Conversation,
+    row: Message,
+    rows: Sequence[Message],
+    refusal: Refusal,
+    *,
+    now: datetime,
+    names: bool = False,
+) -> HeardRefusal:
+    """Return what message ``row`` refuses of the messages before it; ``names``: with the words that it names."""
+    meant = [(rows[place], quote) for place, quote in refusal.passages]
+    return HeardRefusal(
+        row.pk,
+        conversation.pk,
+        conversation.legacy_id,
+        tuple((each.pk, quote) for each, quote in meant),
+        min((each.created_at for each, _ in meant), default=now),
+        refusal.named_lemmas if names else frozenset(),
+        refusal.covers_all,
+        refusal.is_negated,
+        frozenset(each.pk for each, _ in meant if _is_held(each, now) and not refusal.is_part),
+        principal if principal.kind == "agent" and not principal.speaks_as_person else None,
+        frozenset(each.pk for each, _ in meant if each.role != Message.Role.USER),
+        refusal.is_part,
+        None if refusal.agreed is None else rows[refusal.agreed].pk,
+    )
 
 
 def _may_answer(principal: Principal, conversation_id: UUID, new: Sequence[Message]) -> bool:
@@ -150,7 +178,7 @@ def _is_held(row: Message, now: datetime) -> bool:
 
 
 @contextmanager
-def plan_refusals(user_id: UUID, heard: Sequence[HeardRefusal], new: Sequence[Message]) -> Iterator[None]:
+def plan_refusals(user_id: UUID, heard: Sequence[HeardRefusal], new: Sequence[Message] = ()) -> Iterator[None]:
     """Plan ``refusals_apply`` before the lock is taken, for the messages that are about to be appended.
 
     It sets the conversation and the index that they will have if nobody else appends meanwhile.

@@ -14,6 +14,7 @@ from accounts.policy import must_act_for
 from accounts.principals import Principal
 from assistant.erasure.actions import erasure_request
 from assistant.erasure.hiding import MOST_WITHHELD, keep_words_back
+from assistant.learn.actions import message_refuse
 from conversations.models import Conversation, ConversationChunk, Message
 from journal.models import Erasure
 
@@ -73,6 +74,16 @@ def dont_keep(principal: Principal, removal: Removal) -> Done:
         told = _("The message is withheld: nobody is shown it, and nothing is learned from it.")
     else:
         told = _("The conversation is withheld: nobody is shown it, and nothing is learned from it.")
+    return Done(gettext_noop("Not kept"), told)
+
+
+def refuse(principal: Principal, removal: Removal) -> Done:
+    """Refuse what the assistant asks about the message. Raises as ``message_refuse``."""
+    assert removal.message is not None
+    if message_refuse(principal, removal.conversation.pk, removal.message.index):
+        told = _("The message is withheld: nobody is shown it, and nothing is learned from it.")
+    else:
+        told = _("What was asked about is withheld: nobody is shown it, and nothing is learned from it.")
     return Done(gettext_noop("Not kept"), told)
 
 

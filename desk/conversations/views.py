@@ -25,7 +25,7 @@ from ..erasures import Wanted, show_erasure
 from ..outcomes import with_undo
 from ..page import PageRequest, came_from, for_person, neighbours_of, telling_refusals
 from ..quotations import message_address, shorten, speaker_of
-from .actions import MOST_WITHHELD, Removal, dont_keep, erase, summaries_with, waiting_erasure
+from .actions import MOST_WITHHELD, Removal, dont_keep, erase, refuse, summaries_with, waiting_erasure
 from .answers import running_reply, unread, ways_of_answering
 from .listing import ConversationView, choices, find_passages, page_of_conversations, titled
 from .reader import ReaderDay, page_at, read_page
@@ -137,7 +137,7 @@ def remove(request: PageRequest, principal: Principal, conversation_id: UUID, nu
 @require_POST
 @for_person
 def answer(request: PageRequest, principal: Principal, conversation_id: UUID, number: int) -> HttpResponse:
-    """Answer whether a message shall be remembered: it is read at once, or withheld."""
+    """Answer whether a message shall be remembered: it is read at once, or what was asked about is withheld."""
     talk = find_conversation(principal, conversation_id)
     message = _find_message(principal, talk, number)
     with telling_refusals(request):
@@ -145,7 +145,7 @@ def answer(request: PageRequest, principal: Principal, conversation_id: UUID, nu
             message_release(principal, talk.pk, message.index, agreed=True)
             messages.success(request, _("It is remembered in a moment."))
         else:
-            done = with_undo(principal, lambda: dont_keep(principal, Removal(talk, message)))
+            done = with_undo(principal, lambda: refuse(principal, Removal(talk, message)))
             messages.success(request, done.text, extra_tags=done.undo)
     return redirect(message_address(talk.pk, number))
 

@@ -147,6 +147,29 @@ class TestAnOfferToRemember:
         asked.post(undo)
         assert "My sister Ilse keeps hens." in words(asked.get(page(talk)))
 
+    def test_beside_a_correction_what_was_asked_about_is_declined_and_the_correction_stays(
+        self, visit, owner, talk, settings
+    ):
+        """Reproduction: all of the message was withheld, and the correction undone with it."""
+        settings.KEEPSAKE_EMBEDDER = "hashing"
+        memory = factories.MemoryFactory(user=owner, content="The user's sister Lise lives in Ghent.")
+        client = visit(owner)
+        sent(say(client, talk, "My sister Lise lives in Antwerp now. I have a dog called Bram."))
+        extract_messages(talk.pk)
+        assert "Shall I remember that you have a dog called Bram?" in words(client.get(page(talk)))
+        answered = client.post(f"/conversations/{talk.pk}/1/answer/", {"keep": "no"}, follow=True)
+        assert "What was asked about is withheld" in words(answered)
+        extract_messages(talk.pk)
+        shown = words(client.get(page(talk)))
+        assert "Bram" not in shown
+        assert "Updated: Your sister Lise lives in Antwerp." in shown
+        assert "Without an answer" not in shown
+        memory.refresh_from_db()
+        assert memory.content == "The user's sister Lise lives in Antwerp."
+        assert Message.objects.get(index=0).content == "My sister Lise lives in Antwerp now. [withheld]"
+        client.post(re.search(r'action="(/undo/[^"]+)"', text(answered))[1])
+        assert Message.objects.get(index=0).content.endswith("I have a dog called Bram.")
+
     def test_of_somebody_else_s_talk_is_not_theirs_to_answer(self, asked, visit, stranger, talk):
         for number in (1, 9):
             answer = visit(stranger).post(f"/conversations/{talk.pk}/{number}/answer/", {"keep": "yes"})
