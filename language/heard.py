@@ -14,9 +14,9 @@ class Heard:
     their approval; ``doubted``: may be outdated; ``told``: about the legacy. ``refused``: they refused something;
     ``not_found``: it was found nowhere; ``along``: more went than they named; ``awaits``: some waits for them, since an
     agent relayed that; ``of_all``: all that is known of them was meant; ``in_part``: they agreed to the rest.
-    ``decided``: a doubt about ``noted`` is settled, or a change of it undone, or there is none to undo. ``agreed`` to a
-    question. ``about``: whom the talk is about, if not the user. ``secret``: kind of a number or code in it, never
-    stored.
+    ``decided``: a doubt about ``noted`` is settled, or what happened to it undone, or there is nothing to undo.
+    ``agreed`` to a question. ``about``: whom the talk is about, if not the user. ``secret``: kind of a number or code
+    in it, never stored.
     """
 
     new: tuple[str, ...] = ()
@@ -31,7 +31,7 @@ class Heard:
     awaits: bool = False
     of_all: bool = False
     in_part: bool = False
-    decided: Literal["", "holds", "away", "undone", "nothing"] = ""
+    decided: Literal["", "holds", "away", "undone", "dropped", "given_back", "nothing"] = ""
     agreed: bool = False
     about: str = ""
     secret: str = ""

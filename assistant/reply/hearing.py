@@ -110,8 +110,14 @@ def heard_in(principal: Principal, begun: Begun, held: Message | None, near: Col
     if begun.turn.refusals:
         return _heard_refusal_in_talk(principal, begun, near)
     if held is None and (decided := settled_by(principal, begun)) is not None:
-        return decided
+        return _ask_again(principal, begun, decided, near) if decided.decided == "given_back" else decided
     return _heard(principal, begun, held, near)
+
+
+def _ask_again(principal: Principal, begun: Begun, decided: Heard, near: Collection[str]) -> Heard:
+    """Ask once more about what was refused, now that this is undone, unless it is read already."""
+    held = _left_open(begun.conversation_id, begun.message_index)
+    return decided if held is None else replace(decided, new=_heard(principal, begun, held, near, agreed=False).new)
 
 
 def _heard_refusal_in_talk(principal: Principal, begun: Begun, near: Collection[str]) -> Heard:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from django.db.models import Q, Subquery
+
 from accounts.principals import Principal
 from conversations.models import Conversation, Message
 from facts.actions import fact_edit
@@ -11,19 +13,25 @@ from facts.models import LegacyFact
 from journal.exceptions import NotYoursToDecide, Refused
 from journal.models import Change
 from journal.undo import undo
+from language.gates import mask_sensitive
 from language.heard import Heard
 from language.reading.fact_corrections import FactCorrection
 from language.reading.questions import is_question
 from language.reading.refusals import says_no, says_undo, says_yes
 from language.reading.second_tries import MESSAGES_BEFORE
+from language.shown import quoted
 from memories.actions import memory_approve, memory_reject
 from memories.models import Memory
+from statements.actions import GONE
 from statements.models import Doubt
 from statements.policy.naming import fact_in_words, in_second_person
+
+from ..learn.actions import message_hold
 
 if TYPE_CHECKING:
     from .actions import Begun
 
+_UNDONE = ("ADD", "UPDATE", "DELETE", "REJECT", "WITHHOLD")
 _MOST_FACTS = 200
 _LOOKS_BACK = 3
 """How many messages before the answer may have raised the doubt."""
@@ -33,7 +41,7 @@ def settled_by(principal: Principal, begun: Begun) -> Heard | None:
     """Carry out what the answered message decides, and return what to say of it; None if it decides nothing.
 
     A yes to "Does it still hold?" keeps the memories that the person's last message, or the one it agreed to before,
-    made doubtful; a no puts them away. "Undo that" undoes the last change of a memory by this conversation. A
+    made doubtful; a no puts them away. "Undo that" undoes the last that this talk changed, kept or withheld. A
     correction rewords the fact that it is about.
     """
     principal = principal.with_idempotency(None)
@@ -106,15 +114,33 @@ def _settle_doubts(principal: Principal, begun: Begun, *, holds: bool) -> Heard 
 
 
 def _undo_last(principal: Principal, begun: Begun) -> Heard:
+    """Undo the last that this talk changed, kept or withheld; nothing if somebody changed it since."""
+    before = Message.objects.filter(conversation=begun.conversation_id, index__lt=begun.message_index)
+    since = before.filter(role=Message.Role.USER).order_by("-index").values("created_at")[:1]
+    # What a message decides itself is the person's own change, of no conversation.
+    decided = Q(conversation_id=None, actor_kind="person", actor_id=principal.actor_id, at__gte=Subquery(since))
     changes = Change.objects.filter(
+        Q(conversation_id=begun.conversation_id) | decided,
         ledger_id=begun.user_id,
-        event__in=["UPDATE", "DELETE"],
-        object_type="memory",
-        conversation_id=begun.conversation_id,
+        event__in=_UNDONE,
+        object_type__in=["memory", "fact", "message"],
     )
-    last = changes.order_by("-rev").first()
+    last = changes.exclude(meta__has_key="undo").order_by("-rev").first()
     undone = undo(principal, last.rev, last.rev) if last is not None else None
-    if last is None or undone is None or not undone.undone:
+    if undone is None or not undone.undone:
         return Heard(decided="nothing")
-    memory = Memory.objects.visible_to(principal).get(pk=last.object_id)
-    return Heard(decided="undone", noted=(in_second_person(memory.content),))
+    ids = {kind: [key for each, key in undone.objects if each == kind] for kind, _ in undone.objects}
+    memories = Memory.objects.visible_to(principal).filter(pk__in=ids.get("memory", ()))
+    facts = LegacyFact.objects.visible_to(principal).filter(pk__in=ids.get("fact", ()))
+    statements = [(in_second_person(each.content), each.state in GONE) for each in memories.order_by("pk")]
+    statements += [(fact_in_words(each.content), each.state in GONE) for each in facts.order_by("pk")]
+    again = tuple(content for content, is_gone in statements if not is_gone)
+    if statements:
+        return Heard(
+            decided="undone" if again else "dropped", noted=again or tuple(content for content, _ in statements)
+        )
+    said = before.filter(pk__in=ids["message"], role=Message.Role.USER).order_by("index")
+    for message in said.without_vectors()[:1]:
+        message_hold(principal, begun.conversation_id, message.index)
+        return Heard(decided="given_back", noted=(quoted(mask_sensitive(" ".join(message.content.split()))),))
+    return Heard(decided="nothing")

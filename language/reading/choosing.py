@@ -33,7 +33,8 @@ from .filters import is_prompt_injection
 from .kinds import is_health
 from .lexicon import is_word
 from .outdated import all_outdated
-from .refusals import Refusal, find_named
+from .questions import complains
+from .refusals import Refusal, find_named, says_undo
 from .revising import in_third_person, with_rest
 from .sentences import own_words
 from .statements import BatchReading, read
@@ -184,6 +185,8 @@ def _outdated_by_meaning(
     for message in request.messages if request.legacy_name is None else ():
         if message.role != "user" or message.index in told or reading.withheld(message.index):
             continue
+        if says_undo(message.content) or complains(message.content):
+            continue  # It is said to the assistant, and tells nothing of the person.
         left = [
             each for each in request.memories if each.id not in changed and (message.index, each.id) not in repeated
         ]

@@ -104,7 +104,8 @@ def _replied(request: ReplyRequest) -> tuple[list[str], bool]:
     parts = [*opening]
     heard, asks = request.heard, False
     if heard.decided:
-        return [*parts, _(DECIDED[heard.decided]) % {"statements": " ".join(heard.noted)}], False
+        told = _(DECIDED[heard.decided]) % {"statements": " ".join(heard.noted)}
+        return [*parts, _joined([told, _asking(heard) if heard.new else ""])], False
     if heard.in_part and (kept := _confirmations(heard)):
         return [*parts, _joined([*kept, _(REST_NOT_KEPT)])], False
     if heard.refused:

@@ -37,6 +37,8 @@ DECIDED = {
     "holds": gettext_noop("Good, I keep that: %(statements)s"),
     "away": gettext_noop("I have put that away: %(statements)s"),
     "undone": gettext_noop("Undone. Now I have again: %(statements)s"),
+    "dropped": gettext_noop("Undone. I no longer have: %(statements)s"),
+    "given_back": gettext_noop("Undone. What you said is there again: %(statements)s"),
     "nothing": gettext_noop(
         "In this talk I find no change to undo. All changes are listed under Timeline, where each can be undone."
     ),

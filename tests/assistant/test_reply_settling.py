@@ -12,7 +12,7 @@ from memories.records import NewMemory
 from statements.models import Doubt
 from tests import factories
 
-from .replying import remembered
+from .replying import remembered, telling
 
 pytestmark = pytest.mark.django_db(transaction=True)
 CAT = "The user's cat is called Momo."
@@ -77,6 +77,48 @@ def test_undo_right_after_the_question_whether_to_keep_it_refuses_it(tell):
     tell("Alec is my boss by the way.")
     assert tell("Undo that.") == NOT_KEPT
     assert "Alec" not in Message.objects.get(index=0).content
+
+
+def test_undo_of_a_refusal_gives_the_words_back_and_asks_again(tell):
+    """Reproduction: "In this talk I find no change to undo.", and the words stayed withheld."""
+    tell("I have a dog called Bram.")
+    assert tell("no") == NOT_KEPT
+    assert tell("undo that") == (
+        "Undone. What you said is there again: “I have a dog called Bram.” Shall I remember that you have a dog called "
+        "Bram?"
+    )
+    assert Message.objects.get(index=0).content == "I have a dog called Bram."
+    tell("yes")
+    assert remembered() == ["The user has a dog called Bram."]
+
+
+def test_undo_takes_back_what_happened_last_not_what_was_changed_before(tell, owner):
+    """Reproduction: after a no to what was asked beside it, the correction was undone."""
+    factories.MemoryFactory(user=owner, content="The user's sister Lise lives in Ghent.")
+    told = tell("My sister Lise lives in Antwerp now. I have a dog called Bram.")
+    assert "Updated: Your sister Lise lives in Antwerp." in told
+    assert tell("no") == NOT_KEPT
+    assert tell("undo that").startswith("Undone. What you said is there again: “My sister Lise lives in Antwerp now.")
+    assert remembered() == ["The user's sister Lise lives in Antwerp."]
+
+
+def test_what_was_stored_before_a_question_is_undone_and_the_wish_is_no_news(tell):
+    """Reproduction: nothing was undone, and "The user no longer plays the cello." was stored."""
+    with embedder_replaced(BundledEmbedder()):
+        tell("Remember that I play the cello.")
+        tell("What do you know about me?")
+        assert tell("undo that") == "Undone. I no longer have: You play the cello."
+    assert remembered() == []
+
+
+def test_a_fact_and_its_correction_are_undone(api, owner, talk):
+    tell = telling(api(owner), talk(owner, legacy=factories.LegacyFactory(owner=owner, name="Henk")))
+    tell("Henk kept bees.")
+    tell("What do you know about Henk?")
+    assert tell("Take that back.") == "Undone. I no longer have: Henk kept bees."
+    tell("Henk had four children.")
+    assert "Updated: Henk had five children." in tell("Actually it was five children.")
+    assert tell("oops, undo that please") == "Undone. Now I have again: Henk had four children."
 
 
 def test_a_clause_takes_no_memory_that_shares_its_topic_only(tell):

@@ -7,7 +7,7 @@ other content beside the request, who makes it, and the words that name what is 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -32,7 +32,7 @@ from .questions import (
     only_announces,
 )
 from .records import Refusal, Turn
-from .requests import SAYS_THIS, RefusalRequest, acts_in, flat, is_reported, judged_acts, names_what_was_said, says_undo
+from .requests import SAYS_THIS, RefusalRequest, acts_in, asked_by_person, judged_acts, names_what_was_said, says_undo
 from .subjects import SentenceWords, content_words, lemmas, shares_of
 from .wording import (
     after_opening_no,
@@ -52,16 +52,19 @@ _NEAR_THE_BEST = 0.8
 
 
 def find_refusal(turns: Sequence[Turn], last: int) -> Refusal | None:
-    """Find what the turn at position ``last`` refuses to have kept; None if nothing."""
+    """Find what the turn at position ``last`` refuses to have kept; None if nothing, or if the next takes it back."""
     text = turns[last].content
+    after = next((turn.content for turn in turns[last + 1 :] if turn.role == "user"), "")
+    if says_undo(after):
+        return None
     resolver = _RefusalResolver(turns, last)
     if says_undo(text) or (part := resolver.resolve_part()) is not None:
         return resolver.resolve_undo() if says_undo(text) else part
     if told := told_beside_only([each.text for each in resolver.sentences]):
         return Refusal(tuple((last, each) for each in told), is_part=True)
-    refusals = [each for act in _asked_by_person(text, acts_in) if (each := resolver.resolve(act)) is not None]
+    refusals = [each for act in asked_by_person(text, acts_in) if (each := resolver.resolve(act)) is not None]
     if not refusals:
-        learned = [] if resolver.is_agreed() else _asked_by_person(text, judged_acts)
+        learned = [] if resolver.is_agreed() else asked_by_person(text, judged_acts)
         learned = [act for act in learned if not resolver.is_unrelated(act)]
         refusals = [each for act in learned if (each := resolver.resolve(act)) is not None]
     if refusals:
@@ -77,13 +80,6 @@ def find_refusal(turns: Sequence[Turn], last: int) -> Refusal | None:
     if found is None:
         return None
     return replace(found, passages=tuple(dict.fromkeys([*found.passages, *resolver.asked_about(found)])))
-
-
-def _asked_by_person(text: str, finding: Callable[[str], list[RefusalRequest]]) -> Iterator[RefusalRequest]:
-    """The requests that ``finding`` finds in a text, in order, without reported ones."""
-    found = finding(line := flat(text))
-    parsed = parse(line) if found else None
-    return (act for act in found if parsed is None or not is_reported(parsed, act))
 
 
 # --- What is referred to ----------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from ..stock import confirms, stock
 from .content import says_something
 from .judged import asks
 from .parts import POINTS, agrees_to_all, numbered_lines
-from .requests import acts_in, flat
+from .requests import acts_in, flat, says_undo
 from .subjects import lemmas
 from .wording import (
     ASKING,
@@ -95,7 +95,8 @@ def lets_keep(question: str, said: str) -> bool:
 def leaves_open(said: str) -> bool:
     """Whether a message of the person answers no question before it: it asks, hesitates, or refuses something else."""
     own = own_words(said)
-    return is_question(own) or bool(acts_in(flat(own))) or lemmas(own) <= POINTS or not says_something(own)
+    asks_for_it = is_question(own) or bool(acts_in(flat(own))) or says_undo(own)
+    return asks_for_it or lemmas(own) <= POINTS or not says_something(own)
 
 
 _WITHHELD = "[withheld]"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 
 from language.reading.words import listed
 
-from ..parse import Parsed
+from ..parse import Parsed, parse
 from .judged import has_cue, judged_spans
 from .wording import (
     ENDING,
@@ -145,8 +145,9 @@ def may_refuse(text: str) -> bool:
 
 
 _UNDO = any_case(
-    rf"{SOFT}(?:(?:can|could|would|will) {YOU} )?{SOFT}(?:undo|revert|roll back)"
-    r"(?: (?:that|this|it|(?:that|this|the|your)(?: last)? (?:change|update|correction|edit|one)))?(?: again)?"
+    rf"(?:(?:no|oh|oops|wait|sorry|hm+|actually)\b[ ,.!]*)*{SOFT}(?:(?:can|could|would|will) {YOU} )?{SOFT}(?:"
+    r"(?:undo|revert|roll back)(?: (?:that|this|it|(?:that|this|the|your)(?: last)? (?:change|update|correction|edit|"
+    r"one)))?|(?:take|put|change|bring) (?:that|this|it) back)(?: again)?"
     r"(?:,? (?:please|pls|thanks))?[.!?]*"
 )
 
@@ -154,6 +155,13 @@ _UNDO = any_case(
 def says_undo(text: str) -> bool:
     """Whether a message asks to undo the last change, and nothing else."""
     return _UNDO.fullmatch(text.strip().replace("’", "'")) is not None
+
+
+def asked_by_person(text: str, finding: Callable[[str], list[RefusalRequest]]) -> Iterator[RefusalRequest]:
+    """The requests that ``finding`` finds in a text, in order, without reported ones."""
+    found = finding(line := flat(text))
+    parsed = parse(line) if found else None
+    return (act for act in found if parsed is None or not is_reported(parsed, act))
 
 
 def acts_in(line: str) -> list[RefusalRequest]:
