@@ -2,7 +2,7 @@
 
 from .adding import ADDED_AT_ONCE, admit_new, memories_add, memory_add, prepare_new, record_new
 from .bulk import BULK_DECISIONS, MOST_AT_ONCE, memories_decide, memories_delete, memories_preview
-from .consolidating import consolidations_due, memories_consolidate, person_consolidate
+from .consolidating import consolidations_due, memories_consolidate
 from .editing import memory_amend, memory_revert, memory_update
 from .hiding import memories_hide
 from .insights import ReadyInsight, insights_record, insights_tidy
@@ -90,7 +90,6 @@ __all__ = [
     "optimize_discard",
     "optimize_plan",
     "optimize_revert",
-    "person_consolidate",
     "place_add",
     "place_edit",
     "place_mention",

@@ -20,8 +20,8 @@ from django.utils import timezone
 from accounts.principals import Principal
 from accounts.upkeep import start_for_people, work_for_person
 from journal.actions import LedgerWrite, ledger_write, note_model_use, tokens_used_today
-from journal.leases import Lease, finish_job, open_job
-from journal.models import JobRun, Ledger
+from journal.leases import Lease, finish_job
+from journal.models import Ledger
 from journal.verdicts import compares_unlocked
 from language.backends import get_model
 from language.base import Comparison
@@ -72,17 +72,6 @@ def memories_consolidate(job_id: UUID) -> None:
     and when models have used ``UPKEEP_TOKENS_PER_DAY``. With the model away it is tried again later.
     """
     work_for_person(job_id, _work, task=TASK, lease_seconds=settings.CONSOLIDATE_LEASE_SECONDS)
-
-
-def person_consolidate(user_id: UUID) -> JobRun:
-    """Consolidate one person now, also if it was done today, within the same limits. Returns the job.
-
-    A job that is under way is gone on with, unless somebody else works on it.
-    """
-    job = open_job(JOB, user_id, user_id=user_id)
-    memories_consolidate(job.pk)
-    job.refresh_from_db()
-    return job
 
 
 def _work(lease: Lease, principal: Principal, user_id: UUID) -> None:

@@ -1,9 +1,11 @@
 """Insights (003, 3): guesses of a daily job, each with what it rests on, and gone with it."""
 
 from datetime import timedelta
+from io import StringIO
 
 import pytest
 import time_machine
+from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from accounts.actions import preferences_set
@@ -158,6 +160,22 @@ def test_skipped_if_one_ran_within_24_hours(owner, model):
         assert run(owner).result["found"] == 0  # The same guess again is the one that there is.
         assert len(model.asked) == 2
         assert len(insights_of(owner)) == 1
+
+
+def test_by_hand_for_one_person_within_the_same_bounds(owner, stranger, model):
+    for person in (owner, stranger):
+        remember(person, "The user told Ben the truth.")
+    assert by_hand(owner) == "1 found.\n"
+    assert by_hand(owner) == "Stopped before the end: lately.\n0 found.\n"
+    assert [len(insights_of(each)) for each in (owner, stranger)] == [1, 0]
+    with pytest.raises(CommandError, match="no active person"):
+        call_command("find_insights", user="nobody")
+
+
+def by_hand(person):
+    out = StringIO()
+    call_command("find_insights", user=person.username, stdout=out)
+    return out.getvalue()
 
 
 def test_nobody_is_asked_again_when_nothing_is_new(owner, model):
