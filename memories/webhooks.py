@@ -10,12 +10,10 @@ import base64
 import hashlib
 import hmac
 import socket
-import ssl
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import cache
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from uuid import UUID
 
@@ -26,6 +24,7 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from journal.exceptions import Refused
+from language.certificates import certificates
 from web.json import OrjsonRenderer
 
 from .models import Webhook, WebhookDelivery
@@ -188,16 +187,10 @@ async def _post(url: httpx2.URL, address: Address, headers: dict[str, str], body
     # The certificate has to be that of the name, to whichever address it led.
     to_the_name = {"sni_hostname": url.raw_host.decode()}
     async with httpx2.AsyncClient(
-        verify=_certificates(), trust_env=False, follow_redirects=False, timeout=settings.WEBHOOK_SECONDS
+        verify=certificates(), trust_env=False, follow_redirects=False, timeout=settings.WEBHOOK_SECONDS
     ) as client:
         try:
             async with client.stream("POST", there, content=body, headers=named, extensions=to_the_name) as response:
                 return response.status_code
         except (httpx2.ConnectError, httpx2.ConnectTimeout):
             return None
-
-
-@cache
-def _certificates() -> ssl.SSLContext:
-    """The authorities that servers are trusted by; reading them takes longer than a call."""
-    return httpx2.create_ssl_context()

@@ -30,6 +30,7 @@ from anthropic.types import Message, TextBlock, ToolUseBlock
 from asgiref.sync import async_to_sync
 
 from language.base import LanguageError, ModelAnswerInvalid, ModelUnavailable, Usage
+from language.certificates import certificates
 
 log = structlog.get_logger(__name__)
 CONNECT_SECONDS = 5.0
@@ -275,7 +276,10 @@ def _client(endpoint: Endpoint) -> AsyncAnthropic:
         max_retries=endpoint.retries,
         timeout=timeout,
         http_client=DefaultAsyncHttpxClient(
-            timeout=timeout, follow_redirects=False, event_hooks={"response": [_limit_size]}
+            timeout=timeout,
+            follow_redirects=False,
+            event_hooks={"response": [_limit_size]},
+            verify=certificates(),
         ),
         middleware=[_SkipLateRetries()],
         # Overrides the environment variable that would put messages into traces.

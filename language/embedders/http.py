@@ -5,12 +5,10 @@ from __future__ import annotations
 import asyncio
 import math
 import random
-import ssl
 import time
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from functools import cache
 from typing import Any
 
 import httpx2
@@ -18,6 +16,7 @@ import orjson
 from asgiref.sync import async_to_sync
 
 from language.base import EmbedderUnavailable
+from language.certificates import certificates
 
 CONNECT_SECONDS = 5.0
 FIRST_WAIT_SECONDS = 0.5
@@ -142,13 +141,7 @@ def _client(endpoint: Endpoint, seconds: float) -> httpx2.AsyncClient:
     if endpoint.api_key:
         headers["Authorization"] = f"Bearer {endpoint.api_key}"
     timeout = httpx2.Timeout(seconds, connect=min(CONNECT_SECONDS, seconds))
-    return httpx2.AsyncClient(headers=headers, base_url=endpoint.base_url, timeout=timeout, verify=_certificates())
-
-
-@cache
-def _certificates() -> ssl.SSLContext:
-    """The trusted certificate authorities, cached because reading them takes longer than a call."""
-    return httpx2.create_ssl_context()
+    return httpx2.AsyncClient(headers=headers, base_url=endpoint.base_url, timeout=timeout, verify=certificates())
 
 
 async def _attempt(client: httpx2.AsyncClient, path: str, content: bytes, most_bytes: int) -> Any:

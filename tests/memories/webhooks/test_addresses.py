@@ -126,7 +126,7 @@ class TestOverTls:
         settings.WEBHOOKS_PRIVATE = True
         certificate = certificate_for("agent.example", tmp_path / "agent.pem")
         context = ssl.create_default_context(cafile=certificate)
-        monkeypatch.setattr(webhooks, "_certificates", lambda: context)
+        monkeypatch.setattr(webhooks, "certificates", lambda: context)
         return certificate
 
     def test_the_certificate_is_that_of_the_name(self, trusted, names):
