@@ -68,7 +68,9 @@ _HEARSAY = re.compile(
 _ROLES = {"nsubj": "subject", "csubj": "subject", "poss": "of", "dative": "to"} | dict.fromkeys(
     ("nsubjpass", "dobj", "attr", "oprd", "acomp"), "object"
 )
-_AGE = re.compile(r"\b(\d{1,3}) years old\b|\b(?:is|am|was|turned|aged) (\d{1,3})(?=$|,| and\b| in\b)")
+_AGE = re.compile(
+    r"\b(\d{1,3}) years (?:old|of age)\b|\b(?:(?:is|am|was|turned|aged) |age of )(\d{1,3})(?=$|,| and\b| in\b)"
+)
 _PARTITIVE = re.compile(r"\b(?:(?:one|some|most|half) of|half (?:the|his|her|my|their))\b", re.IGNORECASE)
 
 

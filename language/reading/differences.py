@@ -9,13 +9,13 @@ word that stands in the place of another keeps such two apart, too, unless a mod
 from __future__ import annotations
 
 import re
-from itertools import pairwise
 
 from .alignment import Alignment
 from .content import TIMES_OF_DAY, Content
 from .lexicon import ALIKE
 from .related import related
-from .roles import are_roles_swapped, is_of_unmentioned, somebody_else
+from .roles import are_roles_swapped, is_of_unmentioned, somebody_else, takes_other_objects
+from .spans import ENDED, differ_in_time
 from .words import listed
 
 _TWO = listed("twin twins both pair couple")
@@ -49,12 +49,6 @@ _MOST_LEFT_OF_LONG, _LONG = 4.0, 5
 """The most unaligned weight of two long statements together, and how many content words are long."""
 _LASTING_DOUBTS = ("verb", "kind", "tense", "reversed")
 """The doubts that keep two apart that share most words, although the entailment network sees no difference."""
-_STATES = re.compile(
-    r"\b(?:born|birth\w*|divorc\w+|marri\w+|anniversary|retire\w*|quit|stopp\w+|gave|longer|degree|studied|wed\w*|dead|died"
-    r"|late|said|mentioned|told)\b",
-    re.IGNORECASE,
-)
-"""Words with which a past tense describes a present state: "was born", "got divorced", "quit smoking"."""
 _CALLED = re.compile(r"\b(call|nam)(?:ed|es|s) (?:\w+'s|the|her|his|an?) \w+$", re.IGNORECASE)
 """Calling somebody without naming the name."""
 _PLAIN_VERBS = listed("go take make use")
@@ -101,30 +95,11 @@ def _has_other_values(pair: Alignment) -> bool:
     ]
     if one.figures:
         values.append((one.units, other.units))
-        if any(says(*both) for says in (_is_age_of, _lasted_and_was_once) for both in ((one, other), (other, one))):
-            return True
-    if _is_over(one, other) or _is_over(other, one):
+    if differ_in_time(pair) or takes_other_objects(pair):
         return True
     if is_of_unmentioned(one, other) or is_of_unmentioned(other, one):
         return True
     return all(pair.unshared_names) or any(first - second and second - first for first, second in values)
-
-
-def _is_age_of(one: Content, other: Content) -> bool:
-    """Whether a figure is an age in the first and counts something in the second: "is 5", "has 5 grandsons"."""
-    counts = (word.low for word, after in pairwise(other.tokens) if word.part == "figure" and after.tag == "NNS")
-    return not (one.ages - other.ages).isdisjoint(counts)
-
-
-def _lasted_and_was_once(one: Content, other: Content) -> bool:
-    """Whether one verb is said of a span of time, and of a point: "has seen her for 2 years", "saw her 2 years ago"."""
-    return one.verb == other.verb and "for" in one.lower_tokens and "ago" in other.lower_tokens - one.lower_tokens
-
-
-def _is_over(one: Content, other: Content) -> bool:
-    """Whether the first tells what was, and the second what is and nothing of an end: "used to fear", "is afraid"."""
-    ended = other.may_be_past or other.is_perfect or other.negations or _STATES.search(other.normalised)
-    return "formerly" in one.lower_tokens and not (ended or {"formerly", "former"} & other.lower_tokens)
 
 
 def stay_doubtful(pair: Alignment) -> bool:
@@ -348,7 +323,7 @@ def _differ_in_tense(one: Content, other: Content) -> bool:
 
 def _is_state(pair: Alignment) -> bool:
     lasts = "for" in pair.first.lower_tokens & pair.second.lower_tokens
-    return not lasts and bool(_STATES.search(pair.first.text) or _STATES.search(pair.second.text))
+    return not lasts and bool(ENDED.search(pair.first.text) or ENDED.search(pair.second.text))
 
 
 def _has_substituted_word(pair: Alignment) -> bool:

@@ -12,6 +12,9 @@ _MUTUAL = listed("friend cousin sibling partner spouse neighbour colleague twin 
 _NEGATIVE_DETERMINERS = ("no", "without", "except")
 _COMPARED = ("JJR", "RBR")
 _LASTING = frozenset({"marry", "retire", "divorce"})
+_TURNED = frozenset({"blame", "be", "have", ""})
+"""Verbs that may change their objects and say the same: "blames Tom for it", "blames it on Tom"."""
+_TURNING = frozenset({"with", "of", "to", "subject", "object"})
 _PRONOUNS = listed("he she they it who that which him her them himself herself themselves")
 
 
@@ -23,6 +26,34 @@ def is_of_unmentioned(one: Content, other: Content) -> bool:
     if who.is_kin:
         return one.kin_terms.isdisjoint(other.kin_terms)
     return who.low not in other.lower_tokens
+
+
+def takes_other_objects(pair: Alignment) -> bool:
+    """Whether a verb is said of other things: "made kimchi in pots", "pots for kimchi"; "is trained", "trains dogs"."""
+    one, other = pair.first, pair.second
+    if one.verb != other.verb or one.verb in _TURNED:
+        return False
+    return _swap_objects(one, other) or _is_one_of_many(one, other) or _is_one_of_many(other, one)
+
+
+def _swap_objects(one: Content, other: Content) -> bool:
+    return not set(one.objects).isdisjoint(_taken_beside(other)) and not set(other.objects).isdisjoint(
+        _taken_beside(one)
+    )
+
+
+def _taken_beside(content: Content) -> set[str]:
+    """What stands with a preposition, in lower case, but for "with" and "of": "filled the jar with beans"."""
+    roles = content.role_by_index
+    return {word.low for word in content.parsed.words if roles.get(word.index, "of") not in _TURNING}
+
+
+def _is_one_of_many(one: Content, other: Content) -> bool:
+    """Whether the first says what is done to one, and the second that the user does it to many: "is trained"."""
+    if not one.is_passive or other.is_passive or other.subject != "user" or one.subject == "user":
+        return False
+    tags = [{token.tag for token in each.tokens if token.lemma == one.subject} for each in (one, other)]
+    return tags == [{"NN"}, {"NNS"}]
 
 
 def somebody_else(one: Content, other: Content) -> Token | None:

@@ -25,6 +25,11 @@ def read(one, other):
 @pytest.mark.parametrize(
     ("one", "other"),
     [
+        ("The user's dog is trained as a guide dog.", "The user trains guide dogs."),
+        ("Grandma Eun-ji made kimchi in clay pots.", "Grandma Eun-ji made clay pots for kimchi."),
+        ("The user's father taught Latin for 38 years.", "The user's father learnt Latin at the age of 38."),
+        ("The user's migraines last about two days.", "The user's migraines come about every two days."),
+        ("The user cannot swim.", "The user is not allowed to swim until the wound has healed."),
         ("The user has two cats and a dog.", "The user has a cat and two dogs."),
         ("The user eats fish but no meat.", "The user eats meat but no fish."),
         ("The user's boss is Ingrid.", "The user is Ingrid's boss."),
@@ -81,6 +86,12 @@ def test_two_are_not_one_without_a_model(settings, network, one, other):
 @pytest.mark.parametrize(
     ("one", "other"),
     [
+        ("The user blames the fire on Tom.", "The user blames Tom for the fire."),
+        ("The user filled the jar with beans.", "The user filled beans into the jar."),
+        ("The user's migraines come every two days.", "The user gets a migraine once in two days."),
+        ("The user is 38.", "The user is 38 years of age."),
+        ("The user drinks no coffee until breakfast is over.", "The user drinks coffee only after breakfast."),
+        ("The user's house was built by Tom.", "Tom built the user's house."),
         ("The user's mortgage runs until 2041.", "The user will be paying off the mortgage up to 2041."),
         ("Religion plays no part in the user's life.", "The user believes in no god and lives without religion."),
         (
