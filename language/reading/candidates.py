@@ -12,6 +12,12 @@ from language.reading.statement_builder import ReadStatement
 from language.reading.statements import BatchReading
 
 EXPLICIT_IMPORTANCE = 4
+_ASKS = re.compile(
+    r"(?:do|does|did|is|are|was|were|have|has|had|could|would|should"
+    r"|(?:will|can|may|might)(?= (?:the user|i|you|we|he|she|they|it)\b)) ",
+    re.IGNORECASE,
+)
+"""How no statement begins, but a question: "do I have kids"."""
 
 
 def fact_candidates(reading: BatchReading, request: ExtractionRequest) -> tuple[FactCandidate, ...]:
@@ -52,9 +58,11 @@ def memory_candidates(reading: BatchReading, request: ExtractionRequest) -> tupl
 
 
 def _merged(statements: Iterable[ReadStatement]) -> list[list[ReadStatement]]:
-    """Statements grouped by their words, in order of first mention."""
+    """Statements grouped by their words, in order of first mention; without questions that lack their mark."""
     groups: dict[str, list[ReadStatement]] = {}
     for one in statements:
+        if _ASKS.match(one.content):
+            continue
         groups.setdefault(" ".join(re.findall(r"\w+", one.content.lower())), []).append(one)
     return list(groups.values())
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from .parse import Parsed, Word, parse
+from .listed_nouns import listed_with, span_in
+from .parse import parse
 from .revising import parts_of
 from .words import listed
 
@@ -34,32 +35,14 @@ def without(statement: str, noun: str) -> str | None:
     meant = [word for word in parsed.words if word.pos in {"NOUN", "PROPN"} and lemma in {word.lemma.lower(), word.low}]
     if len(meant) != 1:
         return None
-    listed_ones = _listed_with(parsed, meant[0])
+    listed_ones = listed_with(parsed, meant[0])
     if len(listed_ones) > 1:
-        left = [_span(parsed, word, listed_ones) for word in listed_ones if word is not meant[0]]
+        left = [span_in(parsed, word, listed_ones) for word in listed_ones if word is not meant[0]]
         texts = [statement[start:end] for start, end in left]
-        start = _span(parsed, listed_ones[0], listed_ones)[0]
-        end = _span(parsed, listed_ones[-1], listed_ones)[1]
+        start = span_in(parsed, listed_ones[0], listed_ones)[0]
+        end = span_in(parsed, listed_ones[-1], listed_ones)[1]
         told = " and ".join(filter(None, [", ".join(texts[:-1]), texts[-1]]))
         return f"{statement[:start]}{told}{statement[end:]}"
     parts = parts_of(statement)
     stay = [part for part in parts if meant[0].text not in part]
     return stay[0] if len(parts) == 2 and len(stay) == 1 else None
-
-
-def _listed_with(parsed: Parsed, word: Word) -> list[Word]:
-    """The nouns of the list that a noun is in, in order; only itself if it is in none."""
-    first = word
-    while first.dep == "conj" and parsed.head(first).pos in {"NOUN", "PROPN"}:
-        first = parsed.head(first)
-    found = [first]
-    while (after := parsed.child(found[-1], "conj")) is not None and after.pos in {"NOUN", "PROPN"}:
-        found.append(after)
-    return found
-
-
-def _span(parsed: Parsed, word: Word, listed_ones: list[Word]) -> tuple[int, int]:
-    """Where a noun of a list stands with its own words, without those that are listed after it."""
-    later = {each.index for other in listed_ones if other.index > word.index for each in parsed.subtree(other)}
-    own = [each for each in parsed.subtree(word) if each.index not in later and each.dep not in {"cc", "punct"}]
-    return own[0].start, own[-1].end

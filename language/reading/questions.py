@@ -55,6 +55,8 @@ _COMPLAINS = regex.compile(
     r"|(?:that|this|it)(?:['’]s| is| was)(?: not|n['’]t) (?:(?:at all|quite|really|exactly|even) )?"
     r"(?:right|true|correct|so|what I (?:said|meant|told you))"
     r"|I (?:never|did not|didn['’]t) (?:say|said|tell you|told you|mean) (?:that|this|it|so)"
+    r"|you(?:['’]re| are) (?:(?:so|really|completely|totally) )?(?:useless|stupid|dumb|hopeless|terrible|no (?:good|use"
+    r"|help))"
     r"|you (?:never|don['’]t|do not|didn['’]t|did not|aren['’]t|are not)(?: ever| even)? "
     r"(?:listen(?:ing)?|understand|get it|pay(?:ing)? attention)(?: to me| me| this| that)*"
     r"|wrong|incorrect|not (?:true|right|correct)|nonsense|rubbish)"
@@ -90,6 +92,11 @@ _TALKED = regex.compile(
     r"\W*$",
     regex.IGNORECASE,
 )
+_TOLD = regex.compile(
+    r"\bwhat (?:did|have|had|was|were) I\b(?: \w+)?? (?:tell(?:ing)?|told|mention(?:ed|ing)?)(?: (?:to )?you)?"
+    r"(?P<when>(?: (?:today|yesterday|here|just now|now|before|so far|earlier|last time|in this (?:talk|chat)))+)\W*$",
+    regex.IGNORECASE,
+)
 _MEMORY_VERBS = listed(
     "tell remind remember recall forget know say keep note think believe show repeat list call see hear guess wait let "
     "look have be stop listen ask mention imagine trust"
@@ -111,7 +118,11 @@ _NOT_LIKE = regex.compile(r"(?:\bnot|n['’]t)(?: \w+)? like\b", regex.IGNORECAS
 _AM_I_CALLED = regex.compile(r"(?<=\bam I )called\b", regex.IGNORECASE)
 _DIE = regex.compile(r"(?<=\b(?:did|does)\b.*)\bdie\b", regex.IGNORECASE)
 """The verb: otherwise it is an article, in German."""
-_FOR_A_LIVING = regex.compile(r"\bfor a living\b", regex.IGNORECASE)
+_FOR_A_LIVING = regex.compile(
+    r"\bfor a living\b|(?<=\bwhat (?:do I|(?:do|does|did) (?:he|she|they)|does my \p{L}+|did my \p{L}+) )do(?=\W*$)",
+    regex.IGNORECASE,
+)
+"""What asks for somebody's work, with "do" alone as well."""
 # Function and question words, which don't name the topic.
 _QUESTION_WORDS = listed(
     "a about again all am an and any anything are as at be been by can could did do does ever everything for from "
@@ -156,7 +167,7 @@ def _is_creative_imperative(text: str, verb: str) -> bool:
 
 def asked_of_talk(question: str) -> str | None:
     """For a question about what was discussed, the time it names in lower case, maybe empty; otherwise None."""
-    found = _TALKED.search(question)
+    found = _TALKED.search(question) or _TOLD.search(question)
     return None if found is None else found["when"].strip().lower()
 
 

@@ -32,7 +32,8 @@ from language.reading.questions import (
     is_question,
     spelt,
 )
-from language.reading.refusals.wording import says_no, says_yes
+from language.reading.refusals.parts import keeps_a_part
+from language.reading.refusals.wording import asks_to_keep, says_no, says_yes
 from language.reading.second_tries import refutes
 from language.reading.stock import (
     CANNOT,
@@ -104,8 +105,8 @@ def _replied(request: ReplyRequest) -> tuple[list[str], bool]:
     parts = [*opening]
     heard, asks = request.heard, False
     if heard.decided:
-        told = _(DECIDED[heard.decided]) % {"statements": " ".join(heard.noted)}
-        return [*parts, _joined([told, _asking(heard) if heard.new else ""])], False
+        done = _(DECIDED[heard.decided]) % {"statements": " ".join(heard.noted)}
+        return [*parts, _joined([done, _asking(heard) if heard.new else ""])], False
     if heard.in_part and (kept := _confirmations(heard)):
         return [*parts, _joined([*kept, _(REST_NOT_KEPT)])], False
     if heard.refused:
@@ -172,13 +173,19 @@ def _acknowledged(request: ReplyRequest) -> str:
         return manners
     if complains(request.question) or refutes(request.question):
         return "\n".join(filter(None, [_(WHAT_IS_WRONG), *_last_told(request)]))
-    if find_asked(request.question) is not None:
+    if find_asked(request.question) is not None or _keeps_only_a_part(request):
         return _(NOT_READ)
     about = _question_about_name(request)
     is_answer = says_yes(request.question) or says_no(request.question)
     if not (about or is_answer) and len(request.question.split()) <= _MOST_WORDS_OF_NOTHING:
         about = _next_profile_question(request)
     return " ".join(filter(None, [manners, about])) or _(READ)
+
+
+def _keeps_only_a_part(request: ReplyRequest) -> bool:
+    """Whether an answer would keep only a part of what was just asked about, which is still open."""
+    said = [str(each.get("content")) for each in request.messages if each.get("role") == "assistant"]
+    return bool(said) and asks_to_keep(said[-1]) and keeps_a_part(said[-1], request.question)
 
 
 def _last_told(request: ReplyRequest) -> list[str]:

@@ -26,10 +26,20 @@ _OF_IT = re.compile(
 _WHERE = re.compile(r"(?i)(?P<prep>in|on|at|under|behind|with|by|near|inside|beside|above|below|over) \S")
 
 
+_DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|weekends?"
+_TO_A_DAY = re.compile(
+    rf"(?i)\b(?:mov|shift|switch|reschedul|chang|postpon)\w*(?: (?:back|forward|over|now))? (?:to|on ?to|until|till)"
+    rf" (?:\w+ ){{0,2}}(?:{_DAY})\b"
+)
+_WHEN = re.compile(rf"(?i)\b(?:{_DAY}|\w*days?|mornings?|afternoons?|evenings?|nights?|noon|o['’]clock|\d\S*)(?!\w)")
+
+
 def leaves_it(memory: str, passage: str) -> bool:
-    """Whether a passage names another subject than a memory, tells something else of what that names, or says its
-    figures again.
+    """Whether a passage names another subject than a memory, tells something else of what that names, says its figures
+    again, or moves something to a day where the memory says no time.
     """
+    if _TO_A_DAY.search(passage) and not _WHEN.search(memory):
+        return True
     parsed, known = parse(passage, names=False), parse(memory, names=False)
     if parsed is None or known is None:
         return tells_of_another(passage, memory)

@@ -3,6 +3,7 @@
 import pytest
 
 from language.reading.replying import NOT_KEPT, REST_NOT_KEPT
+from language.reading.stock import NOT_READ
 from memories.models import Memory
 from tests import factories
 
@@ -47,9 +48,36 @@ def test_what_names_all_that_was_asked_is_a_yes(tell):
     assert tell("just the car") == "I will remember that your car is a blue Skoda."
 
 
-def test_one_of_those_that_a_statement_lists_is_no_yes_to_it(tell):
-    tell("I have two brothers, Wim and Joris.")
-    tell("only Wim please")
+@pytest.mark.parametrize(
+    ("said", "answer", "kept", "left"),
+    [
+        ("I have a cat, a dog and two rabbits.", "just the cat", "The user has a cat.", "I have a cat[withheld]."),
+        (
+            "I've got a cat called Momo and a dog called Bram.",
+            "only the cat please",
+            "The user has a cat called Momo.",
+            "I've got a cat called Momo [withheld].",
+        ),
+    ],
+)
+def test_the_first_thing_that_a_statement_lists_is_kept_alone(tell, said, answer, kept, left):
+    """Reproduction: "I see, thank you.", and nothing was kept."""
+    tell(said)
+    assert tell(answer) == f"I will remember that {kept.replace('The user has', 'you have')[:-1]}. {REST_NOT_KEPT}"
+    assert remembered() == [kept]
+    assert record().startswith(left)
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        ("I have a cat, a dog and two rabbits.", "just the dog"),
+        ("I have two brothers, Wim and Joris.", "only Wim please"),
+    ],
+)
+def test_for_another_part_of_a_statement_a_sentence_is_asked(tell, said, answer):
+    tell(said)
+    assert tell(answer) == NOT_READ
     assert remembered() == []
 
 

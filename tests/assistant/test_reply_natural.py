@@ -212,12 +212,26 @@ class TestWhatIsAsked:
         assert told.startswith(f"{TALKED}\n- “The old lighthouse was sold.” (today)")
         assert "- “The bus was late again.” (today)" in told
         assert "bees" not in told, "it was declined"
+        assert tell("What did I tell you today?") == told
         assert "4711" not in told
         assert "lighthouse" not in tell("What did we talk about?")
         assert "lighthouse" in tell("What did we talk about last time?")
         before.messages.update(at=timezone.now() - timedelta(days=1))
         assert "lighthouse" in tell("What did we talk about yesterday?")
         assert tell("What did we talk about yesterday?", talk(owner, private=True)) == PRIVATE
+
+    def test_what_somebody_does_is_their_work(self, tell, owner):
+        """Reproduction: everything that is remembered was told."""
+        factories.MemoryFactory(user=owner, content="The user is a retired bus driver.")
+        factories.MemoryFactory(user=owner, content="The user likes jazz.")
+        for question in ("what do i do?", "What do I do for a living?"):
+            told = tell(question)
+            assert "retired bus driver" in told
+            assert "jazz" not in told
+
+    def test_a_question_without_its_mark_is_no_statement(self, tell):
+        """Reproduction: "Shall I remember that Does you have kids?"."""
+        assert tell("do i have kids") == NOTHING_FOUND
 
     @pytest.mark.parametrize(
         "said",

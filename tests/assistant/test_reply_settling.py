@@ -55,7 +55,7 @@ def test_a_yes_to_something_else_settles_nothing(tell, owner):
     assert Doubt.objects.open_of(owner.pk, "memory").count() == 1
 
 
-@pytest.mark.parametrize("said", ["undo that", "Please revert the last change.", "can you undo that?"])
+@pytest.mark.parametrize("said", ["undo that", "Please revert the last change.", "can you undo it?", "no I said undo"])
 def test_the_last_change_is_undone_and_told(tell, owner, said):
     memory = factories.MemoryFactory(user=owner, content="Sarah works on the Platform team.", subject="Sarah")
     assert "Updated: Sarah works on the Design team." in tell("Sarah works on the Design team now.")

@@ -20,7 +20,7 @@ from .content import is_fragment, is_order, means_part, object_to_forget, refers
 from .corrected import corrects_asked
 from .judged import declines
 from .naming import DENIES
-from .parts import asked_beside_changes, asked_statements, choose, passages_about, told_beside_only
+from .parts import asked_beside_changes, asked_statements, choose, listed_beside, passages_about, told_beside_only
 from .questions import (
     answers_another,
     asking_sentences,
@@ -110,10 +110,14 @@ class _RefusalResolver:
     def resolve_part(self) -> Refusal | None:
         """What an answer refuses of several statements asked about; None if none or all of them."""
         question = self.question
-        choice = choose(question, self.turns[self.last_index].content) if question else None
-        near, asked = self._latest_told() if choice is not None else [], asked_statements(question or "")
-        if choice is None or not near:
+        said = self.turns[self.last_index].content
+        choice, near = choose(question, said) if question else None, self._latest_told() if question else []
+        if not near or question is None:
             return None
+        if choice is None:
+            beside = listed_beside(question, said, [text for _, text in near])
+            return self._refused_part(near[0][0], beside, (), agreed=True) if beside else None
+        asked = asked_statements(question)
         opens = [each for each in asked if each not in {*choice.kept, *choice.refused}]
         going = passages_about([text for _, text in near], choice.kept, choice.refused, opens=opens)
         kept = frozenset().union(*map(lemmas, choice.kept))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from language.reading.sentences import split_sentences
 from language.reading.words import listed
 
+from ..listed_nouns import listed_with, span_in
 from ..parse import parse
 from ..stock import confirms
 from .subjects import content_words, lemmas
@@ -154,6 +155,34 @@ def agrees_to_all(question: str, answer: str) -> bool:
         if word.dep == "conj" or each.child(word, "conj") is not None
     }
     return None not in phrases and named == set(range(len(statements))) and lemmas(said).isdisjoint(listed_ones)
+
+
+def listed_beside(question: str, answer: str, sentences: Sequence[str]) -> list[str]:
+    """What a sentence lists after the thing which an answer keeps alone: ", a dog and two rabbits" of "just the cat".
+
+    Nothing where more than one statement was asked about, or it is not the first of the list, or an apposition: of
+    "two brothers, Wim and Joris" nothing can be left out.
+    """
+    if not keeps_a_part(question, answer) or len(asked_statements(question)) != 1:
+        return []
+    return [after for each in sentences if (after := _listed_after(each, lemmas(answer) - POINTS))][:1]
+
+
+def keeps_a_part(question: str, answer: str) -> bool:
+    """Whether an answer names what alone is to be kept, by words of what was asked: "just the dog"."""
+    named = lemmas(answer) - POINTS
+    return bool(named) and named <= lemmas(question) and says_only(answer) and not _DECLINES.search(answer)
+
+
+def _listed_after(sentence: str, kept: frozenset[str]) -> str:
+    parsed = parse(sentence)
+    for word in parsed.words if parsed is not None else ():
+        things = listed_with(parsed, word) if parsed is not None and word.dep not in {"conj", "appos"} else []
+        spans = [span_in(parsed, each, things) for each in things] if parsed is not None and len(things) > 1 else []
+        named = [not kept.isdisjoint(lemmas(sentence[start:end])) for start, end in spans]
+        if named and named[0] and sum(named) == 1:
+            return sentence[spans[0][1] : spans[-1][1]].strip()
+    return ""
 
 
 def says_only(said: str) -> bool:

@@ -12,7 +12,7 @@ from ..parse import parse
 from ..stock import confirms, stock
 from .content import says_something
 from .judged import asks
-from .parts import POINTS, agrees_to_all, numbered_lines
+from .parts import POINTS, agrees_to_all, keeps_a_part, numbered_lines
 from .requests import acts_in, flat, says_undo
 from .subjects import lemmas
 from .wording import (
@@ -75,7 +75,12 @@ def asks_last(text: str) -> bool:
 
 
 def answers_another(question: str, said: str) -> bool:
-    """Whether the no of an answer is to another question: "As a weaver? Shall I note that?" "No, he was a dyer." """
+    """Whether the no of an answer is to another question: "As a weaver? Shall I note that?" "No, he was a dyer."
+
+    Or it keeps a part: "just the dog".
+    """
+    if keeps_a_part(question, said):
+        return True
     return question.count("?") > 1 and bool(after_opening_no(said)) and not (says_no(said) or is_clear_no(said))
 
 

@@ -145,9 +145,10 @@ def may_refuse(text: str) -> bool:
 
 
 _UNDO = any_case(
-    rf"(?:(?:no|oh|oops|wait|sorry|hm+|actually)\b[ ,.!]*)*{SOFT}(?:(?:can|could|would|will) {YOU} )?{SOFT}(?:"
-    r"(?:undo|revert|roll back)(?: (?:that|this|it|(?:that|this|the|your)(?: last)? (?:change|update|correction|edit|"
-    r"one)))?|(?:take|put|change|bring) (?:that|this|it) back)(?: again)?"
+    rf"(?:(?:no|oh|oops|wait|sorry|hm+|actually|i (?:said|meant))\b[ ,.!:]*)*{SOFT}(?:(?:can|could|would|will) {YOU} )?"
+    rf"{SOFT}(?:(?:undo|revert|roll back)"
+    r"(?: (?:that|this|it|(?:that|this|the|your)(?: last)? (?:change|update|correction|edit|one)))?"
+    r"|(?:take|put|change|bring) (?:that|this|it) back)(?: again)?"
     r"(?:,? (?:please|pls|thanks))?[.!?]*"
 )
 

@@ -204,6 +204,14 @@ def test_one_about_other_people_does_not():
     assert found is None or found.content is None
 
 
+@pytest.mark.parametrize("said", ["gym's moved to Tuesdays", "The gym class got switched to Thursday."])
+def test_another_day_leaves_what_says_no_time(said):
+    """Reproduction: "You no longer go to the gym with Sofie twice a week."."""
+    for memory in ("The user goes to the gym with Sofie twice a week.", "The user's gym is called Basic-Fit."):
+        assert outdated(said, [memory]) is None
+    assert outdated(said, ["The user goes to the gym on Mondays."]) is not None
+
+
 def test_stored_vectors_are_not_made_again(monkeypatch):
     memory, said = CHANGED[0]
     vectors = list(BundledEmbedder().embed_passages([*OTHERS, memory]))
