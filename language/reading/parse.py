@@ -273,9 +273,8 @@ def _as_records(text: str, doc: Doc) -> Parsed:
         )
         for each in doc
     )
-    sentences = ((each.start, each.end) for each in doc.sents)
-    words = tuple(_fix_misparses(words))
-    return Parsed(text, words, tuple(each for each in sentences if each[1] - each[0] <= MOST_WORDS))
+    sentences = tuple((each.start, each.end) for each in doc.sents if len(each) <= MOST_WORDS)
+    return Parsed(text, tuple(_fix_misparses(words)), sentences)
 
 
 def _fix_misparses(words: Sequence[Word]) -> list[Word]:
@@ -287,8 +286,8 @@ def _fix_misparses(words: Sequence[Word]) -> list[Word]:
             mended[word.index] = replace(word, head=head.head)
         if word.dep == "auxpass" and head.tag == "JJ" and word.lemma == "be":  # "We were married on the 14th."
             mended[head.index] = replace(head, pos="VERB", tag="VBN")
-        determined = any(each.dep == "det" for each in words if each.head == word.index)
-        if word.low == "back" and determined and head.lemma in {"have", "get"}:
+        had = word.low == "back" and head.lemma in {"have", "get"}
+        if had and any(each.dep == "det" for each in words if each.head == word.index):
             mended[word.index] = replace(word, pos="NOUN", tag="NN", dep="dobj")  # "I've got a bad back."
         said = words[head.head]
         if word.tag == "POS" and head.dep in {"poss", "nsubj"} and _is_said_of(said):  # "My husband's Turkish."
@@ -304,12 +303,13 @@ def _fix_misparses(words: Sequence[Word]) -> list[Word]:
             for each in words:
                 if each.head == head.index and each.dep == "pobj":
                     mended[each.index] = replace(each, dep="dobj")
+    sentences: dict[int, list[Word]] = {word.index: [] for word in words if word.head == word.index}
     for word in words:
         _part_coordinated(mended, word)
-    roots = [word.index for word in words if word.head == word.index]
-    for root in roots:
+        sentences[_root(words, word)].append(word)
+    for root, sentence in sentences.items():
         if mended[root].pos in {"NOUN", "PROPN", "ADJ"}:
-            _retag_noun_as_verb(mended, [word for word in words if _root(words, word) == root], root)
+            _retag_noun_as_verb(mended, sentence, root)
     return mended
 
 

@@ -236,7 +236,7 @@ def test_four_times_the_text_takes_about_four_times_as_long(part):
 
 @pytest.mark.usefixtures("texts_are_parsed_each_time")
 def test_the_longest_message_that_is_read_takes_seconds():
-    assert processor_seconds(lambda: extract("a " * 16_000, legacy="Rosa")) < allowed(12)
+    assert processor_seconds(lambda: extract("a " * 16_000, legacy="Rosa")) < allowed(6)
 
 
 @pytest.mark.usefixtures("texts_are_parsed_each_time")
