@@ -41,7 +41,8 @@ _WITH = re.compile(r", the user(?: and [\w ]+)?(?=\.?$)")
 _TAKEN_OUT = re.compile(r"\[ ?[\w ]+ removed\b")
 """The placeholder of a masked sensitive value; its bracket may be lost at the end of a sentence."""
 _OPENING = re.compile(
-    r"^(?:(?:one|another|a) (?:more |last |other |final )?thing|by the way|oh|also|anyway|certainly|well|right)[,:] ",
+    r"^(?:(?:one|another|a) (?:more |last |other |final )?thing|by the way|oh|also|anyway|certainly|well|right"
+    r"|dear [^,]+)[,:] ",
     re.I,
 )
 _SPOKEN = re.compile(

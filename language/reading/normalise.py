@@ -150,7 +150,10 @@ _AND_TAKEN_OUT = re.compile(
     r"(?i),? (?:and|but) (?=(?:my|our|his|her|their|the) [\w' -]{1,30} (?:is|was|are) \[[\w ]+ removed\])"
 )
 """What joins a clause whose value was taken out: the parser would join it to the name before."""
-_SAID = re.compile(r"(?i)\blike (?=\d|(?:one|two|three|four|five|ten|half|a) )(?=\S+ )")
+_SAID = re.compile(
+    r"(?i)\blike (?=(?:\d\S*|one|two|three|four|five|ten|half"
+    r"|a(?= (?:few|couple|dozen|hundred|thousand|million|minute|hour|day|week|month|year|decade)\b)) )(?=\S+ )"
+)
 _ITS = re.compile(
     r"(?<![\w'])its(?= (?:a|an|the|my|his|her|not|so|just|been|on|in|like|because|fine|ok|really|about)\b)", re.I
 )

@@ -220,7 +220,7 @@ class ClauseWording:
         possessive = word.tag == "PRP$"
         if person.role == "user":
             if low == "myself":
-                if word.dep in {"npadvmod", "appos", "advmod"}:
+                if word.dep in {"npadvmod", "appos", "advmod"} or clause.head.lemma == "be":
                     return ""
                 if self.of_legacy:
                     raise Unclear(word)
@@ -309,7 +309,8 @@ class ClauseWording:
         if low == "'d":
             verb = clause.parsed.head(word)
             perfect = any(each.lemma == "have" and each is not word for each in clause.parsed.children(verb))
-            return "had" if verb.tag == "VBN" and not perfect else "would"
+            past = verb.tag in {"VBN", "VBD"} or any(each.low == "been" for each in clause.parsed.children(verb))
+            return "had" if past and not perfect else "would"
         if word.index == clause.head.index and low in {"am", "'m", "is"} and _turns_age(clause):
             return "will be"
         subject = subject_of(clause.parsed, word)

@@ -20,6 +20,10 @@ def told(*said, legacy="Rosa"):
         ("She died on the second of June, three years ago.", ["Rosa died on the second of June 2020."]),
         ("She sold the bakery two years ago in March.", ["Rosa sold the bakery in March 2021."]),
         ("She sang in the Mass every morning once she retired.", None),
+        ("She'd been singing in a choir.", ["Rosa had been singing in a choir."]),
+        ("We'd shared a bed as girls.", ["Rosa and {user} had shared a bed as girls."]),
+        ("She'd sing all day.", ["Rosa would sing all day."]),
+        ("She snored like a truck.", ["Rosa snored like a truck."]),
         ('She said, "Eat your soup first," and she meant it.', ['Rosa said, "Eat your soup first".']),
     ],
 )
@@ -54,6 +58,8 @@ def test_a_cleft_sentence_that_denies_tells_nothing():
     [
         ("Next summer I will sail to Faro.", ["In the summer after 8 May 2023 the user will sail to Faro."]),
         ("I will call you tomorrow.", []),
+        ("I am forty-four myself.", ["The user is forty-four."]),
+        ("Dear Sir or Madam, I am Margarethe.", ["The user is Margarethe."]),
         ("I won't sail to Faro next summer.", []),
         ("I have sickle cell trait, so I know what a chemist is worth.", ["The user has sickle cell trait."]),
         ("I keep my letters here in my drawer.", ["The user keeps the user's letters in the user's drawer."]),
