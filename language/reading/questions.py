@@ -105,9 +105,14 @@ _MEMORY_VERBS = listed(
 _MODEL_VERB_FILES = frozenset({31, 32, 36})
 """WordNet's verb files of cognition, communication and creation."""
 OF_ME = regex.compile(r"\b(?:I|i(?!\.)|(?i:me|my|myself|ich|mich|mir))\b")
+_WHAT_YOU_KNOW = regex.compile(
+    r"\bwhat (?:else |more )?(?:do|did|can|have) you (?:know|remember(?:ed)?|tell)(?: so far| now)*\W*$",
+    regex.IGNORECASE,
+)
 _NOWADAYS = regex.compile(
     r"\b(?:now|nowadays|currently|presently|lately|still|already|yet|really|actually|exactly|any ?more|these days|"
-    r"(?:at|for) the moment|right now|at present|what (?:kind|sort|type)s? of|which (?:kind|sort|type)s? of)\b|"
+    r"(?:at|for) the moment|right now|at present|what (?:kind|sort|type)s? of|which (?:kind|sort|type)s? of|"
+    r"(?<=\bwhat )else|so far)\b|"
     r"(?<=^\W*what(?:['’]s| is| was| are| were) .*)\blike(?=\W*$)",
     regex.IGNORECASE,
 )
@@ -183,8 +188,9 @@ def tells_something(text: str) -> bool:
 
 
 def asks_of_me(question: str) -> bool:
-    """Whether a question is about the person in general: "what do you know about me?"."""
-    return is_question(question) and not wanted_in(question) and OF_ME.search(question) is not None
+    """Whether a question is about the person in general: "what do you know about me?", "what else do you know?"."""
+    of_me = OF_ME.search(question) is not None or _WHAT_YOU_KNOW.search(question) is not None
+    return of_me and is_question(question) and not wanted_in(question)
 
 
 def wanted_in(question: str) -> dict[str, None]:

@@ -191,7 +191,7 @@ def _keeps_only_a_part(request: ReplyRequest) -> bool:
 def _last_told(request: ReplyRequest) -> list[str]:
     """The statements of the assistant's previous message as lines, after what introduces them."""
     said = [str(each.get("content")) for each in request.messages if each.get("role") == "assistant"]
-    for fixed in stock():
+    for fixed in (*stock(), *(_(answer) for _says, answer in MANNERS)):
         said = [each.replace(fixed, "") for each in said[-1:]]
     lines = [line.strip().removeprefix("- ") for each in said for line in each.splitlines() if line.strip()]
     return [_(LAST_TOLD), *(f"- {line}" for line in lines)] if lines else []

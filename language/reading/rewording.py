@@ -26,6 +26,7 @@ _OF_IT = re.compile(
 _WHERE = re.compile(r"(?i)(?P<prep>in|on|at|under|behind|with|by|near|inside|beside|above|below|over) \S")
 
 
+_IS_CALLED = re.compile(r"The user is (?!(?:[A-Z]{2,}|[IVX]+)\b)[A-Z][a-zà-ÿ]+(?:,? \d{1,3})?(?:,? (?:a|and)\b.*)?\.?$")
 _DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|weekends?"
 _TO_A_DAY = re.compile(
     rf"(?i)\b(?:mov|shift|switch|reschedul|chang|postpon)\w*(?: (?:back|forward|over|now))? (?:to|on ?to|until|till)"
@@ -43,6 +44,8 @@ def leaves_it(memory: str, passage: str) -> bool:
     parsed, known = parse(passage, names=False), parse(memory, names=False)
     if parsed is None or known is None:
         return tells_of_another(passage, memory)
+    if _IS_CALLED.match(memory) and "name" not in passage.lower() and "call" not in passage.lower():
+        return True  # Who somebody is does not end: "I quit smoking" made it "The user is no longer Tom, 44."
     figures = _figures(memory)
     denies = any(word.low in _DENIALS for word in parsed.words)
     says_again = bool(figures) and figures == _figures(passage) and not denies

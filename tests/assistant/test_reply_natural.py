@@ -231,7 +231,21 @@ class TestWhatIsAsked:
 
     def test_a_question_without_its_mark_is_no_statement(self, tell):
         """Reproduction: "Shall I remember that Does you have kids?"."""
-        assert tell("do i have kids") == NOTHING_FOUND
+        for question in ("do i have kids", "did I work in a hospital", "does my wife work", "did my brother have kids"):
+            assert tell(question) == NOTHING_FOUND
+
+    @pytest.mark.parametrize("question", ["what else do you know", "What do you know so far?"])
+    def test_what_is_known_is_of_the_person(self, tell, owner, question):
+        factories.MemoryFactory(user=owner, content="The user likes jazz.")
+        assert "You like jazz." in tell(question)
+
+    def test_what_somebody_gave_up_is_forgotten_by_its_name(self, tell):
+        """Reproduction: the memory stayed, and "All right, I keep nothing of that." was said."""
+        tell("I quit smoking in March.")
+        tell("yes")
+        assert remembered() == ["The user quit smoking in March."]
+        tell("please forget everything about smoking")
+        assert remembered() == []
 
     @pytest.mark.parametrize(
         "said",

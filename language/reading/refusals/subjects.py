@@ -23,7 +23,7 @@ _CALLED = {
     "father": "dad daddy papa pa", "mother": "mum mom mummy mama ma", "grandfather": "grandpa granddad grandad opa",
     "grandmother": "grandma gran nan granny oma", "husband": "hubby", "child": "kid", "debt": "owe", "live": "address",
     "pregnancy": "pregnant", "allergy": "allergic", "divorce": "divorced", "work": "job", "earn": "salary",
-    "take": "medication", "drink": "drunk drinking",
+    "take": "medication", "drink": "drunk drinking drinker", "smoke": "smoking smoker", "gamble": "gambling gambler",
 }  # fmt: skip
 _SAME_WORD = {each: word for word, others in _CALLED.items() for each in others.split()}
 _OPEN = frozenset({"NOUN", "PROPN", "VERB", "ADJ", "NUM", "X", "INTJ"})

@@ -2,6 +2,7 @@
 
 from datetime import date
 
+import numpy as np
 import pytest
 
 from language.backends import embedder_replaced
@@ -210,6 +211,13 @@ def test_another_day_leaves_what_says_no_time(said):
     for memory in ("The user goes to the gym with Sofie twice a week.", "The user's gym is called Basic-Fit."):
         assert outdated(said, [memory]) is None
     assert outdated(said, ["The user goes to the gym on Mondays."]) is not None
+
+
+def test_who_somebody_is_does_not_end(monkeypatch):
+    """Reproduction: "You are no longer Tom, 44."."""
+    monkeypatch.setattr("language.reading.outdated._judged", lambda pairs: np.full(len(pairs), 9.0) if pairs else None)
+    assert outdated("I quit smoking in March", ["The user is Tom, 44."]) is None
+    assert outdated("I quit smoking in March", ["The user is a smoker."]) is not None
 
 
 def test_stored_vectors_are_not_made_again(monkeypatch):
