@@ -32,6 +32,7 @@ def lives(pid):
     return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
 
 
+@pytest.mark.slow
 def test_a_child_dies_with_its_killed_parent(tmp_path):
     parent = subprocess.Popen(
         [

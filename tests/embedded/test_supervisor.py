@@ -111,6 +111,7 @@ def start_program(seconds, **options):
     return program
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_one_request_to_stop_that_arrives_twice_is_one(signum):
     # The tests may run under nohup themselves, and what is ignored there would stay ignored.
@@ -122,6 +123,7 @@ def test_one_request_to_stop_that_arrives_twice_is_one(signum):
         assert program.returncode == 0
 
 
+@pytest.mark.slow
 def test_a_second_request_to_stop_is_obeyed_at_once():
     with start_program(60) as program:
         program.send_signal(signal.SIGINT)
@@ -131,6 +133,7 @@ def test_a_second_request_to_stop_is_obeyed_at_once():
         assert program.wait(20) == 1
 
 
+@pytest.mark.slow
 def test_an_ignored_hang_up_stays_ignored():
     with start_program(0, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)) as program:
         program.send_signal(signal.SIGHUP)

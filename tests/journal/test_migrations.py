@@ -336,6 +336,7 @@ def test_a_name_that_no_migration_has_is_an_error(lint):
         lint("journal", "0999_more")
 
 
+@pytest.mark.slow
 def test_our_own_migrations_are_safe(lint, capsys):
     lint()
     assert re.match(r"\d\d migrations are safe", capsys.readouterr().out)

@@ -224,6 +224,7 @@ def seconds(said):
         return processor_seconds(lambda: [extract(said, legacy=legacy) for legacy in ("Rosa", None)])
 
 
+@pytest.mark.corpus
 @pytest.mark.usefixtures("texts_are_parsed_each_time")
 @pytest.mark.parametrize("part", PARTS, ids=repr)
 def test_four_times_the_text_takes_about_four_times_as_long(part):
@@ -234,11 +235,13 @@ def test_four_times_the_text_takes_about_four_times_as_long(part):
     assert any(seconds(long) < 10 * seconds(short) + allowed(0.05) for _ in range(3))
 
 
+@pytest.mark.corpus
 @pytest.mark.usefixtures("texts_are_parsed_each_time")
 def test_the_longest_message_that_is_read_takes_seconds():
     assert processor_seconds(lambda: extract("a " * 16_000, legacy="Rosa")) < allowed(6)
 
 
+@pytest.mark.corpus
 @pytest.mark.usefixtures("texts_are_parsed_each_time")
 def test_a_batch_of_twenty_messages_is_read_quickly():
     said = [

@@ -33,6 +33,7 @@ def test_of_the_phrasings_at_least_95_percent_are_recognised_and_at_most_3_wrong
     assert sum(bool(found) for found, _ in traps) <= 0.03 * len(traps)
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("corpus", said_of_user.JUDGED, ids=["network", "traits", "later"])
 def test_what_no_rule_recognises_is_judged_by_its_meaning(corpus):
     """Wanted are 0.95 and 0.03. The networks have learned from them; what they knew at first sight stands there."""
@@ -42,6 +43,7 @@ def test_what_no_rule_recognises_is_judged_by_its_meaning(corpus):
     assert sum(bool(one) for one, field in given if not field) <= 0.03 * fields.count("")
 
 
+@pytest.mark.corpus
 def test_of_statements_learned_from_last_those_that_give_a_field_wait_and_few_others():
     """Wanted are 0.95 and 0.03. At first sight 58 of 60 were right, 4 of 60 traps wrong; they are learned from since.
 

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import pytest
 from django.conf import settings
 
 _COUNTED = """
@@ -12,6 +13,7 @@ print(gc.get_freeze_count(), len(gc.get_objects()))
 """
 
 
+@pytest.mark.slow
 def test_the_garbage_collector_walks_nothing_of_what_was_loaded():
     """Reproduction: one call in some hundred took 0.4 s, since a full collection walked 350,000 objects."""
     command = [sys.executable, "-c", _COUNTED]

@@ -43,6 +43,7 @@ def test_commands_and_servers_refuse_it(settings):
         require_strong_secret_keys()
 
 
+@pytest.mark.slow
 def test_the_web_server_does_not_start_with_it(monkeypatch):
     monkeypatch.setenv("SECRET_KEY", "unused")
     monkeypatch.setenv("DEBUG", "false")

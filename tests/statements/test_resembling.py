@@ -108,6 +108,7 @@ def test_near_but_different_statements_do_not_wait_and_paraphrases_still_do(wait
     assert sum(waiting([said], [old], known="text") for old, said in near) <= falsely
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize(
     ("paraphrases", "near"),
     [

@@ -86,6 +86,7 @@ def test_no_text_makes_a_pattern_run_away(part):
     assert seconds_of((part * 500)[:500]) < allowed(0.5)
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("part", ["sk-", "/", "-eyJa", "token:", "eyJaaaaaaaaaa.", "://a:", "1-", "DE12 ", "A-", "aws"])
 def test_no_message_keeps_a_worker_busy(part, settings):
     before = time.thread_time()

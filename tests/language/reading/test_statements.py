@@ -293,6 +293,7 @@ def test_a_quote_is_the_clause_that_says_it():
     ]
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize(("folder", "floor"), [("talk", 0.65), ("unseen", 0.5), ("later", 0.7), ("spring", 0.55)])
 def test_whole_conversations_keep_their_floor(folder, floor):
     found, expected, _ = figures([judge(talk) for talk in talks_of(HERE / folder)])
