@@ -15,6 +15,7 @@ from django.utils.translation import gettext_noop, pgettext
 from accounts.principals import Principal
 from facts.models import LegacyFact
 from memories.models import Kind, Memory
+from memories.policy.writing import PROCEDURES
 from statements.policy import LONGEST, steps_of
 from statements.policy.naming import fact_in_words, in_second_person
 
@@ -215,8 +216,10 @@ class Card:
 
     @property
     def categories(self) -> Sequence[tuple[str, str]]:
-        """The categories of such things, for a choice."""
-        return in_words(LegacyFact.Category.choices) if self.noun == "fact" else memory_categories()
+        """The categories of such things, for a choice. Steps, and nothing else, have the one of procedures."""
+        if self.noun == "fact":
+            return in_words(LegacyFact.Category.choices)
+        return [each for each in memory_categories() if (each[0] == PROCEDURES) == bool(self.steps)]
 
     @property
     def until(self) -> date | None:

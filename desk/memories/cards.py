@@ -187,7 +187,7 @@ def _tags(principal: Principal, memory: Memory, *, is_news: bool, opened: bool) 
         yield Tag(label(Memory.Field(memory.field).label), "strong")
     if memory.kind == Kind.INSIGHT:
         yield Tag(_("A guess"), "waits")
-    elif memory.kind != Kind.SEMANTIC and opened:
+    elif memory.kind == Kind.EPISODIC and opened:  # Of steps the category says it.
         yield Tag(label(memory.get_kind_display()))
     unused = writing.is_unused(memory, principal.review)
     if opened:

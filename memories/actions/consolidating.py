@@ -165,7 +165,8 @@ def _merge_all(lease: Lease, principal: Principal, user_id: UUID) -> tuple[int, 
     if not merges:
         return _merged_before(lease.job.pk), False
     if _must_ask(lease.job.pk, principal, user_id, merges):
-        return _merged_before(lease.job.pk), _ask(lease, principal, user_id, merges)
+        _ask(lease, principal, user_id, merges)
+        return _merged_before(lease.job.pk), True
     for merge in merges:
         _merge(lease, principal, user_id, merge)
     return _merged_before(lease.job.pk), False
@@ -205,12 +206,12 @@ def _must_ask(plan_id: UUID, principal: Principal, user_id: UUID, merges: Sequen
     return going > active * settings.CONSOLIDATE_MOST_ARCHIVED
 
 
-def _ask(lease: Lease, principal: Principal, user_id: UUID, merges: Sequence[_Merge]) -> bool:
-    """Create a plan for the person to decide. Skipped while another plan is open, and retried on another day."""
+def _ask(lease: Lease, principal: Principal, user_id: UUID, merges: Sequence[_Merge]) -> None:
+    """Create a plan for the person to decide. While another one waits for them, it is left for another day."""
     with ledger_write(principal.actor, user_id):
         lease.renew()
         if MemoryPlan.objects.open().filter(user_id=user_id, agent=None).exists():
-            return False
+            return
         now = timezone.now()
         plan = MemoryPlan.objects.create(
             user_id=user_id,
@@ -223,7 +224,6 @@ def _ask(lease: Lease, principal: Principal, user_id: UUID, merges: Sequence[_Me
         )
         for merge in merges:
             _add_item(plan, merge)
-    return True
 
 
 def _plan(write: LedgerWrite, plan_id: UUID) -> MemoryPlan:

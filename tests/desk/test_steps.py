@@ -1,5 +1,7 @@
 """Procedures on pages: their steps as a list, edited one a line."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -32,6 +34,20 @@ def test_its_page_and_its_row_show_the_steps(visit, owner, procedure):
             text(answer)
         )
     assert "Open the valve.&#10;Wait a minute.&#10;Close the valve.</textarea>" in text(page)
+
+
+def test_steps_and_nothing_else_are_filed_under_their_category(visit, owner, procedure):
+    """Any other choice was refused on saving."""
+    page = text(visit(owner).get(f"/memories/{procedure.pk}/"))
+    assert re.findall(r'<option value="([a-z_]+)"', page.partition('id="category"')[2].partition("</select>")[0]) == [
+        "procedural"
+    ]
+    assert page.count('<span class="tag">Procedural</span>') <= 1
+    plain = memory_add(principal_for_person(owner.pk), NewMemory("The user keeps bees.", "interests")).memory
+    page = text(visit(owner).get(f"/memories/{plain.pk}/"))
+    chosen = page.partition('id="category"')[2].partition("</select>")[0]
+    assert '"interests"' in chosen
+    assert '"procedural"' not in chosen
 
 
 @pytest.mark.parametrize(
