@@ -38,10 +38,8 @@ def _sentencepiece_model(vocabulary: Vocabulary) -> bytes:
     trained.bos_id, trained.eos_id = vocabulary.begin, vocabulary.end
     trained.pad_id, trained.unk_id = vocabulary.padding, vocabulary.unknown
     normal.name = "identity"  # Its own table of replacements is not in the file in the form that it reads.
-    piece = model.SentencePiece
-    model.pieces.extend(
-        [piece(piece=text, score=score) for text, score in zip(vocabulary.pieces, vocabulary.scores, strict=True)]
-    )
+    for text, score in zip(vocabulary.pieces, vocabulary.scores, strict=True):
+        model.pieces.add(piece=text, score=score)  # Extending by a list copies each, which takes seven times as long.
     for control in (vocabulary.begin, vocabulary.end, vocabulary.padding):
         model.pieces[control].type = _CONTROL
     model.pieces[vocabulary.unknown].type = _UNKNOWN
