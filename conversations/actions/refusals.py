@@ -43,7 +43,8 @@ class HeardRefusal:
     records. ``denied``: whether a named clause is a denial, None if it is no clause. ``held``: messages about which the
     person was being asked whether to remember them. ``relayed_by``: the agent that reports it; None for the person's
     own words. ``answers``: messages of the assistant among them. ``is_part``: the person refused only a part of what
-    they were asked about, in these very words; ``agreed`` is the message whose rest they agreed to.
+    they were asked about, in these very words; ``agreed`` is the message whose rest may be read, with consent if the
+    answer ``consents`` to it.
     """
 
     message_id: UUID
@@ -59,6 +60,7 @@ class HeardRefusal:
     answers: frozenset[UUID] = frozenset()
     is_part: bool = False
     agreed: UUID | None = None
+    consents: bool = True
 
     @property
     def cause(self) -> Cause:
@@ -155,6 +157,7 @@ def _heard(
         frozenset(each.pk for each, _ in meant if each.role != Message.Role.USER),
         refusal.is_part,
         None if refusal.agreed is None else rows[refusal.agreed].pk,
+        refusal.consents,
     )
 
 
@@ -205,15 +208,15 @@ def refusals_apply(write: LedgerWrite, user_id: UUID, heard: Iterable[HeardRefus
         if each.held:
             Message.objects.filter(pk__in=each.held).update(declined=True, held_until=None, reading_due=None)
         if each.agreed is not None:
-            _release(each.message_id, each.agreed)
+            _release(each.agreed, by=each.message_id if each.consents else None)
         for listener in _listeners:
             listener(write, user_id, each)
 
 
-def _release(answer: UUID, held: UUID) -> None:
-    """Have the rest of a held message read at once, with consent if the person agreed in their own words."""
+def _release(held: UUID, *, by: UUID | None) -> None:
+    """Have the rest of a held message read at once, with consent if the person agreed ``by`` a message of their own."""
     now = timezone.now()
-    own = Message.objects.filter(pk=answer, voice=Message.Voice.OWN).exists()
+    own = by is not None and Message.objects.filter(pk=by, voice=Message.Voice.OWN).exists()
     over = F("at") if own else now
     Message.objects.filter(pk=held, processed=False).update(held_until=over, reading_due=now)
 

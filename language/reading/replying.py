@@ -33,6 +33,7 @@ from language.reading.questions import (
     spelt,
 )
 from language.reading.refusals.parts import keeps_a_part
+from language.reading.refusals.subjects import lemmas
 from language.reading.refusals.wording import asks_to_keep, says_no, says_yes
 from language.reading.second_tries import refutes
 from language.reading.stock import (
@@ -44,6 +45,7 @@ from language.reading.stock import (
     ITSELF,
     KEPT,
     KEPT_SEVERAL,
+    KNOWN,
     LAST_TOLD,
     MORE,
     MORE_FACTS,
@@ -68,6 +70,7 @@ from language.reading.stock import (
     TELL_ANYTHING,
     TOLD_SEVERAL,
     UPDATED,
+    WAITS,
     WHAT_IS_WRONG,
     WHICH_ONE,
     in_each_language,
@@ -173,6 +176,8 @@ def _acknowledged(request: ReplyRequest) -> str:
         return manners
     if complains(request.question) or refutes(request.question):
         return "\n".join(filter(None, [_(WHAT_IS_WRONG), *_last_told(request)]))
+    if known := _known_of(request):
+        return _(KNOWN) % {"statements": known}
     if find_asked(request.question) is not None or _keeps_only_a_part(request):
         return _(NOT_READ)
     about = _question_about_name(request)
@@ -180,6 +185,14 @@ def _acknowledged(request: ReplyRequest) -> str:
     if not (about or is_answer) and len(request.question.split()) <= _MOST_WORDS_OF_NOTHING:
         about = _next_profile_question(request)
     return " ".join(filter(None, [manners, about])) or _(READ)
+
+
+def _known_of(request: ReplyRequest) -> str:
+    """The memory that says already what a message asks to remember; empty if there is none."""
+    asked = find_asked(request.question)
+    words = lemmas(request.question[asked.start : asked.end]) if asked is not None else frozenset()
+    known = (each.text for each in request.found if not (each.quoted or each.of_legacy))
+    return next((text for text in known if words and words == lemmas(text)), "")
 
 
 def _keeps_only_a_part(request: ReplyRequest) -> bool:
@@ -215,7 +228,7 @@ def _confirmations(heard: Heard) -> list[str]:
     """Confirmations of what is remembered without asking: requests, agreed statements and corrections."""
     kept = [_(UPDATED) % {"now": now, "before": before} for before, now in heard.changed]
     if heard.waiting:
-        kept.append(_("This waits until you approve it: %(statements)s") % {"statements": " ".join(heard.waiting)})
+        kept.append(_(WAITS) % {"statements": " ".join(heard.waiting)})
     if heard.noted:
         that = _as_that_clauses(heard.noted)
         several = "\n".join([_(KEPT_SEVERAL), *_numbered(heard.noted)])

@@ -52,6 +52,8 @@ NOT_READ = gettext_noop(
     "add it to your memories yourself."
 )
 UPDATED = gettext_noop("Updated: %(now)s Until now I had: %(before)s")
+WAITS = gettext_noop("This waits until you approve it: %(statements)s")
+KNOWN = gettext_noop("I have that already: %(statements)s")
 KEPT = gettext_noop("I will remember %(that)s.")
 NOTED = gettext_noop("Noted: %(statements)s")
 TOLD_SEVERAL = gettext_noop("You told me several things:")
@@ -115,8 +117,8 @@ def stock() -> frozenset[str]:
 
 
 def confirms(text: str) -> bool:
-    """Whether an answer says, in any language, that something was changed or kept."""
-    told = (each for fixed in (UPDATED, KEPT, KEPT_SEVERAL, NOTED) for each in in_each_language(fixed))
+    """Whether an answer says, in any language, that something was changed or kept, or waits for its approval."""
+    told = (each for fixed in (UPDATED, WAITS, KEPT, KEPT_SEVERAL, NOTED) for each in in_each_language(fixed))
     return any(each.partition("%")[0] in text for each in told)
 
 

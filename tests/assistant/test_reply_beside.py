@@ -2,6 +2,9 @@
 
 import pytest
 
+from accounts.actions import preferences_set
+from accounts.queries import principal_for_person
+from conversations.models import Message
 from facts.models import LegacyFact
 from language.reading.stock import (
     LAST_TOLD,
@@ -14,6 +17,7 @@ from language.reading.stock import (
     TOLD_SEVERAL,
     WHAT_IS_WRONG,
 )
+from memories.models import Proposal
 from tests import factories
 
 from .replying import record, remembered, telling
@@ -63,6 +67,25 @@ def test_beside_an_order_only_that_is_kept_unasked(tell):
     tell("no")
     assert remembered() == [ANTWERP]
     assert "Bram" not in record()
+
+
+def test_a_no_leaves_what_waits_for_approval(tell, owner):
+    """Reproduction: who reviews before lost the waiting correction with a no to what was asked beside it."""
+    preferences_set(principal_for_person(owner.pk), review="before")
+    factories.MemoryFactory(user=owner, content=GHENT)
+    told = tell("My sister Lise lives in Antwerp now. I have a dog called Bram.")
+    assert told.endswith(f"This waits until you approve it: Your sister Lise lives in Antwerp. {ASKED}")
+    assert tell("no") == NOT_KEPT
+    assert Message.objects.get(index=0).content == "My sister Lise lives in Antwerp now. [withheld]"
+    assert Proposal.objects.get(state="waiting").values["content"] == ANTWERP
+    assert remembered() == [GHENT]
+
+
+def test_what_is_known_already_is_said_so(tell, owner):
+    """Reproduction: "I could not make a statement of that."."""
+    factories.MemoryFactory(user=owner, content=GHENT)
+    told = tell("Remember that my sister Lise lives in Ghent.")
+    assert told.endswith("I have that already: Your sister Lise lives in Ghent.")
 
 
 def test_beside_a_fact_about_a_legacy_the_user_is_asked(api, owner, talk):

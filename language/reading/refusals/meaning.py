@@ -230,7 +230,7 @@ class _RefusalResolver:
         held = self.turns[near[0][0]].is_held
         since = [turn.content for turn in self.turns[near[0][0] : self.last_index] if turn.role != "user"]
         if (beside := asked_beside_changes(question, [text for _, text in near], since)) is not None:
-            return self._refused_part(near[0][0], beside, (), agreed=True)
+            return replace(self._refused_part(near[0][0], beside, (), agreed=True), consents=False)
         chosen = [] if held else [passage for passage, share in shares_of(words, near).items() if share > 0]
         return Refusal(tuple(chosen or near), answers_question=True)
 

@@ -22,7 +22,7 @@ class Refusal:
     only refers to sentences. ``covers_all``: everything about it is meant. ``is_negated``: the polarity of a named
     clause, None for a noun phrase. ``answers_question``: it answers a request to keep something. ``is_part``: it
     refuses only a part of what was asked about, and the passages are verbatim; ``agreed``: the turn whose rest may be
-    kept.
+    kept; ``consents``: because it says so, not because nothing else was asked.
     """
 
     passages: tuple[tuple[int, str], ...]
@@ -32,3 +32,4 @@ class Refusal:
     answers_question: bool = False
     is_part: bool = False
     agreed: int | None = None
+    consents: bool = True
