@@ -35,13 +35,19 @@ _BEST_PAIRS = 2_000
 class DuplicatePair:
     """Two possible duplicates, and their cosine similarity. ``kept`` is the one to keep.
 
-    ``texts`` are what is compared: their contents, with the person's own name replaced by "the user".
+    ``statements`` are what is compared: their contents, with the person's own name replaced by "the user", each read
+    once for all its pairs.
     """
 
     kept: Memory
     dropped: Memory
     similarity: float
-    texts: tuple[str, str]
+    statements: tuple[EmbeddedStatement, EmbeddedStatement]
+
+    @property
+    def texts(self) -> tuple[str, str]:
+        """The texts of ``statements``."""
+        return self.statements[0].text, self.statements[1].text
 
     @property
     def score(self) -> int:
@@ -75,10 +81,13 @@ def candidate_pairs(principal: Principal, user_id: UUID, most: int) -> list[Dupl
         kept, dropped = _in_order(one, other)
         if frozenset({(one.pk, one.version), (other.pk, other.version)}) in done or not _may_concern(one, other):
             continue
-        texts = as_of_user(kept.content, principal.name), as_of_user(dropped.content, principal.name)
-        likely = how_likely_one(*map(read, texts))
-        if likely or may_be_at_odds(*texts):
-            found.append((likely, DuplicatePair(kept, dropped, similarity, texts)))
+        statements = (
+            read(as_of_user(kept.content, principal.name)),
+            read(as_of_user(dropped.content, principal.name)),
+        )
+        pair, likely = DuplicatePair(kept, dropped, similarity, statements), how_likely_one(*statements)
+        if likely or may_be_at_odds(*pair.texts):
+            found.append((likely, pair))
     # The sort is stable.
     return [pair for _, pair in sorted(found, key=lambda each: -each[0])][:most]
 

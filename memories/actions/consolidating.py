@@ -110,13 +110,13 @@ def _verdicts(pairs: Sequence[DuplicatePair]) -> list[tuple[Comparison, bool]] |
     says, they stay two where a particular differs.
     """
     model = get_model()
-    found: list[tuple[Comparison, bool]] = [(verdict_of_rules(*pair.texts), False) for pair in pairs]
+    found: list[tuple[Comparison, bool]] = [(verdict_of_rules(*pair.statements), False) for pair in pairs]
     if model.offline:
         return found
     doubtful = [
         at
         for at, pair in enumerate(pairs)
-        if found[at][0] != "same" and (may_be_one(*pair.texts) or found[at][0] != "different")
+        if found[at][0] != "same" and (may_be_one(*pair.statements) or found[at][0] != "different")
     ]
     if not doubtful:
         return found
@@ -125,7 +125,7 @@ def _verdicts(pairs: Sequence[DuplicatePair]) -> list[tuple[Comparison, bool]] |
     compared = model.same_fact([pairs[at].texts for at in doubtful])
     note_model_use(PURPOSE, compared.usage)
     for at, verdict in zip(doubtful, compared.verdicts, strict=True):
-        is_apart = verdict == "same" and not may_be_one(*pairs[at].texts)
+        is_apart = verdict == "same" and not may_be_one(*pairs[at].statements)
         found[at] = ("different" if is_apart else verdict), True
     return found
 

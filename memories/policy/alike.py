@@ -63,9 +63,9 @@ def may_exclude(one: str, other: str, name: str = "") -> bool:
     return share_a_matter(one, other, name) and (may_be_one(one, other) or compare(one, other) != "different")
 
 
-def verdict_of_rules(kept: str, dropped: str) -> Comparison:
+def verdict_of_rules(kept: EmbeddedStatement, dropped: EmbeddedStatement) -> Comparison:
     """Return the verdict on two memories without a model."""
     if says_the_same(kept, dropped):
         return "same"
-    found = compare(dropped, kept)
+    found = compare(dropped.text, kept.text)
     return "different" if found == "same" else found

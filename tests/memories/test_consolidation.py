@@ -340,7 +340,7 @@ def test_nothing_runs_while_memory_is_off(owner, me):
     preferences_set(me, has_memory=False)
     assert run(owner).result == {"stopped": "memory_off"}
     assert by_hand(owner, "--dry-run").startswith("0 would be merged")
-    assert by_hand(owner) == "0 merged.\nStopped before the end: memory_off.\n"
+    assert by_hand(owner) == "Stopped before the end: memory_off.\n0 merged.\n"
     assert len(contents(owner)) == 2
 
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from functools import cache
 from typing import Any
 
 from accounts.management.person import PersonJobCommand
 from accounts.models import User
 from accounts.queries import principal_for_job
 from accounts.scope import acting_as
-from language.reading.sameness import EmbeddedStatement
 from memories.actions import memories_consolidate
 from memories.consolidation import JOB, candidate_pairs, pairs_left_today
 from memories.policy.alike import may_be_one, says_the_same
@@ -44,11 +42,9 @@ class Command(PersonJobCommand):
         same = asked = 0
         with acting_as(principal_for_job(user.pk)) as principal:
             pairs = candidate_pairs(principal, user.pk, pairs_left_today(user.pk)) if principal.has_memory else []
-        read = cache(EmbeddedStatement)
         for pair in pairs:
-            texts = read(pair.texts[0]), read(pair.texts[1])
-            is_same = says_the_same(*texts)
-            if not is_same and not may_be_one(*texts):
+            is_same = says_the_same(*pair.statements)
+            if not is_same and not may_be_one(*pair.statements):
                 continue
             same, asked = same + is_same, asked + (not is_same)
             self.stdout.write(f"{'same' if is_same else 'ask'} {pair.kept.pk} {pair.dropped.pk} {pair.score}")
