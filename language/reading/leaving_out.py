@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .listed_nouns import listed_with, span_in
+from .clauses import listed_with, span_in
 from .parse import parse
 from .revising import parts_of
 from .words import listed

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from language.reading.sentences import split_sentences
 from language.reading.words import listed
 
-from ..listed_nouns import listed_with, span_in
+from ..clauses import listed_with, span_in
 from ..parse import parse
 from ..stock import confirms
 from .subjects import content_words, lemmas
