@@ -32,28 +32,24 @@ SHARED = [
     (method, path, body, [*statuses[:1], 200, *statuses[2:]] if (method, path) == ("GET", "{fact}/") else statuses)
     for method, path, body, statuses in PRIVATE
 ]
-CASES = [
-    pytest.param(visibility, *case, id=f"{visibility} {case[0]} {case[1]}")
-    for visibility, table in (("private", PRIVATE), ("shared", SHARED))
-    for case in table
-]
 
 
-@pytest.mark.parametrize(("visibility", "method", "path", "body", "statuses"), CASES)
-def test_who_may(request, api, add, owner, member, legacy, visibility, method, path, body, statuses):
+@pytest.mark.parametrize(("visibility", "table"), [("private", PRIVATE), ("shared", SHARED)], ids=["private", "shared"])
+def test_who_may(request, api, add, owner, member, legacy, visibility, table):
     fact = add(owner, legacy, visibility=visibility)
     callers = {name: api(None if name == "nobody" else request.getfixturevalue(name)) for name in CALLERS}
     members = {person.user_id: person.pk for person in legacy.memberships.all()}
-    prefix = "facts/" if path.startswith("{fact}") else "legacies/"
-    path = path.format(fact=fact.pk, legacy=legacy.pk, member=members[member.pk], first=members[owner.pk])
+    ids = {"fact": fact.pk, "legacy": legacy.pk, "member": members[member.pk], "first": members[owner.pk]}
     before = now(fact)
-    for (caller, client), status in zip(callers.items(), statuses, strict=True):
-        with taken_back():
-            answer = getattr(client, method.lower())(f"/api/v1/{prefix}{path}", body)
-            assert answer.status_code == status, (caller, answer.content)
-            if status >= 400:
-                assert set(answer.json()) >= {"detail", "code"}, caller
-                assert vars_of(now(fact)) == vars_of(before), caller
+    for method, path, body, statuses in table:
+        where = f"/api/v1/{'facts/' if path.startswith('{fact}') else 'legacies/'}{path.format(**ids)}"
+        for (caller, client), status in zip(callers.items(), statuses, strict=True):
+            with taken_back():
+                answer = getattr(client, method.lower())(where, body)
+                assert answer.status_code == status, (method, path, caller, answer.content)
+                if status >= 400:
+                    assert set(answer.json()) >= {"detail", "code"}, (method, path, caller)
+                    assert vars_of(now(fact)) == vars_of(before), (method, path, caller)
 
 
 def vars_of(fact):

@@ -1,6 +1,7 @@
 """Every address of this room, tried by everybody, on what one person remembers."""
 
 import re
+from collections import defaultdict
 from uuid import UUID
 
 import pytest
@@ -136,24 +137,32 @@ def named(request):
     return named
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "body", "statuses"), [pytest.param(*case, id=" ".join(case[:2])) for case in CASES]
-)
-def test_who_may(request, api, owner, memory, named, method, path, body, statuses):
-    path, body = named(path, body)
+def by_what_they_name(cases):
+    """The cases by the rows that their paths and bodies name, which are made once for all of them."""
+    groups = defaultdict(list)
+    for case in cases:
+        groups[" ".join(re.findall(r"\{(\w+)\}", f"{case[1]} {case[2] and [*case[2].values()]}"))].append(case)
+    return [pytest.param(group, id=name or "none") for name, group in groups.items()]
+
+
+@pytest.mark.parametrize("cases", by_what_they_name(CASES))
+def test_who_may(request, api, owner, memory, named, cases):
     callers = {name: api(None if name == "nobody" else request.getfixturevalue(name)) for name in CALLERS}
-    before = stored(owner)
-    for (caller, client), status in zip(callers.items(), statuses, strict=True):
-        with taken_back():
-            answer = getattr(client, method.lower())(API + path, body)
-            assert answer.status_code == status, (caller, answer.content)
-            if status >= 400:
-                assert set(answer.json()) >= {"detail", "code"}, caller
-            if status >= 400 or method == "GET" or caller in {"stranger", "staff", "other_agent"}:
-                assert stored(owner) == before, caller
-            if status < 400 and caller in {"stranger", "staff", "planner", "other_agent"}:
-                assert b"short" not in answer.content, caller
-                assert memory["id"].encode() not in answer.content, caller
+    for method, path, sent, statuses in cases:
+        address, body = named(path, sent)
+        before = stored(owner)
+        for (caller, client), status in zip(callers.items(), statuses, strict=True):
+            where = method, path, caller
+            with taken_back():
+                answer = getattr(client, method.lower())(API + address, body)
+                assert answer.status_code == status, (*where, answer.content)
+                if status >= 400:
+                    assert set(answer.json()) >= {"detail", "code"}, where
+                if status >= 400 or method == "GET" or caller in {"stranger", "staff", "other_agent"}:
+                    assert stored(owner) == before, where
+                if status < 400 and caller in {"stranger", "staff", "planner", "other_agent"}:
+                    assert b"short" not in answer.content, where
+                    assert memory["id"].encode() not in answer.content, where
 
 
 def stored(person):
@@ -165,14 +174,15 @@ def stored(person):
     return list(memories), list(proposals), list(places.values("pk", "version", "deleted_at", "mentioned")), list(plans)
 
 
-@pytest.mark.parametrize(("method", "path", "body"), [each[:3] for each in CASES if "{" in each[1]])
-def test_what_is_somebody_else_s_looks_like_what_is_missing(api, stranger, other_agent, named, method, path, body):
-    theirs, body = named(path, body)
-    nothing = re.sub(r"\{(\w+)\}", lambda match: NOTHING.get(match[1], str(UUID(int=0))), path)
-    for client in (api(stranger), api(other_agent)):
-        answers = [getattr(client, method.lower())(API + each, body) for each in (theirs, nothing)]
-        assert answers[0].status_code == answers[1].status_code >= 403
-        assert answers[0].content == answers[1].content
+@pytest.mark.parametrize("cases", by_what_they_name(each for each in CASES if "{" in each[1]))
+def test_what_is_somebody_else_s_looks_like_what_is_missing(api, stranger, other_agent, named, cases):
+    for method, path, sent, _ in cases:
+        theirs, body = named(path, sent)
+        nothing = re.sub(r"\{(\w+)\}", lambda match: NOTHING.get(match[1], str(UUID(int=0))), path)
+        for client in (api(stranger), api(other_agent)):
+            answers = [getattr(client, method.lower())(API + each, body) for each in (theirs, nothing)]
+            assert answers[0].status_code == answers[1].status_code >= 403, (method, path)
+            assert answers[0].content == answers[1].content, (method, path)
 
 
 def test_a_key_with_admin_takes_the_person_s_decisions(api, owner, agent, proposal):
