@@ -52,14 +52,16 @@ _PRONOUN_FIRST = re.compile(
 )
 _IT_FIRST = re.compile(r"(?:it|this|that)(?:['’]s)?\b", re.IGNORECASE)
 _IT_OF_NOTHING = re.compile(
-    r"it (?:is|was|seems|took|takes|would be|will be|matters|helps)\b.*\b(?:user|that|to|for|whether)\b"
+    r"it(?:['’]s(?: been)?| (?:is|was|has been|seems|took|takes|would be|will be|matters|helps))\b"
+    r".*\b(?:user|that|to|for|whether)\b"
     r"|(?:this|that) (?:\w+ )?(?:year|month|week|summer|winter|spring|autumn|morning|evening|day|is|was)?"
     r" ?[\w ]*\buser\b",
     re.IGNORECASE,
 )
 _BY_ITSELF = re.compile(r"that is (?:why|how|when)\b|it is called\b|this is\b|that was\b", re.IGNORECASE)
 _PREFACE = re.compile(
-    r"(?:sure|certainly|of course|okay|ok|great|got it|sorry|thank(?:s| you)|absolutely|alright|understood)\b\s*[!,.:]?"
+    r"(?:sure|certainly|of course|okay|ok|got it|sorry|thank(?:s| you)|absolutely|alright|understood)\b(?!-)"
+    r"|great(?:\s*[!,.:]| (?:job|question|news|point|idea|to|that)\b)"
     r"|(?:here(?:['’]s| is| are)|based on|according to|in) (?:the |this )?"
     r"(?:memor|conversation|transcript|talk|chat|message|what)"
     r"|here(?:['’]s| is| are) [^.]{1,80}:"
@@ -111,7 +113,8 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 _MARKUP = re.compile(
-    r"^\s*[\[{(]?\s*[\"'{\[]\w*|^\s*\"\w+\"\s*:|```|</?[a-z][\w|]*>|<\|.*?\|>|\*\*[^*]+\*\*|^#{1,6} |\{\{.*?\}\}"
+    r"^\s*[\[{(]?\s*['{\[]\w*|^\s*[\[{(]\s*\"|^\s*\"[^\"]*(?:\"\W*)?$|^\s*\"[^\"]*\"\s*[:,]"
+    r"|```|</?[a-z][\w|]*>|<\|.*?\|>|\*\*[^*]+\*\*|^#{1,6} |\{\{.*?\}\}"
     r"|\\n|\\u[0-9a-f]{4}|\[\d{1,3}\]|\((?:confidence|certainty|probability|score|importance)\s*[:=]?\s*[\d.]+ ?%?\)"
 )
 _PLACEHOLDER = re.compile(
@@ -121,10 +124,16 @@ _PLACEHOLDER = re.compile(
 )
 _CUT = re.compile(
     r"^(?:the )?user(?:['’]s)?\W*$|"
-    r"(?:[,:\-–]|\.\.\.|…|\b(?:and|or|but|the|(?-i:a)|an|in|at|of|to|with|from|by|for|is|are|was|called|named|likes|loves|hates|"
+    r"(?:[,:\-–]|\.\.\.|…|(?<!['’-])\b(?:and|or|but|the|(?-i:a)|an|in|at|of|to|with|from|by|for|is|are|was|called|named|likes|loves|hates|"
     r"has|prefers|wants|because))[\s.]*$",
     re.IGNORECASE,
 )
+_WHOLE = re.compile(
+    r"\b(?:(?:that|which|what|who|whom|whose|where|how|than|as) [^.,;:]*\w|[Ss]?he|they|it)(?: [^.,;:]*)? \w+[.!]$"
+    r"|\b(?:back|moved?|moves|settle[sd]|gave|gives|drops?|dropped|stops?|stopped|logs?|logged) (?:in|by)[.!]$",
+    re.IGNORECASE,
+)
+"""How sentences end that a preposition or a verb may close: "desserts that Ana loves.", "has moved back in."."""
 _REPEATED = re.compile(r"\b(\w+(?: \w+)?)(?: \1\b){2,}|(\w)\2{9,}", re.IGNORECASE)
 _EMOJI = regex.compile(r"[\p{Emoji_Presentation}\N{VARIATION SELECTOR-16}❤]")
 _OF_EMOJI = re.compile(r"\b(?:emoji|emoticon|smiley|symbol|sticker|react|sign)", re.IGNORECASE)
@@ -146,6 +155,7 @@ _MOST_SUBJECTS = 2
 _MOST_PARTS = 2
 _MOST_PREDICATES = 3
 _SHORTEST_STEP = 2
+_ASIDE = 2
 _NUMBER_INSIDE = re.compile(r"\s\d{1,2}[.)]\s+[^\W\d_]|[.!]\s\d{1,2}[.)]$")
 _NO_IMPERATIVE = re.compile(
     r"(?:the|a|an|user|users|he|she|it|they|i|you|we|this|that|these|those|there|his|her|their|its|my|your|our|is|are|"
@@ -278,10 +288,17 @@ def _is_adorned(text: str) -> bool:
     return bool(_EMOJI.search(text)) and not _OF_EMOJI.search(text)
 
 
+def _breaks_off(text: str) -> bool:
+    cut = _CUT.search(text)
+    return cut is not None and not (cut[0][0].isalpha() and _WHOLE.search(text))
+
+
 def _is_list(text: str) -> bool:
     if re.match(r"\s*[-*•]\s", text) or _LETTERED.match(text) or _NUMBERED.match(text):
         return True
-    return len(_BULLET.findall(text)) > 1 or bool(_FIELDS.search(text))
+    dashes = text.count(" - ")
+    is_aside = dashes == _ASIDE and ":" not in text  # "The user rests - five minutes - after each hour."
+    return len(_BULLET.findall(text)) - dashes * is_aside > 1 or bool(_FIELDS.search(text))
 
 
 def _is_fragment(text: str) -> bool:
@@ -315,6 +332,6 @@ _ENGLISH: tuple[_Rule, ...] = (
     (_is_several, gettext_noop("The text says several things: write each as a statement of its own.")),
     (_tells_nothing, gettext_noop("The text says nothing.")),
     (_is_of_nothing_named, gettext_noop("The text has a pronoun: say whom or what it stands for.")),
-    (_CUT.search, gettext_noop("The text breaks off.")),
+    (_breaks_off, gettext_noop("The text breaks off.")),
     (_is_fragment, gettext_noop("The text is a part of a sentence: say who or what it is about.")),
 )

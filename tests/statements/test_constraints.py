@@ -32,8 +32,38 @@ def test_it_is_right_about_95_in_100_that_were_written_later():
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "Great-uncle Teun kept bees behind the mill.",
+        "Great Expectations is the user's favourite novel.",
+        "Nate bakes desserts that Joanna loves.",
+        "The user's son asked what a PIN is.",
+        "The user's wife is two years older than he is.",
+        "The user's stepson has moved back in.",
+        "The user turned on two-factor sign-in.",
+        "The user reads from the Qur'an.",
+        "Jolene works in turns - 25 minutes work, 5 minutes rest - to avoid burnout.",
+        "It's been a decade since the user gave up cigarettes.",
+        '"Waste not, want not" was Edna\'s motto.',
+    ],
+)
+def test_sentences_of_other_writers_have_the_form(text):
+    """Each was refused: of 741 that a model wrote about the speakers of LoCoMo, eleven were."""
+    assert refusal(text) == ""
+
+
+@pytest.mark.parametrize(
     ("text", "said"),
     [
+        ("Great! The user likes tea.", "conversation"),
+        ("Great question about the mill.", "conversation"),
+        ("The user likes the house which is.", "breaks off"),
+        ("The user lives in.", "breaks off"),
+        ("The user's sister, who has.", "breaks off"),
+        ("- Likes tea - Likes bees", "list"),
+        ("It's his favourite.", "pronoun"),
+        ('"The user likes tea."', "markup"),
+        ('"content": "The user likes tea."', "markup"),
         ("Is the user happy?", "question"),
         ("He likes it.", "pronoun"),
         ("😀 The user likes tea.", "emoji"),
