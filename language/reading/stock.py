@@ -122,6 +122,12 @@ def confirms(text: str) -> bool:
     return any(each.partition("%")[0] in text for each in told)
 
 
+def settles(text: str) -> bool:
+    """Whether an answer says, in any language, that something was put away or undone."""
+    told = (each for name in ("away", "undone", "dropped", "given_back") for each in in_each_language(DECIDED[name]))
+    return any(text.startswith(each.partition("%")[0]) for each in told)
+
+
 @lru_cache
 def in_each_language(text: str, kind: str = "") -> frozenset[str]:
     """A fixed sentence in each language; ``kind``: what it names."""

@@ -49,6 +49,15 @@ def test_a_no_puts_it_away(tell, owner):
 
 
 @pytest.mark.usefixtures("doubted")
+def test_what_a_no_put_away_is_undone(tell):
+    """Reproduction: "All right, I keep nothing of that.", and the no was withheld."""
+    tell("No")
+    assert tell("undo that") == "Undone. Now I have again: Your cat is called Momo."
+    assert CAT in remembered()
+    assert Message.objects.filter(content__contains="[withheld]").count() == 0
+
+
+@pytest.mark.usefixtures("doubted")
 def test_a_yes_to_something_else_settles_nothing(tell, owner):
     tell("I'm so tired today.")
     tell("Yes")

@@ -9,7 +9,7 @@ from language.reading.sentences import own_words, split_sentences
 from language.reading.words import listed
 
 from ..parse import parse
-from ..stock import confirms, stock
+from ..stock import confirms, settles, stock
 from .content import says_something
 from .judged import asks
 from .parts import POINTS, agrees_to_all, keeps_a_part, numbered_lines
@@ -37,6 +37,8 @@ def asks_or_announces(said: str) -> bool:
     text = without_recital(said).replace("’", "'")
     if _WITHHELD in said and confirms(said) and not asks_to_keep(text):
         return False  # Its question was answered by a no, and only what it confirms is left.
+    if settles(said) and not asks_to_keep(text):
+        return False
     return ASKING.search(text) is not None or asks_to_keep(text) or asks(text)
 
 
