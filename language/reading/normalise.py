@@ -68,8 +68,7 @@ _QUESTION_AFTER = re.compile(
 _SPLICE = re.compile(
     r"(?i),? (?:so|then) (?=(?:i|he|she|we|they|it|no|nothing|send|remind|at least|don't|please)\b"
     r"|some (?:days|weeks) )"
-    r"|(?<=\w), (?=(?:so|but|"
-    r"and) (?:i|he|she)\b(?![^.!?]*\b(?:it|them|they|this|that)\b))"
+    r"|(?<=\w), (?=(?:so|but|and) (?:i|he|she)\b(?![^.!?]*\b(?:it|them|they|this|that)\b))"
 )
 # A comma splice is split ("I have one sister, she lives in Chicago") unless the first part is subordinate.
 _COMMA = re.compile(
