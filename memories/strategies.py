@@ -35,6 +35,11 @@ class MergeGroup:
     sources: tuple[str, ...]
 
 
+def topics_of(sources: Sequence[Memory]) -> tuple[str, ...]:
+    """Return the topics of a merged memory: those of all its sources, in order."""
+    return tuple(dict.fromkeys(topic for memory in sources for topic in memory.topics))[:MOST_TOPICS]
+
+
 class Strategy(Protocol):
     """A way to merge memories into fewer. Add an implementation to ``STRATEGIES``."""
 
@@ -77,14 +82,13 @@ class Summarise:
         note_model_use("condense", answer.usage)
         for condensed in answer.memories:
             sources = [by_id[each] for each in condensed.sources]
-            topics = dict.fromkeys(topic for memory in sources for topic in memory.topics)
             groups.append(
                 MergeGroup(
                     content=condensed.content,
                     category=condensed.category,
                     subject=condensed.subject,
                     importance=max(memory.importance for memory in sources),
-                    topics=tuple(topics)[:MOST_TOPICS],
+                    topics=topics_of(sources),
                     sources=condensed.sources,
                 )
             )

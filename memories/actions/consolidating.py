@@ -8,7 +8,7 @@ again. All merges of a run are one plan, which the person looks at and takes bac
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
@@ -28,13 +28,13 @@ from language.base import Comparison
 from statements.wording import Embedded
 
 from ..consolidation import JOB, DuplicatePair, candidate_pairs, mergeable_by_id, pairs_left_today
-from ..lines import line_tokens, memory_line
 from ..models import ComparedPair, Memory, MemoryPlan, MemoryPlanItem, MemoryPlanSource
 from ..plan_querysets import STRATEGY
 from ..policy.alike import may_be_one, verdict_of_rules
-from ..policy.writing import MOST_TOPICS
+from ..strategies import MergeGroup, topics_of
 from .many import memories_relate
 from .merging import Merging
+from .plan_items import Draft, plan_items_add
 
 TASK = "memories.consolidate"
 PURPOSE = "consolidate"
@@ -51,6 +51,20 @@ class _Merge:
 
     sources: Sequence[Memory]
     pairs: Sequence[int]
+
+    @property
+    def draft(self) -> Draft:
+        """What it makes of them."""
+        kept = self.sources[0]
+        group = MergeGroup(
+            content=kept.content,
+            category=kept.category,
+            subject=next((memory.subject for memory in self.sources if memory.subject), ""),
+            importance=max(memory.importance for memory in self.sources),
+            topics=topics_of(self.sources),
+            sources=tuple(memory.pk for memory in self.sources),
+        )
+        return Draft(group, self.sources)
 
 
 def consolidations_due() -> int:
@@ -222,8 +236,7 @@ def _ask(lease: Lease, principal: Principal, user_id: UUID, merges: Sequence[_Me
             created_at=now,
             expires_at=now + timedelta(days=settings.CONSOLIDATE_ASKED_DAYS),
         )
-        for merge in merges:
-            _add_item(plan, merge)
+        _add_items(plan, merges)
 
 
 def _plan(write: LedgerWrite, plan_id: UUID) -> MemoryPlan:
@@ -249,7 +262,7 @@ def _merge(lease: Lease, principal: Principal, user_id: UUID, merge: _Merge) -> 
         lease.renew()
         write.keeps_steps = False  # A plan has a way back of its own.
         plan = _plan(write, lease.job.pk)
-        item = _add_item(plan, merge)
+        (item,) = _add_items(plan, [merge])
         text = {item.pk: Embedded.of_row(merge.sources[0])}
         merging = Merging.of(write, principal, plan, {item.pk: item}, text, looked_at=False)
         merging.merge_item(item)
@@ -259,32 +272,7 @@ def _merge(lease: Lease, principal: Principal, user_id: UUID, merge: _Merge) -> 
         plan.save(update_fields=["looked_at"])
 
 
-def _add_item(plan: MemoryPlan, merge: _Merge) -> MemoryPlanItem:
-    kept = merge.sources[0]
-    subject = next((memory.subject for memory in merge.sources if memory.subject), "")
-    item = MemoryPlanItem.objects.create(
-        user_id=plan.user_id,
-        plan=plan,
-        position=plan.items.count(),
-        kind=kept.kind,
-        category=kept.category,
-        subject=subject,
-        topics=_topics(merge.sources),
-        content=kept.content,
-        importance=max(memory.importance for memory in merge.sources),
-        tokens_before=sum(memory.tokens for memory in merge.sources),
-        tokens_after=line_tokens(memory_line(kept.pk, timezone.now(), subject, kept.content)),
-    )
-    MemoryPlanSource.objects.bulk_create(
-        MemoryPlanSource(
-            user_id=plan.user_id, item=item, position=position, memory_id=memory.pk, version=memory.version
-        )
-        for position, memory in enumerate(merge.sources)
-    )
-    ComparedPair.objects.filter(pk__in=merge.pairs).update(verdict=Verdict.SETTLED)
-    return item
-
-
-def _topics(sources: Sequence[Memory]) -> list[str]:
-    topics: Mapping[str, None] = dict.fromkeys(topic for memory in sources for topic in memory.topics)
-    return list(topics)[:MOST_TOPICS]
+def _add_items(plan: MemoryPlan, merges: Sequence[_Merge]) -> list[MemoryPlanItem]:
+    pairs = [pair for merge in merges for pair in merge.pairs]
+    ComparedPair.objects.filter(pk__in=pairs).update(verdict=Verdict.SETTLED)
+    return plan_items_add(plan, [merge.draft for merge in merges])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -41,30 +41,18 @@ from language.base import LanguageError
 from statements.models import Suppression
 from statements.wording import Embedded
 
-from ..lines import line_tokens, memory_line
-from ..models import Memory, MemoryPlan, MemoryPlanItem, MemoryPlanSource
+from ..models import Memory, MemoryPlan
 from ..plans import JOB, find_plan, job_of, mergeable_memories, open_plan
 from ..policy import writing
 from ..policy.fields import field_of
 from ..policy.labels import gives_what_it_is_filed_under
 from ..strategies import MergeGroup, Strategy, batches, find_strategy
+from .plan_items import Draft, plan_items_add
 
 log = structlog.get_logger(__name__)
 
 State = MemoryPlan.State
 RUN_TASK = "memories.optimize"
-_ANY_ID = "xxxxxxxx"
-"""What a line costs depends little on which id is in it."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Draft:
-    """A merge group that passed every check, with its memories."""
-
-    group: MergeGroup
-    sources: Sequence[Memory]
-    tokens_before: int
-    tokens_after: int
 
 
 def optimize_plan(
@@ -99,7 +87,7 @@ def optimize_plan(
     with ledger_write(principal.actor, user_id) as write:
         before = open_plan(principal)
         _begin(plan, instead_of=before)
-        _add_items(plan, drafts)
+        plan_items_add(plan, drafts)
         _let_be_seen(plan, memories)
         write.result("plan", plan.pk)
     return plan
@@ -230,7 +218,7 @@ def _make(lease: Lease, principal: Principal, plan: MemoryPlan) -> None:
     for batch in batches(left):
         drafts = list(_drafts(plan.user_id, batch, way))
         with _holding(lease, plan, principal, done=len(plan.looked_at) + len(batch), total=total):
-            _add_items(plan, drafts)
+            plan_items_add(plan, drafts)
             plan.looked_at += [memory.pk for memory in batch]
             plan.save(update_fields=["looked_at"])
         lease.check_turn()
@@ -249,7 +237,7 @@ def _holding(lease: Lease, plan: MemoryPlan, principal: Principal, *, done: int,
         yield
 
 
-def _drafts(user_id: UUID, batch: Sequence[Memory], way: Strategy) -> list[_Draft]:
+def _drafts(user_id: UUID, batch: Sequence[Memory], way: Strategy) -> list[Draft]:
     """Return the groups of a batch, without those that break a rule or resemble a rejected memory."""
     by_id = {memory.pk: memory for memory in batch}
     taken: set[str] = set()
@@ -274,7 +262,7 @@ def _drafts(user_id: UUID, batch: Sequence[Memory], way: Strategy) -> list[_Draf
     ]
 
 
-def _draft(group: MergeGroup, sources: Sequence[Memory]) -> _Draft | None:
+def _draft(group: MergeGroup, sources: Sequence[Memory]) -> Draft | None:
     """Return a group in stored form, or None if it violates a rule for generated text or saves nothing.
 
     The wording of one of its sources is always allowed.
@@ -289,40 +277,8 @@ def _draft(group: MergeGroup, sources: Sequence[Memory]) -> _Draft | None:
         return None
     if any(memory.category != group.category for memory in sources):
         return None
-    before = sum(memory.tokens for memory in sources)
-    after = line_tokens(memory_line(_ANY_ID, timezone.now(), subject, content))
-    if after >= before:
-        return None
-    return _Draft(replace(group, content=content, subject=subject), sources, before, after)
-
-
-def _add_items(plan: MemoryPlan, drafts: Sequence[_Draft]) -> None:
-    """Append items to the plan."""
-    begin = plan.items.count()
-    items = [
-        MemoryPlanItem(
-            user_id=plan.user_id,
-            plan=plan,
-            position=position,
-            kind=draft.sources[0].kind,
-            category=draft.group.category,
-            subject=draft.group.subject,
-            topics=list(draft.group.topics),
-            content=draft.group.content,
-            importance=draft.group.importance,
-            tokens_before=draft.tokens_before,
-            tokens_after=draft.tokens_after,
-        )
-        for position, draft in enumerate(drafts, begin)
-    ]
-    MemoryPlanItem.objects.bulk_create(items)
-    MemoryPlanSource.objects.bulk_create(
-        MemoryPlanSource(
-            user_id=plan.user_id, item=item, position=position, memory_id=memory.pk, version=memory.version
-        )
-        for item, draft in zip(items, drafts, strict=True)
-        for position, memory in enumerate(draft.sources)
-    )
+    draft = Draft(replace(group, content=content, subject=subject), sources)
+    return draft if draft.tokens_after < draft.tokens_before else None
 
 
 def _let_be_seen(plan: MemoryPlan, memories: Sequence[Memory]) -> None:
