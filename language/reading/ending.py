@@ -38,6 +38,22 @@ def ended(memory: str) -> str | None:
     return content
 
 
+def denied(memory: str) -> str | None:
+    """Return a memory of the past as never so: "was not a piper"; None of the present, or with a denial or a list."""
+    parsed = parse(memory, names=False)
+    root = parsed.root if parsed is not None else None
+    if parsed is None or root is None or len(parsed.sentences) > 1:
+        return None
+    helper = parsed.child(root, "aux", "auxpass")
+    finite = helper or root
+    has_second = any(each.dep == "conj" for each in parsed.words)
+    if finite.tag != "VBD" or has_second or any(word.low in _DENIALS | _UNCLEAR for word in parsed.words):
+        return None
+    if finite.lemma == "be" or helper is not None:
+        return f"{memory[: finite.end]} not{memory[finite.end :]}"
+    return f"{memory[: root.start]}did not {root.lemma}{memory[root.end :]}"
+
+
 def never_so(memory: str, passage: str) -> str | None:
     """Return a memory of what somebody does as never so, if a passage says that they never did; otherwise None."""
     known, parsed = parse(memory, names=False), parse(passage, names=False)

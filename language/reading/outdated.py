@@ -27,8 +27,8 @@ from .stems import content_prefixes
 
 WEIGHTS = Path(__file__).with_name("outdated.npz")
 TUNING = "outdated"
-LEAST, SURE = 0.5, 2.5
-"""From which logits on the person is asked whether a memory still holds, and it is reworded."""
+LEAST, SURE, CERTAIN = 0.5, 2.0, 3.75
+"""From which logits on the person is asked whether a memory still holds, it is reworded, and of the past denied."""
 LEAST_LIKELY, _MOST_JUDGED = -0.7, 2
 """From which score of the linear model on the network judges, and at most how many: each takes some 10 ms."""
 _MOST_NEAR = 3
@@ -99,10 +99,11 @@ def outdated(said: str, memories: Sequence[str], vectors: Sequence[Vectors | Non
     if logits is None:
         return None
     best = int(logits.argmax())
-    if logits[best] < LEAST:
+    logit, (place, passage) = float(logits[best]), meant[best]
+    if logit < LEAST:
         return None
-    place, passage = meant[best]
-    return Outdated(place, passage, reworded(memories[place], passage) if logits[best] >= SURE else None)
+    content = reworded(memories[place], passage, is_certain=logit >= CERTAIN) if logit >= SURE else None
+    return Outdated(place, passage, content)
 
 
 def _judged(pairs: Sequence[tuple[str, str]]) -> Vectors | None:

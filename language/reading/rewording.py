@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .ending import ended, never_so, tells_of_another
+from .ending import denied, ended, never_so, tells_of_another
 from .figures import normalise_figures
 from .lexicon import is_kind_of, relation
 from .parse import Parsed, Word, parse
@@ -24,6 +24,13 @@ _OF_IT = re.compile(
 )
 """A clause that says of a thing just named how it is: "…, it's in the shed now"."""
 _WHERE = re.compile(r"(?i)(?P<prep>in|on|at|under|behind|with|by|near|inside|beside|above|below|over) \S")
+
+_OF_THE_DEAD = re.compile(r"(?i)\b(?:late|deceased|great-\w+)\b|\bwas born\b")
+_MISTAKE = re.compile(
+    r"(?i)\b(?:wrong(?:ly)?|mistake[ns]?|(?:mix|muddl|confus)\w*|correct(?:ion|ed|ing)?|mis(?:read|remember|heard|count|calc)\w*"
+    r"|err(?:ed|or)|turns? out|never|put me right|set me straight|silly me|no,? wait|wait,? no)\b"
+)
+_SINCE = re.compile(r"(?i)\b(?:now|any ?more|no longer|since|again|these days|meanwhile)\b")
 
 
 _IS_CALLED = re.compile(r"The user is (?!(?:[A-Z]{2,}|[IVX]+)\b)[A-Z][a-zà-ÿ]+(?:,? \d{1,3})?(?:,? (?:a|and)\b.*)?\.?$")
@@ -57,8 +64,10 @@ def _figures(text: str) -> set[str]:
     return set(re.findall(r"\d+(?:\.\d+)?", normalise_figures(text).replace(",", "")))
 
 
-def reworded(memory: str, passage: str) -> str | None:
+def reworded(memory: str, passage: str, *, is_certain: bool = False) -> str | None:
     """Return a memory that a passage makes outdated as it reads then: with the passage's value, or as ended.
+
+    ``is_certain``: it is surely outdated, so that one of the past may have been told wrongly; it is then denied.
 
     None if no correct sentence can be made, or the passage may only touch the memory: a move, of a job in the town that
     was left, or a state that comes and goes.
@@ -72,7 +81,15 @@ def reworded(memory: str, passage: str) -> str | None:
         return None if is_others else wording.content
     clauses = _OF_IT.finditer(passage)
     instead = (_put_elsewhere(memory, each["how"]) or SecondTry(passage, each[0]).apply_to(memory) for each in clauses)
-    return never_so(memory, passage) or next(filter(None, instead), None) or ended(memory)
+    made = never_so(memory, passage) or next(filter(None, instead), None) or ended(memory)
+    return made or (denied(memory) if is_certain and _was_mistaken(memory, passage) else None)
+
+
+def _was_mistaken(memory: str, passage: str) -> bool:
+    """Whether a memory of the past was wrong, and nothing happened since: it is of the dead, or the passage says so."""
+    return _OF_THE_DEAD.search(memory) is not None or (
+        _MISTAKE.search(passage) is not None and _SINCE.search(passage) is None
+    )
 
 
 def _is_said_of_another(parsed: Parsed, known: Parsed, at: int) -> bool:
@@ -99,7 +116,7 @@ def _is_about_others(parsed: Parsed, known: Parsed) -> bool:
 def _moves_house(parsed: Parsed, known: Parsed) -> bool:
     """Whether a passage tells of a move to or from a name, and a memory of something else than a dwelling."""
     moving = {word.index for word in parsed.words if word.lemma in _MOVES}
-    places = (word for word in parsed.words if word.pos == "PROPN" and word.dep == "pobj")
+    places = (each for each in parsed.words if each.pos == "PROPN" and each.dep == "pobj" and each.entity != "DATE")
     dwells = known.root is not None and known.root.lemma in _DWELLS
     return not dwells and any(parsed.head(parsed.head(word)).index in moving for word in places)
 

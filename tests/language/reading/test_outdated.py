@@ -10,8 +10,9 @@ from language.base import KnownMemory, ToolRequest
 from language.embedders.e5.embedder import BundledEmbedder
 from language.embedders.hashing import HashingEmbedder
 from language.embedders.http import EmbedderFailed
+from language.entailment.model import EntailmentModel
 from language.reading.choosing import DOUBT, UPDATE, choose
-from language.reading.outdated import outdated
+from language.reading.outdated import CERTAIN, outdated
 from language.reading.rewording import reworded
 from tests.language.offline_talk import MEMORY_CATEGORIES, conversation
 from tests.language.test_offline_choosing import TOOLS
@@ -120,6 +121,35 @@ def test_what_other_sentences_leave_open_is_not_the_change(said, is_doubtful):
 ])  # fmt: skip
 def test_how_a_memory_reads_then(memory, said, then):
     assert reworded(memory, said) == then
+
+
+@pytest.mark.parametrize(
+    ("memory", "said", "then"),
+    [
+        ("The user's uncle Alasdair was a piper.", "Drummer! He beat the side drum, silly me.",
+         "The user's uncle Alasdair was not a piper."),
+        ("The user's father was born in Tunis.", "I mixed that up, Tunis came later.",
+         "The user's father was not born in Tunis."),
+        ("Hubert worked as a barber in Trier.", "I told you wrong, it was another town.",
+         "Hubert did not work as a barber in Trier."),
+        ("Hubert hardly worked in Trier.", "I told you wrong, it was another town.", None),
+        ("Hubert had a shop and a farm.", "I told you wrong, it was another town.", None),
+        ("The user's cat is called Momo.", "Wrong, as ever.", None),
+        ("The late Pia ran a hotel.", "The papers say inn.", "The late Pia did not run a hotel."),
+        ("The user moved to Hull.", "We've moved to Leeds now.", None),
+        ("The user's brother bought a van.", "Wrong car, so he sold the van since.", None),
+    ],
+)  # fmt: skip
+def test_what_was_told_wrongly_of_the_past_is_denied_once_that_is_certain(memory, said, then):
+    assert reworded(memory, said, is_certain=True) == then
+    assert reworded(memory, said) is None
+
+
+def test_only_a_certain_judgement_denies_what_is_past(monkeypatch):
+    memory, said = "The user's uncle Alasdair was a piper.", "Drummer! Alasdair beat the side drum, silly me."
+    for logit, then in ((CERTAIN, "The user's uncle Alasdair was not a piper."), (CERTAIN - 0.1, None)):
+        monkeypatch.setattr(EntailmentModel, "judge_pairs", lambda *_, told=logit: np.array([told]))
+        assert outdated(said, [memory]).content == then
 
 
 @pytest.mark.parametrize(("memory", "said"), [
