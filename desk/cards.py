@@ -207,7 +207,12 @@ class Card:
     @property
     def steps(self) -> list[str]:
         """The steps of a procedure, without their numbers."""
-        return steps_of(self.content) if self.memory and self.memory.kind == Kind.PROCEDURAL else []
+        return steps_of(self.content) if self.is_procedure else []
+
+    @property
+    def is_procedure(self) -> bool:
+        """Whether it is a procedure; the person's own need not consist of steps."""
+        return self.memory is not None and self.memory.kind == Kind.PROCEDURAL
 
     @property
     def can_be_chosen(self) -> bool:
@@ -216,10 +221,10 @@ class Card:
 
     @property
     def categories(self) -> Sequence[tuple[str, str]]:
-        """The categories of such things, for a choice. Steps, and nothing else, have the one of procedures."""
+        """The categories of such things, for a choice. Procedures, and nothing else, have theirs."""
         if self.noun == "fact":
             return in_words(LegacyFact.Category.choices)
-        return [each for each in memory_categories() if (each[0] == PROCEDURES) == bool(self.steps)]
+        return [each for each in memory_categories() if (each[0] == PROCEDURES) == self.is_procedure]
 
     @property
     def until(self) -> date | None:

@@ -43,7 +43,11 @@ def test_steps_and_nothing_else_are_filed_under_their_category(visit, owner, pro
         "procedural"
     ]
     assert page.count('<span class="tag">Procedural</span>') <= 1
-    plain = memory_add(principal_for_person(owner.pk), NewMemory("The user keeps bees.", "interests")).memory
+    me = principal_for_person(owner.pk)
+    free = memory_add(me, NewMemory("Ask Ana how she does it.", "procedural", kind="procedural")).memory
+    page = text(visit(owner).get(f"/memories/{free.pk}/"))
+    assert '<option value="procedural" selected>' in page.partition('id="category"')[2].partition("</select>")[0]
+    plain = memory_add(me, NewMemory("The user keeps bees.", "interests")).memory
     page = text(visit(owner).get(f"/memories/{plain.pk}/"))
     chosen = page.partition('id="category"')[2].partition("</select>")[0]
     assert '"interests"' in chosen
