@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
@@ -159,9 +159,11 @@ class Embedded:
     @property
     def review_reason(self) -> str:
         """Why a text by somebody else than the person has to be reviewed: it may not be a statement. Otherwise ""."""
-        is_steps = bool(self.passages) or len(steps_of(self.content)) > 1  # Stored ones have no vectors of their steps.
-        kept: Kept = "document" if self.verbatim else "steps" if is_steps else "statement"
-        judged = self.passages if kept != "statement" else filter(None, [self.meaning])
+        judged: Iterable[Meaning] = self.passages
+        kept: Kept = "document" if self.verbatim else "steps"
+        if not (self.passages or self.verbatim):  # Stored steps have no vectors of their own: they are judged together.
+            judged = filter(None, [self.meaning])
+            kept = "document" if len(steps_of(self.content)) > 1 else "statement"
         return next((REVIEW_REASONS[kind] for kind in (kind_of(each, kept) for each in judged) if kind), "")
 
     def as_document(self, beside: int = 0) -> Embedded:

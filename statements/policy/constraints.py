@@ -296,9 +296,9 @@ def _breaks_off(text: str) -> bool:
 def _is_list(text: str) -> bool:
     if re.match(r"\s*[-*•]\s", text) or _LETTERED.match(text) or _NUMBERED.match(text):
         return True
-    dashes = text.count(" - ")
-    is_aside = dashes == _ASIDE and ":" not in text  # "The user rests - five minutes - after each hour."
-    return len(_BULLET.findall(text)) - dashes * is_aside > 1 or bool(_FIELDS.search(text))
+    if text.count(" - ") == _ASIDE and ":" not in text:  # "The user rests - five minutes - after each hour."
+        text = text.replace(" - ", " ")
+    return len(_BULLET.findall(text)) > 1 or bool(_FIELDS.search(text))
 
 
 def _is_fragment(text: str) -> bool:
