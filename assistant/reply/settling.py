@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from django.db.models import Q, Subquery
+from django.db.models import CharField, Q, Subquery
+from django.db.models.functions import Cast
 
 from accounts.principals import Principal
 from conversations.models import Conversation, Message
@@ -117,8 +118,14 @@ def _undo_last(principal: Principal, begun: Begun) -> Heard:
     """Undo the last that this talk changed, kept or withheld; nothing if somebody changed it since."""
     before = Message.objects.filter(conversation=begun.conversation_id, index__lt=begun.message_index)
     since = before.filter(role=Message.Role.USER).order_by("-index").values("created_at")[:1]
-    # What a message decides itself is the person's own change, of no conversation.
-    decided = Q(conversation_id=None, actor_kind="person", actor_id=principal.actor_id, at__gte=Subquery(since))
+    # What a message decides itself is the person's own change, of no conversation, of what was doubted here, or a fact.
+    itself = Q(conversation_id=None, actor_kind="person", actor_id=principal.actor_id, at__gte=Subquery(since))
+    doubted = Change.objects.filter(ledger_id=begun.user_id, event="DOUBT", conversation_id=begun.conversation_id)
+    told_of = LegacyFact.objects.filter(legacy__conversations=begun.conversation_id).values(key=Cast("pk", CharField()))
+    decided = itself & (
+        Q(object_type="memory", object_id__in=doubted.values("object_id"))
+        | Q(object_type="fact", object_id__in=told_of)
+    )
     changes = Change.objects.filter(
         Q(conversation_id=begun.conversation_id) | decided,
         ledger_id=begun.user_id,
@@ -139,7 +146,7 @@ def _undo_last(principal: Principal, begun: Begun) -> Heard:
         return Heard(
             decided="undone" if again else "dropped", noted=again or tuple(content for content, _ in statements)
         )
-    said = before.filter(pk__in=ids["message"], role=Message.Role.USER).order_by("index")
+    said = before.filter(pk__in=ids.get("message", ()), role=Message.Role.USER).order_by("index")
     for message in said.without_vectors()[:1]:
         message_hold(principal, begun.conversation_id, message.index)
         return Heard(decided="given_back", noted=(quoted(mask_sensitive(" ".join(message.content.split()))),))

@@ -7,7 +7,7 @@ from conversations.models import Message
 from language.backends import embedder_replaced
 from language.embedders.e5.embedder import BundledEmbedder
 from language.reading.replying import DECIDED, NOT_KEPT
-from memories.actions import memory_add
+from memories.actions import memory_add, memory_update
 from memories.records import NewMemory
 from statements.models import Doubt
 from tests import factories
@@ -118,6 +118,15 @@ def test_what_was_stored_before_a_question_is_undone_and_the_wish_is_no_news(tel
         tell("What do you know about me?")
         assert tell("undo that") == "Undone. I no longer have: You play the cello."
     assert remembered() == []
+
+
+def test_what_was_changed_elsewhere_since_is_not_undone(tell, owner):
+    memory = factories.MemoryFactory(user=owner, content="The user's sister Lise lives in Ghent.")
+    tell("Remember that I play the cello.")
+    tell("What do you know about me?")
+    memory_update(principal_for_person(owner.pk), memory.pk, "The user's sister Lise lives in Antwerp.")
+    assert tell("undo that") == "Undone. I no longer have: You play the cello."
+    assert remembered() == ["The user's sister Lise lives in Antwerp."]
 
 
 def test_a_fact_and_its_correction_are_undone(api, owner, talk):
