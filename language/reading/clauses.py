@@ -10,6 +10,8 @@ from language.reading.normalise import MASK
 from language.reading.parse import Parsed, Word
 from language.reading.words import DIAGNOSING, NOT_NAMES, listed
 
+_MAY_BE_VERBS = frozenset({"VERB", "NOUN", "AUX"})
+_FINITE_FIRST = listed("do be have can could will would should must may")
 SUBJECTS = frozenset({"nsubj", "nsubjpass", "expl", "csubj"})
 SAY = listed(
     """say tell ask answer reply call shout joke admit insist announce whisper explain reckon claim swear mention
@@ -343,3 +345,16 @@ def span_in(parsed: Parsed, word: Word, listed_ones: list[Word]) -> tuple[int, i
     later = {each.index for other in listed_ones if other.index > word.index for each in parsed.subtree(other)}
     own = [each for each in parsed.subtree(word) if each.index not in later and each.dep not in {"cc", "punct"}]
     return own[0].start, own[-1].end
+
+
+def is_inverted(parsed: Parsed, first: int, last: int) -> bool:
+    """Whether a sentence begins with its finite verb before its subject, as a question does: "did Rosa swim"."""
+    begins = parsed.words[first]
+    if begins.lemma not in _FINITE_FIRST or begins.tag in {"VB", "VBN", "VBG"}:
+        return False
+    named, after = (parsed.words[min(first + ahead, last - 1)] for ahead in (1, 2))
+    if begins.lemma == "do" and named.pos == "PROPN" and after.pos in _MAY_BE_VERBS and after is not named:
+        return True  # Parsed as an object: "did Rosa swim".
+    verbs = (begins, parsed.head(begins), *(each for each in parsed.children(begins) if each.dep == "ccomp"))
+    subjects = (each for verb in verbs if verb.index < last for each in parsed.children(verb) if each.dep in SUBJECTS)
+    return (subject := next(subjects, None)) is not None and subject.index > first

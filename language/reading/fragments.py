@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from language.reading.clauses import SUBJECTS
+from language.reading.clauses import SUBJECTS, is_inverted
 from language.reading.learners import article
 from language.reading.lexicon import is_kind_of, is_word
 from language.reading.parse import Parsed, Word
@@ -69,7 +69,8 @@ def supply_subjects(parsed: Parsed, about: str | None, reply: str) -> Iterator[t
     for words in parsed.each_sentence():
         plain = [each for each in words if each.pos not in {"PUNCT", "SYM"}]
         is_row = len(words) > 1 and words[1].text in {"-", ":"}  # "Nils - miner"
-        if is_row or not plain or parsed.text[words[-1].start : words[-1].end + 1].rstrip().endswith("?"):
+        asks = parsed.text[words[-1].start : words[-1].end + 1].rstrip().endswith("?")
+        if is_row or not plain or asks or is_inverted(parsed, words[0].index, words[-1].index + 1):
             continue
         root = next((each for each in words if each.head == each.index), words[0])
         said = next((each for each in parsed.children(root) if each.dep in SUBJECTS), None)

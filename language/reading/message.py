@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from .asked import RememberRequest
-from .clauses import SAY, Clause, clauses, is_verb, trimmed, unwrapped
+from .clauses import SAY, Clause, clauses, is_inverted, is_verb, trimmed, unwrapped
 from .dates import resolve_dates
 from .filters import (
     announces_topic,
@@ -85,7 +85,7 @@ class MessageReader(StatementBuilder):
     def clauses(self, parsed: Parsed, first: int, last: int, *, explicit: bool = False) -> Iterator[ReadStatement]:
         """The statements of a sentence's clauses, and the kinship relations it mentions."""
         previous: Word | None = None
-        question = parsed.text[: parsed.words[last - 1].end].rstrip().endswith("?")
+        question = parsed.text[: parsed.words[last - 1].end].rstrip().endswith("?") or is_inverted(parsed, first, last)
         for clause in map(unwrapped, clauses(parsed, first, last)):
             self.cast.resolve(parsed, clause.words(), self.referents)
             person, elided = self._resolve_subject(clause, previous)

@@ -83,3 +83,19 @@ def test_what_is_told_of_the_user(said, expected):
 def test_what_a_man_was_called_names_nobody_else():
     said = told("Everybody called him Uncle Engine.", "He lived in Aba.", legacy="Festus")
     assert said == ["Everybody called Festus Uncle Engine.", "Festus lived in Aba."]
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("Did Rosa swim", []),
+        ("Was my gran a nurse", []),
+        ("Has my sister called", []),
+        ("Did Pilates for years.", ["The user did Pilates for years."]),
+        ("Have two kids", ["The user has two kids."]),
+    ],
+)
+def test_a_question_without_its_mark_states_nothing(said, expected):
+    """Reproduction: "Rosa did Rosa swim." was told."""
+    assert told(said, legacy=None) == expected
+    assert not any("did Rosa" in each for each in told("Rosa kept bees.", said))
