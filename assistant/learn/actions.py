@@ -285,12 +285,15 @@ def message_refuse(principal: Principal, conversation_id: UUID, index: int) -> b
     """Refuse what the assistant asks about a held message, as a no in the talk does. Returns whether it is all of it.
 
     Where the message also changed or stored something, only what was asked about is withheld, and the rest is read.
-    Otherwise the message is declined. Raises as ``message_decline``.
+    Otherwise the message is declined. Refusing a part again changes nothing. Raises as ``message_decline``.
     """
     talk = Conversation.objects.visible_to(principal).filter(pk=conversation_id).first()
-    said = Message.objects.visible_to(principal).filter(conversation_id=conversation_id, index=index)
-    message = said.filter(held_until__gt=timezone.now(), declined=False).without_vectors().first()
-    heard = refusal_of_asked(principal, talk, message) if talk is not None and message is not None else None
+    said = Message.objects.visible_to(principal).filter(conversation_id=conversation_id, index=index, declined=False)
+    message = said.without_vectors().first()
+    is_held = message is not None and message.held_until is not None and message.held_until > timezone.now()
+    if message is not None and not is_held and Withheld.objects.because_of("message", [message.pk]).exists():
+        return False
+    heard = refusal_of_asked(principal, talk, message) if is_held and talk is not None and message is not None else None
     if heard is None:
         message_decline(principal, conversation_id, index)
         return True
