@@ -188,6 +188,8 @@ class MessageReader(StatementBuilder):
         about = about or owner
         if owner.role == "user" and announces_topic(clause):
             raise _Dropped("of the moment")
+        if owner.role == "user" and not thing and clause.head.lemma == "die":
+            raise _Dropped("unknown subject")  # "Died in 2019", of whom was said elsewhere.
         reason = unasserted_reason(clause, owner, elided=elided)
         if reason:
             raise _Dropped(reason)

@@ -99,3 +99,9 @@ def test_a_question_without_its_mark_states_nothing(said, expected):
     """Reproduction: "Rosa did Rosa swim." was told."""
     assert told(said, legacy=None) == expected
     assert not any("did Rosa" in each for each in told("Rosa kept bees.", said))
+
+
+def test_nobody_tells_of_their_own_death():
+    assert told("I live in York. Died in 2019.", legacy=None) == ["The user lives in York."]
+    assert told("My dad was a smith. Died in 2019.", legacy=None)[-1] == "The user's dad died in 2019."
+    assert told("My dog died in 2019.", legacy=None) == ["The user's dog died in 2019."]
