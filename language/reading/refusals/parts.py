@@ -176,9 +176,11 @@ def keeps_a_part(question: str, answer: str) -> bool:
 
 def _listed_after(sentence: str, kept: frozenset[str]) -> str:
     parsed = parse(sentence)
-    for word in parsed.words if parsed is not None else ():
-        things = listed_with(parsed, word) if parsed is not None and word.dep not in {"conj", "appos"} else []
-        spans = [span_in(parsed, each, things) for each in things] if parsed is not None and len(things) > 1 else []
+    if parsed is None:
+        return ""
+    for word in parsed.words:
+        things = [] if word.dep in {"conj", "appos"} else listed_with(parsed, word)
+        spans = [span_in(parsed, each, things) for each in things if len(things) > 1]
         named = [not kept.isdisjoint(lemmas(sentence[start:end])) for start, end in spans]
         if named and named[0] and sum(named) == 1:
             return sentence[spans[0][1] : spans[-1][1]].strip()
