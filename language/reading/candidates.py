@@ -12,19 +12,6 @@ from language.reading.statement_builder import ReadStatement
 from language.reading.statements import BatchReading
 
 EXPLICIT_IMPORTANCE = 4
-_ASKED = re.compile(
-    r"(?:(?:and|so|but|well),? )?(?:do|does|did|is|are|am|was|were|have|has|had|can|could|will|would|should)"
-    r" (?:i|you|we|he|she|they|it|there)\b|(?:do|does|did) (?:my|our|his|her|their|the) \w+"
-    r" (?!(?:in|at|on|with|from|for|and|as|to|by|about|of)\b)\w",
-    re.IGNORECASE,
-)
-"""How a question begins. What leaves its subject out does not: "Did my PhD in Ghent.", "Have two kids."."""
-_ASKS = re.compile(
-    r"(?:do|does|did|is|are|was|were|have|has|had|could|would|should"
-    r"|(?:will|can|may|might)(?= (?:the user|i|you|we|he|she|they|it)\b)) ",
-    re.IGNORECASE,
-)
-"""How no statement begins, but a question: "do I have kids"."""
 
 
 def fact_candidates(reading: BatchReading, request: ExtractionRequest) -> tuple[FactCandidate, ...]:
@@ -65,11 +52,9 @@ def memory_candidates(reading: BatchReading, request: ExtractionRequest) -> tupl
 
 
 def _merged(statements: Iterable[ReadStatement]) -> list[list[ReadStatement]]:
-    """Statements grouped by their words, in order of first mention; without questions that lack their mark."""
+    """Statements grouped by their words, in order of first mention."""
     groups: dict[str, list[ReadStatement]] = {}
     for one in statements:
-        if _ASKS.match(one.content) or _ASKED.match(one.quote):
-            continue
         groups.setdefault(" ".join(re.findall(r"\w+", one.content.lower())), []).append(one)
     return list(groups.values())
 
