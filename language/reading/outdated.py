@@ -27,7 +27,7 @@ from .stems import content_prefixes
 
 WEIGHTS = Path(__file__).with_name("outdated.npz")
 TUNING = "outdated"
-LEAST, SURE, CERTAIN = 0.5, 2.0, 3.75
+LEAST, SURE, CERTAIN = 0.5, 1.5, 3.75
 """From which logits on the person is asked whether a memory still holds, it is reworded, and of the past denied."""
 LEAST_LIKELY, _MOST_JUDGED = -0.7, 2
 """From which score of the linear model on the network judges, and at most how many: each takes some 10 ms."""

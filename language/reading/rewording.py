@@ -75,6 +75,9 @@ def reworded(memory: str, passage: str, *, is_certain: bool = False) -> str | No
     parsed, known = parse(passage, names=False), parse(memory, names=False)
     if parsed is None or known is None or _moves_house(parsed, known) or _is_other_half(parsed, known):
         return None
+    whose, _ = _parts(known)
+    if any(_is_namesake(parsed, each, whose) for each in _subjects(parsed)):
+        return None
     wording = new_wording(memory, passage)
     if wording is not None:
         is_others = _is_said_of_another(parsed, known, wording.at) or _is_about_others(parsed, known)
