@@ -136,7 +136,7 @@ _WHOLE = re.compile(
 """How sentences end that a preposition or a verb may close: "desserts that Ana loves.", "has moved back in."."""
 _REPEATED = re.compile(r"\b(\w+(?: \w+)?)(?: \1\b){2,}|(\w)\2{9,}", re.IGNORECASE)
 _EMOJI = regex.compile(r"[\p{Emoji_Presentation}❤]|\p{Emoji}\N{VARIATION SELECTOR-16}")
-_OF_EMOJI = re.compile(r"\b(?:emoji|emoticon|smiley|symbol|sticker|react|sign)", re.IGNORECASE)
+_OF_EMOJI = re.compile(r"\b(?:(?:emoji|emoticon|smiley|symbol|sticker|sign)s?|react(?:s|ed|ions?)?)\b", re.IGNORECASE)
 _SHOUTED = re.compile(r"[!¡！？?‼]{2}")
 _LETTERED = re.compile(r"\(?A[.)]\s.*[.;,]\s+\(?B[.)]\s|\(?a[.)]\s.*[.;,]\s+\(?b[.)]\s")
 _NUMBERED = re.compile(r"\(?\d{1,2}[.)]\s+(?:the )?user\b", re.IGNORECASE)

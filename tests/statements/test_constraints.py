@@ -68,6 +68,7 @@ def test_sentences_of_other_writers_have_the_form(text):
         ("Is the user happy?", "question"),
         ("He likes it.", "pronoun"),
         ("😀 The user likes tea.", "emoji"),
+        ("The user signed up for a marathon 🎉", "emoji"),
         ("Der Nutzer trinkt Tee ❤️.", "emoji"),
         ("The user is happy!!!!", "shouts"),
         ("Der Nutzer ist froh!!", "shouts"),
