@@ -122,6 +122,11 @@ def confirms(text: str) -> bool:
     return any(each.partition("%")[0] in text for each in told)
 
 
+def updates(text: str) -> bool:
+    """Whether an answer says, in any language, that a memory was changed."""
+    return any(each.partition("%")[0] in text for each in in_each_language(UPDATED))
+
+
 def settles(text: str) -> bool:
     """Whether an answer says, in any language, that something was put away or undone."""
     told = (each for name in ("away", "undone", "dropped", "given_back") for each in in_each_language(DECIDED[name]))

@@ -57,6 +57,17 @@ def test_what_a_no_put_away_is_undone(tell):
     assert Message.objects.filter(content__contains="[withheld]").count() == 0
 
 
+def test_after_an_update_that_also_asks_it_is_the_update_that_is_undone(tell, owner):
+    """Reproduction: "All right, I keep nothing of that.", and the cello was gone with the viola."""
+    with embedder_replaced(BundledEmbedder()):
+        memory_add(principal_for_person(owner.pk), NewMemory("The user plays the cello in an orchestra.", "interests"))
+        told = tell("I swapped the cello for a viola in March, my shoulder is much happier.")
+        assert "Updated: You play the viola in an orchestra." in told
+        assert told.endswith("?")
+        assert tell("undo that").startswith("Undone. Now I have again: You play the cello in an orchestra.")
+    assert remembered() == ["The user plays the cello in an orchestra."]
+
+
 @pytest.mark.usefixtures("doubted")
 def test_a_yes_to_something_else_settles_nothing(tell, owner):
     tell("I'm so tired today.")

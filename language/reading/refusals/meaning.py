@@ -15,6 +15,7 @@ from language.reading.questions import is_question
 from language.reading.sentences import Sentence, split_sentences
 
 from ..parse import parse
+from ..stock import updates
 from .answers import LEAST_THAT_DECLINES, SURELY_KEEPS, score
 from .content import is_fragment, is_order, means_part, object_to_forget, refers_back, says_something
 from .corrected import corrects_asked
@@ -104,8 +105,8 @@ class _RefusalResolver:
         return self._score is not None and self._score < SURELY_KEEPS
 
     def resolve_undo(self) -> Refusal | None:
-        """What the assistant has just asked or announced to keep."""
-        return None if self.question is None else self._resolve_question(self.question)
+        """What the assistant has just asked or announced to keep; None if it changed a memory, which is undone."""
+        return None if self.question is None or updates(self.question) else self._resolve_question(self.question)
 
     def resolve_part(self) -> Refusal | None:
         """What an answer refuses of several statements asked about; None if none or all of them."""
@@ -388,8 +389,6 @@ _OF_WORDS = re.compile(
     re.IGNORECASE,
 )
 """Words that refer to what was said, or to where it is stored."""
-
-
 _REACTS = re.compile(
     r"(?:\w+,? )?(?:(?:he|she|they|i|it|that|my [\w-]+)(?:'d| would| will|'ll)\b"
     r"|(?:he|she|they) (?:asked|told|begged|made) (?:me|us) (?:not|never)\b)",
