@@ -146,24 +146,33 @@
     }
   };
 
+  // What was fetched last, without its tokens, which differ each time.
+  let fetched = "";
+
   // Show the messages from an index on; repeat while extraction is still running.
   const show = async (from, again = READS_AGAIN) => {
     const answer = await fetch(chat.dataset.latest.replace(/0\/$/, `${from}/`));
     if (!answer.ok) throw new Error("not shown");
     const made = document.createElement("template");
     made.innerHTML = await answer.text();
+    const plain = made.innerHTML.replace(/name="csrfmiddlewaretoken" value="[^"]*"/g, "");
+    // What is there already stays: a press on a button that is just replaced would be lost.
+    const isThere = again < READS_AGAIN && plain === fetched;
+    fetched = plain;
     // Somebody may have begun to decide while it was fetched: a press on a replaced button would be lost.
     if (again < READS_AGAIN && now.contains(document.activeElement)) {
       now.querySelector("[data-reading]")?.remove();
       return 0;
     }
     const items = [...made.content.children].filter((item) => item.matches("li"));
-    for (const old of [...now.children]) {
-      const number = Number(old.id.slice(1));
-      if (!number || number >= from) old.remove();
+    if (!isThere) {
+      for (const old of [...now.children]) {
+        const number = Number(old.id.slice(1));
+        if (!number || number >= from) old.remove();
+      }
+      for (const item of items) document.getElementById(item.id || "-")?.remove();
+      now.append(...items);
     }
-    for (const item of items) document.getElementById(item.id || "-")?.remove();
-    now.append(...items);
     const reading = now.querySelector("[data-reading]");
     if (reading && again > 1) {
       setTimeout(() => {
