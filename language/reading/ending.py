@@ -19,14 +19,10 @@ def ended(memory: str) -> str | None:
 
     There is none of a past event, nor of a name of what is gone: they may have been true.
     """
-    parsed = parse(memory, names=False)
-    root = parsed.root if parsed is not None else None
-    if parsed is None or root is None or len(parsed.sentences) > 1:
+    told = _single(memory)
+    if told is None or told[0].child(told[1], "nsubj", "nsubjpass") is None:
         return None
-    # Of "has two cats, Miso and Pepper" only one may be gone.
-    has_second = any(each.dep == "conj" for each in parsed.words)
-    if parsed.child(root, "nsubj", "nsubjpass") is None or has_second:
-        return None
+    parsed, root = told
     helper = parsed.child(root, "aux", "auxpass")
     denials = [word for word in parsed.words if word.low in _DENIALS]
     if any(word.low in _UNCLEAR for word in parsed.words) or len(denials) > 1:
@@ -40,18 +36,29 @@ def ended(memory: str) -> str | None:
 
 def denied(memory: str) -> str | None:
     """Return a memory of the past as never so: "was not a piper"; None of the present, or with a denial or a list."""
-    parsed = parse(memory, names=False)
-    root = parsed.root if parsed is not None else None
-    if parsed is None or root is None or len(parsed.sentences) > 1:
+    told = _single(memory)
+    if told is None:
         return None
+    parsed, root = told
     helper = parsed.child(root, "aux", "auxpass")
     finite = helper or root
-    has_second = any(each.dep == "conj" for each in parsed.words)
-    if finite.tag != "VBD" or has_second or any(word.low in _DENIALS | _UNCLEAR for word in parsed.words):
+    if finite.tag != "VBD" or any(word.low in _DENIALS | _UNCLEAR for word in parsed.words):
         return None
     if finite.lemma == "be" or helper is not None:
         return f"{memory[: finite.end]} not{memory[finite.end :]}"
     return f"{memory[: root.start]}did not {root.lemma}{memory[root.end :]}"
+
+
+def _single(memory: str) -> tuple[Parsed, Word] | None:
+    """Return the parse of a memory and its main verb; None of several sentences, or of things listed.
+
+    Of "has two cats, Miso and Pepper" only one may be gone.
+    """
+    parsed = parse(memory, names=False)
+    root = parsed.root if parsed is not None else None
+    if parsed is None or root is None or len(parsed.sentences) > 1 or any(word.dep == "conj" for word in parsed.words):
+        return None
+    return parsed, root
 
 
 def never_so(memory: str, passage: str) -> str | None:

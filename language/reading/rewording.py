@@ -191,7 +191,7 @@ def _is_of_another(parsed: Parsed, verb: Word, whose: set[str], value: set[str])
     if subject is None or subject.low in _POINTING:
         return False
     is_other = any(each.low in {"other", "another"} for each in parsed.children(subject))
-    if is_other or (not whose and subject.low in _HE_OR_SHE) or _is_namesake(parsed, subject, whose):
+    if is_other or (not whose and subject.low in _HE_OR_SHE):
         return True
     told, holder = {_beginning(word) for word in parsed.subtree(subject)}, parsed.child(subject, "poss")
     if holder is not None and _is_person(holder) and _beginning(holder) not in whose:

@@ -118,13 +118,17 @@ def stock() -> frozenset[str]:
 
 def confirms(text: str) -> bool:
     """Whether an answer says, in any language, that something was changed or kept, or waits for its approval."""
-    told = (each for fixed in (UPDATED, WAITS, KEPT, KEPT_SEVERAL, NOTED) for each in in_each_language(fixed))
-    return any(each.partition("%")[0] in text for each in told)
+    return _says(text, UPDATED, WAITS, KEPT, KEPT_SEVERAL, NOTED)
 
 
 def updates(text: str) -> bool:
     """Whether an answer says, in any language, that a memory was changed."""
-    return any(each.partition("%")[0] in text for each in in_each_language(UPDATED))
+    return _says(text, UPDATED)
+
+
+def _says(text: str, *fixed: str) -> bool:
+    """Whether a text has the beginning of one of our sentences, in any language."""
+    return any(each.partition("%")[0] in text for one in fixed for each in in_each_language(one))
 
 
 def settles(text: str) -> bool:
