@@ -92,6 +92,7 @@ HOLDINGS = (
             "parent_id": "",
         },
         terms=("type",),
+        json=("data", "version"),
     ),
     Holding(
         model=CheckpointWrite,

@@ -251,26 +251,31 @@ def _blob(row: Checkpoint | CheckpointWrite) -> dict[str, str]:
     return {"type": row.type, "base64": base64.b64encode(row.data).decode()}
 
 
-class NewGraphStateSerializer(ExactSerializer):
-    """A new state of a graph, with the graph's ids. ``channels`` are the names of those in the blob."""
+class _GraphsSerializer(ExactSerializer):
+    """A body with a graph's own ids, in which null means the default: graphs name no namespace or parent that way."""
 
     thread = serializers.CharField(max_length=255, trim_whitespace=False)
     namespace = serializers.CharField(
-        max_length=255, required=False, default="", allow_blank=True, trim_whitespace=False
+        max_length=255, default="", allow_blank=True, allow_null=True, trim_whitespace=False
     )
     checkpoint_id = serializers.CharField(max_length=100)
-    parent_id = serializers.CharField(max_length=100, required=False, default="", allow_blank=True, allow_null=True)
-    metadata = serializers.DictField(required=False, default=dict)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Replace null by the field's default."""
+        return {name: self.fields[name].get_default() if value is None else value for name, value in attrs.items()}
+
+
+class NewGraphStateSerializer(_GraphsSerializer):
+    """A new state of a graph, with the graph's ids. ``channels`` are the names of those in the blob."""
+
+    parent_id = serializers.CharField(max_length=100, default="", allow_blank=True, allow_null=True)
+    metadata = serializers.DictField(default=dict, allow_null=True)
     channels = serializers.ListField(
-        child=serializers.CharField(max_length=255), max_length=10_000, required=False, default=list
+        child=serializers.CharField(max_length=255), max_length=10_000, default=list, allow_null=True
     )
     blob = BlobSerializer()
 
-    def validate_parent_id(self, value: str | None) -> str:
-        """Return "" for None: there is no parent."""
-        return value or ""
-
-    def validate_metadata(self, value: dict[str, Any]) -> dict[str, Any]:
+    def validate_metadata(self, value: dict[str, Any] | None) -> dict[str, Any] | None:
         """Reject what the database can't store."""
         if b"\\u0000" in as_json(value):
             raise ValidationError("The metadata holds a NUL, which can't be stored.")
@@ -285,16 +290,11 @@ class GraphWriteSerializer(ExactSerializer):
     blob = BlobSerializer()
 
 
-class GraphWritesSerializer(ExactSerializer):
+class GraphWritesSerializer(_GraphsSerializer):
     """The writes of a task after a state, to be stored."""
 
-    thread = serializers.CharField(max_length=255, trim_whitespace=False)
-    namespace = serializers.CharField(
-        max_length=255, required=False, default="", allow_blank=True, trim_whitespace=False
-    )
-    checkpoint_id = serializers.CharField(max_length=100)
     task_id = serializers.CharField(max_length=100)
-    task_path = serializers.CharField(max_length=255, required=False, default="", allow_blank=True)
+    task_path = serializers.CharField(max_length=255, default="", allow_blank=True, allow_null=True)
     writes = serializers.ListField(child=GraphWriteSerializer(), max_length=MOST_WRITES)
 
 

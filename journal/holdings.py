@@ -74,7 +74,8 @@ class Holding:
 
     ``revs`` are columns with revisions of the person's ledger, which an import shifts. ``refers`` are columns with ids
     of rows that are not foreign keys, which an import maps to the new ids. ``remake`` computes the derived columns of
-    a row, in the person's language, before an import stores it.
+    a row, in the person's language, before an import stores it. ``json`` names a column of bytes, and the column that
+    is set where they are JSON: an export then holds ``{"json": value}``, to be read, in place of base64.
     """
 
     model: type[models.Model]
@@ -90,6 +91,7 @@ class Holding:
     restored: bool = True
     exported: Q = field(default_factory=Q)
     remake: Callable[[Any, str], None] | None = None
+    json: tuple[str, str] | None = None
 
     @property
     def registered(self) -> list[str]:

@@ -1,7 +1,8 @@
 """The zip archive of an export, written as a stream.
 
-Rows are JSON Lines under ``data/``, with columns by name: times in ISO 8601 with microseconds, vectors in base64 of
-PostgreSQL's binary format (``halfvec_send``). ``manifest.json`` states the format version and the row counts.
+Rows are JSON Lines under ``data/``, with columns by name: times in ISO 8601 with microseconds, bytes in base64 or,
+where they are JSON, as ``{"json": value}``; vectors in base64 of PostgreSQL's binary format (``halfvec_send``).
+``manifest.json`` states the format version and the row counts.
 """
 
 from __future__ import annotations
@@ -54,6 +55,14 @@ def as_written(column: models.Field[Any, Any]) -> str | models.Func:
     return column.attname
 
 
+def _readable(holding: Holding, row: dict[str, Any]) -> dict[str, Any]:
+    if holding.json is not None:
+        column, where = holding.json
+        if row[where] is not None:
+            row[column] = {"json": orjson.Fragment(bytes(row[column]))}
+    return row
+
+
 def _other(value: Any) -> str:
     if isinstance(value, bytes | memoryview):
         return base64.b64encode(value).decode()
@@ -104,7 +113,7 @@ class Archive:
         names, count = [column.attname for column in holding.written], 0
         with self._member(member_of(holding.kind)) as file:
             for count, row in enumerate(rows, start=1):
-                file.write(as_line(dict(zip(names, row, strict=True))))
+                file.write(as_line(_readable(holding, dict(zip(names, row, strict=True)))))
                 yield count
         self.counts[holding.kind] = count
 

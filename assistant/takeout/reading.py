@@ -17,7 +17,7 @@ from conversations.imports.streams import read_lines
 from conversations.policy import is_storable
 from journal.holdings import Holding, holdings
 from language.base import Embedder
-from web.json import decoded
+from web.json import decoded, encoded
 
 from .archive import FORM_VERSION, decode_halfvec, member_of
 
@@ -86,7 +86,7 @@ def _value(column: models.Field[Any, Any], value: Any, place: str) -> Any:
         raise ImportFileError(place, "is missing")
     try:
         read = decode_halfvec(value) if isinstance(column, HalfVectorField) else _typed(column, value)
-    except (ValueError, TypeError, ValidationError) as error:
+    except (ValueError, TypeError, KeyError, ValidationError) as error:
         raise ImportFileError(place, "is nothing that this column takes") from error
     if not all(is_storable(text) for text in _texts(read)):
         raise ImportFileError(place, "holds characters that can't be stored")
@@ -96,13 +96,15 @@ def _value(column: models.Field[Any, Any], value: Any, place: str) -> Any:
 
 
 def _typed(column: models.Field[Any, Any], value: Any) -> Any:
-    """Convert a JSON value to a column's type. Raises ValueError, TypeError, ValidationError."""
+    """Convert a JSON value to a column's type. Raises ValueError, TypeError, KeyError, ValidationError."""
     if isinstance(column, models.JSONField):
         return value
     if isinstance(column, ArrayField):
         if not isinstance(value, list):
             raise TypeError
         return [_typed(column.base_field, each) for each in value]
+    if isinstance(column, models.BinaryField) and isinstance(value, dict):
+        return encoded(value["json"])
     target = column.target_field if isinstance(column, models.ForeignKey) else column
     expected: tuple[type, ...] = (str,)
     if isinstance(target, models.IntegerField | models.FloatField):

@@ -13,6 +13,7 @@ from accounts.models import AgentKey, Grant
 from accounts.queries import principal_for_person
 from assistant.takeout import archive, export_actions
 from assistant.takeout.export_actions import export_begin, exports_expire, exports_sweep, run_export
+from conversations.actions import checkpoint_save
 from journal.holdings import holdings
 from journal.models import Export, ExportPart, JobRun
 from memories.actions import memory_archive
@@ -45,6 +46,15 @@ def test_the_export_holds_everything_about_a_person_of_every_kind():
     }
     assert [row["quote"] for row in rows["memory_evidence"]] == ["I play the cello, marker"]
     assert "stranger" not in "".join(opened(data).read(name).decode() for name in opened(data).namelist())
+
+
+def test_an_agent_s_state_can_be_read_in_the_export():
+    """In base64 the person could not see what an agent keeps of them."""
+    person = rich_person()
+    checkpoint_save(principal_for_person(person.pk), "plans", {"towns": ["Basel", 10**20]})
+    states = {row["thread"]: row["data"] for row in rows_in(exported(person))["checkpoints"]}
+    assert states["plans"] == {"json": {"towns": ["Basel", 10**20]}}
+    assert states["marker"] == "bWFya2Vy"  # A graph's blob is its own.
 
 
 def test_pages_can_be_read_in_a_browser_escaped_and_without_anything_from_elsewhere():

@@ -1,5 +1,6 @@
 """An export, imported again into an empty account: nothing is lost, and nothing is half done."""
 
+import base64
 import io
 import json
 import re
@@ -15,7 +16,7 @@ from accounts.models import Agent, Legacy, Member, User
 from accounts.queries import principal_for_person
 from assistant.imports.actions import import_create
 from assistant.imports.run import run_import
-from conversations.models import Conversation, Message
+from conversations.models import Checkpoint, Conversation, Message
 from facts.models import LegacyFact
 from journal.exceptions import Conflict, NotYoursToDecide, Refused
 from journal.holdings import holdings
@@ -114,6 +115,15 @@ def test_a_round_trip_is_lossless_with_ids_remapped_where_they_are_taken(rich):
     assert not {row["id"] for row in rows_in(again)["memories"]} & {row["id"] for row in rows_in(data)["memories"]}
     check(other)
     check(original)
+
+
+def test_a_state_in_base64_is_brought_in_as_earlier_versions_wrote_it(rich, owner):
+    state = '{"step":"marker"}'
+    told = f'"{base64.b64encode(state.encode()).decode()}"'
+    older = changed(rich.data, "data/checkpoints.jsonl", lambda text: text.replace(f'{{"json":{state}}}', told))
+    assert older != rich.data
+    assert brought_in(owner, older).state == "done"
+    assert bytes(Checkpoint.objects.get(user=owner, version=1).data).decode() == state
 
 
 def test_a_round_trip_keeps_ids_that_are_free(rich):
@@ -347,6 +357,7 @@ def test_a_legacy_whose_name_is_an_order_is_not_brought_in(rich):
         ("data/messages.jsonl", lambda text: text.replace("cello", "ce\\u0000llo"), "can't be stored"),
         ("data/memory_versions.jsonl", lambda text: "".join(text.splitlines(True)[::-1]), "together"),
         ("data/chunks.jsonl", lambda text: re.sub(r'"embedding":"[^"]+"', '"embedding":"AAE="', text), "embedding"),
+        ("data/checkpoints.jsonl", lambda text: text.replace('{"json":', '{"yaml":'), "data: is nothing"),
         ("manifest.json", lambda text: text.replace('"version": 1', '"version": 2'), "not known"),
     ],
 )

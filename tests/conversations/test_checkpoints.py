@@ -206,9 +206,22 @@ def test_states_of_graphs_with_what_was_written_to_them(api, agent):
 def test_what_is_not_there_may_be_null(api, agent):
     """A first state has no parent, and who loaded nothing knows no version."""
     client = api(agent)
-    put(client, "1", None)
+    sent = {"thread": "t1", "checkpoint_id": "1", "blob": blob("1")}
+    unset = dict.fromkeys(("namespace", "parent_id", "metadata", "channels"))
+    assert client.put("/api/v1/graph-checkpoints/", sent | unset, format="json").status_code == 204
+    writes = [{"index": 0, "channel": "messages", "blob": blob("a")}]
+    sent = {
+        "thread": "t1",
+        "checkpoint_id": "1",
+        "task_id": "t",
+        "writes": writes,
+        "namespace": None,
+        "task_path": None,
+    }
+    assert client.put("/api/v1/graph-checkpoints/writes/", sent, format="json").status_code == 204
     (state,) = client.get("/api/v1/graph-checkpoints/", {"thread": "t1"}).json()["results"]
-    assert state["parent_id"] == ""
+    assert [state[name] for name in ("namespace", "parent_id", "metadata")] == ["", "", {}]
+    assert [each["task_path"] for each in state["writes"]] == [""]
     sent = {"state": {"step": 1}, "version": None}
     assert client.put("/api/v1/checkpoints/plain/", sent, format="json").status_code == 201
 
