@@ -290,7 +290,7 @@ def message_refuse(principal: Principal, conversation_id: UUID, index: int) -> b
     talk = Conversation.objects.visible_to(principal).filter(pk=conversation_id).first()
     said = Message.objects.visible_to(principal).filter(conversation_id=conversation_id, index=index, declined=False)
     message = said.without_vectors().first()
-    is_held = message is not None and message.held_until is not None and message.held_until > timezone.now()
+    is_held = message is not None and _is_asked_about(message)
     if message is not None and not is_held and Withheld.objects.because_of("message", [message.pk]).exists():
         return False
     heard = refusal_of_asked(principal, talk, message) if is_held and talk is not None and message is not None else None
@@ -302,9 +302,16 @@ def message_refuse(principal: Principal, conversation_id: UUID, index: int) -> b
         plan_refusals(must_write(principal), [heard]),
         _marking(principal, conversation_id, index, *legacies) as marking,
     ):
-        refusals_apply(marking.write, marking.message.user_id, [heard])
-        enqueue(TASK, conversation_id)
-    return False
+        if is_open := _is_asked_about(marking.message):
+            refusals_apply(marking.write, marking.message.user_id, [heard])
+            enqueue(TASK, conversation_id)
+    # It was answered while the lock was waited for: then this press is one after that answer.
+    return not is_open and message_refuse(principal, conversation_id, index)
+
+
+def _is_asked_about(message: Message) -> bool:
+    """Whether the person is being asked about a message, and nobody answered yet."""
+    return not message.declined and message.held_until is not None and message.held_until > timezone.now()
 
 
 def message_release(principal: Principal, conversation_id: UUID, index: int, *, agreed: bool = False) -> Message:

@@ -8,10 +8,11 @@ from django.utils import timezone
 
 from accounts.actions import preferences_set
 from accounts.queries import principal_for_person
-from assistant.learn.actions import extract_messages
+from assistant.learn import actions as learning
+from assistant.learn.actions import extract_messages, message_refuse
 from assistant.models import Reply
 from conversations.actions import NewMessage, messages_append
-from conversations.models import Conversation, Message
+from conversations.models import Conversation, Message, Withheld
 from tests import factories
 from tests.assistant.replying import all_of, behind
 from tests.language.messages_api import MODEL, OTHER_MODEL, error, spoken
@@ -172,6 +173,30 @@ class TestAnOfferToRemember:
         assert Message.objects.get(index=0).content == "My sister Lise lives in Antwerp now. [withheld]"
         client.post(re.search(r'action="(/undo/[^"]+)"', text(answered))[1])
         assert Message.objects.get(index=0).content.endswith("I have a dog called Bram.")
+
+    @pytest.mark.parametrize("yes", [False, True])
+    def test_what_was_answered_while_the_lock_was_waited_for_counts(
+        self, owner, talk, visit, settings, monkeypatch, yes
+    ):
+        """A second press decided by what it had read before the first: a refused message was taken for an open one."""
+        settings.KEEPSAKE_EMBEDDER = "hashing"
+        factories.MemoryFactory(user=owner, content="The user's sister Lise lives in Ghent.")
+        sent(say(visit(owner), talk, "My sister Lise lives in Antwerp now. I have a dog called Bram."))
+        extract_messages(talk.pk)
+        me, read, others = principal_for_person(owner.pk), learning.refusal_of_asked, [talk.pk]
+
+        def answer_meanwhile(*asked):
+            heard = read(*asked)
+            if others:
+                pk = others.pop()
+                learning.message_release(me, pk, 0, agreed=True) if yes else learning.message_decline(me, pk, 0)
+            return heard
+
+        monkeypatch.setattr(learning, "refusal_of_asked", answer_meanwhile)
+        message_refuse(me, talk.pk, 0)
+        said = Message.objects.get(index=0)
+        assert (said.declined, said.content) == (True, "[withheld]")
+        assert not Withheld.objects.filter(message=said).exclude(cause_id=str(said.pk)).exists()
 
     def test_of_somebody_else_s_talk_is_not_theirs_to_answer(self, asked, visit, stranger, talk):
         for number in (1, 9):
