@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
+from itertools import islice
 from typing import Any
 from uuid import UUID
 
@@ -20,12 +22,13 @@ from journal.actions import LedgerWrite, ledger_write
 from journal.exceptions import NotFound
 from journal.verdicts import compares_unlocked
 from language.base import EmbedderUnavailable
-from statements.actions import ChangedStatement, embed_waiting, lease_unindexed, postpone_indexing
+from statements.actions import ChangedStatement, embed_waiting, lease_unindexed, postpone_indexing, read_beside
 from statements.models import Suppression
 from statements.wording import Embedded
 
 from ..lifecycle import unused_memories
 from ..models import MEMORY, Kind, Memory, MemoryEvidence, MemoryVersion, Relation
+from ..policy.beside import texts_beside
 from ..policy.writing import State, Why
 from ..querysets import MemoryQuerySet
 from .bulk import archive_many
@@ -41,9 +44,9 @@ EXPIRE_BATCH = 500
 def memories_index(memory_id: str | None = None) -> int:
     """Embed memories without a vector, and apply the checks that need it. Returns how many.
 
-    Unreviewed ones that resemble a rejected memory become proposed. All are related to similar ones, and marked for
-    consolidation if they may be duplicates. Works on one memory, or on all that are due. While the embedder is
-    unavailable the retry delay grows.
+    Unreviewed ones that resemble a rejected memory, or hold a sentence that does, become proposed. All are related to
+    similar ones, and marked for consolidation if they may be duplicates. Works on one memory, or on all that are due.
+    While the embedder is unavailable the retry delay grows.
     """
     indexed = 0
     while batch := lease_unindexed(MEMORY, memory_id):
@@ -94,14 +97,32 @@ def _index(user_id: UUID, seen: Sequence[Memory]) -> int:
     """
     taken = {memory.pk: memory for memory in seen}
     try:
-        with acting_as(principal_for_job(user_id)) as principal, ledger_write(principal.actor, user_id) as write:
-            rows = Memory.objects.filter(pk__in=taken).defer("search", "search_text").order_by("created_at", "pk")
-            memories = [memory for memory in rows if memory.index_not_before == taken[memory.pk].index_not_before]
-            _store(memories, taken)
-            _apply_late_gates(write, user_id, memories)
+        with acting_as(principal_for_job(user_id)) as principal:
+            read = {memory.pk: _read(memory, len(seen) - 1) for memory in seen if _is_judged(memory)}
+            with ledger_write(principal.actor, user_id) as write:
+                rows = Memory.objects.filter(pk__in=taken).defer("search", "search_text").order_by("created_at", "pk")
+                memories = [memory for memory in rows if memory.index_not_before == taken[memory.pk].index_not_before]
+                _store(memories, taken)
+                _apply_late_gates(write, user_id, memories, read)
     except NotFound:
         return 0  # The person was erased or blocked while the vectors were computed.
     return len(memories)
+
+
+def _is_judged(memory: Memory) -> bool:
+    """Whether a memory with a late vector may have to wait for the person: nobody reviewed it."""
+    return memory.reviewed_at is None and memory.state in {State.ACTIVE, State.PROPOSED}
+
+
+def _read(memory: Memory, others: int) -> Embedded:
+    """Read a memory and what stands beside it as when it is added: the passages of a document one by one.
+
+    ``others`` are indexed with it. Call it before the lock.
+    """
+    text = Embedded.of_row(memory)
+    text = text.as_document(others) if memory.verbatim else text
+    said = texts_beside(memory.subject, memory.topics, memory.metadata)
+    return replace(text, beside=tuple(read_beside(memory.user_id, said, text.beside)))
 
 
 def _store(memories: Sequence[Memory], embedded: Mapping[str, Memory]) -> None:
@@ -119,17 +140,19 @@ def _vector_of(rows: MemoryQuerySet) -> dict[str, Subquery]:
     return {name: Subquery(rows.values(name)) for name in ("embedding", "embedding_model")}
 
 
-def _apply_late_gates(write: LedgerWrite, user_id: UUID, memories: Sequence[Memory]) -> None:
-    """Apply the checks that are otherwise made when a memory is added."""
+def _apply_late_gates(
+    write: LedgerWrite, user_id: UUID, memories: Sequence[Memory], read: Mapping[str, Embedded]
+) -> None:
+    """Apply the checks that are otherwise made when a memory is added. ``read``: memories as read before the lock."""
     gone = [memory.pk for memory in memories if memory.deleted_at is not None]
     theirs = Memory.objects.filter(pk__in=gone, id=OuterRef("object_id"), fingerprint=OuterRef("fingerprint"))
     Suppression.objects.of(user_id).filter(Exists(theirs)).update(**_vector_of(theirs))
-    unreviewed = [
-        memory for memory in memories if memory.reviewed_at is None and memory.state in {State.ACTIVE, State.PROPOSED}
-    ]
-    texts = [Embedded.of_row(memory, verbatim=memory.verbatim) for memory in unreviewed]
+    unreviewed = [memory for memory in memories if memory.pk in read and _is_judged(memory)]
+    texts = [read[memory.pk] for memory in unreviewed]
     against = Suppression.objects.matches(user_id, texts)
+    beside = iter(Suppression.objects.matches(user_id, [each for text in texts for each in text.beside]))
     for memory, text, stands in zip(unreviewed, texts, against, strict=True):
+        stands.near |= any([*islice(beside, len(text.beside))])
         if reason := stands.review_reason(text):
             with memory_changing(write, memory) as change:
                 await_decision(change, reason)
