@@ -318,6 +318,14 @@ def also_said(principal: Principal, memory_id: str, *, archived: bool = False) -
     )
 
 
+def place_said_again(principal: Principal, place_id: UUID) -> list[Repetition]:
+    """Return repetitions of what the notes of a place say, in all their wordings: archived memories and facts, too."""
+    notes = PlaceVersion.objects.filter(place__in=Place.objects.visible_to(principal).filter(pk=place_id))
+    said = told_beside(notes.order_by("-number").values_list("notes", flat=True))
+    telling = [words for words, stems in zip(said, WithheldWords(said, ["user"]).each, strict=True) if len(stems) > 1]
+    return find_repetitions(principal, ("place", place_id), telling, None, "", archived=True) if telling else []
+
+
 def unchanged_imported(user_id: UUID, import_id: UUID, *, any_state: bool = False) -> MemoryQuerySet:
     """Return the memories of an import that nobody has decided about or reworded since.
 

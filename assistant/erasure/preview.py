@@ -41,6 +41,7 @@ _ERASABLE: Mapping[str, Callable[[Principal], QuerySet[Any]]] = {
 """What the person may erase, by scope."""
 _SAID_AGAIN: Mapping[str, Callable[[Principal, UUID], list[Repetition]]] = {
     "fact": partial(facts.also_said, archived=True),
+    "place": memories.place_said_again,
     "message": message_said_again,
     "conversation": conversation_said_again,
 }
@@ -82,7 +83,7 @@ def _named(principal: Principal, scope: str, object_id: str) -> QuerySet[Any]:
 
 
 def said_again(principal: Principal, scope: str, object_id: str) -> list[Repetition]:
-    """Return what else says the same as a memory, fact, message or conversation; nothing for what says no one thing.
+    """Return what else says the same as a memory, fact, message, conversation or place's notes.
 
     Archived and rejected memories and facts count: they are stored, and an erasure leaves nothing stored unoffered.
     """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -34,6 +35,7 @@ from ..outcomes import Done, seen_version, with_undo
 from ..page import PageRequest, came_from, for_person, neighbours_of, telling_refusals
 from ..quotations import make_passages, messages_behind, quote
 from ..review.queue import QueueItem, waiting_proposals
+from ..withheld.views import with_also_said
 
 PER_PAGE = 24
 MENTIONS_PER_PAGE = 20
@@ -140,7 +142,8 @@ def remove(request: PageRequest, principal: Principal, place_id: UUID) -> HttpRe
         _("Removed: it is in no prompt. It can be restored for %(archive_days)s days.")
         % {"archive_days": settings.ARCHIVE_DAYS},
     )
-    return _done(request, principal, place_id, lambda: actions.place_remove(principal, place_id, version=version), done)
+    removed = partial(actions.place_remove, principal, place_id, version=version)
+    return _done(request, principal, place_id, removed, done, also=True)
 
 
 @require_POST
@@ -152,9 +155,15 @@ def restore(request: PageRequest, principal: Principal, place_id: UUID) -> HttpR
 
 
 def _done(
-    request: PageRequest, principal: Principal, place_id: UUID, change: Callable[[], object], done: Done
+    request: PageRequest,
+    principal: Principal,
+    place_id: UUID,
+    change: Callable[[], object],
+    done: Done,
+    *,
+    also: bool = False,
 ) -> HttpResponse:
-    """Execute a change and redirect back, with its outcome."""
+    """Execute a change and redirect back, with its outcome. ``also``: to where else its notes are said, if anywhere."""
     back = came_from(request, reverse("place-page", args=[place_id]))
 
     def changed() -> Done:
@@ -164,6 +173,8 @@ def _done(
     with telling_refusals(request):
         told = with_undo(principal, changed)
         messages.success(request, told.text, extra_tags=told.undo)
+        if also and (told := with_also_said(principal, told, "place", str(place_id))).also:
+            return redirect(told.also.page)
     return redirect(back)
 
 

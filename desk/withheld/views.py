@@ -85,7 +85,8 @@ def withhold_also(request: PageRequest, principal: Principal, noun: str, pk: str
     def change() -> Done:
         places = [PassagePlace(each.conversation_id, each.index, each.quote) for each in found if each.conversation_id]
         if places:
-            passages_withhold(principal, places, Cause(noun, pk))
+            # What was removed with a place is restored by itself: only a statement brings its words back.
+            passages_withhold(principal, places, None if noun == "place" else Cause(noun, pk))
         for each in found:
             if refuse := _REFUSE.get(each.object_type):
                 with suppress(Conflict, NotFound):  # It may have been withheld together with another one.
@@ -120,7 +121,7 @@ def also_said(principal: Principal, noun: str, pk: str) -> AlsoSaid | None:
 
 
 def _said_again(principal: Principal, noun: str, pk: str) -> list[Repetition]:
-    if noun not in {"memory", "fact"}:
+    if noun not in {"memory", "fact", "place"}:
         raise NotFound("There is no such thing.")
     return said_again(principal, noun, pk)
 

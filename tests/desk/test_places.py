@@ -10,6 +10,7 @@ from journal.models import Erasure, JobRun
 from memories import actions
 from memories.models import Place
 from tests.factories import PreferencesFactory, agent_principal
+from tests.memories.rows import remember
 
 from .conftest import text, words
 
@@ -210,6 +211,39 @@ def test_a_place_is_removed_and_restored(visit, owner, home):
     assert answer.url == address(home)
     assert now(home).deleted_at is None
     assert "1 changed since" in words(client.post(undo, {"next": "/places/"}, follow=True))
+
+
+def test_where_else_its_notes_are_said_is_offered_when_a_place_is_removed(visit, owner, me, said):
+    """Only rejecting a memory offered it: what a memory said of the notes stayed in every prompt."""
+    clinic = actions.place_add(me, "clinic", "Marlow", "Where I was treated for gambling.").place
+    kept, other = remember(owner, "The user was treated for gambling.", "The user lives near Marlow.")
+    message = said("In 2019 I was treated for gambling. We ate plums.")
+    client = visit(owner)
+    shown = client.post(address(clinic, "remove/"), {"next": "/places/"}, follow=True)
+    assert "Said in 2 other places" in words(shown)
+    assert "Marlow" not in words(shown).partition("Said in")[2]
+    (form,) = re.findall(r'action="(/withheld/also/place/[^"]+)"', text(shown))
+    keys = re.findall(r'name="also" value="([^"]+)"', text(shown))
+    assert sorted(keys) == sorted([f"memory-{kept.pk}", f"message-{message.pk}"])
+    done = client.post(form, {"also": keys}, follow=True)
+    assert "Withheld in 2 other places more." in words(done)
+    kept.refresh_from_db()
+    message.refresh_from_db()
+    assert (kept.state, message.content) == ("rejected", "[withheld] We ate plums.")
+    (undo,) = re.findall(r'action="(/undo/[^"]+)"', text(done))
+    client.post(undo)
+    kept.refresh_from_db()
+    message.refresh_from_db()
+    assert (kept.state, message.content) == ("active", "In 2019 I was treated for gambling. We ate plums.")
+    other.refresh_from_db()
+    assert other.state == "active"
+
+
+def test_so_is_what_an_erasure_of_it_leaves(api, owner, me):
+    clinic = actions.place_add(me, "clinic", "Marlow", "Where I was treated for gambling.").place
+    (kept,) = remember(owner, "The user was treated for gambling.")
+    answer = api(owner).get(f"/api/v1/erase/?scope=place&id={clinic.pk}")
+    assert [each["object"] for each in answer.json()["also_said"]] == [kept.pk]
 
 
 @pytest.mark.parametrize(("what", "why"), [("remove/", "was removed"), ("restore/", "was not removed")])
