@@ -36,6 +36,8 @@ MOST_MESSAGES = 50
 MOST_SENTENCES = 300
 """Of a conversation so many messages of the person, and so many of their sentences, are looked for elsewhere."""
 _MOST_LOOKED_AT = 200
+_READ_AT_ONCE = 60
+"""So many likely messages are read before it is asked whether enough were found."""
 _SAID_AGAIN = (Path(__file__).parent / "sql" / "said_again.sql").read_text(encoding="utf-8")
 
 
@@ -184,7 +186,9 @@ def find_repetitions(
     withheld = list(rows.values_list("message_id", "text"))
     said = WithheldWords([*statements, *(text for _, text in withheld)], ["user", *names])
     sought = RepetitionQuery(said, cause, vector, embedding_model, archived)
-    talked = [*_in_messages(principal, sought, {pk for pk, _ in withheld}, but), *_in_titles(principal, said, but)]
+    talked = _in_messages(principal, sought, {pk for pk, _ in withheld}, but)
+    if len(talked) < MOST_OFFERED:
+        talked += _in_titles(principal, said, but)
     return talked[:MOST_OFFERED] + [each for search in _searches for each in search(principal, sought)]
 
 
@@ -231,16 +235,20 @@ def _in_messages(
 ) -> list[Repetition]:
     said = sought.said
     found = _read_likely(principal, sought, withheld, but) if said.words else []
-    near = {pk for is_near, _, pk, *_ in found if is_near}
-    texts = {pk: Original(content) for *_, pk, _, _, content in found}
-    places = {pk: (conversation, index) for *_, pk, conversation, index, _ in found}
     offered: dict[UUID, Repetition] = {}
-    for pk, span, words in said.in_sentences(texts):
-        is_same, quote = said.is_said_by(words), texts[pk].words(span)
-        surely, known = is_same and not asks(quote), offered.get(pk)
-        if (is_same or (pk in near and words & said.words)) and (known is None or surely > known.surely):
-            offered[pk] = Repetition("message", str(pk), quote, surely, *places[pk])
-    return list(offered.values())
+    for first in range(0, len(found), _READ_AT_ONCE):
+        if len(offered) >= MOST_OFFERED:
+            break
+        part = found[first : first + _READ_AT_ONCE]
+        near = {pk for is_near, _, pk, *_ in part if is_near}
+        texts = {pk: Original(content) for *_, pk, _, _, content in part}
+        places = {pk: (conversation, index) for *_, pk, conversation, index, _ in part}
+        for pk, span, words in said.in_sentences(texts):
+            is_same, quote = said.is_said_by(words), texts[pk].words(span)
+            surely, known = is_same and not asks(quote), offered.get(pk)
+            if (is_same or (pk in near and words & said.words)) and (known is None or surely > known.surely):
+                offered[pk] = Repetition("message", str(pk), quote, surely, *places[pk])
+    return list(offered.values())[:MOST_OFFERED]
 
 
 def _read_likely(
