@@ -68,8 +68,8 @@ PIECES = {
     r"(?:day|night|morning|evening|weeknights?|days|nights|mornings)"
     r"|(?:spends?|sleeps?) (?:all|most)(?: of)? (?:(?:their|his|her|my|the) )?nights"
     r"|(?:pays?|owes?) (?:the |\w+ )?(?:rent|(?:council|local|city|property) tax(?:es)?|mortgage)"
-    r"|(?:votes?|registered to vote)(?: (?:for|by|early|at) [^.,;]{1,30}?)?(?= in (?!(?:Parliament"
-    r"|Congress|Council|Senate|Assembly)\b))"
+    r"|(?:votes?|registered to vote)(?: (?:for|by|early|at) [^.,;]{1,30}?|(?: (?!in )[\w'’-]+){1,3})?"
+    r"(?= in (?!(?:Parliament|Congress|Council|Senate|Assembly)\b))"
     r"|gets? (?:\w+ )?(?:post|mail) (?:delivered|sent)|has (?:\w+ )?(?:home|household)|keeps? house)",
     "elders": r"(?:mother|father|parents?|mum|mom|dad|grand\w+|god\w+|aunt|uncle|family|priest)",
     "papers": r"(?:passport|(?:id|identity|bank|credit|business|library|health|membership) card|driv\w+ licen[cs]e"
