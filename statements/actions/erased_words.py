@@ -17,6 +17,7 @@ from journal.actions import LedgerWrite, ledger_write
 from language.base import ExtractionRequest, Utterance
 from language.reading.gist import gists
 from language.reading.statements import read
+from language.third_person import about_the_user
 
 from ..models import Suppression
 from ..policy import fingerprint, gist_fingerprints
@@ -95,10 +96,17 @@ def _stated(erased: ErasedText, name: str) -> Iterator[str]:
 
 
 def _read_in(erased: ErasedText, name: str) -> Iterator[str]:
-    """Yield what extraction states from a text."""
-    message = Utterance(0, Message.Role.USER, "", erased.text, timezone.now())
+    """Yield what extraction states from a text, and as one of the user each sentence in which it finds nothing."""
+    yield from _found_in(erased.text, erased, name)
+    for said in _sentences(erased):
+        if len(said.split()) >= _FEWEST_WORDS and not asks(said) and not _found_in(said, erased, name):
+            yield about_the_user(said)
+
+
+def _found_in(text: str, erased: ErasedText, name: str) -> list[str]:
+    message = Utterance(0, Message.Role.USER, "", text, timezone.now())
     found = read(ExtractionRequest([message], name, erased.legacy_name, (), ()))
-    yield from (each.content for each in (*found.statements, *found.momentary, *found.refused))
+    return [each.content for each in (*found.statements, *found.momentary, *found.refused)]
 
 
 def erased_words_suppress(write: LedgerWrite, user_id: UUID, found: Mapping[str, UUID | str]) -> None:
@@ -117,7 +125,7 @@ def erased_words_suppress(write: LedgerWrite, user_id: UUID, found: Mapping[str,
 def suppress_due(user_id: UUID, rows: QuerySet[Withheld]) -> None:
     """Suppress a person's withheld words whose retention ends: their fingerprints stay.
 
-    Of the statements that extraction finds in them, the vectors stay as well, so that other words for them still wait:
+    Of what they state (``_read_in``), the vectors stay as well, so that other words for them still wait:
     of 9 paraphrases of 4 statements 9, and 2 of 300 ordinary statements. The change that it logs makes a write compare
     again what it read before.
     """

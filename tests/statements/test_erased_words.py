@@ -74,6 +74,29 @@ def test_other_words_for_what_they_stated_wait_after_their_retention(api, owner,
     assert set(Suppression.objects.values_list("embedding_model", "traces")) == {("", "")}
 
 
+@pytest.mark.parametrize(
+    ("said", "again"),
+    [
+        ("Not a night goes by without the pills from Marlow.", "The user takes pills from Marlow every night."),
+        ("Gambling cost me the house, you know.", "The user lost their house through gambling."),
+        ("Long story short: bankrupt since spring.", "The user went bankrupt in spring."),
+        ("Eight years clean, after all that heroin.", "The user used to be addicted to heroin."),
+    ],
+)
+def test_so_do_those_for_words_in_which_the_reader_finds_nothing(api, owner, agent, me, said, again):
+    """Only a fingerprint of them stayed, which refuses the same words alone."""
+    message = factories.MessageFactory(
+        conversation=factories.ConversationFactory(user=owner, agent=agent), content=f"Is that so? {said}"
+    )
+    with embedder_replaced(BundledEmbedder()):
+        message_decline(me, message.conversation_id, message.index)
+        Withheld.objects.update(erase_at=factories.timezone.now())
+        withheld_erase()
+        assert add(api(agent), again, "context")["state"] == "proposed"
+        for other in ("The user plays the piano.", "The user has a house with a garden."):
+            assert add(api(agent), other, "context")["state"] == "active"
+
+
 @pytest.mark.parametrize("edited", [False, True])
 def test_they_are_refused_to_a_write_that_was_compared_meanwhile(api, owner, agent, message, me, monkeypatch, edited):
     """It had read the suppressions before they were added, and then the words were gone."""
