@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .corrections import puts_other_right
+from .foreign import is_foreign
 from .inflection import inflect_third_person, past_of
 from .parse import Parsed, Word, parse
 from .stems import content_prefixes, prefix, stem_of
@@ -12,6 +13,7 @@ _NAMING = listed("name call title know spell")
 _DIES = listed("die pass vanish disappear")
 _DENIALS = listed("no not never n't")
 _UNCLEAR = listed("without nobody nothing neither nor hardly longer anymore")
+NO_LONGER_TRUE = "No longer true: "
 
 
 def ended(memory: str) -> str | None:
@@ -32,6 +34,22 @@ def ended(memory: str) -> str | None:
     else:
         content = _denied(parsed, root, helper)
     return content
+
+
+def over(memory: str) -> str | None:
+    """Return a memory behind the words that it is no longer true, for one that has no denial of its own or is foreign.
+
+    None of what is said to be over, of several sentences, of things listed, of names, and of the past.
+    """
+    told = _single(memory)
+    if memory.startswith(NO_LONGER_TRUE) or told is None or tells_name(told[0]):
+        return None
+    parsed, root = told
+    finite = parsed.child(root, "aux", "auxpass") or root
+    if is_foreign(memory):
+        return NO_LONGER_TRUE + memory
+    is_present = finite.tag in {"VBZ", "VBP"} or finite.low == "can"
+    return f"{NO_LONGER_TRUE}{memory[:1].lower()}{memory[1:]}" if is_present and memory.startswith("The ") else None
 
 
 def denied(memory: str) -> str | None:

@@ -27,9 +27,11 @@ from .stems import content_prefixes
 
 WEIGHTS = Path(__file__).with_name("outdated.npz")
 TUNING = "outdated"
-LEAST, SURE, CERTAIN = 0.5, 1.5, 3.75
-"""From which logits on the person is asked whether a memory still holds, it is reworded, and of the past denied."""
-LEAST_LIKELY, _MOST_JUDGED = -0.7, 2
+LEAST, SURE, PLAIN, CERTAIN = 0.3, 1.0, 2.5, 3.75
+"""From which logits on the person is asked whether a memory still holds, it is reworded, told as no longer true where
+no wording can be made, and of the past denied.
+"""
+LEAST_LIKELY, _MOST_JUDGED = -1.0, 2
 """From which score of the linear model on the network judges, and at most how many: each takes some 10 ms."""
 _MOST_NEAR = 3
 """How many memories at most are considered for a passage: those with the highest scores of the linear model."""
@@ -102,7 +104,8 @@ def outdated(said: str, memories: Sequence[str], vectors: Sequence[Vectors | Non
     logit, (place, passage) = float(logits[best]), meant[best]
     if logit < LEAST:
         return None
-    content = reworded(memories[place], passage, is_certain=logit >= CERTAIN) if logit >= SURE else None
+    is_plain, is_certain = logit >= PLAIN, logit >= CERTAIN
+    content = reworded(memories[place], passage, is_plain=is_plain, is_certain=is_certain) if logit >= SURE else None
     return Outdated(place, passage, content)
 
 

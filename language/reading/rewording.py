@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from .ending import denied, ended, never_so, tells_of_another
-from .figures import normalise_figures
+from .ending import denied, ended, never_so, over, tells_of_another
+from .figures import MONTHS, normalise_figures
 from .lexicon import is_kind_of, relation
 from .parse import Parsed, Word, parse
 from .second_tries import SecondTry
@@ -18,6 +18,7 @@ _WHO_DECIDES = DIAGNOSING | {"boss"}
 _POINTING, _PERSONS, _HE_OR_SHE = listed("it that this"), listed("he she it they"), listed("he she")
 _SPEAKERS, _THEIRS = listed("i me my mine we us our ours"), listed("him his her their them its")
 _DENIALS = listed("no not never without nobody nothing neither nor hardly n't longer anymore")
+_CHANGES = listed("stop start begin move leave retire finish end join switch give change marry")
 _MOVES, _DWELLS = listed("move relocate"), listed("live be reside stay move")
 _OF_IT = re.compile(
     r"(?i)(?<![^,;:.!–—-] )\b(?:it|he|she|they)(?:['’](?:s|re)| is| are) (?P<how>[^,;.!?–—]+?)(?= now\b|[,;.!–—]|$)"
@@ -39,6 +40,10 @@ _TO_A_DAY = re.compile(
     rf"(?i)\b(?:mov|shift|switch|reschedul|chang|postpon)\w*(?: (?:back|forward|over|now))? (?:to|on ?to|until|till)"
     rf" (?:\w+ ){{0,2}}(?:{_DAY})\b"
 )
+_TO_COME = re.compile(
+    rf"(?i)\b(?:(?:on|from|starting|by|in) (?:(?:the|next|this) )?(?:{_DAY}|\d|(?:{'|'.join(MONTHS)})\b)"
+    r"|tomorrow\b|next \w)"
+)
 _WHEN = re.compile(rf"(?i)\b(?:{_DAY}|\w*days?|mornings?|afternoons?|evenings?|nights?|noon|o['’]clock|\d\S*)(?!\w)")
 
 
@@ -53,10 +58,22 @@ def leaves_it(memory: str, passage: str) -> bool:
         return tells_of_another(passage, memory)
     if _IS_CALLED.match(memory) and "name" not in passage.lower() and "call" not in passage.lower():
         return True  # Who somebody is does not end: "I quit smoking" made it "The user is no longer Tom, 44."
+    says_again = _says_figures_again(memory, parsed)
+    return says_again or _is_planned(parsed) or _names_another(parsed, known) or tells_of_another(passage, memory)
+
+
+def _says_figures_again(memory: str, parsed: Parsed) -> bool:
+    """Whether a passage says the figures of a memory again: not of a thing that has them: "the 7:12 is cancelled"."""
     figures = _figures(memory)
-    denies = any(word.low in _DENIALS for word in parsed.words)
-    says_again = bool(figures) and figures == _figures(passage) and not denies
-    return says_again or _names_another(parsed, known) or tells_of_another(passage, memory)
+    if not figures or figures != _figures(parsed.text) or any(word.low in _DENIALS for word in parsed.words):
+        return False
+    return not any(_figures(word.text) for each in _subjects(parsed) for word in parsed.subtree(each))
+
+
+def _is_planned(parsed: Parsed) -> bool:
+    """Whether a passage tells a change at a day to come, in the present tense: "On 1 January I stop smoking"."""
+    begins = (word for word in parsed.words if word.lemma in _CHANGES and word.tag in {"VBP", "VBZ"})
+    return _TO_COME.search(parsed.text) is not None and any(word.dep in {"ROOT", "conj", "ccomp"} for word in begins)
 
 
 def _figures(text: str) -> set[str]:
@@ -64,9 +81,10 @@ def _figures(text: str) -> set[str]:
     return set(re.findall(r"\d+(?:\.\d+)?", normalise_figures(text).replace(",", "")))
 
 
-def reworded(memory: str, passage: str, *, is_certain: bool = False) -> str | None:
+def reworded(memory: str, passage: str, *, is_plain: bool = False, is_certain: bool = False) -> str | None:
     """Return a memory that a passage makes outdated as it reads then: with the passage's value, or as ended.
 
+    ``is_plain``: it is so clearly outdated that it is told as no longer true where the grammar makes no sentence.
     ``is_certain``: it is surely outdated, so that one of the past may have been told wrongly; it is then denied.
 
     None if no correct sentence can be made, or the passage may only touch the memory: a move, of a job in the town that
@@ -85,7 +103,9 @@ def reworded(memory: str, passage: str, *, is_certain: bool = False) -> str | No
     clauses = _OF_IT.finditer(passage)
     instead = (_put_elsewhere(memory, each["how"]) or SecondTry(passage, each[0]).apply_to(memory) for each in clauses)
     made = never_so(memory, passage) or next(filter(None, instead), None) or ended(memory)
-    return made or (denied(memory) if is_certain and _was_mistaken(memory, passage) else None)
+    if made is None and is_certain and _was_mistaken(memory, passage):
+        made = denied(memory)
+    return made or (over(memory) if is_plain else None)
 
 
 def _was_mistaken(memory: str, passage: str) -> bool:
@@ -119,7 +139,9 @@ def _is_about_others(parsed: Parsed, known: Parsed) -> bool:
 def _moves_house(parsed: Parsed, known: Parsed) -> bool:
     """Whether a passage tells of a move to or from a name, and a memory of something else than a dwelling."""
     moving = {word.index for word in parsed.words if word.lemma in _MOVES}
-    places = (each for each in parsed.words if each.pos == "PROPN" and each.dep == "pobj" and each.entity != "DATE")
+    places = (
+        each for each in parsed.words if each.pos == "PROPN" and each.dep == "pobj" and not _WHEN.match(each.text)
+    )
     dwells = known.root is not None and known.root.lemma in _DWELLS
     return not dwells and any(parsed.head(parsed.head(word)).index in moving for word in places)
 

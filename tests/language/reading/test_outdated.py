@@ -12,8 +12,8 @@ from language.embedders.hashing import HashingEmbedder
 from language.embedders.http import EmbedderFailed
 from language.entailment.model import EntailmentModel
 from language.reading.choosing import DOUBT, UPDATE, choose
-from language.reading.outdated import CERTAIN, outdated
-from language.reading.rewording import reworded
+from language.reading.outdated import CERTAIN, PLAIN, outdated
+from language.reading.rewording import leaves_it, reworded
 from tests.language.offline_talk import MEMORY_CATEGORIES, conversation
 from tests.language.test_offline_choosing import TOOLS
 
@@ -143,6 +143,51 @@ def test_how_a_memory_reads_then(memory, said, then):
 def test_what_was_told_wrongly_of_the_past_is_denied_once_that_is_certain(memory, said, then):
     assert reworded(memory, said, is_certain=True) == then
     assert reworded(memory, said) is None
+
+
+@pytest.mark.parametrize(
+    ("memory", "said", "then"),
+    [
+        ("The user lives in a house without a bath.", "They have put one in.",
+         "No longer true: the user lives in a house without a bath."),
+        ("The user has no car.", "Got one at last.", "No longer true: the user has no car."),
+        ("Der Nutzer wohnt in einer Mühle.", "Raus aus der Mühle, endlich.",
+         "No longer true: Der Nutzer wohnt in einer Mühle."),
+        ("No longer true: the user has no car.", "It is sold again.", None),
+        ("The user's cat is called Momo.", "Momo died.", None),
+        ("The user has neither a cat nor a dog.", "A cat moved in.", None),
+        ("The user moved to Hull without a job.", "There is one now.", None),
+    ],
+)  # fmt: skip
+def test_what_has_no_denial_of_its_own_is_told_as_no_longer_true(memory, said, then):
+    assert reworded(memory, said, is_plain=True) == then
+    assert reworded(memory, said) is None
+
+
+def test_it_is_told_so_only_if_it_is_plain(monkeypatch):
+    memory, said = "The user lives in a house without a bath.", "They have put a bath in, in the house."
+    for logit, is_asked in ((PLAIN, False), (PLAIN - 0.1, True)):
+        monkeypatch.setattr(EntailmentModel, "judge_pairs", lambda *_, told=logit: np.array([told]))
+        assert (outdated(said, [memory]).content is None) is is_asked
+
+
+@pytest.mark.parametrize(("memory", "said"), [
+    ("The user takes the 6:40 bus.", "The 6:40 was cancelled for good, I cycle."),
+    ("The user's camera is a Canon 90.", "my canon 90 fell off the pier, so it's a nikon"),
+])  # fmt: skip
+def test_figures_of_the_thing_that_is_gone_are_no_restatement(memory, said):
+    assert not leaves_it(memory, said)
+    assert leaves_it("The user's salary is 4,200 euros a month.", "My salary is 4.200 € per month.")
+
+
+@pytest.mark.parametrize(("said", "is_planned"), [
+    ("On 3 March I stop smoking, this time for real.", True),
+    ("Next week I start at the bakery.", True),
+    ("I stopped smoking on 3 May.", False),
+    ("I stop by the shop whenever I want cigarettes.", False),
+])  # fmt: skip
+def test_a_change_at_a_day_to_come_has_not_happened(said, is_planned):
+    assert leaves_it("The user smokes.", said) is is_planned
 
 
 def test_only_a_certain_judgement_denies_what_is_past(monkeypatch):
