@@ -9,7 +9,8 @@ import dataclasses
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,8 @@ import numpy.typing as npt
 from language.heard import Heard
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
+
     from language.consolidating import Compared, Condensing
     from language.insights import InsightRequest, Insights
 
@@ -162,6 +165,15 @@ class ToolSpec:
     name: str
     description: str
     input_schema: Mapping[str, object]
+
+
+@cache
+def arguments_schema(arguments: type[BaseModel]) -> Mapping[str, Any]:
+    """Return pydantic's JSON schema of a tool's arguments; it is shared, so copy what you change.
+
+    Made once in a process: it takes milliseconds, and every reply and every extraction needs several.
+    """
+    return arguments.model_json_schema()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from language.base import ToolSpec
+from language.base import ToolSpec, arguments_schema
 from memories.models import Memory
 
 ADD, UPDATE, DELETE, DOUBT = "add_to_memory", "update_memory", "delete_memory", "doubt_memory"
@@ -108,7 +108,7 @@ def read(name: str, sent: Mapping[str, object]) -> Addition | Change | Removal |
 
 def _schema(arguments: type[BaseModel], categories: list[str]) -> dict[str, object]:
     """Return the JSON schema of a tool's arguments, in the subset that models support."""
-    made = arguments.model_json_schema()
+    made = arguments_schema(arguments)
     properties = {name: _described(each) for name, each in made["properties"].items()}
     properties["evidence"] = {
         "type": "object",

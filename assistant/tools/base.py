@@ -12,6 +12,7 @@ from pydantic_core import ErrorDetails
 
 from accounts.principals import Principal
 from journal.models import IdempotencyRecord
+from language.base import arguments_schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +134,8 @@ def input_schema(tool: Tool[Any], categories: list[str]) -> dict[str, Any]:
 
     Category arguments are restricted to ``categories``.
     """
-    schema: dict[str, Any] = tool.arguments.model_json_schema()
+    arguments: type[Arguments] = tool.arguments
+    schema = arguments_schema(arguments)
     properties: dict[str, Any] = {}
     for name, described in schema["properties"].items():
         kept = {key: value for key, value in described.items() if key != "title" and (key != "default" or value)}
