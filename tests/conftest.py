@@ -10,10 +10,11 @@ from collections import Counter, OrderedDict
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cache, partial, wraps
+from functools import cache, lru_cache, partial, wraps
 from threading import Barrier
 
 import hypothesis
+import psycopg
 import pytest
 from asgiref.sync import async_to_sync
 from coverage import Coverage
@@ -251,6 +252,15 @@ def pytest_runtest_makereport():
     if report.passed:
         report.sections.clear()
     return report
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _statements_are_split_once():
+    """psycopg keeps where the parameters of 128 statements stand; the tests send some thousand different ones."""
+    kept = lru_cache(5_000)(psycopg._queries._query2pg_client_nocache)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(psycopg._queries, "_query2pg_client", kept)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -25,8 +26,21 @@ ROOMS = [
 ]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _files_are_parsed_once():
+    """By each process, which keeps none of them: they are a million objects."""
+    yield
+    nodes.cache_clear()
+
+
+@cache
+def nodes(path):
+    """All that a file's syntax is made of."""
+    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
 def imported_rooms(path):
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
@@ -51,7 +65,7 @@ def test_a_room_imports_only_from_rooms_before_it(room):
 def imports_of(path):
     """The modules that a file imports, from anywhere in it, by their full names."""
     package = list(path.relative_to(ROOT).parts[:-1])
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -132,7 +146,7 @@ def test_files_have_the_fixed_names():
         names = {part.removesuffix(".py") for part in place.parts[1:]}
         if names & {"utils", "helpers", "common", "misc"}:
             astray.add(f"{place}: say what is in it")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in nodes(path):
             if not isinstance(node, ast.ClassDef | ast.FunctionDef):
                 continue
             for decorator in node.decorator_list:
@@ -177,7 +191,7 @@ def test_only_actions_write():
             continue
         if any(re.fullmatch(r"(\w+_)?actions(\.py)?", part) for part in place.parts):
             continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in nodes(path):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and writes(node, node.func.attr):
                 offenders.add(f"{place}:{node.lineno} {node.func.attr}")
     assert not offenders
