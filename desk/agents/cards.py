@@ -19,12 +19,14 @@ from accounts.models import Agent, AgentKey, Grant
 from accounts.policy import must_act_for, what_agent_sees
 from accounts.principals import SOURCES, Principal
 from accounts.querysets import AgentQuerySet
+from conversations.models import Checkpoint
 from memories.models import Disclosure, Memory
 from statements.policy.naming import in_second_person
 
 from ..labels import category_label, role_label
 
 LATELY = timedelta(days=7)
+MOST_THREADS = 50
 NAMED = 5
 SOURCE_LABELS = {
     "turns": gettext_noop("What was said in your conversations"),
@@ -179,3 +181,17 @@ def tell_shown(principal: Principal, rows: Sequence[Disclosure]) -> list[ShownLi
         how = _(HOW_SEVERAL[Disclosure.By(row.by)])
         lines.append(ShownLine(how, row.at, row.conversation_id, there, len(row.memories) - len(there)))
     return lines
+
+
+class Thread(NamedTuple):
+    """A thread of an agent, and when a state of it was saved last."""
+
+    name: str
+    last: datetime
+
+
+def threads_of(principal: Principal, agent_id: UUID) -> list[Thread]:
+    """Return the threads that the agent saved last, the latest first; at most ``MOST_THREADS``."""
+    states = Checkpoint.objects.visible_to(principal).filter(agent=agent_id)
+    found = states.values("thread").annotate(last=Max("at")).order_by("-last", "thread").values_list("thread", "last")
+    return [Thread(*each) for each in found[:MOST_THREADS]]

@@ -23,13 +23,14 @@ from accounts.actions import agent_create, agent_key_create, agent_key_revoke, g
 from accounts.models import Agent, AgentKey
 from accounts.principals import Principal
 from accounts.querysets import AgentQuerySet
+from conversations.actions import thread_delete
 from journal.exceptions import NotFound, Refused, must_find
 from memories.actions import webhook_create
 from memories.models import Disclosure
 
 from ..labels import category_in_text, role_label
 from ..page import PageRequest, for_person, neighbours_of
-from .cards import LATELY, AgentCard, as_granted, make_agent_cards, tell_shown, with_use
+from .cards import LATELY, AgentCard, as_granted, make_agent_cards, tell_shown, threads_of, with_use
 from .webhooks import WebhookForm, show_secret, webhook_addresses, webhooks_of
 
 PER_PAGE = 24
@@ -197,6 +198,15 @@ def end_key(request: PageRequest, principal: Principal, agent_id: UUID, key_id: 
     return redirect("agent-page", agent_id)
 
 
+@require_POST
+@for_person
+def forget_thread(request: PageRequest, principal: Principal, agent_id: UUID) -> HttpResponse:
+    """Delete a thread with all its states, for good."""
+    thread_delete(principal, request.POST.get("thread", ""), agent_id=agent_id)
+    messages.success(request, _("Deleted for good: the agent begins that thread anew."))
+    return redirect("agent-page", agent_id)
+
+
 @require_safe
 @for_person
 def first_call(request: PageRequest, principal: Principal, agent_id: UUID, key_id: UUID) -> HttpResponse:
@@ -235,6 +245,7 @@ def _show(
         "card": _card(principal, agent_id),
         "form": MayForm(label_suffix=""),
         "days": LATELY.days,
+        "threads": threads_of(principal, agent_id),
         "webhooks": webhooks_of(principal, agent_id),
         "hook_form": hook or WebhookForm(label_suffix=""),
     }
@@ -284,6 +295,7 @@ urlpatterns = [
     path("agents/<uuid:agent_id>/let-in/", let_in, name="agent-let-in"),
     path("agents/<uuid:agent_id>/shown/", shown, name="agent-shown"),
     path("agents/<uuid:agent_id>/webhooks/", add_webhook, name="agent-add-webhook"),
+    path("agents/<uuid:agent_id>/threads/forget/", forget_thread, name="agent-forget-thread"),
     *webhook_addresses,
     path("agents/<uuid:agent_id>/keys/", another_key, name="agent-another-key"),
     path("agents/<uuid:agent_id>/keys/<uuid:key_id>/", first_call, name="agent-first-call"),

@@ -11,6 +11,8 @@ from django.utils import timezone
 from accounts.actions import grant_set
 from accounts.models import Agent, AgentKey, Grant
 from accounts.queries import principal_for_person
+from conversations.actions import checkpoint_save
+from conversations.models import Checkpoint
 from memories.actions import memory_archive, webhook_create, webhook_remove
 from memories.models import Disclosure, Webhook, WebhookDelivery
 from memories.webhooks import secret_of
@@ -27,7 +29,7 @@ from tests.factories import (
 from .conftest import text, words
 
 LIST_QUERIES = 7
-AGENT_QUERIES = 8
+AGENT_QUERIES = 9
 API = "/api/v1/memories/"
 
 
@@ -42,6 +44,25 @@ def call(client, agent):
 def given(owner, agent, *memories, by="turn", ago=timedelta()):
     ids = [each.pk for each in memories]
     return Disclosure.objects.create(user=owner, agent=agent, by=by, memories=ids, at=timezone.now() - ago)
+
+
+def test_what_it_saved_to_resume_from_is_listed_and_deleted(visit, owner, stranger, agent):
+    """A state may hold words that were refused, and no page showed that there is one."""
+    bot, other = (agent_principal(each, owner) for each in (agent, AgentFactory(owner=owner)))
+    for thread in ("trip", "diet"):
+        checkpoint_save(bot, thread, {"said": "I had a vasectomy in Brno."})
+    checkpoint_save(other, "trip", {})
+    client = visit(owner)
+    shown = words(client.get(page(agent)))
+    assert re.search(r"diet ?Saved", shown)
+    assert "vasectomy" not in shown
+    assert visit(stranger).post(page(agent, "threads/forget/"), {"thread": "trip"}).status_code == 404
+    told = words(client.post(page(agent, "threads/forget/"), {"thread": "trip"}, follow=True))
+    assert "Deleted for good: the agent begins that thread anew." in told
+    assert "trip" not in told
+    left = Checkpoint.objects.values_list("agent", "thread")
+    assert set(left) == {(agent.pk, "diet"), (other.agent_id, "trip")}
+    assert client.post(page(agent, "threads/forget/"), {"thread": "trip"}).status_code == 404
 
 
 def test_a_card_says_what_it_is_when_it_called_and_what_it_was_shown(visit, owner, agent, client):
