@@ -7,6 +7,7 @@ import string
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID, uuid5
 
 from django.db import IntegrityError, transaction
@@ -167,7 +168,8 @@ def grant_set(
             for name in changed:
                 setattr(grant, name, wanted[name])
             grant.save(update_fields=changed)
-            write.change(user_id, "GRANT", "agent", agent_id, changed=changed)
+            meta: dict[str, Any] = {"kept_out": bool(revoked)} if "revoked_at" in wanted else {}
+            write.change(user_id, "GRANT", "agent", agent_id, changed=changed, **meta)
     return grant
 
 

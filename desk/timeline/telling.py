@@ -70,7 +70,6 @@ _OF_KIND = {
     ("conversation", "GIVE_BACK"): gettext_lazy("gave the title of a conversation back"),
     ("chunk", "UPDATE"): gettext_lazy("wrote a summary anew"),
     ("agent", "ADD"): gettext_lazy("connected it"),
-    ("agent", "GRANT"): gettext_lazy("changed what it may see"),
     ("webhook", "ADD"): gettext_lazy("added a webhook of it"),
     ("webhook", "UPDATE"): gettext_lazy("changed a webhook of it"),
     ("webhook", "DELETE"): gettext_lazy("removed a webhook of it"),
@@ -109,8 +108,17 @@ def tell(change: Change) -> str:
         return what_happened_to_memory(change, worded=worded)
     if change.object_type == "fact":
         return what_happened_to_fact(change, found=found)
-    if (change.object_type, change.event) == ("agent", "KEY"):
+    if change.object_type == "agent":
+        return _of_agent(change)
+    return change.get_event_display().lower()
+
+
+def _of_agent(change: Change) -> str:
+    if change.event == "KEY":
         return _("revoked a key of it") if "revoked" in change.meta else _("made a key for it")
+    if change.event == "GRANT":
+        told = {True: _("kept it out"), False: _("let it in again")}
+        return told.get(change.meta.get("kept_out")) or _("changed what it may see")
     return change.get_event_display().lower()
 
 

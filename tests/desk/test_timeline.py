@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from playwright.sync_api import expect
 
+from accounts.actions import grant_set
 from accounts.queries import principal_for_person, principal_for_staff
 from assistant.erasure.actions import erasure_request, run_erasure
 from desk.timeline import feed
@@ -45,6 +46,16 @@ def erase_for_good(principal, scope, pk):
 
 def undos(client, query=""):
     return re.findall(r'action="(/undo/\d+/\d+/)"', text(client.get(f"/timeline/{query}")))
+
+
+def test_to_keep_an_agent_out_is_told_as_that(visit, owner, me, agent):
+    """Reproduction: "You changed what it may see" of both, as when a category is unticked."""
+    grant_set(me, agent.pk, categories=["context"])
+    grant_set(me, agent.pk, revoked=True)
+    grant_set(me, agent.pk, revoked=False)
+    page = words(visit(owner).get("/timeline/"))
+    told = [page.index(each) for each in ("You let it in again", "You kept it out", "You changed what it may see")]
+    assert told == sorted(told)
 
 
 def test_who_did_what_is_told_and_leads_to_both(visit, owner, me, agent):
