@@ -14,7 +14,8 @@ class Heard:
     their approval; ``doubted``: may be outdated; ``told``: about the legacy. ``refused``: they refused something;
     ``not_found``: it was found nowhere; ``along``: more went than they named; ``awaits``: some waits for them, since an
     agent relayed that; ``of_all``: all that is known of them was meant; ``in_part``: they agreed to the rest.
-    ``decided``: a doubt about ``noted`` is settled, or what happened to it undone, or there is nothing to undo.
+    ``decided``: a doubt about ``noted`` is settled, or what happened to it undone, or there is nothing to undo, or it
+    is not for the agent to undo that relays the wish. ``stays``: memories that say what they refused, and more.
     ``agreed`` to a question. ``about``: whom the talk is about, if not the user. ``secret``: kind of a number or code
     in it, never stored.
     """
@@ -31,7 +32,8 @@ class Heard:
     awaits: bool = False
     of_all: bool = False
     in_part: bool = False
-    decided: Literal["", "holds", "away", "undone", "dropped", "given_back", "nothing"] = ""
+    stays: tuple[str, ...] = ()
+    decided: Literal["", "holds", "away", "undone", "dropped", "given_back", "nothing", "not_yours"] = ""
     agreed: bool = False
     about: str = ""
     secret: str = ""

@@ -25,11 +25,13 @@ from language.heard import Heard
 from language.reading.answering import MOST_TOLD_OF_ALL
 from language.reading.questions import tells_something
 from language.reading.refusals import (
+    Turn,
     agrees_to_all,
     asks_to_forget_all,
     asks_to_keep,
     begins_with_yes,
     corrects_asked,
+    find_refusal,
     leaves_open,
     lemmas,
     names_what_was_said,
@@ -45,7 +47,7 @@ from memories.models import Memory
 from memories.policy import writing as filing
 from memories.queries import kept_by_person
 from memories.records import WritePolicy
-from statements.policy.naming import in_second_person
+from statements.policy.naming import as_of_user, in_second_person
 from statements.wording import Embedded
 
 from ..learn import tools
@@ -60,6 +62,8 @@ _Told = tuple[int, str, bool]
 """The place of the message, a statement as it is stored, and whether it is about a memorialised person."""
 _ASKED_BEFORE = 8
 """How many messages before a yes are looked at for what it confirms."""
+_MOST_STAYING = 3
+"""The most memories that a refusal named in part and that are told."""
 _LOOKS_BACK = 20
 """How many messages of a talk are read again for a question about what was said in it."""
 
@@ -122,7 +126,7 @@ def _ask_again(principal: Principal, begun: Begun, decided: Heard, near: Collect
 
 def _heard_refusal_in_talk(principal: Principal, begun: Begun, near: Collection[str]) -> Heard:
     """What to answer to a refusal, with what the person agreed to beside it."""
-    refused = heard_refusal(begun)
+    refused = heard_refusal(begun, principal)
     if (agreed := _agreed_in_part(begun)) is not None:
         return replace(_heard(principal, begun, agreed, near), refused=True, in_part=True)
     held = _left_open(begun.conversation_id, begun.message_index)
@@ -171,11 +175,12 @@ def _heard(
     return replace(heard, about=part.legacy_name or "", secret=secret.kind if secret else "")
 
 
-def heard_refusal(begun: Begun) -> Heard:
+def heard_refusal(begun: Begun, principal: Principal | None = None) -> Heard:
     """What to answer to a refusal: ``not_found`` if it names something said before and only itself was withheld.
 
-    ``awaits``: an agent relayed it, and something that the person decided about waits for them. ``along``: of the
-    memories that went for something named, some have no word of the refusal.
+    ``principal``: who may be told which memories stay; None tells nobody. ``awaits``: an agent relayed it, and
+    something that the person decided about waits for them. ``along``: of the memories that went for something named,
+    some have no word of the refusal.
     """
     indices = {index for each in begun.turn.refusals for index in each["withheld"]}
     said = Message.objects.without_vectors().get(pk=begun.message_id)
@@ -187,12 +192,31 @@ def heard_refusal(begun: Begun) -> Heard:
     sentences = [each.text for text in own.values_list("text", flat=True) for each in split_sentences(text)]
     of_all = any(map(asks_to_forget_all, sentences))
     if indices == {said.index} and not changes:
-        return Heard(refused=True, not_found=all(map(names_what_was_said, sentences)) and not of_all, of_all=of_all)
+        stays = () if principal is None or of_all else _saying_more(principal, sentences)
+        return Heard(
+            refused=True,
+            not_found=all(map(names_what_was_said, sentences)) and not of_all,
+            of_all=of_all,
+            stays=stays,
+        )
     gone = Memory.objects.filter(pk__in=[pk for event, pk in changes if event == "DELETE"])
     words = lemmas(" ".join(sentences)) if len(changes) > 1 else frozenset()
     named = {not words.isdisjoint(lemmas(each)) for each in gone.values_list("content", flat=True) if words}
     awaits = any(each[0] == "PROPOSE" for each in changes)
     return Heard(refused=True, along=named == {True, False}, awaits=awaits, of_all=of_all)
+
+
+def _saying_more(principal: Principal, sentences: Sequence[str]) -> tuple[str, ...]:
+    """Return the memories in use that have all words of what a refusal names: they say more, so it took none away."""
+    refusal = find_refusal([Turn(Message.Role.USER, " ".join(sentences))], 0)
+    named = refusal.named_lemmas if refusal is not None else frozenset()
+    rows = Memory.objects.visible_to(principal).in_use(principal).naming(named) if named else Memory.objects.none()
+    found = [
+        content
+        for content in rows.values_list("content", flat=True)
+        if named <= lemmas(as_of_user(content, principal.name))
+    ]
+    return tuple(map(as_told, found[:_MOST_STAYING]))
 
 
 def said_here(principal: Principal, begun: Begun) -> list[Source]:

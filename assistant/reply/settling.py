@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from django.db.models import CharField, Q, Subquery
@@ -11,7 +13,7 @@ from accounts.principals import Principal
 from conversations.models import Conversation, Message
 from facts.actions import fact_edit
 from facts.models import LegacyFact
-from journal.exceptions import NotYoursToDecide, Refused
+from journal.exceptions import NotFound, NotYoursToDecide, Refused
 from journal.models import Change
 from journal.undo import undo
 from language.gates import mask_sensitive
@@ -42,13 +44,13 @@ def settled_by(principal: Principal, begun: Begun) -> Heard | None:
     """Carry out what the answered message decides, and return what to say of it; None if it decides nothing.
 
     A yes to "Does it still hold?" keeps the memories that the person's last message, or the one it agreed to before,
-    made doubtful; a no puts them away. "Undo that" undoes the last that this talk changed, kept or withheld. A
-    correction rewords the fact that it is about.
+    made doubtful; a no puts them away. "Undo that" undoes the last that this talk changed, kept or withheld, unless an
+    agent relays it that may not. A correction rewords the fact that it is about.
     """
     principal = principal.with_idempotency(None)
     try:
         if says_undo(begun.question):
-            return _undo_last(principal, begun)
+            return _undo_as_asked(principal, begun)
         if (put_right := _put_fact_right(principal, begun)) is not None:
             return put_right
         if says_yes(begun.question) or says_no(begun.question):
@@ -114,8 +116,19 @@ def _settle_doubts(principal: Principal, begun: Begun, *, holds: bool) -> Heard 
     return Heard(decided="holds" if holds else "away", noted=told) if told else None
 
 
+def _undo_as_asked(principal: Principal, begun: Begun) -> Heard:
+    """Undo the last of this talk. ``not_yours``: an agent relays the wish, and may undo only what it did itself."""
+    try:
+        return _undo_last(principal, begun)
+    except (NotYoursToDecide, NotFound):
+        return Heard(decided="not_yours")
+
+
 def _undo_last(principal: Principal, begun: Begun) -> Heard:
-    """Undo the last that this talk changed, kept or withheld; nothing if somebody changed it since."""
+    """Undo the last that this talk changed, kept or withheld; nothing if somebody changed it since.
+
+    What one message decided of several memories is undone together. Raises NotYoursToDecide.
+    """
     before = Message.objects.filter(conversation=begun.conversation_id, index__lt=begun.message_index)
     since = before.filter(role=Message.Role.USER).order_by("-index").values("created_at")[:1]
     # What a message decides itself is the person's own change, of no conversation, of what was doubted here, or a fact.
@@ -132,9 +145,16 @@ def _undo_last(principal: Principal, begun: Begun) -> Heard:
         event__in=_UNDONE,
         object_type__in=["memory", "fact", "message"],
     )
-    last = changes.exclude(meta__has_key="undo").order_by("-rev").first()
-    undone = undo(principal, last.rev, last.rev) if last is not None else None
-    if undone is None or not undone.undone:
+    changes = changes.exclude(meta__has_key="undo").order_by("-rev")
+    last = changes.first()
+    if last is None:
+        return Heard(decided="nothing")
+    alike = changes.filter(decided, event=last.event, object_type=last.object_type)
+    revs = sorted({last.rev, *(alike.values_list("rev", flat=True) if last.conversation_id is None else ())})
+    undone = undo(principal, revs[0], revs[-1], between=_gaps(revs))
+    if not undone.undone:
+        if any(each.why == "not_yours" for each in undone.left):
+            raise NotYoursToDecide
         return Heard(decided="nothing")
     ids = {kind: [key for each, key in undone.objects if each == kind] for kind, _ in undone.objects}
     memories = Memory.objects.visible_to(principal).filter(pk__in=ids.get("memory", ()))
@@ -151,3 +171,8 @@ def _undo_last(principal: Principal, begun: Begun) -> Heard:
         message_hold(principal, begun.conversation_id, message.index)
         return Heard(decided="given_back", noted=(quoted(mask_sensitive(" ".join(message.content.split()))),))
     return Heard(decided="nothing")
+
+
+def _gaps(revs: Sequence[int]) -> list[tuple[int, int]]:
+    """Return the ranges of revisions between those given, which are in order."""
+    return [(one + 1, other - 1) for one, other in pairwise(revs) if other - one > 1]

@@ -85,7 +85,7 @@ _GROUPS = {
 }
 _OF_OTHERS, _OF_ONE_VALUE = frozenset({"family", "pets", "marriage"}), frozenset({"name", "age", "marriage"})
 """Topics that are about others in any case, and those that only their own statements answer."""
-_OVER = regex.compile(r"\bno longer\b")
+_OVER = regex.compile(r"\bno longer\b|(?:\bnot\b|n['’]t\b)[^.]*\bany ?more\b")
 _THEY = regex.compile(r"“(?:He|She|They|His|Her|Their)\b")
 _OF_YOU = regex.compile(r"\b[Yy]ou\b|“[^”]*\b(?:I|[Mm]y)\b")
 
@@ -199,6 +199,11 @@ def up_to_date(sources: Sequence[Source], question: str) -> tuple[list[Source], 
     return left, several
 
 
+def is_over(source: Source) -> bool:
+    """Whether a statement tells only what no longer holds."""
+    return not source.quoted and _OVER.search(source.text) is not None
+
+
 def _differ_in_time(one: Source, other: Source) -> bool:
     texts = one.stored, other.stored
     bare = [[word for word in spelt(TIME.sub(" ", text)) if word not in _TIME_WORDS] for text in texts]
@@ -212,7 +217,7 @@ def _remembered(question: str, found: Sequence[Source]) -> list[Source]:
     """
     kept = [source for source in found if not source.quoted]
     kept = list(found) if not kept or ASKS_WHAT_WAS_SAID.search(question) else kept
-    return sorted(kept, key=lambda source: not source.quoted and _OVER.search(source.text) is not None)
+    return sorted(kept, key=is_over)
 
 
 def _of_them_first(question: str, found: Sequence[Source]) -> list[Source]:

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 
 from language.base import ReplyRequest, Source
 from language.heard import Heard
-from language.reading.answering import NAME, TIME, Fit, matching_sources, up_to_date, with_name
+from language.reading.answering import NAME, TIME, Fit, is_over, matching_sources, up_to_date, with_name
 from language.reading.asked import find_asked
 from language.reading.foreign import is_foreign
 from language.reading.lexicon import is_word
@@ -65,6 +65,7 @@ from language.reading.stock import (
     REMEMBER_ALL,
     REST_NOT_KEPT,
     SOME_WAITS,
+    STAYS,
     SWITCHED_OFF,
     TALKED,
     TELL_ANYTHING,
@@ -72,6 +73,7 @@ from language.reading.stock import (
     UPDATED,
     WAITS,
     WHAT_IS_WRONG,
+    WHAT_NOW,
     WHICH_ONE,
     in_each_language,
     stock,
@@ -115,9 +117,9 @@ def _replied(request: ReplyRequest) -> tuple[list[str], bool]:
     if heard.refused:
         notes = ((GONE_ALONG, heard.along), (SOME_WAITS, heard.awaits), (ERASE_ALL, heard.of_all))
         also = [text for text, holds in notes if holds]
-        told = [NOTHING_TO_FORGET if heard.not_found else NOT_KEPT, *also]
-        open_ones = [_asking(heard)] if heard.new else []
-        return [*parts, _joined([*map(_, told), *open_ones])], False
+        nothing = _(NOTHING_TO_FORGET if heard.not_found else NOT_KEPT)
+        told = _(STAYS) % {"statements": " ".join(heard.stays)} if heard.stays else nothing
+        return [*parts, _joined([told, *map(_, also), _asking(heard) if heard.new else ""])], False
     if request.closed:
         return [*parts, _without_memory(request)], False
     keeps = _confirmations(heard)
@@ -300,6 +302,7 @@ def _found(request: ReplyRequest) -> list[str]:
         return [_(NOTHING_FOUND)]
     holding, several = up_to_date(fitting, request.question)
     ask = [_(WHICH_ONE)] if several and fit == "answers" else []
+    ask += [_(WHAT_NOW)] if fit == "answers" and all(map(is_over, holding)) else []
     rest = MORE_FACTS if any(source.of_legacy for source in holding) else MORE
     after = [*ask, *([_(rest)] if request.remembered > len(holding) else [])]
     return [*_listed(_OPENINGS[fit], holding), *(f"\n\n{each}" for each in after)]

@@ -42,6 +42,10 @@ DECIDED = {
     "nothing": gettext_noop(
         "In this talk I find no change to undo. All changes are listed under Timeline, where each can be undone."
     ),
+    "not_yours": gettext_noop(
+        "An assistant that passes on your words can’t undo that. You can: all changes are listed under Timeline, where "
+        "each can be undone."
+    ),
 }
 WHAT_IS_WRONG = gettext_noop(
     "I am sorry. Tell me what is right in a sentence, or what I shall forget. So far I have changed nothing."
@@ -64,8 +68,12 @@ NOTHING_TO_FORGET = gettext_noop(
     "I found nothing like that to forget. Say it in the words that you used, or look for it in your memories and "
     "conversations and choose “Don’t keep” there."
 )
+STAYS = gettext_noop(
+    "Of that I still remember: %(statements)s If all of it is to go, choose “Don’t keep” under Memories."
+)
 ERASE_ALL = gettext_noop("All that is remembered about you can be erased at once, under Your data.")
 WHICH_ONE = gettext_noop("I have more than one answer to this. Which one holds? You can tell me to forget the other.")
+WHAT_NOW = gettext_noop("What holds now I don’t know. Tell me in one plain sentence.")
 FOUND = gettext_noop("This is what I remember:")
 NEAREST = gettext_noop("I remember nothing that answers this. The nearest is:")
 MORE = gettext_noop("That is not all: the rest is under Memories, or ask me about something of it.")
@@ -91,6 +99,7 @@ STOCK = (
     GONE_ALONG,
     REST_NOT_KEPT,
     DECIDED["nothing"],
+    DECIDED["not_yours"],
     SOME_WAITS,
     NOTHING_TO_FORGET,
     ERASE_ALL,
@@ -99,6 +108,7 @@ STOCK = (
     TALKED,
     NOT_ENGLISH,
     WHICH_ONE,
+    WHAT_NOW,
     MORE,
     MORE_FACTS,
     TOLD_SEVERAL,

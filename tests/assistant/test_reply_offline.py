@@ -31,6 +31,7 @@ from language.reading.replying import (
     READ,
     SWITCHED_OFF,
     TELL_ANYTHING,
+    WHAT_NOW,
     WHICH_ONE,
     reply,
     stock,
@@ -55,6 +56,21 @@ TEA = Source("You like green tea.", "remembered on 4 May 2026")
 def learned(text, day, stored=""):
     at = datetime(2026, 5, day, tzinfo=UTC)
     return Source(text, f"remembered on {day} May 2026", stored=stored or text.replace("You", "The user"), at=at)
+
+
+class TestWhatIsOver:
+    """Reproduction: "Who is my dentist?" was answered with "no longer Dr Huber" alone, as if nothing was missing."""
+
+    @pytest.mark.parametrize("over", ["Your dentist is no longer Dr Huber.", "Your dentist is not Dr Huber any more."])
+    def test_it_asks_what_holds_now(self, over):
+        told = answer("Who is my dentist?", Source(over, "remembered on 3 May 2026"))
+        assert told == f"{FOUND}\n- {over} (remembered on 3 May 2026)\n\n{WHAT_NOW}"
+
+    def test_it_does_not_where_the_new_one_is_known(self):
+        over = Source("Your dentist is no longer Dr Huber.", "remembered on 3 May 2026")
+        told = answer("Who is my dentist?", over, Source("Your dentist is Dr Weiss.", "you said so in this talk"))
+        assert told.index("Weiss") < told.index("Huber")
+        assert WHAT_NOW not in told
 
 
 class TestSeveralAnswers:

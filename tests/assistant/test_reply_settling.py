@@ -3,12 +3,15 @@
 import pytest
 
 from accounts.queries import principal_for_person
+from assistant.reply.hearing import as_told
 from conversations.models import Message
+from journal.actions import ledger_write
+from journal.models import Change
 from language.backends import embedder_replaced
 from language.embedders.e5.embedder import BundledEmbedder
 from language.reading.replying import DECIDED, NOT_KEPT
-from memories.actions import memory_add, memory_update
-from memories.records import NewMemory
+from memories.actions import memory_add, memory_update, record_doubt
+from memories.records import NewMemory, Said
 from statements.models import Doubt
 from tests import factories
 
@@ -166,3 +169,57 @@ def test_what_was_confirmed_of_the_same_sentence_stays_without_a_word_of_what_is
     assert len(remembered()) == 2
     tell("Forget that I am afraid of thunderstorms.")
     assert remembered() == ["The user's brother Paul lives in Graz."]
+
+
+@pytest.fixture
+def relayed(api, agent, owner):
+    """What an agent's key tells the assistant, which may not decide for the person."""
+    return telling(api(agent), factories.ConversationFactory(user=owner, agent=agent))
+
+
+def test_an_agent_that_relays_undo_is_told_that_the_person_can(relayed, owner, agent):
+    """Reproduction: "I see, thank you."."""
+    memory = factories.MemoryFactory(
+        user=owner, agent=agent, content="Sarah works on the Platform team.", subject="Sarah"
+    )
+    assert "Updated: Sarah works on the Design team." in relayed("Sarah works on the Design team now.")
+    assert relayed("undo that") == DECIDED["not_yours"]
+    memory.refresh_from_db()
+    assert memory.content == "Sarah works on the Design team."
+
+
+@pytest.mark.usefixtures("doubted")
+def test_what_one_no_put_away_comes_back_together(tell, owner):
+    """Reproduction: only the last of the memories came back."""
+    cats = [CAT, "The user feeds Momo at six."]
+    with embedder_replaced(BundledEmbedder()):
+        fed = memory_add(principal_for_person(owner.pk), NewMemory(cats[1], "activity")).memory
+    raised = Change.objects.get(event="DOUBT")
+    person, said = principal_for_person(owner.pk), Said(raised.meta["message"], "", raised.at)
+    with ledger_write(person.actor, owner.pk) as write:
+        record_doubt(write, person, fed.pk, version=1, conversation_id=raised.conversation_id, said=said)
+    assert tell("No") == "I have put that away: Your cat is called Momo. You feed Momo at six."
+    other = memory_add(principal_for_person(owner.pk), NewMemory("The user plays the cello.", "interests"))
+    assert not set(cats) & set(remembered())
+    told = tell("undo that")
+    assert told == "Undone. Now I have again: Your cat is called Momo. You feed Momo at six."
+    assert set(cats) < set(remembered())
+    assert other.memory.content in remembered()
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("The user loves climbing, jazz and coriander.", "Please forget about coriander."),
+        ("I love climbing and hate coriander", "Forget that I hate coriander."),
+    ],
+)
+def test_a_memory_that_says_more_than_what_is_to_be_forgotten_is_told(tell, owner, content, said):
+    """Reproduction: "All right, I keep nothing of that.", and the memory stayed."""
+    with embedder_replaced(BundledEmbedder()):
+        memory_add(principal_for_person(owner.pk), NewMemory(content, "context"))
+        tell("What do you know about me?")
+        told = tell(said)
+        assert told.startswith("Of that I still remember: ")
+        assert as_told(content) in told
+    assert remembered() == [content]
