@@ -91,7 +91,9 @@ def _archive_batch(write: LedgerWrite, user_id: UUID, due: MemoryQuerySet, **met
 
 @compares_unlocked
 def _index(user_id: UUID, seen: Sequence[Memory]) -> int:
-    """Store vectors of a person's memories, and apply the late checks, in a constant number of statements.
+    """Store vectors of a person's memories, and apply the late checks.
+
+    The number of statements is constant, but for what stands beside them and says something.
 
     Memories that were reworded or indexed by another worker meanwhile are skipped. Returns the number stored.
     """
