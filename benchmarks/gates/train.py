@@ -1,9 +1,9 @@
 """Train the vector classifiers: ``python -m benchmarks.gates.train`` writes the weights of gates and likeness.
 
 The training texts are in this folder, one per line: instructions to a model, secrets, ordinary sentences, everyday
-instructions to people, values of a person's fields, and statements with a paraphrase and a different statement. The
-tests' training sets are added. ``--check`` writes nothing and prints the cross-validated results (folds of neighbouring
-lines) for the texts of this folder.
+instructions to people, values of a person's fields, what an assistant asks, and statements with a paraphrase and a
+different statement. The tests' training sets are added. ``--check`` writes nothing and prints the cross-validated
+results (folds of neighbouring lines) for the texts of this folder.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from language.embedders.e5.embedder import BundledEmbedder
 from language.gates.judging import FIELDS, KINDS, WEIGHTS, Layers, scores
 from language.likeness import WEIGHTS as LIKENESS
 from language.likeness import Frame, frame_of, likeness, traits_of_pair
-from language.reading.refusals.judged import ASKS, FEATURES, NO, POINTS, features, pieces
 from language.reading.refusals.judged import CLASSES as ANSWERS
+from language.reading.refusals.judged import FEATURES, NO, POINTS, features, pieces
 from language.reading.refusals.judged import WEIGHTS as REFUSALS
 from language.reading.refusals.wording import ASKING
 from language.reading.sentences import split_sentences
@@ -122,6 +122,18 @@ def refusals() -> Texts:
     return _together([list(dict.fromkeys(texts)) for texts in of_tests], own)
 
 
+def asking() -> Texts:
+    """Load what an assistant says that asks or announces to keep something (1), and what else is said (0)."""
+    own: list[list[str]] = [[], []]
+    for line in _lines("asking.txt"):
+        if line.startswith("# "):
+            into = own[line.startswith("# asks")]
+        else:
+            into.append(line)
+    neither, *_, asks = refusal_lines()
+    return _together([neither, asks], own)
+
+
 def answer_lines() -> list[list[str]]:
     """Return the lines of ``answers.tsv``: label, question, answer."""
     return [line.split("\t") for line in _lines("answers.tsv")]
@@ -144,21 +156,21 @@ def _parts(said: str) -> list[str]:
     return [line[start:end] for sentence in split_sentences(line) for start, end in pieces(sentence)]
 
 
-def by_words(given: Texts) -> dict[str, Vectors]:
-    """Fit linear models over word unigrams and bigrams that predict possible refusals and requests, with Adam."""
+def by_words(given: Texts, *wanted: int) -> tuple[Vectors, Vectors]:
+    """Fit a linear model over word unigrams and bigrams that predicts the wanted classes, with Adam."""
     rows = np.zeros((len(given.texts), FEATURES), dtype=np.float32)
     for row, text in zip(rows, given.texts, strict=True):
         places = features(text)
         row[places] = len(places) ** -0.5
     rows = np.concatenate([rows, np.ones((len(rows), 1), dtype=np.float32)], axis=1)
-    wanted = np.stack([np.isin(given.classes, (POINTS, NO)), np.isin(given.classes, ASKS)], axis=1)
-    weights, first, second = (np.zeros((FEATURES + 1, 2), dtype=np.float32) for _ in range(3))
+    meant = np.isin(given.classes, wanted)
+    weights, first, second = (np.zeros(FEATURES + 1, dtype=np.float32) for _ in range(3))
     for step in range(1, 401):
-        slope = rows.T @ (1 / (1 + np.exp(-(rows @ weights))) - wanted) / len(rows) + 1e-4 * weights
+        slope = rows.T @ (1 / (1 + np.exp(-(rows @ weights))) - meant) / len(rows) + 1e-4 * weights
         first = 0.9 * first + 0.1 * slope
         second = 0.999 * second + 0.001 * slope**2
         weights -= 0.1 * first / (1 - 0.9**step) / (np.sqrt(second / (1 - 0.999**step)) + 1e-8)
-    return {"words": weights[:-1], "words_bias": weights[-1]}
+    return weights[:-1], weights[-1]
 
 
 def seen_from(embedder: BundledEmbedder) -> Frame:
@@ -272,6 +284,19 @@ def check(given: Texts, vectors: Vectors, names: Sequence[str]) -> None:
             print(f"{name:16} margin {least:2}: {found:.3f} found, {wrongly:.3f} wrongly")
 
 
+def _network(
+    name: str, said: Texts, names: Sequence[str], worth: Sequence[int], embedder: BundledEmbedder, *, only_check: bool
+) -> dict[str, Vectors]:
+    """Return a network over texts, and the linear model that preselects those ``worth`` it; or print its check."""
+    read = np.concatenate(embedder.read_passages(said.texts), axis=1)
+    if only_check:
+        check(said, read, names)
+        return {}
+    weights, bias = by_words(said, *worth)
+    made = {**train(read, said.classes, len(names))._asdict(), "words": weights, "words_bias": bias}
+    return _halved({f"{name}{part}": value for part, value in made.items()})
+
+
 def _halved(values: Mapping[str, Vectors]) -> dict[str, Vectors]:
     """Return arrays in the half precision in which they are stored."""
     return {name: value.astype(np.float16) for name, value in values.items()}
@@ -288,13 +313,10 @@ def main() -> None:
     only_check = given.check
     embedder = BundledEmbedder()
     if given.refusals:
-        said = refusals()
-        read = np.concatenate(embedder.read_passages(said.texts), axis=1)
-        if only_check:
-            check(said, read, ANSWERS)
-        else:
-            heard = train(read, said.classes, len(ANSWERS))._asdict() | by_words(said)
-            np.savez_compressed(REFUSALS, allow_pickle=False, **_halved(heard))
+        heard = _network("", refusals(), ANSWERS, (POINTS, NO), embedder, only_check=only_check)
+        heard |= _network("asks_", asking(), ("", "asks"), (1,), embedder, only_check=only_check)
+        if not only_check:
+            np.savez_compressed(REFUSALS, allow_pickle=False, **heard)
         return
     made: dict[str, Vectors] = {}
     if given.kinds or given.fields:

@@ -25,8 +25,10 @@ from language.reading.sentences import Sentence, split_sentences
 
 WEIGHTS = Path(__file__).with_name("judged.npz")
 CLASSES = ("neither", "points", "no", "asks")
-NEITHER, POINTS, NO, ASKS = range(len(CLASSES))
-LEAST_THAT_POINTS, LEAST_THAT_DECLINES, LEAST_THAT_ASKS = 2.75, -0.5, 1.0
+NEITHER, POINTS, NO, _ = range(len(CLASSES))
+_ASKING = "asks_"
+"""The network that tells whether an assistant asks to keep something, as its arrays begin."""
+LEAST_THAT_POINTS, LEAST_THAT_DECLINES, LEAST_THAT_ASKS = 2.75, -0.5, 2.0
 """At these, 1 to 3 of 229 messages of people who refuse nothing (LoCoMo) are classified as refusals."""
 LEAST_WHERE_ORDERED = -1.0
 """The same where a pattern matched an order to keep nothing, but not what it names."""
@@ -34,7 +36,7 @@ _CERTAIN = 4.0
 """From this margin on, a whole sentence counts as clearly as a part of it."""
 _LEAST_OF_A_SENTENCE = -4.0
 """The margin a whole sentence needs for its parts to be judged too."""
-_MOST_WORDS = 24
+_MOST_WORDS, _FEWEST_OF_A_QUESTION = 24, 4
 _MOST_PIECES = 12
 _MOST_CHARACTERS = 160
 
@@ -88,12 +90,14 @@ def declines(answer: str) -> bool:
 
 
 def asks(said: str) -> bool:
-    """Whether the assistant's last sentence asks or announces to keep something."""
-    last = [each.text for each in split_sentences(said)][-1:]
-    likely = [
-        text for text in last if len(text.split()) <= _MOST_WORDS and _worth(text, _LEAST_OF_A_QUESTION, column=1)
-    ]
-    return any(each[ASKS] - each[NEITHER] >= LEAST_THAT_ASKS for each in _margins(likely))
+    """Whether the assistant's last sentence asks or announces to keep something, or its last two: "… Okay?"."""
+    told = list(split_sentences(said))
+    if not told:
+        return False
+    is_short = len(told) > 1 and len(told[-1].text.split()) < _FEWEST_OF_A_QUESTION
+    last = said[told[-2 if is_short else -1].start : told[-1].end]
+    is_likely = len(last.split()) <= _MOST_WORDS and _worth(last, _LEAST_OF_A_QUESTION, of=_ASKING)
+    return is_likely and any(each[1] - each[0] >= LEAST_THAT_ASKS for each in _margins([last], of=_ASKING))
 
 
 def pieces(sentence: Sentence) -> Iterator[tuple[int, int]]:
@@ -117,14 +121,14 @@ def features(text: str) -> list[int]:
 
 
 @cached_briefly(maxsize=64)
-def _worth(text: str, least: float = _LEAST_WORTH, *, column: int = 0) -> bool:
-    """Whether a part's linear score is enough for it to be embedded."""
+def _worth(text: str, least: float = _LEAST_WORTH, *, of: str = "") -> bool:
+    """Whether a part's linear score is enough for it to be embedded. ``of``: which network judges it then."""
     places = features(text)
-    weights, bias = _words()
-    return float(weights[places, column].sum()) / max(1, len(places)) ** 0.5 + bias[column] > least
+    weights, bias = _stored()[f"{of}words"], _stored()[f"{of}words_bias"]
+    return float(weights[places].sum() / max(1, len(places)) ** 0.5 + bias) > least
 
 
-def _margins(texts: Sequence[str]) -> Vectors:
+def _margins(texts: Sequence[str], *, of: str = "") -> Vectors:
     """The scores of each class, one row per text; no rows without the bundled embedder."""
     embedder = get_embedder()
     if not texts or not isinstance(embedder, BundledEmbedder):
@@ -133,16 +137,11 @@ def _margins(texts: Sequence[str]) -> Vectors:
         vectors, traits = embedder.read_passages(texts)
     except EmbedderUnavailable:
         return np.empty((0, len(CLASSES)), dtype=np.float32)
-    return scores(_layers(), np.concatenate([vectors, traits], axis=1))
+    layers = Layers(*(_stored()[f"{of}{part}"] for part in Layers._fields))
+    return scores(layers, np.concatenate([vectors, traits], axis=1))
 
 
 @cache
-def _words() -> tuple[Vectors, Vectors]:
+def _stored() -> dict[str, Vectors]:
     with np.load(WEIGHTS, allow_pickle=False) as stored:
-        return stored["words"].astype(np.float32), stored["words_bias"].astype(np.float32)
-
-
-@cache
-def _layers() -> Layers:
-    with np.load(WEIGHTS, allow_pickle=False) as stored:
-        return Layers(*(stored[part].astype(np.float32) for part in Layers._fields))
+        return {name: stored[name].astype(np.float32) for name in stored.files}

@@ -267,10 +267,11 @@ _SECRECY = any_case(
 """A secret that the person keeps: said when they are asked whether it may be remembered, it is a no."""
 _OBJECTION = any_case(
     r"\b(?:do|would) you (?:mind|object)\b|\bany objections?\b|\b(?:is|would) (?:it|that)(?: be)? (?:a problem|wrong)\b"
-    r"|\b(?:does|would) (?:it|that) (?:bother|trouble|disturb) you\b"
+    r"|\b(?:does|would) (?:it|that) (?:bother|trouble|disturb) you\b|\bstört es (?:dich|sie|euch)\b"
+    r"|\b(?:rather|shall|should|want me to|like me to) (?:i )?(?:forg[eo]t|delete|erase|didn't (?:keep|remember))\b"
 )
 _OBJECTS = any_case(
-    r"^\W*(?:yes|yeah|yep)\W*$|\bi (?:do|would)(?! not|n't)(?: mind| object)?(?=[,.!]|$)|\bi'd (?:mind|object)\b"
+    r"^\W*(?:ye[sp]|yeah|ja)\W*$|\bi (?:do|would)(?! not|n't)(?: mind| object)?(?=[,.!]|$)|\bi'd (?:mind|object)\b"
 )
 _ORDERS_KEEPING = any_case(
     r"(?:^|[.,;:!?–—]\s*|\s-+\s*|\b(?:so|but|and|then|just|please|pls|do)\s+)(?:(?:do|just|please|pls) )?"

@@ -96,3 +96,35 @@ def test_what_is_ordered_of_something_else_withholds_nothing(said):
 @pytest.mark.parametrize("said", ["kill it", "throw it away", "Disregard the previous entry."])
 def test_what_points_to_what_was_said_is_heard(said):
     assert find_refusal([SAID, Turn("user", said)], 1).passages
+
+
+@pytest.mark.parametrize(
+    ("question", "asks_to_keep"),
+    [
+        ("Is the date of your wedding something I should hold on to?", True),
+        ("I'd gladly remember that you sing bass. Okay?", True),
+        ("Mag ik onthouden dat je in een koor zingt?", True),
+        ("Czy mam zapamiętać, że śpiewasz w chórze?", True),
+        ("Which part do you sing?", False),
+        ("Zal ik het lied voor je vertalen?", False),
+        ("", False),
+    ],
+)
+def test_what_an_assistant_asks_in_words_of_its_own(question, asks_to_keep):
+    assert asks(question) is asks_to_keep
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "is_refused"),
+    [
+        ("Would you rather I forgot that?", "No, it matters.", False),
+        ("Would you rather I forgot that?", "Yes.", True),
+        ("Stört es dich, wenn ich das behalte?", "Nein.", False),
+        ("Stört es dich, wenn ich das behalte?", "Ja.", True),
+        ("Czy mam to zapamiętać?", "Nie trzeba.", True),
+        ("Czy mam to przetłumaczyć?", "Nie trzeba.", False),
+    ],
+)
+def test_a_no_to_a_question_in_other_words_or_whether_to_forget(question, answer, is_refused):
+    turns = [Turn("user", "I sing bass."), Turn("assistant", question), Turn("user", answer)]
+    assert (find_refusal(turns, 2) is not None) is is_refused
