@@ -219,12 +219,15 @@ def _write(
         now = timezone.now()
         held = (each for each in messages.values() if each.is_open(now, asked=True) and not each.is_open(now))
         asked = {each.index: each.held_until for each in held}
-        messages_mark(locked, [each for each in messages if each not in asked], processed=learns, reading_due=None)
+        kept = part.still_so(messages)
+        # What was withheld in part meanwhile is read again, as it is now.
+        done = [each for each in messages if each not in asked and (each in kept or each not in part.said)]
+        messages_mark(locked, done, processed=learns, reading_due=None)
         for index, until in asked.items():  # What they add waits for the answer.
             messages_mark(locked, [index], reading_due=until)
         if not learns:
             return Counter()
-        teaching = {index: message for index, message in part.still_so(messages).items() if index in part.said}
+        teaching = {index: message for index, message in kept.items() if index in part.said}
         left = settings.EXTRACTED_PER_USER_AND_DAY - learned_within_a_day(locked.user_id)
         most = min(settings.EXTRACTED_PER_USER_MESSAGE * len(teaching), left)
         most -= write_facts(write, principal, locked, facts, teaching, most=most)

@@ -7,7 +7,7 @@ the range are unchanged, so a batch that runs twice, or is interrupted, writes o
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -22,7 +22,7 @@ from django.utils import timezone
 from accounts.principals import Principal
 from accounts.queries import principal_for_job
 from accounts.scope import acting_as
-from conversations.actions import chunk_write, chunks_hide, conversation_close
+from conversations.actions import chunk_write, chunks_hide, conversation_close, messages_mark
 from conversations.models import Conversation, ConversationChunk, Message
 from facts.actions import PreparedFact
 from facts.models import LegacyFact
@@ -226,6 +226,7 @@ def _write(principal: Principal, batch: _Batch, computed: _Computed) -> tuple[in
         messages = batch.still_open()
         if len(messages) < len(batch.part.at):  # The summary may contain words withheld meanwhile.
             chunks_hide(ConversationChunk.objects.filter(conversation=locked, message_range_start=start))
+            _read_changed(locked, batch, messages)
         said = [message for message in messages.values() if message.role == Message.Role.USER]
         left = min(
             settings.EXTRACTED_PER_USER_MESSAGE * len(said),
@@ -241,6 +242,14 @@ def _write(principal: Principal, batch: _Batch, computed: _Computed) -> tuple[in
         writer.write_all(found.ready)
         mention_places(write, principal, list(teaching.values()))
     return facts, writer.counts
+
+
+def _read_changed(conversation: Conversation, batch: _Batch, unchanged: Collection[int]) -> None:
+    """Have messages read singly, as they are now, that were withheld in part while their batch was read."""
+    still_open = open_messages(conversation, batch.start, batch.end, batch.now)
+    if changed := [index for index in batch.part.said if index in still_open and index not in unchanged]:
+        messages_mark(conversation, changed, reading_due=timezone.now())
+        enqueue(extracting.TASK, conversation.pk)
 
 
 def open_messages(conversation: Conversation, start: int, end: int, now: datetime) -> dict[int, Message]:

@@ -10,7 +10,7 @@ from accounts.queries import principal_for_job, principal_for_person
 from accounts.scope import enter
 from assistant.learn import actions as extraction
 from assistant.learn import summarizing as actions
-from conversations.actions import messages_append
+from conversations.actions import PassagePlace, messages_append, passages_withhold
 from conversations.models import Conversation, Message
 from journal.exceptions import Gated, NotFound, NotYoursToDecide, Refused
 from journal.leases import cancel_job, open_job
@@ -372,6 +372,23 @@ class TestWorkers:
 
         model.calls(more)
         assert extraction.extract_messages(conversation.pk) == 2
+        assert marks(conversation) == [(True, False, False)] * 2
+
+    def test_a_message_of_which_a_part_was_withheld_meanwhile_is_read_again(self, owner, me, conversation, model):
+        """Nothing was learned of the rest, which the person keeps."""
+        say(owner, conversation, "My mother smuggled amber. I breed ferrets.")
+        place, texts = PassagePlace(conversation.pk, 1, "My mother smuggled amber."), []
+
+        def withhold(request):
+            texts.append(str(request))
+            if len(texts) == 1:
+                passages_withhold(me, [place])
+            return []
+
+        model.calls(withhold)
+        extraction.extract_messages(conversation.pk)
+        assert ["amber" in text for text in texts] == [True, False]
+        assert "I breed ferrets." in texts[1]
         assert marks(conversation) == [(True, False, False)] * 2
 
     def test_a_job_that_came_too_late_is_ended(self, owner, conversation, model):

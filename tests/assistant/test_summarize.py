@@ -12,6 +12,7 @@ from accounts.models import Agent
 from accounts.queries import principal_for_person
 from accounts.scope import current_principal
 from assistant.learn import summarizing as actions
+from conversations.actions import PassagePlace, passages_withhold
 from conversations.models import Conversation, ConversationChunk, Message
 from facts.models import LegacyFact
 from journal.leases import cancel_job
@@ -451,6 +452,25 @@ def test_what_the_person_decides_while_the_model_thinks_counts(owner, legacy, mo
     model.answer = decided_meanwhile
     assert actions.maybe_summarize(conversation.pk) == 1
     assert not LegacyFact.objects.exists()
+
+
+def test_a_message_of_which_a_part_was_withheld_while_the_model_thinks_is_read_again(owner, model, talk):
+    """Nothing was learned of the rest, which the person keeps."""
+    conversation = talk(owner, None, 31)
+    said = conversation.messages.filter(role="user").order_by("index").first()
+    Message.objects.filter(pk=said.pk).update(content="My mother smuggled amber. I breed ferrets.")
+    found = model.answer
+
+    def withhold(request):
+        passages_withhold(
+            principal_for_person(owner.pk), [PassagePlace(conversation.pk, said.index, "My mother smuggled amber.")]
+        )
+        return found(request)
+
+    model.answer = withhold
+    assert actions.maybe_summarize(conversation.pk) == 1
+    due = Message.objects.due_for_extraction(timezone.now())
+    assert list(due.values_list("index", "content")) == [(said.index, "[withheld] I breed ferrets.")]
 
 
 def test_nothing_is_learned_from_somebody_who_left_the_legacy(member, legacy, model, talk):
