@@ -39,6 +39,7 @@ from .revising import in_third_person, with_rest
 from .sentences import own_words
 from .statements import BatchReading, read
 from .stems import content_prefixes
+from .values import new_wording
 
 _NAME_WISH = re.compile(r"\b(?:call\w*|names?|nicknam\w+|goes by|known as|prefers?|address\w*)\b", re.IGNORECASE)
 _SINGLE_VALUED = frozenset({"preferred_name", "pronouns", "city", "language", "tone"})
@@ -98,7 +99,10 @@ def _first_round(request: ToolRequest) -> list[PlannedCall]:
         index, at = candidate.indices[0], contents[candidate.indices[0]].find(candidate.quote)
         if outdated is not None and outdated.id not in changed:
             changed.add(outdated.id)
-            content = with_rest(outdated.content, candidate.content, by)
+            # "No longer Dr Huber, it is Dr Weiss" names what is true instead.
+            wording = new_wording(outdated.content, contents[index]) if by.only_denies else None
+            instead = wording.content if wording is not None and wording.contrasts else None
+            content = instead or with_rest(outdated.content, candidate.content, by)
             # The person's own profile fields need no review.
             explicit = candidate.explicit or outdated.field in _SINGLE_VALUED
             change = change_of(outdated.id, replace(candidate, content=content, explicit=explicit))

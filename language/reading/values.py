@@ -62,6 +62,7 @@ _CLEFT = re.compile(
     r"(?P<who>I|we|he|she|they) (?P<does>\w+)"
 )
 _NOW_AFTER = re.compile(r"\s*(?:now|these days|nowadays|from now on|instead)\b", re.IGNORECASE)
+_IT_IS = r"(?:it|he|she|they|that|this)(?:['’](?:s|re)| is| are)"
 _FEW = r"(?:(?:a|an|the|my|our|his|her)\s+)?[\w'’-]+(?:\.\w+)*(?:\s+[\w'’-]+){0,3}?"
 _FROM_WORD = (
     r"(?=\s*(?:[.,;:!?)(–—]|$|\b(?:now|at|in|on|for|since|because|and|but|when|as|with|last|this|these|which|who|from"
@@ -72,8 +73,8 @@ _SWAPS = [
     re.compile(pattern.format(now=rf"(?P<now>{_FEW})", was=rf"(?P<was>{_FEW})", end=_FROM_WORD), re.IGNORECASE)
     for pattern in (
         r"\bnot {was},? but (?:rather )?{now}{end}",
-        r"n['’]t {was}(?: any ?more)?[,;.]? (?:but|(?:it|he|she|they|that|this)['’](?:s|re)(?: now)?) {now}{end}",
-        r"\b(?:no longer|not) {was}[,;.] (?:it|he|she|that|this)['’]s (?:now )?{now}{end}",
+        r"n['’]t {was}(?: any ?more)?[,;.]? (?:but|" + _IT_IS + r"(?: now)?) {now}{end}",
+        r"\b(?:no longer|not) (?:called )?{was}(?: any ?more)?[,;.] " + _IT_IS + r" (?:now )?{now}{end}",
         r"\b(?:is|are|was|['’]s|called|named|learning|meant|mean|it['’]s|make (?:it|that)) "
         r"(?:actually |really )?{now}(?: with an? \w)?,? "
         r"(?:and )?not {was}{end}",

@@ -402,3 +402,18 @@ def test_what_somebody_does_now_is_not_put_for_what_they_were():
     )
     assert found is not None
     assert found.content == "The user's brother is no longer an electrician."
+
+
+@pytest.mark.parametrize(("memory", "said", "then"), [
+    ("The user's dentist is Dr Huber.", "My dentist is no longer Dr Huber, it is Dr Weiss.",
+     "The user's dentist is Dr Weiss."),
+    ("The user's dentist is Dr Huber.", "My dentist isn't Dr Huber any more, it's Dr Weiss.",
+     "The user's dentist is Dr Weiss."),
+    ("The user's cat is called Momo.", "My cat is no longer called Momo, she is Lise now.",
+     "The user's cat is called Lise."),
+    ("The user's dentist is Dr Huber.", "My dentist is no longer Dr Huber.",
+     "The user's dentist is no longer Dr Huber."),
+])  # fmt: skip
+def test_what_it_is_instead_replaces_what_it_no_longer_is(memory, said, then):
+    """Reproduction: only the end was stored, and who it is now neither stored nor asked about."""
+    assert [each.arguments["content"] for each in _calls(said, memory)] == [then]
