@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
@@ -17,7 +17,7 @@ from accounts.scope import acting_name
 from language.backends import get_embedder
 from language.base import EmbedderUnavailable, Vectors
 from language.embedders.e5.embedder import BundledEmbedder
-from language.gates.judging import Kept, Meaning, kind_of, step_told
+from language.gates.judging import Kept, Meaning, kind_of, kind_of_step, step_told
 from language.gates.passages import is_json, most_judged
 from language.gates.passages import passages as passages_of
 from language.gates.unwrapped import unwrapped
@@ -99,10 +99,10 @@ class Embedded:
 
     ``said`` is the message that says it, which may name an earlier value as wrong. ``traits`` are further
     features for the classifier, if the bundled embedder has just read the text. With ``verbatim``, the text need not
-    be a statement, so its ``passages`` are classified one by one, as the steps of a procedure are. ``free``: its form
-    was not checked, so it may be in the first person or no sentence. ``as_user`` is the text as one about "the user",
-    if that was embedded, too. ``beside`` are sentences of a verbatim text, of its subject, topics and metadata, to
-    compare with what was rejected.
+    be a statement, so its ``passages`` are classified one by one, as the ``steps`` of a procedure are, each as it is
+    told and as it is. ``free``: its form was not checked, so it may be in the first person or no sentence. ``as_user``
+    is the text as one about "the user", if that was embedded, too. ``beside`` are sentences of a verbatim text, of its
+    subject, topics and metadata, to compare with what was rejected.
     """
 
     content: str
@@ -113,6 +113,7 @@ class Embedded:
     verbatim: bool = False
     free: bool = False
     passages: tuple[Meaning, ...] = ()
+    steps: tuple[tuple[Meaning, Meaning], ...] = ()
     as_user: Embedded | None = None
     beside: tuple[Embedded, ...] = ()
 
@@ -159,12 +160,14 @@ class Embedded:
     @property
     def review_reason(self) -> str:
         """Why a text by somebody else than the person has to be reviewed: it may not be a statement. Otherwise ""."""
-        judged: Iterable[Meaning] = self.passages
-        kept: Kept = "document" if self.verbatim else "steps"
-        if not (self.passages or self.verbatim):  # Stored steps have no vectors of their own: they are judged together.
-            judged = filter(None, [self.meaning])
-            kept = "document" if len(steps_of(self.content)) > 1 else "statement"
-        return next((REVIEW_REASONS[kind] for kind in (kind_of(each, kept) for each in judged) if kind), "")
+        if self.steps:
+            kinds = (kind_of_step(*each) for each in self.steps)
+        elif self.passages or self.verbatim:
+            kinds = (kind_of(each, "document") for each in self.passages)
+        else:  # Stored steps have no vectors of their own: they are judged together.
+            kept: Kept = "document" if len(steps_of(self.content)) > 1 else "statement"
+            kinds = (kind_of(each, kept) for each in filter(None, [self.meaning]))
+        return next((REVIEW_REASONS[kind] for kind in kinds if kind), "")
 
     def as_document(self, beside: int = 0) -> Embedded:
         """Return it as a verbatim text with embedded passages. Call it before the transaction.
@@ -184,7 +187,8 @@ class Embedded:
     def as_steps(self, beside: int = 0) -> Embedded:
         """Return it as a procedure with embedded steps. Call it before the transaction."""
         steps = steps_of(self.content)[: most_judged(beside)] if self.meaning is not None else []
-        return replace(self, passages=_meanings(self.of_each([step_told(step) for step in steps])))
+        read = _meanings(self.of_each([*map(step_told, steps), *steps]))
+        return replace(self, steps=tuple(zip(read[: len(steps)], read[len(steps) :], strict=True)))
 
     @classmethod
     def of(cls, content: str, *, verbatim: bool = False) -> Embedded:

@@ -27,7 +27,7 @@ KINDS = ("", "order", "secret")
 FIELDS = ("", "preferred_name", "pronouns", "city", "language", "tone", "goal")
 
 Kept = Literal["statement", "document", "steps"]
-_LEAST: dict[Kept, float] = {"statement": 1.0, "document": 7.0, "steps": 2.5}
+_LEAST: dict[Kept, float] = {"statement": 1.0, "document": 7.0, "steps": 7.5}
 """The threshold for what a text is: the networks are trained on statements, not on notes ("Add tests")."""
 _LEAST_IN_A_NAME, _FEWEST_OF_AN_ORDER = 2.0, 3
 _LEAST_OF_A_FIELD = 2.0
@@ -64,15 +64,23 @@ def scores(layers: Layers, given: Vectors) -> Vectors:
 def kind_of(meaning: Meaning, kept: Kept = "statement") -> str:
     """ "order" for what reads like an order to a model, "secret" for a password or code, else empty.
 
-    ``meaning`` is that of a statement, of a passage of a document, or of a step told as ``step_told``.
+    ``meaning`` is that of a statement, or of a passage of a document.
     """
-    judged = _judged("kind", meaning)
+    return _kind_of(_judged("kind", meaning), kept)
+
+
+def kind_of_step(told: Meaning, itself: Meaning) -> str:
+    """The same for a step of a procedure: an order to whoever does it, also as it is told by ``step_told``."""
+    return _kind_of(_judged("kind", told) + _judged("kind", itself), "steps")
+
+
+def _kind_of(judged: Vectors, kept: Kept) -> str:
     number = int(judged[1:].argmax()) + 1
     return KINDS[number] if judged[number] - judged[0] >= _LEAST[kept] else ""
 
 
 def step_told(step: str) -> str:
-    """Tell a step of a procedure as a statement, which the networks know: each step is an order to whoever does it."""
+    """Tell a step as a statement, which the networks know."""
     return f"The user will {step[:1].lower()}{step[1:]}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from accounts.policy import REASON_CHARACTERS, check_sensitive
@@ -51,6 +52,16 @@ HELD_BACK = "Held back because it "
 """The prefix of reasons that a gate stores, in English. Pages recognise these by it, and translate them."""
 
 
+_SERVED = re.compile(
+    r"((?:^|\s)\d+[.)] (?:[^.]{0,30} )?(?:Answer|Ask|Greet|Show|Remind|Tell|Thank|Translate|Read|List"
+    r"|Summari[sz]e|Send|Find|Check|Offer)"
+    r" (?![^.]*\b(?:cod|pass|pin|card|bank|account|number|money|secret|token|key|maiden|that|their|never|not|no)\w*)"
+    r"(?:[^.]{0,30} )?)the user\b",
+    re.IGNORECASE,
+)
+"""The user in a step that asks them or shows them something, and claims nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class Admitted:
     """A text in its stored form. ``held_back`` is the reason to quarantine it, or ""."""
@@ -78,8 +89,11 @@ def admit(text: str, *, own_word: bool, longest: int = LONGEST, verbatim: bool =
 
 
 def reason_to_hold_back(content: str) -> str:
-    """Return why a text must be quarantined, as a sentence for its author, or ""."""
-    reason = find_instructions(content)
+    """Return why a text must be quarantined, as a sentence for its author, or "".
+
+    In steps of a procedure the user may be served: "Answer the user's question." is an order elsewhere only.
+    """
+    reason = find_instructions(_SERVED.sub(r"\1the guest", content) if steps_of(content) else content)
     return f"{HELD_BACK}{reason}." if reason else ""
 
 
