@@ -114,14 +114,21 @@ class Alignment:
         """Whether nearly all words are shared, or all but those in one place."""
         return self.shared >= _NEAR or (self.shared >= _NEAR_IN_ONE_PLACE and self.differs_in_one_place)
 
-    @cached_property
+    @property
     def differs_in_one_place(self) -> bool:
         """Whether the two have the same words in the same order, but for one place."""
+        return len(self.changed_places) == 1
+
+    @cached_property
+    def changed_places(self) -> list[tuple[list[Token], list[Token]]]:
+        """Where the two, articles aside, have other words: those of each."""
         first, second = (
-            [word.low for word in each.tokens if word.low not in _ARTICLES] for each in (self.first, self.second)
+            [word for word in each.tokens if word.low not in _ARTICLES] for each in (self.first, self.second)
         )
-        changes = SequenceMatcher(None, first, second, autojunk=False).get_opcodes()
-        return sum(kind != "equal" for kind, *_ in changes) == 1
+        changes = SequenceMatcher(None, [word.low for word in first], [word.low for word in second], autojunk=False)
+        return [
+            (first[start:end], second[its:to]) for kind, start, end, its, to in changes.get_opcodes() if kind != "equal"
+        ]
 
     @cached_property
     def order_agreement(self) -> float:

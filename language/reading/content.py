@@ -71,7 +71,10 @@ _ROLES = {"nsubj": "subject", "csubj": "subject", "poss": "of", "dative": "to"} 
 _AGE = re.compile(
     r"\b(\d{1,3}) years (?:old|of age)\b|\b(?:(?:is|am|was|turned|aged) |age of )(\d{1,3})(?=$|,| and\b| in\b)"
 )
-_PARTITIVE = re.compile(r"\b(?:(?:one|some|most|half) of|half (?:the|his|her|my|their))\b", re.IGNORECASE)
+_PARTITIVE = re.compile(
+    r"\b(?:(?:one|some|most|half) of|half (?:the|his|her|my|their)|(?<!all )\d+ of (?:the|his|her|their) \w+'s)\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)

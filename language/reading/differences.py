@@ -12,9 +12,9 @@ import re
 
 from .alignment import Alignment
 from .content import TIMES_OF_DAY, Content
-from .lexicon import ALIKE
+from .lexicon import ALIKE, relation
 from .related import related
-from .roles import are_roles_swapped, is_of_unmentioned, somebody_else, takes_other_objects
+from .roles import are_roles_swapped, describes_otherwise, is_of_unmentioned, somebody_else, takes_other_objects
 from .spans import ENDED, differ_in_time
 from .words import listed
 
@@ -47,7 +47,7 @@ _MOST_LEFT = (1.0, 2.3)
 """The most unaligned weight of each statement, the lower and the higher."""
 _MOST_LEFT_OF_LONG, _LONG = 4.0, 5
 """The most unaligned weight of two long statements together, and how many content words are long."""
-_LASTING_DOUBTS = ("verb", "kind", "tense", "reversed")
+_LASTING_DOUBTS = ("verb", "kind", "tense", "reversed", "doing", "whose")
 """The doubts that keep two apart that share most words, although the entailment network sees no difference."""
 _CALLED = re.compile(r"\b(call|nam)(?:ed|es|s) (?:\w+'s|the|her|his|an?) \w+$", re.IGNORECASE)
 """Calling somebody without naming the name."""
@@ -105,12 +105,12 @@ def _has_other_values(pair: Alignment) -> bool:
 def stay_doubtful(pair: Alignment) -> bool:
     """Whether a possible difference keeps them apart if no language model is asked: all other models overlook it.
 
-    Of two that share most words: one verb, the kind of a thing, tense, or reverse order. Of two long ones: much that is
-    left over, since any two share something.
+    Of two that share most words: one verb, the kind of a thing, tense, or reverse order. Of any: an adjective that the
+    other has after a preposition. Of two long ones: much that is left over, since any two share something.
     """
     is_left = _is_long(pair) and sum(pair.unaligned_weights) > _MOST_LEFT_OF_LONG
     found = doubts(pair) if pair.is_near else {}
-    return is_left or any(found.get(f"doubt_{kind}") for kind in _LASTING_DOUBTS)
+    return is_left or any(found.get(f"doubt_{kind}") for kind in _LASTING_DOUBTS) or describes_otherwise(pair)
 
 
 def _is_long(pair: Alignment) -> bool:
@@ -147,6 +147,8 @@ def doubts(pair: Alignment) -> dict[str, float]:
         "taste": _is_dislike_against_intolerance(one, other) or _is_dislike_against_intolerance(other, one),
         "going_on": _is_done_against_ongoing(one, other) or _is_done_against_ongoing(other, one),
         "being": _is_or_has(one, other) or _is_or_has(other, one),
+        "whose": _is_of_against_being(one, other) or _is_of_against_being(other, one),
+        "doing": _is_doing_against_doer(one, other) or _is_doing_against_doer(other, one),
         "tense": _differ_in_tense(one, other) and not is_state and not is_perfect,
     }
     return {f"doubt_{kind}": float(value) for kind, value in found.items()}
@@ -181,6 +183,26 @@ def _is_or_has(one: Content, other: Content) -> bool:
     return any(
         re.search(rf"\b(?:is|was|as) (?:an? |the )?(?:\w+ )?{re.escape(had)}\b", other.normalised, re.IGNORECASE)
         for had in one.objects
+    )
+
+
+def _is_doing_against_doer(one: Content, other: Content) -> bool:
+    """Whether one is going on, and the other a trade: "is tuning the piano" and "is a piano tuner"."""
+    if one.root is None or one.root.tag != "VBG" or other.verb != "be":
+        return False
+    return any(
+        word.lemma.endswith(("er", "or")) and relation(one.verb, word.lemma) == "derived"
+        for word in other.content_words
+    )
+
+
+def _is_of_against_being(one: Content, other: Content) -> bool:
+    """Whether one tells of the user's, and the user is that in the other: "boss is strict", "is a strict boss"."""
+    if one.subject == "user" or other.subject != "user" or other.verb != "be":
+        return False
+    is_of_user = re.search(rf"\buser['’]s (?:\w+ )?{re.escape(one.subject)}\b", one.normalised, re.IGNORECASE)
+    return bool(is_of_user) and any(
+        word.low == one.subject and other.role_by_index.get(word.index) == "object" for word in other.content_words
     )
 
 

@@ -120,6 +120,7 @@ _PATTERNS: Sequence[tuple[str, Put]] = (
     (r"\bnon-(?=\w)", "not "),
     (r"\bdislike(?=s?\b)", "not like"),
     (r"\bmother tongue\b", "native language"),
+    (r"\b(?-i:Ph\.?D)\b\.?", "doctorate"),
     (r"\bis an only child\b", "has no siblings"),
     (r"\bused to\b(?! (?:the|a|his|her|it|\w*[aeiouy]\w*ing)\b)", "formerly"),
     (rf"^(?:the )?user (?:{_SAYS}) (?:that )?(?:he|she|they)\b", "The user"),

@@ -91,6 +91,19 @@ def are_roles_swapped(pair: Alignment) -> bool:
     )
 
 
+def describes_otherwise(pair: Alignment) -> bool:
+    """Whether an adjective of one stands after a preposition in the other: "French films", "films in French"."""
+    for word, another, _ in pair.aligned_words:
+        for one, its, other, others in (
+            (pair.first, word, pair.second, another),
+            (pair.second, another, pair.first, word),
+        ):
+            after = other.role_by_index.get(others.index, "of")
+            if one.parsed.words[its.index].dep == "amod" and after not in _TURNING | {"from"}:
+                return True
+    return False
+
+
 def _swap_sides(one: Content, other: Content) -> bool:
     """Whether the two sides of a comparison, negation or description are swapped."""
     comparing = ["before", "after", "not", "but", "because"]

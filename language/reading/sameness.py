@@ -27,10 +27,16 @@ from .alignment import Alignment, features_of
 from .content import Content
 from .differences import differ, differ_in_wording, doubts, stay_doubtful
 from .entailed import SEEN, entailed_features
+from .turns import differs_in_small_words, is_reworded
 
 WEIGHTS = Path(__file__).with_name("sameness.npz")
 LEAST_PROBABILITY = 0.02
 """From this probability on the entailment network is asked: the first model gives less to hardly any duplicate."""
+LEAST_IN_ONE_PLACE, LEAST_REWORDED = 0.985, 0.88
+"""From these probabilities on two are the same that share most of their words and differ in one place.
+
+The second: if that is a turn of phrase. Otherwise most such pairs differ, and the network tells no difference.
+"""
 LEAST_OF_NEAR, LEAST_IN_DOUBT = 0.1, 0.34
 """From these probabilities on a language model is asked about two that share most of their words.
 
@@ -116,13 +122,19 @@ class StatementPair:
     @property
     def is_duplicate(self) -> bool:
         """Whether they say the same, as far as can be decided without a language model."""
-        if self.differs or self.probability < LEAST_PROBABILITY or stay_doubtful(self._alignment):
+        pair = self._alignment
+        if self.differs or self.probability < LEAST_PROBABILITY:
+            return False
+        is_in_one_place = pair.is_near and len(pair.changed_places) <= 1
+        is_turn = is_in_one_place and is_reworded(pair)
+        if not is_turn and (stay_doubtful(pair) or differs_in_small_words(pair)):
             return False
         entailed = None if self._is_worded else entailed_features(self.first.text, self.second.text)
         if entailed is None:
-            return self.probability >= self._weights.same
+            return self.probability >= self._weights.same and (is_turn or not is_in_one_place)
         weights = _load_weights("entailed")
-        return weights.probability(self.features_with(entailed)) >= weights.same
+        least = LEAST_REWORDED if is_turn else LEAST_IN_ONE_PLACE if is_in_one_place else weights.same
+        return weights.probability(self.features_with(entailed)) >= least
 
     def features_with(self, entailed: Mapping[str, float]) -> dict[str, float]:
         """The features and the network's.

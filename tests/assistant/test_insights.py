@@ -319,7 +319,7 @@ def test_undo_of_what_took_its_ground_brings_it_back(owner, model):
 
 def test_it_rests_on_what_its_grounds_were_merged_into(owner, model, settings):
     settings.MEMORY_FALLBACK_LOW_SIMILARITY, settings.CONSOLIDATE_MOST_ARCHIVED = 0.3, 1.0
-    remember(owner, "The user drinks green tea.", "The user is drinking green tea.")
+    remember(owner, "The user drinks green tea.", "Green tea is what the user drinks.")
     run(owner)
     actions.memories_index()
     actions.consolidations_due()

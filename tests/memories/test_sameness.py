@@ -1,9 +1,13 @@
 """What keeps two statements apart and what does not, pair by pair: each was wrong once on texts of fresh writers."""
 
+from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
 
+from benchmarks import sameness as near
+from benchmarks.evaluation.duplicates import scored
+from language.backends import get_embedder
 from language.entailment.model import EntailmentUnavailable
 from language.reading import entailed
 from language.reading.alignment import Alignment
@@ -221,6 +225,54 @@ def test_what_words_leave_open_is_one_where_each_follows_from_the_other(settings
 def test_what_turns_a_statement_round_or_contradicts_it_is_another(one, other):
     assert not is_one(one, other)
     assert not is_one(other, one)
+
+
+@pytest.mark.usefixtures("_meant")
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The user dislikes olives.", "The user dislikes olive oil."),
+        ("The user's cat had four kittens.", "The user kept four of the cat's kittens."),
+        ("The user's mother lives with her.", "The user's mother lives near her."),
+        ("The user rents a flat in Ghent.", "The user rents out a flat in Ghent."),
+        ("The user likes painting.", "The user likes paintings."),
+        ("The user's brother is getting married.", "The user's brother is married."),
+        ("The user's son is good at maths.", "The user's son likes maths."),
+        ("The user works nights.", "The user works late."),
+        ("The user watches films in French.", "The user watches French films."),
+        ("The user prefers texts to calls.", "The user hates calls."),
+        ("The user's boss is strict.", "The user is a strict boss."),
+        ("The user is tuning the piano.", "The user is a piano tuner."),
+    ],
+)
+def test_a_small_difference_that_the_network_does_not_see_is_left_to_a_model(one, other):
+    assert not is_one(one, other)
+    assert not is_one(other, one)
+
+
+@pytest.mark.usefixtures("_meant")
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The user hates flying.", "The user can't stand flying."),
+        ("The user has no pets.", "The user doesn't have any pets."),
+        ("The user has a PhD in botany.", "The user holds a doctorate in botany."),
+        ("The user gets migraines.", "The user suffers from migraines."),
+        ("The user's daughter has asthma.", "The user's daughter is asthmatic."),
+        ("The user wakes up at half past five.", "The user gets up at 5:30."),
+        ("The user works as a locksmith.", "The user earns a living as a locksmith."),
+    ],
+)
+def test_another_turn_of_phrase_in_one_place_is_one(one, other):
+    assert is_one(one, other)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("_meant")
+def test_of_near_pairs_that_nothing_was_trained_on_none_is_merged_wrongly():
+    scores = scored(Path(near.__file__).with_name("near.tsv"), get_embedder())
+    assert scores.count(scores.apart, asks=False) == 0
+    assert scores.count(scores.same, asks=False) >= 0.75 * len(scores.same)
 
 
 @pytest.mark.usefixtures("_meant")
