@@ -106,7 +106,9 @@ def _settle_doubts(principal: Principal, begun: Begun, *, holds: bool) -> Heard 
     )
     doubts = Doubt.objects.open_of(begun.user_id, "memory")
     open_ids = doubts.filter(object_id__in=raised.values("object_id")).values("object_id")
-    memories = list(Memory.objects.visible_to(principal).filter(pk__in=open_ids, state="active"))
+    memories = list(
+        Memory.objects.visible_to(principal).filter(pk__in=open_ids, state="active").order_by("created_at", "pk")
+    )
     for memory in memories:
         if holds:
             memory_approve(principal, memory.pk)
@@ -157,9 +159,11 @@ def _undo_last(principal: Principal, begun: Begun) -> Heard:
             raise NotYoursToDecide
         return Heard(decided="nothing")
     ids = {kind: [key for each, key in undone.objects if each == kind] for kind, _ in undone.objects}
-    memories = Memory.objects.visible_to(principal).filter(pk__in=ids.get("memory", ()))
+    memories = Memory.objects.visible_to(principal).filter(pk__in=ids.get("memory", ())).order_by("created_at", "pk")
     facts = LegacyFact.objects.visible_to(principal).filter(pk__in=ids.get("fact", ()))
-    statements = [(in_second_person(each.content), each.state in GONE) for each in memories.order_by("pk")]
+    statements = [
+        (in_second_person(each.content), each.state in GONE) for each in memories.order_by("created_at", "pk")
+    ]
     statements += [(fact_in_words(each.content), each.state in GONE) for each in facts.order_by("pk")]
     again = tuple(content for content, is_gone in statements if not is_gone)
     if statements:
