@@ -34,6 +34,12 @@ _MISTAKE = re.compile(
 _SINCE = re.compile(r"(?i)\b(?:now|any ?more|no longer|since|again|these days|meanwhile)\b")
 
 
+_LONG_AGO = re.compile(
+    r"(?i)\b(?:in (?:my|his|her) (?:teens|twenties|thirties|forties|childhood|youth)|back then"
+    r"|as a (?:child|kid|boy|girl|teenager)|when I was (?:young|little|small|a (?:child|kid|boy|girl)))\b"
+)
+_ONE_MORE = re.compile(r"(?i)\b(?:a (?:second|third|fourth)|one more)\b(?! (?:time|thought|chance))")
+
 _IS_CALLED = re.compile(r"The user is (?!(?:[A-Z]{2,}|[IVX]+)\b)[A-Z][a-zà-ÿ]+(?:,? \d{1,3})?(?:,? (?:a|and)\b.*)?\.?$")
 _DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|weekends?"
 _TO_A_DAY = re.compile(
@@ -49,7 +55,7 @@ _WHEN = re.compile(rf"(?i)\b(?:{_DAY}|\w*days?|mornings?|afternoons?|evenings?|n
 
 def leaves_it(memory: str, passage: str) -> bool:
     """Whether a passage names another subject than a memory, tells something else of what that names, says its figures
-    again, or moves something to a day where the memory says no time.
+    again, tells of long ago or of one more, or moves something to a day where the memory says no time.
     """
     if _TO_A_DAY.search(passage) and not _WHEN.search(memory):
         return True
@@ -58,8 +64,10 @@ def leaves_it(memory: str, passage: str) -> bool:
         return tells_of_another(passage, memory)
     if _IS_CALLED.match(memory) and "name" not in passage.lower() and "call" not in passage.lower():
         return True  # Who somebody is does not end: "I quit smoking" made it "The user is no longer Tom, 44."
-    says_again = _says_figures_again(memory, parsed)
-    return says_again or _is_planned(parsed) or _names_another(parsed, known) or tells_of_another(passage, memory)
+    is_beside = _LONG_AGO.search(passage) is not None and _SINCE.search(passage) is None
+    is_beside = is_beside or (known.root is not None and known.root.lemma == "have" and bool(_ONE_MORE.search(passage)))
+    is_beside = is_beside or _says_figures_again(memory, parsed) or _is_planned(parsed)
+    return is_beside or _names_another(parsed, known) or tells_of_another(passage, memory)
 
 
 def _says_figures_again(memory: str, parsed: Parsed) -> bool:

@@ -97,7 +97,7 @@ _AND_NOT = re.compile(
 )
 _ARTICLE = re.compile(r"^(?:a|an|the|my|our|his|her)\s+", re.IGNORECASE)
 _NAMED = frozenset({"NOUN", "PROPN", "ADJ", "NUM", "X"})
-_NO_VALUE = LIGHT | listed("another other something someone one it him her them this that what where whatever i me you")
+_NO_VALUE = LIGHT | listed("i am me you it him her them this that other another something someone one what where")
 _OF_A_NAME = re.compile(rf"(?:(?:[a-z][A-Z]|[A-Z]{{2}})\w*|\b(?:{_NUMERAL}))\s$")
 """What a number after it belongs to: "iPhone 12", "nine thirty"."""
 _CURRENCY = "€$£"

@@ -13,7 +13,7 @@ _DOUBTFUL = regex.compile(
 )
 _WHAT_WAS = regex.compile(
     r"\b(?:no longer|used to|formerly|previously|(?:not|n['’]t) any ?more)\b.*?"
-    r"\b(?:but|now|today|nowadays|these days|currently|instead|since then)\b",
+    r"\b(?:but|now|today|nowadays|these days|currently|instead|since then)\b|, (?:and )?no longer in [^,.;]+(?=[.!]?$)",
     regex.IGNORECASE | regex.DOTALL,
 )
 _REPORTED = regex.compile(

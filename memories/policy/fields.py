@@ -57,6 +57,7 @@ _SAID: Mapping[str, tuple[str, ...]] = {
         r"{subject}(?:prefers?|uses?|took|taken|adopted|chose) the (?:nick|first )?name {name}",
         r"{subject}(?:answers|responds) to (?:the name )?{name}",
         r"{subject}changed (?:their|his|her|my) (?:first )?name to {name}",
+        r"\b{users} (?:(?:first |last |family )?name|surname) (?:has |was )?changed to {name}",
         r"^(?:please |always )*(?:call|address) (?:the user|me)(?: as)? {name}",
         r"{name} is (?:{users} (?:preferred |chosen |first )?(?:nick)?name|what {user} (?:\w+ ){{1,4}}called"
         r"|how {user} (?:\w+ ){{1,4}}(?:called|addressed))",
@@ -100,6 +101,8 @@ _SAID: Mapping[str, tuple[str, ...]] = {
         r"{subject}(?:moved|relocated|emigrated|immigrated|(?:returned|went|came)(?= [^.;]*\bfor good\b))"
         r"(?: back| house| home| over)?(?: from [\p{{L}} ]{{2,30}}?)? to (?:the city of )?"
         r"{place}",
+        r"{subject}(?:moved|came|went) to {place}(?=[^.;]*\bnever left\b)",
+        r"{clause}{user} [^.,;]{{1,30}}? in {place}(?=[^.;]{{0,30}} and still (?:lives?|resides?) there\b)",
         r"{subject}(?<=\b(?:has|have) (?:\w+ )?)lived in {place}(?=[^.;]*\b(?:for|since|all)\b)",
         r"\b{users} (?:current |present |home |own )?(?:city|town|home|(?:place|city|town) of residence|residence"
         r"|home base|location|flat|apartment|house)(?: is\b|{colon})(?: now| currently)?(?: in| near)? ?{place}",
@@ -234,8 +237,9 @@ _HINTS: Mapping[str, str] = {
     Field.PREFERRED_NAME: "name|call|address|know|go by|goes by|introduc|answers to|responds to|alias|aka|a.k.a"
     "|christen|bapti|signs|passport|card|licen|diploma|certificate|visa|badge|tag|plate|lanyard|signature",
     Field.PRONOUNS: "pronoun|/|refer|man|male|girl|boy|lady|binary|gender|sex",
-    Field.CITY: "liv|resid|based|settled|located|moved|migrat|return|for good|lodg|city|town|home|location|address|flat"
-    "|house|apart|bed|door|mailbox|letterbox|walls|postcode|zip|inhabitant|citizen|rent|commut|to work|polling",
+    Field.CITY: "liv|resid|based|settled|located|moved|migrat|return|for good|never left|lodg|city|town|home|location"
+    "|address|flat|house|apart|bed|door|mailbox|letterbox|walls|postcode|zip|inhabitant|citizen|rent|commut|to work"
+    "|polling",
     Field.LANGUAGE: LANGUAGES,
     Field.TONE: "tone|style|answer|repl|respon|explan|word|communic|convers|chat|emoji|humor|humour|jargon|slang|talk"
     "|treated|address|spoken|keep|make|brevity|formality|direct|concise",
@@ -345,7 +349,7 @@ def _said(content: str, subject: str, name: str) -> tuple[str, str]:
             return "", ""
         if subject or _PREFERRED.match(content):
             return _said(_OWNED.sub("The user's ", content, 1), "", name)
-    for sentence in map(as_stated, SENTENCES.split(content)):
+    for sentence in map(without_what_was, map(as_stated, SENTENCES.split(content))):
         if not is_doubtful(sentence):
             starts = _starts(sentence)
             for field, reader in _READERS.items():

@@ -417,3 +417,13 @@ def test_what_somebody_does_now_is_not_put_for_what_they_were():
 def test_what_it_is_instead_replaces_what_it_no_longer_is(memory, said, then):
     """Reproduction: only the end was stored, and who it is now neither stored nor asked about."""
     assert [each.arguments["content"] for each in _calls(said, memory)] == [then]
+
+
+@pytest.mark.parametrize(("memory", "said"), [
+    ("The user speaks Dutch.", "In my thirties I didn't know a word of Dutch."),
+    ("The user is afraid of dogs.", "As a child I ran after every dog."),
+    ("The user has a cat named Miso.", "We took in a second one last week."),
+])  # fmt: skip
+def test_what_was_long_ago_or_is_one_more_ends_nothing(memory, said):
+    assert leaves_it(memory, said)
+    assert not leaves_it(memory, "We gave it up and have none any more.")
