@@ -17,6 +17,8 @@ from statements.policy.resembling import LEAST_SIMILARITY, adds_to, matching, re
 
 from . import resembling
 
+TREATED = "The user was treated for gambling addiction at the Marlow clinic in 2019."
+
 
 @pytest.fixture(scope="module")
 def shares():
@@ -138,6 +140,16 @@ def test_once_the_text_is_purged_its_traces_tell_near_statements_from_paraphrase
         ("The user owes twelve thousand euros.", "The user owes 12,000 euros.", True),
         ("The user owes 12,000 euros.", "The user owes 12k euros.", True),
         ("The user owes 12,000 euros.", "The user owes EUR 12,000.00.", True),
+        (
+            TREATED,
+            "In 2019 the user had a gambling addiction.",
+            True,
+        ),
+        (
+            TREATED,
+            "The user was treated for a broken leg in 2019.",
+            False,
+        ),
         ("The dog of the user is Max.", "The dog of the user is Rex.", False),
         ("The user plans to leave her job.", "The user plans to leave her husband.", False),
         ("The user's sister Ana sings.", "The user's sister Ana smokes.", False),
