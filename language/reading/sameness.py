@@ -27,7 +27,7 @@ from .alignment import Alignment, features_of
 from .content import Content
 from .differences import differ, differ_in_wording, doubts, stay_doubtful
 from .entailed import SEEN, entailed_features
-from .turns import differs_in_small_words, is_reworded
+from .turns import differs_in_small_words, is_phrased_otherwise, is_reworded
 
 WEIGHTS = Path(__file__).with_name("sameness.npz")
 LEAST_PROBABILITY = 0.02
@@ -127,13 +127,15 @@ class StatementPair:
             return False
         is_in_one_place = pair.is_near and len(pair.changed_places) <= 1
         is_turn = is_in_one_place and is_reworded(pair)
-        if not is_turn and (stay_doubtful(pair) or differs_in_small_words(pair)):
+        if stay_doubtful(pair) and not (is_turn and is_phrased_otherwise(pair)):
             return False
         entailed = None if self._is_worded else entailed_features(self.first.text, self.second.text)
         if entailed is None:
-            return self.probability >= self._weights.same and (is_turn or not is_in_one_place)
+            is_apart = not is_in_one_place and not differs_in_small_words(pair)
+            return self.probability >= self._weights.same and (is_turn or is_apart)
         weights = _load_weights("entailed")
-        least = LEAST_REWORDED if is_turn else LEAST_IN_ONE_PLACE if is_in_one_place else weights.same
+        is_close = is_in_one_place or differs_in_small_words(pair)
+        least = LEAST_REWORDED if is_turn else LEAST_IN_ONE_PLACE if is_close else weights.same
         return weights.probability(self.features_with(entailed)) >= least
 
     def features_with(self, entailed: Mapping[str, float]) -> dict[str, float]:

@@ -40,7 +40,7 @@ _TURNS = tuple(
     sleep badly / have trouble sleep / be bad sleeper
     retire / stop work / be retired / be pensioner / no longer work
     be unemployed / be out work / be out job / have no job
-    called / named / call / name / go by name / answer to name
+    called / named / go by name / answer to name
     start / begin / commence
     shift start / start work / shift begin / begin work
     be allergic to / have allergy to / can not tolerate
@@ -53,6 +53,16 @@ _TURNS = tuple(
     be unable / can not / be not able
     get / receive / be given
     need / require
+    visit / be to
+    mum / mom / mother / mama
+    dad / father / papa
+    brief / concise / short
+    answers / replies / responses
+    short answers / brief answers / short replies / brief replies / concise answers / concise responses
+    be responsible for / be in charge
+    can speak / speak
+    struggle / have problems
+    meet / get to know
     volunteer / do voluntary work / do volunteer work
     graduate / earn degree / get degree
     suffer from / have / get / be troubled by
@@ -67,13 +77,28 @@ _TURNS = tuple(
 """Each line: phrases for one thing, verbs in their base form, without articles, owners and a "be" at the beginning."""
 _LEFT_OUT = listed("a an the of 's his her their its user own")
 _FREE_BESIDE = listed("any of as not no do be have to 's his her their its user own")
+_DEGREES = listed("really very quite currently now so truly")
+_LASTING = listed(
+    """learn study train plan collect use sing look save read write work live run rent take hope celebrate miss care
+        coach teach volunteer"""
+)
+"""What goes on for long: "is learning Spanish" says that somebody learns it; "is drinking tea" does not."""
+_LIKING = listed("like love enjoy hate prefer")
 _PRESENT = frozenset({"VB", "VBP", "VBZ"})
 _SAME = frozenset({"same", "synonym", "derived"})
 
 
 def is_reworded(pair: Alignment) -> bool:
     """Whether the two, which differ in one place, have there only another turn of phrase or other forms of words."""
-    return all(_are_turns(*place) or _are_forms(pair, *place) for place in pair.changed_places)
+    return all(
+        _are_turns(*place) or _are_forms(pair, *place) or {word.low for words in place for word in words} <= _DEGREES
+        for place in pair.changed_places
+    )
+
+
+def is_phrased_otherwise(pair: Alignment) -> bool:
+    """Whether the two differ in listed turns of phrase alone, which no other difference speaks against."""
+    return all(_are_turns(*place) for place in pair.changed_places)
 
 
 def differs_in_small_words(pair: Alignment) -> bool:
@@ -101,7 +126,8 @@ def _are_forms(pair: Alignment, one: Sequence[Token], other: Sequence[Token]) ->
         return False
     first, second = ([word for word in words if not {word.low, word.lemma} & _FREE_BESIDE] for words in (one, other))
     found = list(_matched(first, second))
-    return len(found) == len(first) == len(second) and all(_is_same_form(*both) for both in found)
+    is_same = _is_liked if pair.first.verb in _LIKING and pair.second.verb in _LIKING else _is_same_form
+    return len(found) == len(first) == len(second) and all(is_same(*both) for both in found)
 
 
 def _matched(one: Sequence[Token], other: Sequence[Token]) -> Iterator[tuple[Token, Token]]:
@@ -115,4 +141,10 @@ def _matched(one: Sequence[Token], other: Sequence[Token]) -> Iterator[tuple[Tok
 
 def _is_same_form(word: Token, other: Token) -> bool:
     is_one_word = related(word, other) == "same"
-    return not is_one_word or word.tag == other.tag or {word.tag, other.tag} <= _PRESENT
+    forms = _PRESENT | {"VBG"} if word.lemma in _LASTING else _PRESENT
+    return not is_one_word or word.tag == other.tag or {word.tag, other.tag} <= forms
+
+
+def _is_liked(word: Token, other: Token) -> bool:
+    """The same of what somebody likes to do: "to cook" is "cooking"."""
+    return _is_same_form(word, other) or {word.tag, other.tag} == {"VB", "VBG"}
