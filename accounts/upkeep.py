@@ -7,7 +7,10 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+import structlog
+from django.db import OperationalError
 from django.db.models import Exists, OuterRef, QuerySet
+from psycopg.errors import LockNotAvailable
 
 from journal.actions import ledger_write
 from journal.exceptions import NotFound
@@ -21,6 +24,8 @@ from .models import User
 from .principals import Principal
 from .queries import principal_for_job
 from .scope import acting_as, working_for
+
+log = structlog.get_logger(__name__)
 
 
 def work_for_person(
@@ -53,8 +58,8 @@ def work_in_batches(
 ) -> int:
     """Call ``work`` for each owner of ``due`` rows, with the write and the owner's ids, until it returns 0.
 
-    Each call is a transaction that locks the ledgers named by the columns ``owners``, the person's first. Returns the
-    sum of the results.
+    Each call is a transaction that locks the ledgers named by the columns ``owners``, the person's first. Who has rows
+    that somebody else keeps locked is left for the next run. Returns the sum of the results.
     """
     done = 0
     for ids in list(due.order_by(*owners).values_list(*owners).distinct()):
@@ -69,6 +74,11 @@ def _work_on_batch(job: str, owners: Sequence[UUID], work: Callable[..., int]) -
             return work(write, *owners)
     except NotFound:
         return 0  # The person or the legacy was erased meanwhile, with all that is theirs.
+    except OperationalError as error:
+        if not isinstance(error.__cause__, LockNotAvailable):
+            raise
+        log.warning("upkeep_postponed", job=job)
+        return 0
 
 
 def start_for_people(kind: str, task: str, wanted: QuerySet[Any], *, since: datetime, most: int) -> int:

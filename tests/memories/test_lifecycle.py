@@ -6,7 +6,9 @@ from io import StringIO
 import pytest
 import time_machine
 from django.core.management import call_command
+from django.db import OperationalError
 from django.utils import timezone
+from psycopg.errors import LockNotAvailable, QueryCanceled
 
 from accounts import categories
 from accounts.queries import principal_for_person
@@ -14,6 +16,7 @@ from assistant.recall.query import Question, answer_question
 from assistant.recall.turn import prepare_turn
 from conversations.actions import conversation_create
 from desk.memories.history import make_memory_history
+from journal.actions import ledger_write
 from memories import actions, tasks
 from memories.block import memory_block
 from memories.delta import memory_delta
@@ -72,6 +75,25 @@ def test_what_the_block_carries_only_while_it_is_over_half_its_budget(owner, set
     assert forgotten(memories) == []
     settings.MEMORY_BLOCK_TOKENS = memories[0].tokens
     assert forgotten(memories) == memories
+
+
+@pytest.mark.parametrize(("cause", "is_raised"), [(LockNotAvailable, False), (QueryCanceled, True)])
+def test_rows_that_somebody_keeps_locked_leave_those_of_others(owner, stranger, monkeypatch, cause, is_raised):
+    """Reproduction: one person's locked row ended the nightly archiving for all that came after them."""
+    fair = {"content": "Went to a fair.", "category": "event"}
+    locked, *others = sorted([*remember(owner, fair), *remember(stranger, fair)], key=lambda each: each.user_id)
+
+    def refuse(actor, user_id):
+        if user_id == locked.user_id:
+            raise OperationalError from cause()
+        return ledger_write(actor, user_id)
+
+    monkeypatch.setattr("accounts.upkeep.ledger_write", refuse)
+    if is_raised:
+        with pytest.raises(OperationalError):
+            forgotten(others)
+    else:
+        assert forgotten([locked, *others]) == others
 
 
 def test_by_category_in_categories_yaml(owner, monkeypatch):
