@@ -34,6 +34,12 @@ _AGREES = "The person agrees that this is remembered."
 _PRIVATE = "The person wants this to stay private."
 _OF_A_CUE = 0.25
 """What a cue counts for in the distance between answers."""
+_FORBIDS = re.compile(
+    r"\W*(?:nothing|not a (?:single )?word)(?: at all)? (?:about|of|on) (?:my|our|me|us|him|her|them|it|this|that)\b"
+    r"(?![^.!?]*\b(?:is|are|was|were|has|could|can)\b)",
+    re.IGNORECASE,
+)
+"""An answer that forbids a topic: "Nothing about my kids, ever"; not "Nothing about them is secret"."""
 _ENDS_WITH_NO = re.compile(r"\bno\W*$", re.IGNORECASE)
 
 
@@ -52,9 +58,12 @@ class Known(NamedTuple):
 def score(question: str, answer: str) -> float | None:
     """How far an answer to a question declines; None if it is too long to be one, or the networks are not there.
 
+    Who forbids a topic declines fully, whatever the networks say.
     Of the question our fixed sentences are not read: with "no language model …" before it, nearly all declined.
     """
     given = without_recital(question).strip(), answer.strip()
+    if given[0] and _FORBIDS.match(given[1]) is not None:
+        return 1.0
     embedder, entailment = get_embedder(), get_entailment()
     is_answer = given[0] and len(given[1]) <= wording.LONGEST_ANSWER
     if not is_answer or entailment is None or not isinstance(embedder, BundledEmbedder):

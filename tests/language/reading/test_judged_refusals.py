@@ -121,6 +121,8 @@ def test_what_an_assistant_asks_in_words_of_its_own(question, asks_to_keep):
         ("Would you rather I forgot that?", "Yes.", True),
         ("Stört es dich, wenn ich das behalte?", "Nein.", False),
         ("Stört es dich, wenn ich das behalte?", "Ja.", True),
+        ("Shall I remember that?", "Nothing about my voice, ever, ok?", True),
+        ("Shall I remember that?", "Nothing about my voice is secret.", False),
         ("Czy mam to zapamiętać?", "Nie trzeba.", True),
         ("Czy mam to przetłumaczyć?", "Nie trzeba.", False),
     ],
