@@ -129,12 +129,11 @@ class StatementPair:
         is_turn = is_in_one_place and is_reworded(pair)
         if stay_doubtful(pair) and not (is_turn and is_phrased_otherwise(pair)):
             return False
+        is_close = is_in_one_place or differs_in_small_words(pair)
         entailed = None if self._is_worded else entailed_features(self.first.text, self.second.text)
         if entailed is None:
-            is_apart = not is_in_one_place and not differs_in_small_words(pair)
-            return self.probability >= self._weights.same and (is_turn or is_apart)
+            return self.probability >= self._weights.same and (is_turn or not is_close)
         weights = _load_weights("entailed")
-        is_close = is_in_one_place or differs_in_small_words(pair)
         least = LEAST_REWORDED if is_turn else LEAST_IN_ONE_PLACE if is_close else weights.same
         return weights.probability(self.features_with(entailed)) >= least
 

@@ -46,16 +46,21 @@ def test_what_was_quarantined_when_its_words_were_rejected_is_not_released_into_
     assert not in_use(me)
 
 
-@pytest.mark.parametrize("way", ["declined", "withheld"])
-def test_nor_is_what_rests_on_words_that_are_withheld_meanwhile(me, bot, moderator, add, said, way):
-    held = add(bot, CELLO, conversation_id=said.conversation_id, message_id=said.pk).memory
-    actions.memory_quarantine(moderator, held.pk, "Looking")
+def release_once_taken_away(me, moderator, held, said, way):
+    """The person takes a message away, and then a moderator releases what is held."""
     if way == "declined":
         message_decline(me, said.conversation_id, said.index)
     else:
         passages_withhold(me, [PassagePlace(said.conversation_id, said.index, SAID)])
     with suppress(Conflict, Refused, NotFound):
         actions.memory_release(moderator, held.pk, "Fine")
+
+
+@pytest.mark.parametrize("way", ["declined", "withheld"])
+def test_nor_is_what_rests_on_words_that_are_withheld_meanwhile(me, bot, moderator, add, said, way):
+    held = add(bot, CELLO, conversation_id=said.conversation_id, message_id=said.pk).memory
+    actions.memory_quarantine(moderator, held.pk, "Looking")
+    release_once_taken_away(me, moderator, held, said, way)
     assert not in_use(me)
     assert Memory.objects.get(pk=held.pk).state != "active"
 
@@ -64,12 +69,7 @@ def test_nor_is_what_rests_on_words_that_are_withheld_meanwhile(me, bot, moderat
 def test_nor_is_what_an_agent_noted_without_its_source(me, bot, moderator, add, said, way):
     held = add(bot, CELLO).memory
     actions.memory_quarantine(moderator, held.pk, "Looking")
-    if way == "declined":
-        message_decline(me, said.conversation_id, said.index)
-    else:
-        passages_withhold(me, [PassagePlace(said.conversation_id, said.index, SAID)])
-    with suppress(Conflict, Refused, NotFound):
-        actions.memory_release(moderator, held.pk, "Fine")
+    release_once_taken_away(me, moderator, held, said, way)
     assert not in_use(me)
 
 
