@@ -18,7 +18,7 @@ from conversations.models import Conversation
 from conversations.policy import may_pin
 from journal.models import IdempotencyRecord
 from journal.undo import serialize_undone, undo
-from web.etags import IF_NONE_MATCH, not_modified_or, with_etag
+from web.etags import IF_NONE_MATCH, not_modified_or, with_etag, with_weak_etag
 from web.idempotency import IdempotentView
 from web.json import validated
 
@@ -78,7 +78,8 @@ class MemoryContext(APIView):
             "difference": difference.text or None,
             "delta": delta,
         }
-        return not_modified_or(request, with_etag(shown))
+        # The revision counts what the caller does not see, too: an ETag of it would tell that something else changed.
+        return not_modified_or(request, with_weak_etag(shown, besides="revision"))
 
     def _move(self, caller: Principal, conversation: Conversation, pinned: PinnedBlock, delta: str | None) -> None:
         """Store the conversation's pin, and the revision of its last delta."""

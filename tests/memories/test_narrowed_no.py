@@ -119,3 +119,13 @@ def test_a_fact_waits_too(narrow, legacy, gone):
     answer = narrow.post(f"/api/v1/legacies/{legacy.pk}/facts/", body, format="json")
     assert (answer.status_code, answer.json()["state_reason"]) == (202, DECIDES)
     assert LegacyFact.objects.get().state == "proposed"
+
+
+def test_the_etag_of_the_block_stays_when_something_hidden_changes(narrow, owner, me):
+    first = narrow.get(f"{URL}context/")
+    (hidden,) = remember(owner, SWAN, category="context")
+    memory_reject(me, hidden.pk)
+    again = narrow.get(f"{URL}context/")
+    assert again["ETag"] == first["ETag"]
+    assert {**again.json(), "revision": None} == {**first.json(), "revision": None}
+    assert narrow.get(f"{URL}context/", HTTP_IF_NONE_MATCH=first["ETag"]).status_code == 304
