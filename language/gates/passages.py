@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-FEWEST_WORDS = 4
+FEWEST_WORDS, FEWEST_TOLD = 4, 3
 MOST_PASSAGES = 40
 MOST_AT_ONCE, FEWEST_OF_EACH = 1_000, 4
 """More of one text, or of many at once, are not judged by meaning: each takes milliseconds. Rules read all of it."""
@@ -59,11 +59,24 @@ def pieces_of(text: str, together: int = 0) -> list[str]:
     with their keys.
     """
     pieces = [each for each in _ENDS.split(spoken(text)) if each.strip()]
-    joined = [" ".join(filter(_is_short, pieces))]
+    return [*dict.fromkeys([*pieces, *(each for each in _together(text) if len(each) <= together)])]
+
+
+def told_together(text: str, longest: int) -> list[str]:
+    """Return what the short pieces of a document say together, in at most ``longest`` characters each.
+
+    Of a JSON text that is each object and list with its keys, what holds others before those.
+    """
+    told = (each for each in reversed(_together(text)) if each != text.strip() and len(each) <= longest)
+    return [each for each in told if len(each.split()) >= FEWEST_TOLD]
+
+
+def _together(text: str) -> list[str]:
+    """Join the short pieces of a text: of a JSON text those of each object, the innermost first."""
     if is_json(text):
         with suppress(orjson.JSONDecodeError):
-            joined = list(_joined(orjson.loads(text)))
-    return [*dict.fromkeys([*pieces, *(each for each in joined if len(each) <= together)])]
+            return list(_joined(orjson.loads(text)))
+    return [" ".join(each for each in _ENDS.split(spoken(text)) if each.strip() and _is_short(each))]
 
 
 def _is_short(piece: str) -> bool:

@@ -152,7 +152,8 @@ def _prepare(
         if not own_word:
             text = text.as_document(len(additions) - 1) if new.verbatim else text
             text = text.as_steps(len(additions) - 1) if new.kind == Kind.PROCEDURAL else text
-            said = texts_beside(new.subject, new.topics, new.metadata)
+            document = new.content if new.verbatim else ""
+            said = texts_beside(new.subject, new.topics, new.metadata, document)
             text = replace(text, beside=tuple(read_beside(user_id, said, text.beside)))
         prepared = prepare_new(principal, user_id, new, text, written_by=written_by, held_back=held_back)
         policy = WritePolicy(own_word=own_word, insist=each.insist)

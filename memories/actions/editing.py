@@ -74,7 +74,7 @@ def memory_update(
     source = queries.read_source(principal, conversation_id, message_id)
     text = Embedded.of(content, verbatim=verbatim)
     text = text if own_word or filed.kind != Kind.PROCEDURAL else text.as_steps()
-    noted_there = beside.texts_beside("", (), metadata)
+    noted_there = beside.texts_beside("", (), metadata, content if verbatim else "")
     read = [] if own_word else read_beside(user_id, [reason, *noted_there], text.beside)
     document = beside.reason_for_document(principal, content, "", verbatim)
     compares, new = not (own_word or verbatim), replace(filed, content=content)

@@ -123,7 +123,8 @@ def _read(memory: Memory, others: int) -> Embedded:
     """
     text = Embedded.of_row(memory)
     text = text.as_document(others) if memory.verbatim else text
-    said = texts_beside(memory.subject, memory.topics, memory.metadata)
+    document = memory.content if memory.verbatim else ""
+    said = texts_beside(memory.subject, memory.topics, memory.metadata, document)
     return replace(text, beside=tuple(read_beside(memory.user_id, said, text.beside)))
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from accounts.policy.names import spelled_out
 from accounts.principals import Principal
 from language.gates.judging import Meaning
+from language.gates.passages import told_together
 from language.shown import as_shown
 from language.third_person import OF_THE_USER, SHORT_CHARACTERS
 
@@ -18,6 +20,7 @@ from .pieces import compiled
 from .writing import metadata_entries
 
 MOST_WORDS_JOINED = 5
+_MOST_TOGETHER = 6
 _LANGUAGE_TAG = r"[a-z]{{2,3}}(?:[-_][a-z0-9]{{2,8}})*$"
 _IN_FEW_WORDS = compiled([
     r"^(?:please |always )*(?:call|address) (?:her|him|them) (?:as )?(?!(?:mon|tues|wednes|thurs|fri|satur|sun)day)"
@@ -37,9 +40,17 @@ _IN_FEW_WORDS = compiled([
 """What labels and names of a few words say of the user, who is not named there."""
 
 
-def texts_beside(subject: str, topics: Sequence[str], metadata: Mapping[str, Any] | None = None) -> list[str]:
-    """The subject, topics and metadata texts, with words apart that are written together."""
-    return [spelled_out(text) for text in (subject, *topics, *_noted(metadata or {})) if text]
+def texts_beside(
+    subject: str, topics: Sequence[str], metadata: Mapping[str, Any] | None = None, document: str = ""
+) -> list[str]:
+    """The subject, topics and metadata texts, with words apart that are written together.
+
+    Also what short texts of the metadata and of a verbatim ``document`` say together: "debt to Karl eur 9000".
+    """
+    noted = json.dumps(metadata, ensure_ascii=False) if metadata else ""
+    together = (told for text in (document, noted) for told in told_together(text, SHORT_CHARACTERS)[:_MOST_TOGETHER])
+    apart = (spelled_out(text) for text in (subject, *topics, *_noted(metadata or {})) if text)
+    return [*dict.fromkeys([*together, *apart])]
 
 
 def said_beside(subject: str, topics: Sequence[str], metadata: Mapping[str, Any] | None = None) -> list[str]:
