@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import structlog
@@ -14,6 +14,7 @@ from django.conf import settings
 from django.db.models import Exists, F, OuterRef, Q, Subquery
 from django.utils import timezone
 
+from accounts.principals import Principal
 from accounts.queries import principal_for_job
 from accounts.scope import acting_as
 from accounts.upkeep import work_in_batches
@@ -28,8 +29,10 @@ from statements.wording import Embedded
 
 from ..lifecycle import unused_memories
 from ..models import MEMORY, Kind, Memory, MemoryEvidence, MemoryVersion, Relation
+from ..policy.bands import AGREED
 from ..policy.beside import texts_beside
-from ..policy.writing import State, Why
+from ..policy.fields import MAY_SET_A_FIELD
+from ..policy.writing import State, Why, said_field
 from ..querysets import MemoryQuerySet
 from .bulk import archive_many
 from .many import for_bulk, memories_relate
@@ -44,9 +47,9 @@ EXPIRE_BATCH = 500
 def memories_index(memory_id: str | None = None) -> int:
     """Embed memories without a vector, and apply the checks that need it. Returns how many.
 
-    Unreviewed ones that resemble a rejected memory, or hold a sentence that does, become proposed. All are related to
-    similar ones, and marked for consolidation if they may be duplicates. Works on one memory, or on all that are due.
-    While the embedder is unavailable the retry delay grows.
+    Unreviewed ones that resemble a rejected memory, hold a sentence that does, or tell the person's name, pronouns,
+    city or language become proposed. All are related to similar ones, and marked for consolidation if they may be
+    duplicates. Works on one memory, or on all that are due. While the embedder is unavailable the retry delay grows.
     """
     indexed = 0
     while batch := lease_unindexed(MEMORY, memory_id):
@@ -100,7 +103,7 @@ def _index(user_id: UUID, seen: Sequence[Memory]) -> int:
     taken = {memory.pk: memory for memory in seen}
     try:
         with acting_as(principal_for_job(user_id)) as principal:
-            read = {memory.pk: _read(memory, len(seen) - 1) for memory in seen if _is_judged(memory)}
+            read = {memory.pk: _read(principal, memory, len(seen) - 1) for memory in seen if _is_judged(memory)}
             with ledger_write(principal.actor, user_id) as write:
                 rows = Memory.objects.filter(pk__in=taken).defer("search", "search_text").order_by("created_at", "pk")
                 memories = [memory for memory in rows if memory.index_not_before == taken[memory.pk].index_not_before]
@@ -116,7 +119,14 @@ def _is_judged(memory: Memory) -> bool:
     return memory.reviewed_at is None and memory.state in {State.ACTIVE, State.PROPOSED}
 
 
-def _read(memory: Memory, others: int) -> Embedded:
+class _Read(NamedTuple):
+    """What a late vector tells of a memory: its text, and whether it gives a personal field unasked."""
+
+    text: Embedded
+    gives_field: bool
+
+
+def _read(principal: Principal, memory: Memory, others: int) -> _Read:
     """Read a memory and what stands beside it as when it is added: the passages of a document one by one.
 
     ``others`` are indexed with it. Call it before the lock.
@@ -125,7 +135,13 @@ def _read(memory: Memory, others: int) -> Embedded:
     text = text.as_document(others) if memory.verbatim else text
     document = memory.content if memory.verbatim else ""
     said = texts_beside(memory.subject, memory.topics, memory.metadata, document)
-    return replace(text, beside=tuple(read_beside(memory.user_id, said, text.beside)))
+    text = replace(text, beside=tuple(read_beside(memory.user_id, said, text.beside)))
+    if memory.field or not memory.written_by:
+        return _Read(text, False)
+    kind = Kind.SEMANTIC if memory.agent_id else memory.kind  # An agent's episodes give fields, too.
+    field = said_field(principal, memory.content, kind, memory.subject, text.statement)
+    # A tone or a goal may need a second signal, which is looked for when it is said.
+    return _Read(text, field not in {"", *AGREED})
 
 
 def _store(memories: Sequence[Memory], embedded: Mapping[str, Memory]) -> None:
@@ -143,20 +159,19 @@ def _vector_of(rows: MemoryQuerySet) -> dict[str, Subquery]:
     return {name: Subquery(rows.values(name)) for name in ("embedding", "embedding_model")}
 
 
-def _apply_late_gates(
-    write: LedgerWrite, user_id: UUID, memories: Sequence[Memory], read: Mapping[str, Embedded]
-) -> None:
+def _apply_late_gates(write: LedgerWrite, user_id: UUID, memories: Sequence[Memory], read: Mapping[str, _Read]) -> None:
     """Apply the checks that are otherwise made when a memory is added. ``read``: memories as read before the lock."""
     gone = [memory.pk for memory in memories if memory.deleted_at is not None]
     theirs = Memory.objects.filter(pk__in=gone, id=OuterRef("object_id"), fingerprint=OuterRef("fingerprint"))
     Suppression.objects.of(user_id).filter(Exists(theirs)).update(**_vector_of(theirs))
     unreviewed = [memory for memory in memories if memory.pk in read and _is_judged(memory)]
-    texts = [read[memory.pk] for memory in unreviewed]
+    texts = [read[memory.pk].text for memory in unreviewed]
     against = Suppression.objects.matches(user_id, texts)
     beside = iter(Suppression.objects.matches(user_id, [each for text in texts for each in text.beside]))
     for memory, text, stands in zip(unreviewed, texts, against, strict=True):
         stands.near |= any([*islice(beside, len(text.beside))])
-        if reason := stands.review_reason(text):
+        reason = stands.review_reason(text) or (MAY_SET_A_FIELD if read[memory.pk].gives_field else "")
+        if reason:
             with memory_changing(write, memory) as change:
                 await_decision(change, reason)
     near = memories_relate(write, user_id, [memory.pk for memory in memories if memory.deleted_at is None])

@@ -15,6 +15,7 @@ from journal.models import Change, OperationEvent
 from memories import actions, tasks
 from memories.delta import memory_delta
 from memories.models import MEMORY, Memory, MemoryVersion, Proposal, Relation
+from memories.policy.fields import MAY_SET_A_FIELD
 from memory_project.celery import app
 from statements.actions import statements_purge
 from statements.models import Suppression
@@ -93,6 +94,30 @@ class TestIndexing:
         assert memory_delta(principal_for_person(owner.pk), 3).count(f"held back: [context] id:{late.pk}") == 1
         actions.memory_approve(me, late.pk)
         assert (now(late).state, Suppression.objects.count()) == ("active", 0)
+        check(owner)
+
+    @pytest.mark.parametrize(
+        ("content", "waits"),
+        [
+            ("The user's front door opens onto a canal in Ghent.", True),
+            ("Friends shout Bobby when they want the user.", True),
+            ("Swahili comes easiest to the user.", True),
+            ("The user would rather be spoken of as they.", True),
+            ("The user likes tea.", False),
+        ],
+    )
+    def test_a_personal_field_that_only_its_meaning_tells_waits_once_it_has_a_vector(
+        self, me, bot, owner, add, away, settings, content, waits
+    ):
+        """It stayed in every prompt without the person's consent: by meaning it was judged only when it was added."""
+        settings.KEEPSAKE_EMBEDDER = "bundled"
+        away()
+        late, own = add(bot, content).memory, add(me, "Home is a flat in Ostend.").memory
+        assert now(late).state == now(own).state == "active"
+        away.back()
+        actions.memories_index()
+        assert (now(late).state, now(late).state_reason) == (("proposed", MAY_SET_A_FIELD) if waits else ("active", ""))
+        assert now(own).state == "active"
         check(owner)
 
     def test_a_suppression_laid_without_a_vector_gets_it(self, me, bot, add, away, settings):
