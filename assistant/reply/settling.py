@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from django.db.models import CharField, Q, Subquery
-from django.db.models.functions import Cast
+from django.db.models import CharField, F, Q, Subquery, Value
+from django.db.models.functions import Cast, StrIndex
 
 from accounts.principals import Principal
+from accounts.scope import acting_name
 from conversations.models import Conversation, Message
 from facts.actions import fact_edit
 from facts.models import LegacyFact
+from facts.querysets import FactQuerySet
 from journal.exceptions import NotFound, NotYoursToDecide, Refused
 from journal.models import Change
 from journal.undo import undo
@@ -74,7 +76,7 @@ def _put_fact_right(principal: Principal, begun: Begun) -> Heard | None:
     legacy = Conversation.objects.visible_to(principal).filter(pk=begun.conversation_id).values("legacy")
     own = LegacyFact.objects.visible_to(principal).filter(user_id=begun.user_id, legacy__in=legacy).without_vectors()
     own = own.filter(state__in=[LegacyFact.State.ACTIVE, LegacyFact.State.PROPOSED])
-    shown = [fact for fact in own.order_by("-extracted_at")[:_MOST_FACTS] if fact_in_words(fact.content) in told]
+    shown = [fact for fact in _likely_told(own, told) if fact_in_words(fact.content) in told]
     for facts in (shown, own.filter(evidence__message__in=latest).distinct()):
         right = [(fact, content) for fact in facts if (content := correction.apply_to(fact.content))]
         if right:
@@ -84,6 +86,15 @@ def _put_fact_right(principal: Principal, begun: Begun) -> Heard | None:
     [(fact, content)] = right
     fact_edit(principal, fact.pk, content=content)
     return Heard(changed=((fact_in_words(fact.content), fact_in_words(content)),))
+
+
+def _likely_told(facts: FactQuerySet, told: str) -> FactQuerySet:
+    """Return the facts whose words an answer has, or that name the person, since these are told in other words."""
+    likely = Q(told_at__gt=0)
+    for name in ("user", *acting_name().split()[:1]):
+        likely |= Q(content__icontains=name)
+    rows = facts.annotate(told_at=StrIndex(Value(told), F("content"))).filter(likely)
+    return rows.order_by("-extracted_at")[:_MOST_FACTS]
 
 
 def _settle_doubts(principal: Principal, begun: Begun, *, holds: bool) -> Heard | None:

@@ -1,5 +1,7 @@
 """What is said beside a correction or an order, many statements in one message, and that something is wrong."""
 
+from datetime import timedelta
+
 import pytest
 
 from accounts.actions import preferences_set
@@ -189,6 +191,17 @@ class TestFactsPutRight:
 
     def test_are_those_that_were_told_last(self, tell):
         tell("He died in 1999 of a stroke.")
+        for said in ("He hated television.", "He was patient.", "He sang.", "When did he die?"):
+            tell(said)
+        assert tell("No, he died in 1998.").startswith("Updated: Joris died in 1998 of a stroke.")
+
+    def test_are_found_among_many_that_were_told_later(self, tell, owner):
+        """Only the latest 200 facts were looked at."""
+        tell("He died in 1999 of a stroke.")
+        (died,) = LegacyFact.objects.all()
+        LegacyFact.objects.update(extracted_at=died.extracted_at - timedelta(days=9))
+        for number in range(202):
+            factories.LegacyFactFactory(user=owner, legacy=died.legacy, content=f"Joris owned hammer {number}.")
         for said in ("He hated television.", "He was patient.", "He sang.", "When did he die?"):
             tell(said)
         assert tell("No, he died in 1998.").startswith("Updated: Joris died in 1998 of a stroke.")
