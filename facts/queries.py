@@ -13,7 +13,7 @@ from conversations.actions import Cause
 from conversations.echoes import RejectedText, Repetition, RepetitionQuery, find_repetitions
 from language.base import Comparison, Vectors
 from retrieval.search import nearest
-from statements.actions import rejected_statements
+from statements.actions import rejected_statements, wordings
 from statements.policy import fingerprints
 from statements.refused_wordings import are_refused, reads_all
 from statements.said_again import statements_say_again
@@ -93,7 +93,7 @@ def also_said(principal: Principal, fact_id: UUID, *, archived: bool = False) ->
     return find_repetitions(
         principal,
         ("fact", fact.pk),
-        [fact.content],
+        wordings(FACT, fact),
         text.vector,
         text.embedding_model,
         names=names,

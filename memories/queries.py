@@ -33,7 +33,7 @@ from journal.exceptions import NotAllowed, NotFound, Refused, must_find
 from journal.models import Change, Ledger
 from retrieval.filters import PLACEHOLDER_NOW
 from retrieval.prepared import PreparedStatement, Rows, Shaped, build_statement, read, together
-from statements.actions import rejected_statements, told_beside
+from statements.actions import rejected_statements, told_beside, wordings
 from statements.models import Suppression
 from statements.policy import fingerprints
 from statements.said_again import statements_say_again
@@ -314,7 +314,7 @@ def also_said(principal: Principal, memory_id: str, *, archived: bool = False) -
         return []
     text = Embedded.of_row(memory)
     return find_repetitions(
-        principal, ("memory", memory.pk), [memory.content], text.vector, text.embedding_model, archived=archived
+        principal, ("memory", memory.pk), wordings(MEMORY, memory), text.vector, text.embedding_model, archived=archived
     )
 
 

@@ -35,6 +35,7 @@ from .rejected import (
     repeats_rejected,
     said_again_for,
     told_beside,
+    wordings,
     words_check,
 )
 from .single import (
@@ -127,5 +128,6 @@ __all__ = [
     "suppressions_follow",
     "told_beside",
     "unsuppress",
+    "wordings",
     "words_check",
 ]

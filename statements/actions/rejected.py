@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from django.db.models import CharField, Exists, OuterRef
+from django.db.models import CharField, Exists, OuterRef, QuerySet
 from django.db.models.functions import Cast
 
 from accounts.policy import rejected_before, sees_everything
@@ -30,14 +30,14 @@ from language.third_person import OF_THE_USER, SHORT_CHARACTERS, about_the_user
 from retrieval.text import list_words
 
 from ..models import RejectionReason, Statement, StatementKind, Suppression
-from ..policy import fingerprints, gist_fingerprints
+from ..policy import fingerprint, fingerprints, gist_fingerprints
 from ..policy.naming import as_of_user
 from ..policy.resembling import RESEMBLES
 from ..policy.restated import RejectedWords
-from ..querysets import StatementQuerySet
+from ..querysets import Row, StatementQuerySet
 from ..wording import Embedded
 
-_MOST_COMPARED = 200
+_MOST_COMPARED, _MOST_WORDINGS = 200, 10
 _FEW_WORDS = 2
 """So many words are a label or a name, and say nothing of the user."""
 _MOST_BESIDE = 20
@@ -46,7 +46,7 @@ _WHERE = re.compile(r"^(?:(?:this|it|that) is |it['’]s )?(?:the place |here )?
 
 
 def rejected_statements(kind: StatementKind[Any], user_id: UUID, not_kept: bool) -> list[RejectedText]:
-    """Return the latest 200 suppressed statements of a kind.
+    """Return the latest 200 suppressed statements of a kind, with as many of their earlier wordings.
 
     ``not_kept``: only those not to be kept, without those that are merely not true.
     """
@@ -54,8 +54,33 @@ def rejected_statements(kind: StatementKind[Any], user_id: UUID, not_kept: bool)
     stands_for = known.filter(object_id=Cast(OuterRef("pk"), CharField()))
     rows = kind.rows.filter(Exists(stands_for), user_id=user_id)
     rows = rows.exclude(state_reason=RejectionReason.NOT_TRUE.label) if not_kept else rows
-    latest = rows.order_by("-updated_at").values_list("content", "pk")[:_MOST_COMPARED]
-    return [RejectedText(content, kind.name, str(pk)) for content, pk in latest]
+    latest = list(rows.order_by("-updated_at").values_list("content", "pk", "version")[:_MOST_COMPARED])
+    earlier = _suppressed_wordings(kind, user_id, [pk for _, pk, version in latest if version > 1])
+    said = [*((content, pk) for content, pk, _ in latest), *earlier]
+    return [RejectedText(content, kind.name, str(pk)) for content, pk in dict.fromkeys(said)]
+
+
+def _suppressed_wordings(kind: StatementKind[Any], user_id: UUID, ids: Sequence[Any]) -> list[tuple[str, Any]]:
+    """Return the earlier wordings of refused statements with their ids, but those that the person said again since."""
+    if not ids:
+        return []
+    versions: QuerySet[Any] = kind.versions._default_manager.filter(**{f"{kind.name}_id__in": ids})
+    found = list(
+        versions.exclude(content="").order_by("-pk").values_list("content", f"{kind.name}_id")[:_MOST_COMPARED]
+    )
+    prints = [fingerprint(user_id, content) for content, _ in found]
+    stand = Suppression.objects.filter(user_id=user_id, fingerprint__in=prints).values_list("fingerprint", flat=True)
+    suppressed = set(stand)
+    return [each for each, words in zip(found, prints, strict=True) if words in suppressed]
+
+
+def wordings(kind: StatementKind[Row], row: Row) -> list[str]:
+    """Return the wordings of a statement to look for elsewhere, the current one first; at most ten."""
+    if row.version == 1:
+        return [row.content]
+    versions: QuerySet[Any] = kind.versions._default_manager.filter(**{f"{kind.name}_id": row.pk})
+    earlier = versions.exclude(content="").order_by("-number").values_list("content", flat=True)[:_MOST_WORDINGS]
+    return [*dict.fromkeys([row.content, *earlier])]
 
 
 def said_again_for(reason: str, found: Iterable[Repetition]) -> list[Repetition]:

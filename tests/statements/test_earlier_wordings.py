@@ -8,6 +8,7 @@ from memories.models import MEMORY, Memory, Proposal
 from statements.actions import statements_purge
 from statements.models import Suppression
 from statements.policy.resembling import RESEMBLES
+from tests import factories
 from tests.assistant.test_erasure import erase
 from tests.memories.rest import URL, add, refusal, url
 
@@ -41,6 +42,33 @@ def test_an_earlier_wording_of_what_was_rejected_is_refused(api, owner, agent, s
         body = {"content": content, "category": "context", "insist": True}
         assert refusal(api(agent).post(URL, body)) == (422, "rejected_before"), content
     assert not active()
+
+
+def test_an_earlier_wording_of_what_is_not_to_be_kept_is_in_no_message_or_title_of_an_agent(api, owner, agent, said):
+    """Only as a statement it was refused: a message that said it was found by every agent."""
+    api(owner).post(url(said, "reject/"), {"reason": "dont_keep"})
+    titled = api(agent).post("/api/v1/conversations/", {"title": CELLO})
+    assert refusal(titled)[0] == 422
+    talk = api(agent).post("/api/v1/conversations/", {"title": "Hens"}).json()
+    for role in ("assistant", "tool", "user"):
+        messages = [{"role": role, "content": content} for content in (CELLO, VIOLA, HENS)]
+        answer = api(agent).post(f"/api/v1/conversations/{talk['id']}/messages/", {"messages": messages}, format="json")
+        assert [each["content"] for each in answer.json()["messages"]] == ["[withheld]", "[withheld]", HENS], role
+
+
+def test_what_the_person_says_again_of_it_is_in_messages_again(api, owner, agent, said):
+    api(owner).post(url(said, "reject/"), {"reason": "dont_keep"})
+    add(api(owner), CELLO, "context")
+    talk = factories.ConversationFactory(user=owner, agent=agent)
+    answer = api(agent).post(f"/api/v1/conversations/{talk.pk}/messages/", {"role": "assistant", "content": CELLO})
+    assert [each["content"] for each in answer.json()["messages"]] == [CELLO]
+
+
+def test_where_an_earlier_wording_stands_is_offered(api, owner, agent, said):
+    talk = factories.ConversationFactory(user=owner)
+    factories.MessageFactory(conversation=talk, content="I play the cello.")
+    offered = api(owner).post(url(said, "reject/"), {"reason": "dont_keep"}).json()["also_said"]
+    assert [each["quote"] for each in offered] == ["I play the cello."]
 
 
 def test_what_is_restored_may_be_said_in_every_wording_again(api, owner, agent, said):
