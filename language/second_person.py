@@ -65,7 +65,8 @@ _IN_A_CLAUSE = re.compile(
     r"(is|isn't|was|wasn't|has|hasn't|had|will|can|can't|could|would|should)\b"
 )
 _OBJECT = re.compile(
-    rf"\b(and|with|to|for|of|at|by|from|about|beside|than|\w+(?:ed|ing|[^s\W]s)|{'|'.join(sorted(_AS_IT_IS))}) "
+    rf"\b(and|with|to|for|of|at|by|from|about|beside|than|(?:used|likes|liked|loves|loved|wants|wanted) to \w+|"
+    rf"\w+(?:ed|ing|[^s\W]s)|{'|'.join(sorted(_AS_IT_IS))}) "
     r"the user\b"
     r"(?!(?:'|’)s| (?:is|was|has|\w+s)\b)"
 )

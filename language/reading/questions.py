@@ -27,7 +27,9 @@ ASKS_OF_ITSELF = regex.compile(
     r"are you (?:(?:an?|the|really|even|some|any|kind|sort|of|large) )*(?:language model|llm|model|ai|a\.i\.|assistant|"
     r"bot|chatbot|robot|machine|human|person|real|alive|chatgpt|gpt|claude)\b|wer bist du\b|was bist du\b|"
     r"how (?:do|can|did) you (?:work|remember|know|learn)(?: (?:it|that|this|them|things|all(?: of)?|so much|what I "
-    r"(?:say|tell you)))*\W*$|how (?:are you(?: (?:doing|today|now))*|is it going)\W*$|what can you do\b|"
+    r"(?:say|tell you)))*\W*$|how (?:are you(?: (?:doing|today|now))*|is it going|old are you)\W*$|what can you do\b|"
+    r"(?:do|did) you (?:also |really |ever )?(?:like|love|enjoy|prefer|hate|sleep|eat|dream)\b(?!.*\b(?:I|my|me)\b)|"
+    r"(?:who|what|which)(?:['’]?s| is| are) your (?:own |real )?(?:name|favou?rite|age|opinion)\b(?!.*\b(?:I|my|me)\b)|"
     r"why (?:did|do|are|were|would|have) you (?:\w+ ){0,2}(?:that|this|it|so)\W*$|"
     r"what (?:do|did) you mean(?: (?:by|with) (?:that|this|it))?\W*$)",
     regex.IGNORECASE,

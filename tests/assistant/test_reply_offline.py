@@ -377,6 +377,9 @@ class TestWhatItAnswers:
             "hi, how are you doing today",
             "Why did you say that?",
             "What do you mean?",
+            "Do you like jazz?",
+            "Who’s your favourite?",
+            "How old are you?",
         ],
     )
     def test_a_question_about_itself_without_pretending(self, question):

@@ -60,6 +60,10 @@ from language.second_person import second_person, told_to
             "The user's grandfather Abel used to say that he had the best view.",
             "Your grandfather Abel used to say that he had the best view.",
         ),
+        (
+            "The user's dad used to play the user Coltrane records when the user was little.",
+            "Your dad used to play you Coltrane records when you were little.",
+        ),
         ("The user's aunt stays because she likes the sea.", "Your aunt stays because she likes the sea."),
         ("The user's neighbour Paul owes money to his bank.", "Your neighbour Paul owes money to his bank."),
         ("The user's mum Farida is having her hip done.", "Your mum Farida is having her hip done."),
