@@ -85,6 +85,15 @@ _OPENING = regex.compile(
     regex.IGNORECASE,
 )
 _CALCULATES = regex.compile(r"\d\s*(?:[-+*/x×÷]|times|plus|minus|divided by|percent of|% of)\s*\d", regex.IGNORECASE)
+_OF_THE_WORLD = regex.compile(
+    r"\btell (?:me|us) (?:a|an|another|some|one more) (?:\p{L}+ )?(?:joke|story|riddle|poem|fun fact)\b|"
+    r"^\W*(?:(?:and|so|well|ok|okay|hey)\b\W+)?(?:"
+    r"what(?:['’]?s| is) the (?:time|weather|news)(?: (?:like|now|today))*\W*$|"
+    r"what (?:time|day|date) is it(?: now| today)?\W*$|"
+    r"what (?:should|shall|can|could) (?:I|we) (?:cook|eat|wear|watch)\b)",
+    regex.IGNORECASE,
+)
+"""What is neither told by the person nor about them: a joke, the time, what to cook."""
 _AT_A_TIME = regex.compile(r"\bremind (?:me|us) (?:to|at|in|on|tomorrow|tonight|later|every)\b", regex.IGNORECASE)
 _EXPLAINS = regex.compile(r"^\W*(?:how (?:do|does|can|to)|why (?:do|does|is|are))\b", regex.IGNORECASE)
 _TALKED = regex.compile(
@@ -152,7 +161,7 @@ def is_question(text: str) -> bool:
 def asks_for_work(text: str) -> bool:
     """Whether a text asks for a task that needs a language model: writing, translating, calculating, explaining."""
     opening = _OPENING.match(text)
-    if opening is None or _CALCULATES.search(text) or _AT_A_TIME.search(text):
+    if opening is None or any(each.search(text) for each in (_CALCULATES, _AT_A_TIME, _OF_THE_WORLD)):
         return opening is not None
     if _EXPLAINS.search(text):
         return not (OF_ME.search(text) or _OF_OTHERS.search(text))

@@ -256,6 +256,9 @@ class TestWhatIsAsked:
             "Could you explain how vaccines work?",
             "Why is the sky blue?",
             "Remind me to buy milk tomorrow",
+            "Tell me a joke",
+            "What time is it?",
+            "What should I cook tonight?",
         ],
     )
     def test_what_only_a_model_could_do_is_told_so(self, tell, said):
@@ -263,7 +266,13 @@ class TestWhatIsAsked:
 
     @pytest.mark.parametrize(
         "said",
-        ["Can you tell me where I live?", "could you remind me when I swim?", "Have a nice day", "I write poems."],
+        [
+            "Can you tell me where I live?",
+            "could you remind me when I swim?",
+            "Have a nice day",
+            "I write poems.",
+            "What time is my bus?",
+        ],
     )
     def test_what_needs_no_model_is_not(self, said):
         assert not asks_for_work(said)
