@@ -2,34 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Q, QuerySet
 
 from conversations.models import Conversation, ConversationImport, Message
-from facts.models import FactEvidence, FactVersion, LegacyFact
+from facts.models import FactVersion, LegacyFact
 from journal.holdings import ERASED_TEXT
 from journal.models import Erasure
 from memories.models import (
     Kind,
     Memory,
-    MemoryEvidence,
     MemoryPlanItem,
     MemoryVersion,
     Place,
-    PlaceMention,
     Proposal,
-    ProposalEvidence,
     Relation,
 )
+from retrieval.prepared import PreparedStatement, build_statement
 from statements.policy import fingerprint
 
 SCOPES = ("memory", "fact", "place", "message", "conversation", "import", "membership", "everything")
 WITH_IT = ("memory", "fact", "place")
 """What an erasure can take along because it says the same; ``Erasure.also`` names it."""
+_IDS: Mapping[str, Callable[[str], Any]] = {"memories": str, "versions": int}
+"""How an id is read, for kinds whose ids are no UUIDs."""
+_FOLLOW = (Path(__file__).parent / "sql" / "follow.sql").read_text(encoding="utf-8")
 
 
 @dataclass(slots=True)
@@ -93,59 +96,18 @@ def _add_place(extent: Extent, user_id: UUID, wanted: str) -> None:
 
 
 def _follow(extent: Extent) -> None:
-    # Without ids Django asks nothing, but building these queries takes longer than asking the others.
-    if extent.conversations:
-        extent.messages |= _ids(Message.objects.filter(conversation__in=extent.conversations))
-    if extent.messages:
-        _follow_messages(extent)
-    if extent.conversations:
-        _follow_conversations(extent)
+    if extent.conversations or extent.messages or extent.facts:
+        given = ("conversations", "messages", "facts", "proposals")
+        values = {name: list(getattr(extent, name)) for name in given}
+        for kind, pk in _statement().run({**values, "whole": [Kind.EPISODIC.value, Kind.INSIGHT.value]}):
+            getattr(extent, kind).add(_IDS.get(kind, UUID)(pk))
     if extent.memories:
         _follow_memories(extent)
-    if extent.facts or extent.messages:
-        said = Q(pk__in=extent.facts) | Q(evidence__message__in=extent.messages)
-        extent.legacies |= set(LegacyFact.objects.filter(said).values_list("legacy_id", flat=True))
 
 
-def _follow_messages(extent: Extent) -> None:
-    """Add what has evidence only in these messages."""
-    said = extent.messages
-    resting = MemoryEvidence.objects.filter(message__in=said)
-    elsewhere = MemoryEvidence.objects.filter(version=OuterRef("version")).exclude(message__in=said)
-    for alone, version, memory, number, current, kind in resting.annotate(alone=~Exists(elsewhere)).values_list(
-        "alone", "version", "version__memory", "version__number", "version__memory__version", "version__memory__kind"
-    ):
-        if alone:
-            extent.versions.add(version)
-        # The text of these is based on many messages and can't be split.
-        if kind in {Kind.EPISODIC, Kind.INSIGHT} or (alone and number == current):
-            extent.memories.add(memory)
-    other = FactEvidence.objects.filter(fact=OuterRef("fact")).exclude(message__in=said)
-    facts = FactEvidence.objects.filter(message__in=said).filter(~Exists(other))
-    extent.facts |= set(facts.values_list("fact", flat=True))
-    extent.proposals |= set(ProposalEvidence.objects.filter(message__in=said).values_list("proposal", flat=True))
-    if extent.proposals:
-        # The text of a create is in its memory.
-        created = Proposal.objects.filter(pk__in=extent.proposals, kind="create", memory__state="proposed")
-        extent.memories |= set(created.exclude(memory=None).values_list("memory_id", flat=True))
-    named_elsewhere = PlaceMention.objects.filter(place=OuterRef("place")).exclude(message__in=said)
-    places = PlaceMention.objects.filter(message__in=said).filter(~Exists(named_elsewhere))
-    extent.places |= set(places.values_list("place_id", flat=True))
-
-
-def _follow_conversations(extent: Extent) -> None:
-    """Add what was learned from whole conversations, without a source message."""
-    talks = extent.conversations
-    bare = ~Exists(MemoryEvidence.objects.filter(version=OuterRef("pk")))
-    for version, memory, number, current in MemoryVersion.objects.filter(
-        bare, source_conversation__in=talks
-    ).values_list("pk", "memory", "number", "memory__version"):
-        extent.versions.add(version)
-        if number == current:
-            extent.memories.add(memory)
-    unsaid = ~Exists(FactEvidence.objects.filter(fact=OuterRef("pk")))
-    extent.facts |= _ids(LegacyFact.objects.filter(unsaid, source_conversation__in=talks))
-    extent.proposals |= _ids(Proposal.objects.filter(source_conversation__in=talks))
+@cache
+def _statement() -> PreparedStatement:
+    return build_statement(_FOLLOW, {}, lasting=True)
 
 
 def _follow_memories(extent: Extent) -> None:
@@ -162,6 +124,8 @@ def _follow_memories(extent: Extent) -> None:
 
 def _follow_words(extent: Extent, user_id: UUID) -> None:
     """Add the earlier wordings of the person's other memories and facts that have the words of an erased one."""
+    if not (extent.memories or extent.versions or extent.facts):
+        return
     versions = MemoryVersion.objects.filter(user_id=user_id)
     of_facts = FactVersion.objects.filter(fact__user_id=user_id)
     gone = [
