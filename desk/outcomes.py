@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -29,9 +28,6 @@ CHOSEN = gettext_noop("Approved, and the other is rejected as not true.")
 
 Typed = Mapping[str, str]
 """The fields of a form as they were typed, by name."""
-
-
-_NUMBER = re.compile(r"^\s*\d+[.)]\s+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +108,7 @@ def attempt(
 
 def wording_in(typed: Typed) -> str:
     """Return the wording in a form's fields. Steps, one per line, are numbered."""
-    lines = [_NUMBER.sub("", line).strip() for line in typed.get("steps", "").splitlines()]
-    return numbered(list(filter(None, lines))) if "steps" in typed else typed.get("content", "")
+    return numbered(typed["steps"].splitlines()) if "steps" in typed else typed.get("content", "")
 
 
 def seen_version(typed: Typed) -> int | None:

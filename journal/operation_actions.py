@@ -91,6 +91,7 @@ def operations_of(write: LedgerWrite) -> list[str]:
             if change.object_type in {"memory", "fact"}
             and change.object_id not in ids
             and (not is_job or change.event in _BY_ITSELF)
+            and not (change.event == "MERGE" and "sources" not in change.meta)  # One of those that were merged.
         ),
     ]
     owner = next((pk for pk, ledger in write.ledgers.items() if ledger.kind == Ledger.Kind.USER), None)

@@ -326,6 +326,19 @@ def place_said_again(principal: Principal, place_id: UUID) -> list[Repetition]:
     return find_repetitions(principal, ("place", place_id), telling, None, "", archived=True) if telling else []
 
 
+def said_by_others(user_id: UUID, gone: Collection[Memory], but: Collection[str] = ()) -> set[str]:
+    """Return the ids of those memories out of use whose words another present memory has. ``but``: ids not to count."""
+    twins = Memory.objects.filter(user_id=user_id, fingerprint__in={memory.fingerprint for memory in gone})
+    present = list(twins.present().exclude(pk__in=but).only("fingerprint", "kind", "subject"))
+    return {
+        memory.pk
+        for memory in gone
+        for twin in present
+        if (twin.fingerprint, twin.kind) == (memory.fingerprint, memory.kind)
+        and not writing.are_apart(twin.subject, memory.subject)
+    }
+
+
 def unchanged_imported(user_id: UUID, import_id: UUID, *, any_state: bool = False) -> MemoryQuerySet:
     """Return the memories of an import that nobody has decided about or reworded since.
 

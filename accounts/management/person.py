@@ -14,6 +14,16 @@ from journal.models import JobRun
 
 from ..models import User
 
+_STOPPED = {
+    "memory_off": "the person has switched memory off",
+    "lately": "a model was asked in the last 24 hours",
+    "nothing_new": "nothing is new since a model was asked",
+    "minutes": "the minutes of a run were over",
+    "tokens": "the tokens of the day are used up",
+    "answer": "what the model answered can't be used",
+}
+"""Why jobs stop early, by the code in their result."""
+
 
 class PersonJobCommand(BaseCommand):
     """Runs the job ``kind`` of one person by ``work``, which takes the job's id, also if it ran that day."""
@@ -50,6 +60,6 @@ class PersonJobCommand(BaseCommand):
             )
         if job.state != job.State.DONE:
             raise CommandError(f"It is not done: {job.error_code}. Try again later.")
-        if job.result.get("stopped"):
-            self.stdout.write(f"Stopped before the end: {job.result['stopped']}.")
+        if stopped := job.result.get("stopped"):
+            self.stdout.write(f"Stopped before the end: {_STOPPED.get(stopped, stopped)}.")
         return job

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.urls import path
 from drf_spectacular.utils import extend_schema
+from rest_framework.authentication import BaseAuthentication
 from rest_framework.generics import get_object_or_404
 from rest_framework.permissions import SAFE_METHODS, AllowAny, BasePermission
 from rest_framework.request import Request
@@ -27,6 +28,9 @@ from .serializers import (
     ErasurePreviewSerializer,
     ReceiptSerializer,
 )
+
+_ANY_WAY: Any = [{"agentKey": []}, {"session": []}, {}]
+"""The schema's ways to call what needs no sign-in: what a client always sends does no harm."""
 
 
 class Erasures(IdempotentView[Principal]):
@@ -65,11 +69,16 @@ class Erasures(IdempotentView[Principal]):
 class Receipt(IdempotentView[Principal]):
     """The receipt of an erasure. Its id can't be guessed, and it holds no text."""
 
+    def get_authenticators(self) -> list[BaseAuthentication]:
+        """Reading takes no sign-in: the account may be gone, and with it the key that is sent. Taking back does."""
+        reads = self.request is not None and self.request.method in SAFE_METHODS
+        return [] if reads else super().get_authenticators()
+
     def get_permissions(self) -> list[BasePermission]:
-        """Reading takes no sign-in: the account may be gone. Taking back does."""
+        """Anybody who has the id may read."""
         return [AllowAny() if self.request.method in SAFE_METHODS else HasPrincipal()]
 
-    @extend_schema(responses=ReceiptSerializer)
+    @extend_schema(responses=ReceiptSerializer, auth=_ANY_WAY)
     def get(self, request: Request, receipt: UUID) -> Response:
         """Read what was erased, how many of each kind, when, how to make sure, and what is not reached."""
         return Response(ReceiptSerializer(get_object_or_404(Erasure, pk=receipt)).data)

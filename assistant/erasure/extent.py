@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import Model, Q, QuerySet
 
 from conversations.models import Conversation, ConversationImport, Message
 from facts.models import FactVersion, LegacyFact
@@ -33,6 +33,17 @@ WITH_IT = ("memory", "fact", "place")
 _IDS: Mapping[str, Callable[[str], Any]] = {"memories": str, "versions": int}
 """How an id is read, for kinds whose ids are no UUIDs."""
 _FOLLOW = (Path(__file__).parent / "sql" / "follow.sql").read_text(encoding="utf-8")
+
+COUNTED: Mapping[str, type[Model]] = {
+    "conversations": Conversation,
+    "messages": Message,
+    "memories": Memory,
+    "facts": LegacyFact,
+    "places": Place,
+    "proposals": Proposal,
+    "imports": ConversationImport,
+}
+"""What a preview counts, by the names of ``Extent``; all are rows of the person."""
 
 
 @dataclass(slots=True)
@@ -58,9 +69,13 @@ class Extent:
 
 
 def extent_of(erasure: Erasure) -> Extent:
-    """Return the extent of an erasure other than ``everything``. Empty if the object is gone."""
+    """Return the extent of an erasure. Empty if the object is gone; of everything only what is counted beforehand."""
     user_id, wanted = erasure.user_id, erasure.object_id
     extent = Extent()
+    if erasure.scope == "everything":
+        for name, model in COUNTED.items():
+            setattr(extent, name, _ids(model._base_manager.filter(user_id=user_id)))
+        return extent
     for scope, object_id in [*([(erasure.scope, wanted)] if erasure.scope in WITH_IT else []), *erasure.also]:
         _add_statement(extent, user_id, scope, object_id)
     if erasure.scope == "message":

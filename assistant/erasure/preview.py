@@ -25,7 +25,7 @@ from journal.models import Erasure
 from memories import queries as memories
 from memories.models import Memory, Place
 
-from .extent import SCOPES, Extent, extent_of
+from .extent import COUNTED, SCOPES, Extent, extent_of
 
 WHOLE = frozenset({"everything", "membership"})
 """Scopes that an agent which sees a part only does not decide about."""
@@ -107,7 +107,7 @@ class ErasurePreview:
     def of(
         cls, principal: Principal, user_id: UUID, scope: str, object_id: str, *, elsewhere: bool = True
     ) -> ErasurePreview:
-        """Read it. The object exists, and is not ``everything``. ``elsewhere``: also what else says the same."""
+        """Read it. The object exists. ``elsewhere``: also what else says the same."""
         extent = extent_of(Erasure(user_id=user_id, scope=scope, object_id=object_id))
         found = said_again(principal, scope, object_id) if elsewhere else []
         return cls(extent, [each for each in found if not _is_in(extent, each)])
@@ -115,14 +115,13 @@ class ErasurePreview:
     @property
     def counts(self) -> dict[str, int]:
         """How many rows of each kind it includes, by the names of ``Extent``."""
-        counted = ("conversations", "messages", "memories", "facts", "places", "proposals", "imports")
-        counts = {name: len(getattr(self.extent, name)) for name in counted}
+        counts = {name: len(getattr(self.extent, name)) for name in COUNTED}
         counts["wordings"] = len(self.extent.alike) + len(self.extent.fact_versions)
         return {name: count for name, count in counts.items() if count}
 
 
 def erasure_preview(principal: Principal, scope: str, object_id: str) -> ErasurePreview:
-    """Return what an erasure would include, for scopes but everything. Raises like ``erasure_request``."""
+    """Return what an erasure would include. Raises like ``erasure_request``."""
     user_id, whose = must_erase(principal, scope)
     check_erasable(whose, user_id, scope, object_id)
     return ErasurePreview.of(whose, user_id, scope, object_id)

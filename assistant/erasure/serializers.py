@@ -38,10 +38,19 @@ NOT_REACHED = (
 class ErasableSerializer(ExactSerializer):
     """What a preview is of."""
 
-    scope = serializers.ChoiceField(
-        choices=[scope for scope in SCOPES if scope != "everything"], help_text="What would be erased."
+    scope = serializers.ChoiceField(choices=SCOPES, help_text="What would be erased.")
+    id = serializers.CharField(
+        required=False,
+        default="",
+        max_length=36,
+        help_text="What of it; of a membership the legacy. Left out with the scope everything.",
     )
-    id = serializers.CharField(max_length=36, help_text="What of it; of a membership the legacy.")
+
+    def validate(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """Everything has no id, and everything else has one."""
+        if bool(asked["id"]) == (asked["scope"] == "everything"):
+            raise serializers.ValidationError({"id": "Name what is to be erased, but for everything."})
+        return asked
 
 
 class ErasurePreviewSerializer(serializers.Serializer[Any]):
@@ -58,16 +67,9 @@ class AlsoErasedSerializer(ExactSerializer):
     object = serializers.CharField(max_length=36)
 
 
-class EraseSerializer(ExactSerializer):
+class EraseSerializer(ErasableSerializer):
     """What is to be erased."""
 
-    scope = serializers.ChoiceField(choices=SCOPES)
-    id = serializers.CharField(
-        required=False,
-        default="",
-        max_length=36,
-        help_text="What of it; of a membership the legacy. Left out with the scope everything.",
-    )
     also = serializers.ListField(
         child=AlsoErasedSerializer(),
         required=False,
@@ -90,12 +92,6 @@ class EraseSerializer(ExactSerializer):
         if not confirm:
             raise serializers.ValidationError("Say true to erase.")
         return confirm
-
-    def validate(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Everything has no id, and everything else has one."""
-        if bool(body["id"]) == (body["scope"] == "everything"):
-            raise serializers.ValidationError({"id": "Name what is to be erased, but for everything."})
-        return body
 
 
 class ErasureBegunSerializer(serializers.Serializer[Any]):

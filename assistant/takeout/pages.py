@@ -24,7 +24,7 @@ from conversations.models import Conversation, ConversationChunk, Message
 from facts.models import FactEvidence, FactVersion, LegacyFact
 from journal.models import Change
 from memories.models import Memory, MemoryEvidence, MemoryVersion, Place
-from memories.policy.writing import GONE_BECAUSE
+from memories.policy.writing import gone_because
 
 T = TypeVar("T")
 
@@ -89,7 +89,7 @@ def _memories(principal: Principal) -> Iterator[list[tuple[Memory, str]]]:
     versions = MemoryVersion.objects.defer(*_VECTORS).order_by("-number").prefetch_related(evidence)
     rows = Memory.objects.visible_to(principal).defer(*_VECTORS).order_by("-created_at", "pk")
     for batch in _prefetched(rows, Prefetch("versions", versions)):
-        yield [(memory, GONE_BECAUSE.get(memory.deleted_why, "")) for memory in batch]
+        yield [(memory, gone_because(memory)) for memory in batch]
 
 
 def _facts(principal: Principal) -> Iterator[list[LegacyFact]]:

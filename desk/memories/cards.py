@@ -12,9 +12,11 @@ from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
+from accounts.policy import must_act_for
 from accounts.principals import Principal
 from memories.models import Kind, Memory, MemoryEvidence, MemoryVersion, Relation
 from memories.policy import writing
+from memories.queries import said_by_others
 from memories.records import BEFORE_USE, why_it_waits
 from statements.policy.naming import in_second_person
 
@@ -69,6 +71,9 @@ def make_memory_cards(
     shown = list(memories)
     evidence = _evidence(principal, [memory.pk for memory in shown if opened or memory.pk in outcomes])
     messages = messages_behind(principal, (each for rows in evidence.values() for each in rows))
+    # What took the place of others, and was taken back, is said again by these.
+    replaced = [memory for memory in shown if memory.deleted_why in {Why.REPLACED, Why.MERGED}]
+    said = said_by_others(must_act_for(principal), replaced) if replaced else set()
     return [
         card_of(
             principal,
@@ -77,6 +82,7 @@ def make_memory_cards(
             outcomes.get(memory.pk),
             reworded=all(each.version.number < memory.version for each in evidence.get(memory.pk, ())),
             opened=opened or memory.pk in outcomes,
+            said_again=memory.pk in said,
         )
         for memory in shown
     ]
@@ -90,10 +96,12 @@ def card_of(
     *,
     reworded: bool = False,
     opened: bool = True,
+    said_again: bool = False,
 ) -> Card:
     """Return the card of a loaded memory, with its evidence. Others leave out what only ``opened`` ones show.
 
-    ``reworded``: nothing of the evidence is of the present wording.
+    ``reworded``: nothing of the evidence is of the present wording. ``said_again``: another one in use has its
+    words, so it can't be restored.
     """
     proposed = memory.state == State.PROPOSED
     came = memory.state in {State.PROPOSED, State.QUARANTINED}
@@ -115,7 +123,7 @@ def card_of(
         reason=as_sentence(reason_in_words(_reason(memory))),
         purge_at=memory.purge_at,
         longest=writing.longest(memory.kind, memory.verbatim),
-        offers=offers_for(memory),
+        offers=[each for each in offers_for(memory) if not (said_again and each == "restore")],
         edits=("content",) if proposed else ("content", "correction"),
         edit_approves=proposed,
         stored=_stored(memory) if opened else {},
@@ -197,7 +205,7 @@ def _tags(principal: Principal, memory: Memory, *, is_news: bool, opened: bool) 
         if memory.pinned and not is_news:
             yield Tag(_("Pinned"), "shared")
     if memory.deleted_why:
-        yield Tag(_(writing.GONE_BECAUSE[memory.deleted_why]), "gone")
+        yield Tag(_(writing.gone_because(memory)), "gone")
     elif memory.state == State.QUARANTINED:
         yield Tag(_("Held back"), "gone")
     elif writing.review_state(memory) in {"proposed", "waiting"}:

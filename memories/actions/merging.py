@@ -33,7 +33,6 @@ from ..models import (
     Relation,
 )
 from ..plans import find_plan
-from ..policy import writing
 from ..policy.writing import State, Why
 from ..records import Said
 from .bulk import archive_many
@@ -302,7 +301,8 @@ class _Reverting:
         memories = {memory.pk: memory for memory in visible}
         log = Change.objects.of_owner(plan.user_id).filter(rev__gt=plan.applied_rev, event="UPDATE")
         changed = log.filter(object_type="memory", object_id__in=merged).values_list("object_id", flat=True)
-        return cls(write, plan, items, memories, set(changed), _said_again(plan.user_id, memories, olds, merged))
+        gone = [memories[pk] for pk in olds if pk in memories]
+        return cls(write, plan, items, memories, set(changed), queries.said_by_others(plan.user_id, gone, merged))
 
     def run(self) -> int:
         """Revert every possible item, and store why not for the others. Returns the number of reverted items."""
@@ -338,20 +338,3 @@ class _Reverting:
             with memory_changing(self.write, self.memories[str(source.memory_id)]) as change:
                 change.activate(change.log("RESTORE", plan=str(self.plan.pk)), reviewed=False)
             _note_gone(self.memories, change.evicted)
-
-
-def _said_again(
-    user_id: UUID, memories: Mapping[str, Memory], olds: Collection[str], merged: Collection[str]
-) -> set[str]:
-    """Return the archived ones whose words another present memory has."""
-    gone = [memories[pk] for pk in olds if pk in memories]
-    prints = {memory.fingerprint for memory in gone}
-    twins = Memory.objects.filter(user_id=user_id, fingerprint__in=prints).present().exclude(pk__in=merged)
-    present = list(twins.only("fingerprint", "kind", "subject"))
-    return {
-        memory.pk
-        for memory in gone
-        for twin in present
-        if (twin.fingerprint, twin.kind) == (memory.fingerprint, memory.kind)
-        and not writing.are_apart(twin.subject, memory.subject)
-    }

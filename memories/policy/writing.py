@@ -42,6 +42,7 @@ GONE_BECAUSE: dict[str, str] = {
     Why.UNFOUNDED: gettext_noop("A guess whose grounds have gone"),
 }
 """Labels of the reasons why a memory is no longer in use."""
+UNUSED = gettext_noop("Put away as nobody used it")
 
 _FIGURE = re.compile(r"\d+")
 LONGEST_PROCEDURE = 4_000
@@ -92,6 +93,17 @@ def said_field(principal: Principal, content: str, kind: str, subject: str, mean
     by_rule = field_of(content, subject, principal.name)
     said = by_rule or field_of(content, subject, principal.name, meaning)
     return by_rule if said in {Memory.Field.TONE, Memory.Field.GOAL} else said
+
+
+def gone_because(memory: Memory) -> str:
+    """Return the label of the reason why a memory is no longer in use, or "".
+
+    Of what left by itself, that it was not used where it had no end, or left before it.
+    """
+    left_early = memory.expires_at is None or memory.deleted_at is None or memory.deleted_at < memory.expires_at
+    if memory.deleted_why == Why.TTL and left_early:
+        return UNUSED
+    return GONE_BECAUSE.get(memory.deleted_why, "")
 
 
 def is_used(state: str, reviewed_at: datetime | None, review: str) -> bool:

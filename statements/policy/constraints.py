@@ -155,7 +155,10 @@ _MOST_SUBJECTS = 2
 _MOST_PARTS = 2
 _MOST_PREDICATES = 3
 _SHORTEST_STEP = 2
+_PARTS_NO_WORDS = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]{3}")
+"""Some letters of scripts that write no blanks between words: Thai, Lao, Burmese, Khmer, Japanese, Chinese."""
 _ASIDE = 2
+_STEP_MARKS = re.compile(r"^\s*(?:(?:\d+[.)]|[-–—*•·+])(?:\s+|$))+")
 _NUMBER_INSIDE = re.compile(r"\s\d{1,2}[.)]\s+[^\W\d_]|[.!]\s\d{1,2}[.)]$")
 _NO_IMPERATIVE = re.compile(
     r"(?:the|a|an|user|users|he|she|it|they|i|you|we|this|that|these|those|there|his|her|their|its|my|your|our|is|are|"
@@ -196,7 +199,11 @@ def check_steps(text: str, *, longest: int) -> str:
     if not steps:
         raise Gated(_('Steps are numbered from 1: "1. Open the valve. 2. Wait a minute."'))
     for number, step in enumerate(steps, start=1):
-        if len(step.split()) < _SHORTEST_STEP or len(step) > LONGEST_EXTRACTED or _REPEATED.search(step):
+        if len(step.split()) < _SHORTEST_STEP and not _PARTS_NO_WORDS.search(step):
+            raise Gated(
+                _('Step %(number)s is one word: say what to do with what, as in "Open the valve".') % {"number": number}
+            )
+        if len(step) > LONGEST_EXTRACTED or _REPEATED.search(step):
             raise Gated(
                 _(
                     "Step %(number)s is no step: say in a sentence of at most %(longest_extracted)s characters "
@@ -229,8 +236,9 @@ def steps_of(text: str) -> list[str]:
 
 
 def numbered(steps: Sequence[str]) -> str:
-    """Join steps to one text, numbered from 1."""
-    return " ".join(f"{number}. {' '.join(step.split())}" for number, step in enumerate(steps, start=1))
+    """Join steps to one text, numbered from 1, without numbers and bullets of their own. Empty ones are left out."""
+    bare = filter(None, (" ".join(_STEP_MARKS.sub("", step).split()) for step in steps))
+    return " ".join(f"{number}. {step}" for number, step in enumerate(bare, start=1))
 
 
 def check_extracted(text: str) -> str:

@@ -271,6 +271,9 @@ def test_agents_that_knew_the_person_are_told_for_90_days(api, owner, service):
         answer = call("/api/v1/memories/")
         assert (answer.status_code, answer.json()["code"]) == (410, "erased")
     assert api(mine.credential).get("/api/v1/memories/").status_code == 410
+    receipt = f"/api/v1/erase/{Erasure.objects.get().pk}/"
+    assert api(mine.credential).get(receipt).json()["done"]
+    assert api(mine.credential).delete(receipt).status_code == 410
     assert api(key.credential, acts_for="43").get("/api/v1/memories/").status_code == 200
     assert not holding("mine.credential")
     Erasure.objects.update(done_at=timezone.now() - timedelta(days=91))
@@ -658,6 +661,17 @@ def test_a_narrowed_key_neither_erases_a_membership_nor_takes_back_that_everythi
 def test_what_is_not_meant_so_is_refused(api, owner, body):
     assert api(owner).post("/api/v1/erase/", body).status_code == 400
     assert not Erasure.objects.exists()
+
+
+def test_a_preview_of_everything_counts_all_that_is_the_person_s(api, owner, stranger):
+    MemoryFactory(user=stranger)
+    MemoryFactory(user=owner)
+    talk = ConversationFactory(user=owner)
+    MessageFactory(conversation=talk)
+    preview = api(owner).get("/api/v1/erase/", {"scope": "everything"})
+    assert preview.json() == {"counts": {"conversations": 1, "messages": 1, "memories": 1}, "also_said": []}
+    for asked in ({"scope": "everything", "id": str(talk.pk)}, {"scope": "conversation"}):
+        assert api(owner).get("/api/v1/erase/", asked).status_code == 400
 
 
 @pytest.mark.parametrize("scope", [each for each in SCOPES if each != "everything"])

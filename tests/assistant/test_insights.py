@@ -166,7 +166,7 @@ def test_by_hand_for_one_person_within_the_same_bounds(owner, stranger, model):
     for person in (owner, stranger):
         remember(person, "The user told Ben the truth.")
     assert by_hand(owner) == "1 found.\n"
-    assert by_hand(owner) == "Stopped before the end: lately.\n0 found.\n"
+    assert by_hand(owner) == "Stopped before the end: a model was asked in the last 24 hours.\n0 found.\n"
     assert [len(insights_of(each)) for each in (owner, stranger)] == [1, 0]
     with pytest.raises(CommandError, match="no active person"):
         call_command("find_insights", user="nobody")

@@ -55,7 +55,12 @@ def test_steps_and_nothing_else_are_filed_under_their_category(visit, owner, pro
 
 
 @pytest.mark.parametrize(
-    "typed", ["Open the valve.\nClose the valve.", " 1. Open the valve.\r\n\r\n2) Close the valve. \r\n"]
+    "typed",
+    [
+        "Open the valve.\nClose the valve.",
+        " 1. Open the valve.\r\n\r\n2) Close the valve. \r\n",
+        "- Open the valve.\n- \n* 2. Close the valve.",
+    ],
 )
 def test_they_are_edited_one_a_line_with_numbers_or_without(visit, owner, procedure, typed):
     answer = send(visit(owner), procedure, steps=typed)

@@ -9,7 +9,11 @@ from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
 from journal import tasks
+from journal.leases import open_job
 from journal.models import OperationEvent
+from memories.actions import memories_consolidate
+from memories.consolidation import JOB
+from memories.models import ComparedPair
 from memories.tasks import expire_memories, note_shown
 from tests import factories
 from tests.memories.rows import remember
@@ -78,6 +82,18 @@ def test_what_jobs_put_away_by_themselves_is_logged_too(owner):
     tasks.note_operations()
     row = OperationEvent.objects.get(op="ttl")
     assert (row.node, row.op, row.status, row.object_id) == ("worker", "ttl", "ok", memory.pk)
+
+
+def test_a_merge_counts_once_whatever_it_puts_away(owner, settings):
+    settings.CONSOLIDATE_MOST_ARCHIVED = 1
+    said = ["The user keeps bees.", "The user keeps bees!"]
+    memories = remember(owner, *({"content": each, "importance": 3} for each in said))
+    kept, dropped = memories
+    versions = {"kept_version": 1, "dropped_version": 1, "score": 99}
+    ComparedPair.objects.create(user=owner, kept=kept, dropped=dropped, verdict="same", asked=False, **versions)
+    memories_consolidate(open_job(JOB, owner.pk, user_id=owner.pk).pk)
+    tasks.note_operations()
+    assert [row.node for row in OperationEvent.objects.filter(op="merge")] == ["worker"]
 
 
 def test_basic_counts_by_op_and_node_over_time(api, agent, owner):

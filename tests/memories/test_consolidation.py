@@ -12,6 +12,7 @@ from accounts.actions import preferences_set
 from accounts.queries import principal_for_person
 from assistant.recall.turn import prepare_turn
 from conversations.actions import conversation_create
+from desk.memories.cards import make_memory_cards
 from desk.memories.history import make_memory_history
 from desk.timeline.feed import TimelineView, read_timeline
 from journal.leases import claim_job, open_job
@@ -217,9 +218,12 @@ def test_merges_keep_both_histories_and_one_press_reverts_them(owner, me):
     plan = MemoryPlan.objects.get()
     assert (plan.state, plan.strategy, plan.items.count()) == ("applied", "consolidate", 2)
     check(owner)
+    merged = [item.merged_id for item in plan.items.all()]
     actions.optimize_revert(me, plan.pk)
     assert standing(owner)[0] == before[0]
     check(owner)
+    cards = make_memory_cards(Memory.objects.filter(pk__in=merged), me, {})
+    assert [card.offers for card in cards] == [["reject", "dont_keep"]] * 2
 
 
 def test_one_person_is_consolidated_by_hand(owner, stranger):
@@ -339,7 +343,7 @@ def test_nothing_runs_while_memory_is_off(owner, me):
     preferences_set(me, has_memory=False)
     assert run(owner).result == {"stopped": "memory_off"}
     assert by_hand(owner, "--dry-run").startswith("0 would be merged")
-    assert by_hand(owner) == "Stopped before the end: memory_off.\n0 merged.\n"
+    assert by_hand(owner) == "Stopped before the end: the person has switched memory off.\n0 merged.\n"
     assert len(contents(owner)) == 2
 
 

@@ -22,6 +22,7 @@ from memories.block import memory_block
 from memories.delta import memory_delta
 from memories.lifecycle import leaving_soon
 from memories.models import MemoryEvidence
+from memories.policy.writing import gone_because
 from tests import factories
 from tests.factories import rev_of
 
@@ -55,7 +56,20 @@ def test_unused_for_60_days_of_little_weight_not_pinned_and_no_field(owner):
     assert (gone.deleted_why, gone.purge_at - gone.deleted_at) == ("ttl", timedelta(days=30))
     history = make_memory_history(principal_for_person(owner.pk), gone)
     assert history[0].what == "put it away, as nobody used it"
+    assert gone_because(gone) == "Put away as nobody used it"
     check(owner)
+
+
+def test_what_had_an_end_is_called_expired_only_when_that_came(owner):
+    end = timezone.now() + timedelta(days=90)
+    early, late = remember(
+        owner, *({"content": f"Went to fair {n}.", "category": "event", "expires_at": end} for n in range(2))
+    )
+    assert forgotten([early]) == [early]
+    actions.memory_restore(principal_for_person(owner.pk), late.pk)
+    with time_machine.travel(end + timedelta(hours=1)):
+        tasks.expire_memories()
+    assert [gone_because(now(each)) for each in (early, late)] == ["Put away as nobody used it", "Expired"]
 
 
 def test_recalled_said_again_or_edited_is_used_and_a_block_that_was_shown_is_not(owner):
