@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import Protocol
 from uuid import UUID
 
@@ -17,7 +18,8 @@ from accounts.scope import acting_name
 from language.backends import get_embedder
 from language.base import EmbedderUnavailable, Vectors
 from language.embedders.e5.embedder import BundledEmbedder
-from language.gates.judging import Kept, Meaning, kind_of, kind_of_step, step_told
+from language.gates import find_instructions
+from language.gates.judging import Kept, Meaning, kind_of, kind_of_step
 from language.gates.passages import is_json, most_judged
 from language.gates.passages import passages as passages_of
 from language.gates.unwrapped import unwrapped
@@ -97,12 +99,12 @@ class Wording:
 class Embedded:
     """A content in its stored form, with its vector by ``embedding_model``; None if the embedder is unavailable.
 
-    ``said`` is the message that says it, which may name an earlier value as wrong. ``traits`` are further
-    features for the classifier, if the bundled embedder has just read the text. With ``verbatim``, the text need not
-    be a statement, so its ``passages`` are classified one by one, as the ``steps`` of a procedure are, each as it is
-    told and as it is. ``free``: its form was not checked, so it may be in the first person or no sentence. ``as_user``
-    is the text as one about "the user", if that was embedded, too. ``beside`` are sentences of a verbatim text, of its
-    subject, topics and metadata, to compare with what was rejected.
+    ``said`` is the message that says it, which may name an earlier value as wrong. ``traits`` are further features
+    for the classifier, if the bundled embedder has just read the text. With ``verbatim``, the text need not be a
+    statement, so its ``passages`` are classified one by one, as the ``steps`` of a procedure are. ``free``: its
+    form was not checked, so it may be in the first person or no sentence. ``as_user`` is the text as one about "the
+    user", if that was embedded, too. ``beside`` are sentences of a verbatim text, of its subject, topics and
+    metadata, to compare with what was rejected.
     """
 
     content: str
@@ -113,7 +115,7 @@ class Embedded:
     verbatim: bool = False
     free: bool = False
     passages: tuple[Meaning, ...] = ()
-    steps: tuple[tuple[Meaning, Meaning], ...] = ()
+    steps: tuple[Meaning, ...] = ()
     as_user: Embedded | None = None
     beside: tuple[Embedded, ...] = ()
 
@@ -160,14 +162,20 @@ class Embedded:
     @property
     def review_reason(self) -> str:
         """Why a text by somebody else than the person has to be reviewed: it may not be a statement. Otherwise ""."""
+        steps = () if self.verbatim else steps_of(self.content)
+        # The rules for statements stand in for the network where it does not judge each step.
+        told = ["order"] if len(steps) > len(self.steps) and find_instructions(self.content) else []
         if self.steps:
-            kinds = (kind_of_step(*each) for each in self.steps)
+            kinds = (
+                kind_of_step(meaning, by_rule=bool(find_instructions(step)))
+                for step, meaning in zip(steps, self.steps, strict=False)
+            )
         elif self.passages or self.verbatim:
             kinds = (kind_of(each, "document") for each in self.passages)
         else:  # Stored steps have no vectors of their own: they are judged together.
-            kept: Kept = "document" if len(steps_of(self.content)) > 1 else "statement"
+            kept: Kept = "document" if len(steps) > 1 else "statement"
             kinds = (kind_of(each, kept) for each in filter(None, [self.meaning]))
-        return next((REVIEW_REASONS[kind] for kind in kinds if kind), "")
+        return next((REVIEW_REASONS[kind] for kind in chain(told, kinds) if kind), "")
 
     def as_document(self, beside: int = 0) -> Embedded:
         """Return it as a verbatim text with embedded passages. Call it before the transaction.
@@ -187,8 +195,7 @@ class Embedded:
     def as_steps(self, beside: int = 0) -> Embedded:
         """Return it as a procedure with embedded steps. Call it before the transaction."""
         steps = steps_of(self.content)[: most_judged(beside)] if self.meaning is not None else []
-        read = _meanings(self.of_each([*map(step_told, steps), *steps]))
-        return replace(self, steps=tuple(zip(read[: len(steps)], read[len(steps) :], strict=True)))
+        return replace(self, steps=_meanings(self.of_each(steps)))
 
     @classmethod
     def of(cls, content: str, *, verbatim: bool = False) -> Embedded:

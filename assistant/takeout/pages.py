@@ -24,7 +24,7 @@ from conversations.models import Conversation, ConversationChunk, Message
 from facts.models import FactEvidence, FactVersion, LegacyFact
 from journal.models import Change
 from memories.models import Memory, MemoryEvidence, MemoryVersion, Place
-from memories.policy.writing import gone_because
+from memories.policy.leaving import gone_because
 
 T = TypeVar("T")
 

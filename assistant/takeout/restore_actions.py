@@ -29,11 +29,13 @@ from journal.holdings import Holding
 from journal.models import Ledger
 from language.backends import get_embedder
 from language.gates import first_sensitive
-from memories.models import MEMORY, Memory, MemoryVersion, Place, new_memory_id
+from language.gates.rules import COMMAND
+from memories.models import MEMORY, Kind, Memory, MemoryVersion, Place, new_memory_id
 from memories.policy.writing import Why
 from statements.actions.earlier import earlier_wordings
 from statements.models import StatementKind, Suppression
 from statements.policy import HELD_BACK, reason_to_hold_back
+from statements.wording import Embedded
 
 from .archive import member_of
 from .reading import Row, check_manifest, read_raw, read_rows, tables_of
@@ -88,14 +90,19 @@ def statements_to_hold_back(members: Sequence[ArchiveMember]) -> dict[str, str]:
     checked export.
     """
     judged, reasons = cache(_reason_to_hold_back), dict[str, str]()
+    procedures = set[str]()
     for holding, member in tables_of(members):
         if holding.model not in _STATEMENT_IN:
             continue
         kind, column = _STATEMENT_IN[holding.model]
         for row in read_raw(member):
-            texts = [row["content"], row.get("subject", ""), *row.get("topics", ())]
-            if reason := next(filter(None, map(judged, texts)), ""):
-                reasons[str(kind._meta.pk.to_python(row[column]))] = reason
+            key = str(kind._meta.pk.to_python(row[column]))
+            if row.get("kind") == Kind.PROCEDURAL:
+                procedures.add(key)  # Its versions come later.
+            steps = kind is Memory and key in procedures
+            said = [judged(row["content"], steps), *map(judged, (row.get("subject", ""), *row.get("topics", ())))]
+            if reason := next(filter(None, said), ""):
+                reasons[key] = reason
     return reasons
 
 
@@ -296,9 +303,12 @@ def _is_refused(row: Memory | LegacyFact) -> bool:
     return row.deleted_at is not None and (isinstance(row, LegacyFact) or row.deleted_why in {Why.REJECTED, Why.PERSON})
 
 
-def _reason_to_hold_back(text: str) -> str:
-    found = first_sensitive(text)
-    return f"{HELD_BACK}{_SENSITIVE}." if found else reason_to_hold_back(text)
+def _reason_to_hold_back(text: str, steps: bool = False) -> str:
+    if first_sensitive(text):
+        return f"{HELD_BACK}{_SENSITIVE}."
+    if reason := reason_to_hold_back(text, steps=steps):
+        return reason
+    return f"{HELD_BACK}{COMMAND}." if steps and Embedded.of(text).as_steps().review_reason else ""
 
 
 def _check_name(legacy: Legacy, member: str) -> None:

@@ -83,6 +83,18 @@ def fields() -> Texts:
     return _together(of_tests, mine)
 
 
+def steps() -> Texts:
+    """Load steps of procedures, ordinary ones (0) and such as would harm or deceive somebody or set rules aside (1).
+
+    Each line of this folder's file is a procedure; its hostile steps begin with "!".
+    """
+    own: list[list[str]] = [[], []]
+    for line in _lines("steps.txt"):
+        for step in line.split(" / "):
+            own[step.startswith("!")].append(step.removeprefix("!"))
+    return _together([], own)
+
+
 def pairs() -> tuple[list[tuple[str, str]], list[int]]:
     """Load pairs of a rejected and another statement, with label 1 if they say the same, else 0.
 
@@ -308,6 +320,7 @@ def main() -> None:
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--refusals", action="store_true", help="only what hears a person's no")
     parser.add_argument("--kinds", action="store_true", help="only orders and secrets; the other weights stay")
+    parser.add_argument("--steps", action="store_true", help="only the steps of procedures; the other weights stay")
     parser.add_argument("--fields", action="store_true", help="only the personal fields; the other weights stay")
     given = parser.parse_args()
     only_check = given.check
@@ -319,10 +332,14 @@ def main() -> None:
             np.savez_compressed(REFUSALS, allow_pickle=False, **heard)
         return
     made: dict[str, Vectors] = {}
-    if given.kinds or given.fields:
+    if given.kinds or given.steps or given.fields:
         with np.load(WEIGHTS, allow_pickle=False) as stored:
             made |= stored
-    sets: list[tuple[str, Sequence[str], Callable[[], Texts]]] = [("kind", KINDS, kinds), ("field", FIELDS, fields)]
+    sets: list[tuple[str, Sequence[str], Callable[[], Texts]]] = [
+        ("kind", KINDS, kinds),
+        ("step", ("ordinary", "hostile"), steps),
+        ("field", FIELDS, fields),
+    ]
     wanted = [each for each in sets if getattr(given, f"{each[0]}s")] or sets
     for name, names, gather in wanted:
         texts = gather()
@@ -335,7 +352,7 @@ def main() -> None:
             made |= {f"{called}_{part}": value for part, value in _halved(layers._asdict()).items()}
     if not only_check:
         np.savez_compressed(WEIGHTS, allow_pickle=False, **made)
-    if not (only_check or given.kinds or given.fields):
+    if not (only_check or given.kinds or given.steps or given.fields):
         frame = _halved(seen_from(embedder)._asdict())
         np.savez_compressed(LIKENESS, allow_pickle=False, **frame, **paired(embedder, Frame(**frame)))
 

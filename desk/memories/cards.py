@@ -16,6 +16,7 @@ from accounts.policy import must_act_for
 from accounts.principals import Principal
 from memories.models import Kind, Memory, MemoryEvidence, MemoryVersion, Relation
 from memories.policy import writing
+from memories.policy.leaving import gone_because
 from memories.queries import said_by_others
 from memories.records import BEFORE_USE, why_it_waits
 from statements.policy.naming import in_second_person
@@ -205,7 +206,7 @@ def _tags(principal: Principal, memory: Memory, *, is_news: bool, opened: bool) 
         if memory.pinned and not is_news:
             yield Tag(_("Pinned"), "shared")
     if memory.deleted_why:
-        yield Tag(_(writing.gone_because(memory)), "gone")
+        yield Tag(_(gone_because(memory)), "gone")
     elif memory.state == State.QUARANTINED:
         yield Tag(_("Held back"), "gone")
     elif writing.review_state(memory) in {"proposed", "waiting"}:

@@ -15,16 +15,17 @@ _JOINED_LATIN = re.compile("[a-zA-Z][\u200c\u200d]+[a-zA-Z]")
 _VARIATIONS = re.compile("[\U000e0100-\U000e01ef]|[\ufe00-\ufe0f]{2}")
 
 
-def find_instructions(text: str) -> str:
+def find_instructions(text: str, *, steps: bool = False) -> str:
     """Return why a text looks like a prompt injection ("tells a model to …"), or ''.
 
     Such text is kept out of prompts until reviewed. The gate is heuristic: text that passes is still fenced and escaped
-    in prompts.
+    in prompts. ``steps`` of a procedure are orders and no commands to a model: ``kind_of_step`` judges what they order.
     """
     if not text.isascii() and _hides(text):
         return HIDDEN
     for view in views(text):
-        rule = next(matching(view), None)
+        found = (rule for rule in matching(view) if not (steps and rule.kind == COMMAND))
+        rule = next(found, None)
         if rule is not None and not (rule.kind == COMMAND and is_a_wish(view)):
             return rule.kind
     return ""

@@ -26,9 +26,11 @@ WEIGHTS = Path(__file__).with_name("judging.npz")
 KINDS = ("", "order", "secret")
 FIELDS = ("", "preferred_name", "pronouns", "city", "language", "tone", "goal")
 
-Kept = Literal["statement", "document", "steps"]
-_LEAST: dict[Kept, float] = {"statement": 1.0, "document": 7.0, "steps": 7.5}
+Kept = Literal["statement", "document"]
+_LEAST: dict[Kept, float] = {"statement": 1.0, "document": 7.0}
 """The threshold for what a text is: the networks are trained on statements, not on notes ("Add tests")."""
+_LEAST_IN_STEPS, _OF_STATEMENTS, _OF_RULES = 1.0, 0.2, 2.0
+"""What a step must reach, and what the network of statements and the rules count; chosen by cross-validation."""
 _LEAST_IN_A_NAME, _FEWEST_OF_AN_ORDER = 2.0, 3
 _LEAST_OF_A_FIELD = 2.0
 _LEAST_UNDER_A_LABEL = -3.0
@@ -66,22 +68,21 @@ def kind_of(meaning: Meaning, kept: Kept = "statement") -> str:
 
     ``meaning`` is that of a statement, or of a passage of a document.
     """
-    return _kind_of(_judged("kind", meaning), kept)
-
-
-def kind_of_step(told: Meaning, itself: Meaning) -> str:
-    """The same for a step of a procedure: an order to whoever does it, also as it is told by ``step_told``."""
-    return _kind_of(_judged("kind", told) + _judged("kind", itself), "steps")
-
-
-def _kind_of(judged: Vectors, kept: Kept) -> str:
+    judged = _judged("kind", meaning)
     number = int(judged[1:].argmax()) + 1
     return KINDS[number] if judged[number] - judged[0] >= _LEAST[kept] else ""
 
 
-def step_told(step: str) -> str:
-    """Tell a step as a statement, which the networks know."""
-    return f"The user will {step[:1].lower()}{step[1:]}"
+def kind_of_step(meaning: Meaning, *, by_rule: bool) -> str:
+    """ "order" for a step of a procedure that would harm or deceive somebody, or set rules aside; else empty.
+
+    Every step is an order to whoever does it, so a network of its own judges them. What the network of statements and
+    the rules (``by_rule``) find adds a little to it.
+    """
+    ordinary, hostile = _judged("step", meaning)
+    statement, order, _ = _judged("kind", meaning)
+    score = hostile - ordinary + _OF_STATEMENTS * (order - statement) + _OF_RULES * by_rule
+    return "order" if score >= _LEAST_IN_STEPS else ""
 
 
 def order_as_name(name: str) -> str:

@@ -171,7 +171,8 @@ def admit_new(principal: Principal, new: NewMemory, now: datetime) -> tuple[NewM
     own_word = principal.speaks_as_person
     filed = writing.clean(principal, new, now)
     longest = writing.longest(filed.kind, filed.verbatim)
-    admitted = admit(filed.content, own_word=own_word, longest=longest, verbatim=filed.verbatim)
+    steps = filed.kind == Kind.PROCEDURAL
+    admitted = admit(filed.content, own_word=own_word, longest=longest, verbatim=filed.verbatim, steps=steps)
     if not own_word and not filed.verbatim and not admitted.held_back:
         writing.check_worded(admitted.content, filed.kind)
     return writing.with_field(principal, replace(filed, content=admitted.content)), admitted.held_back

@@ -127,12 +127,13 @@ class _Read(NamedTuple):
 
 
 def _read(principal: Principal, memory: Memory, others: int) -> _Read:
-    """Read a memory and what stands beside it as when it is added: the passages of a document one by one.
+    """Read a memory and what stands beside it as when it is added: passages of a document and steps one by one.
 
     ``others`` are indexed with it. Call it before the lock.
     """
     text = Embedded.of_row(memory)
     text = text.as_document(others) if memory.verbatim else text
+    text = text.as_steps(others) if memory.kind == Kind.PROCEDURAL else text
     document = memory.content if memory.verbatim else ""
     said = texts_beside(memory.subject, memory.topics, memory.metadata, document)
     text = replace(text, beside=tuple(read_beside(memory.user_id, said, text.beside)))

@@ -11,7 +11,6 @@ from uuid import UUID
 
 import orjson
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
 
 from accounts import categories, policy
 from accounts.policy.names import check_labels
@@ -29,20 +28,6 @@ from .fields import field_of
 
 State = Memory.State
 Why = Memory.DeletedWhy
-GONE_BECAUSE: dict[str, str] = {
-    Why.PERSON: gettext_noop("Put away by you"),
-    Why.AGENT: gettext_noop("Put away by an agent"),
-    Why.REJECTED: gettext_noop("Rejected"),
-    Why.TTL: gettext_noop("Expired"),
-    Why.EVICTED: gettext_noop("Put away to make room for newer ones"),
-    Why.REPLACED: gettext_noop("Replaced by another"),
-    Why.MERGED: gettext_noop("Merged into another"),
-    Why.STAFF: gettext_noop("Refused by a moderator"),
-    Why.WITHHELD: gettext_noop("Made of words that are withheld"),
-    Why.UNFOUNDED: gettext_noop("A guess whose grounds have gone"),
-}
-"""Labels of the reasons why a memory is no longer in use."""
-UNUSED = gettext_noop("Put away as nobody used it")
 
 _FIGURE = re.compile(r"\d+")
 LONGEST_PROCEDURE = 4_000
@@ -93,17 +78,6 @@ def said_field(principal: Principal, content: str, kind: str, subject: str, mean
     by_rule = field_of(content, subject, principal.name)
     said = by_rule or field_of(content, subject, principal.name, meaning)
     return by_rule if said in {Memory.Field.TONE, Memory.Field.GOAL} else said
-
-
-def gone_because(memory: Memory) -> str:
-    """Return the label of the reason why a memory is no longer in use, or "".
-
-    Of what left by itself, that it was not used where it had no end, or left before it.
-    """
-    left_early = memory.expires_at is None or memory.deleted_at is None or memory.deleted_at < memory.expires_at
-    if memory.deleted_why == Why.TTL and left_early:
-        return UNUSED
-    return GONE_BECAUSE.get(memory.deleted_why, "")
 
 
 def is_used(state: str, reviewed_at: datetime | None, review: str) -> bool:
@@ -172,7 +146,8 @@ def admitted(content: str, kind: str, *, own_word: bool, verbatim: bool = False)
     Raises Gated (422), also for text that would be quarantined in a new memory: otherwise rewording could hide a memory
     from the person.
     """
-    passed = admit(content, own_word=own_word, longest=longest(kind, verbatim), verbatim=verbatim)
+    steps = kind == Kind.PROCEDURAL
+    passed = admit(content, own_word=own_word, longest=longest(kind, verbatim), verbatim=verbatim, steps=steps)
     if passed.held_back:
         raise Gated(passed.held_back)
     if not own_word and not verbatim:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from accounts.policy import REASON_CHARACTERS, check_sensitive
@@ -52,16 +51,6 @@ HELD_BACK = "Held back because it "
 """The prefix of reasons that a gate stores, in English. Pages recognise these by it, and translate them."""
 
 
-_SERVED = re.compile(
-    r"((?:^|\s)\d+[.)] (?:[^.]{0,30} )?(?:Answer|Ask|Greet|Show|Remind|Tell|Thank|Translate|Read|List"
-    r"|Summari[sz]e|Send|Find|Check|Offer)"
-    r" (?![^.]*\b(?:cod|pass|pin|card|bank|account|number|money|secret|token|key|maiden|that|their|never|not|no)\w*)"
-    r"(?:[^.]{0,30} )?)the user\b",
-    re.IGNORECASE,
-)
-"""The user in a step that asks them or shows them something, and claims nothing."""
-
-
 @dataclass(frozen=True, slots=True)
 class Admitted:
     """A text in its stored form. ``held_back`` is the reason to quarantine it, or ""."""
@@ -70,17 +59,20 @@ class Admitted:
     held_back: str = ""
 
 
-def admit(text: str, *, own_word: bool, longest: int = LONGEST, verbatim: bool = False) -> Admitted:
+def admit(
+    text: str, *, own_word: bool, longest: int = LONGEST, verbatim: bool = False, steps: bool = False
+) -> Admitted:
     """Check a text by the gates, and return it in its stored form.
 
     The person's own wording (``own_word``) is checked for form and sensitive data only. With ``verbatim`` the text is
-    stored as it was sent, and may be as short as one character. Raises Gated (422) with the reason, which never holds
-    the value.
+    stored as it was sent, and may be as short as one character. ``steps``: of a procedure. Raises Gated (422) with the
+    reason, which never holds the value.
     """
     content = check_form(text, longest=longest, shortest=1 if verbatim else SHORTEST)
     check_sensitive(content)
     if not verbatim:
-        return Admitted(content, "" if own_word else reason_to_hold_back(content))
+        content = (numbered(steps_of(content)) if steps else "") or content
+        return Admitted(content, "" if own_word else reason_to_hold_back(content, steps=steps))
     check_length(text, 1, longest)
     said = spoken(text)
     if said != text:
@@ -88,12 +80,9 @@ def admit(text: str, *, own_word: bool, longest: int = LONGEST, verbatim: bool =
     return Admitted(text, "" if own_word else reason_to_hold_back(content) or reason_to_hold_back(said))
 
 
-def reason_to_hold_back(content: str) -> str:
-    """Return why a text must be quarantined, as a sentence for its author, or "".
-
-    In steps of a procedure the user may be served: "Answer the user's question." is an order elsewhere only.
-    """
-    reason = find_instructions(_SERVED.sub(r"\1the guest", content) if steps_of(content) else content)
+def reason_to_hold_back(content: str, *, steps: bool = False) -> str:
+    """Return why a text must be quarantined, as a sentence for its author, or "". ``steps``: of a procedure."""
+    reason = find_instructions(content, steps=steps and bool(steps_of(content)))
     return f"{HELD_BACK}{reason}." if reason else ""
 
 

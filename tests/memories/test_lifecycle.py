@@ -22,7 +22,7 @@ from memories.block import memory_block
 from memories.delta import memory_delta
 from memories.lifecycle import leaving_soon
 from memories.models import MemoryEvidence
-from memories.policy.writing import gone_because
+from memories.policy.leaving import gone_because
 from tests import factories
 from tests.factories import rev_of
 
