@@ -79,9 +79,9 @@ def asks_last(text: str) -> bool:
 def answers_another(question: str, said: str) -> bool:
     """Whether the no of an answer is to another question: "As a weaver? Shall I note that?" "No, he was a dyer."
 
-    Or it keeps a part: "just the dog".
+    Or it keeps a part: "just the dog". Or it asks itself what is known of the person: "What is my job now?"
     """
-    if keeps_a_part(question, said):
+    if keeps_a_part(question, said) or _ASKS_OF_PERSON.match(said.replace("’", "'")) is not None:
         return True
     return question.count("?") > 1 and bool(after_opening_no(said)) and not (says_no(said) or is_clear_no(said))
 
@@ -112,6 +112,15 @@ _ASKS_CONTENT = re.compile(
     r"(?:was|were|is|are|did|does|has|had)\b(?! (?:it|that|this) (?:ok|all right|fine))", re.IGNORECASE
 )
 """A question that asks something else first: "was he a miller, shall I note that?"."""
+_ASKS_OF_PERSON = re.compile(
+    r"\W*(?:(?:and|so|but|ok|okay|oh|well|hey|wait|sorry|then|by the way|btw)\b\W*)*"
+    r"(?:who|what|when|where|which|how (?:old|long|many|much|often|far|tall))(?: \w+){0,2}?"
+    r"(?:'s|'m|'re| (?:is|am|are|was|were|do|does|did|has|have|had))\b(?=.*\b(?:I|me|my|mine)\b)"
+    r"(?!.*\b(?:you(?! (?:still |already )?(?:know|remember)\b)|your|that|this|it|says?|tell|ask|agree|want|matter)\b)"
+    r"[^.!?]*\??$",
+    re.IGNORECASE,
+)
+"""A question about the person, which is no answer; "when did I say that?" and "why do you need my job?" may be a no."""
 _ANNOUNCED = re.compile(
     r"i(?:'?ll| will|'?ve| have| remember)\b|going to|ma[dk]e|taken|noted|got it|saved", re.IGNORECASE
 )

@@ -219,3 +219,22 @@ def test_what_a_refusal_tells_itself_declines_no_offer_before_it():
 @pytest.mark.parametrize("said", ["Everything you know about my address is wrong.", "I don't know that he drinks."])
 def test_what_is_wrong_or_unknown_is_not_refused(said):
     assert passages_and_names("I live in Graz.", "I see.", said) is None
+
+
+@pytest.mark.parametrize(
+    ("said", "is_no"),
+    [
+        ("What is my job now?", False),
+        ("What's my job?", False),
+        ("Why would you?", True),
+        ("Who asked you?", True),
+        ("Do you have to?", True),
+        ("Can't you just forget it?", True),
+        ("When did I say you could?", True),
+        ("What is my job to you?", True),
+    ],
+)
+def test_what_the_person_asks_about_themselves_is_no_answer(said, is_no):
+    asked = "This waits for your answer: You are a nurse. Does it still hold? Shall I remember that you are a teacher?"
+    found = passages_and_names("I quit as a nurse, I'm a teacher now.", asked, said)
+    assert (found is not None) is is_no
