@@ -341,13 +341,17 @@ def objects(text: str) -> bool:
 _YES = any_case(
     r"\W*(?:yes|yeah|yea|yep|yup|sure|ok|okay|please do|please|of course|absolutely|certainly|definitely|go ahead"
     r"|by all means|do (?:it|so|that)|exactly|correct|that's (?:right|fine|ok|okay)|fine|gladly|i'd like that|ja|jawohl"
-    r"|y[ah]|y(?=\W*$)|aye|(?:lol |haha )?(?:obviously|obvs)|with pleasure|if you(?:'d| would) be so kind|feel free"
+    r"|y[ah]|y(?=\W*$)|aye|obviously|obvs|with pleasure|if you(?:'d| would) be so kind|feel free"
+    r"|(?:go on(?: then)?|(?:that|it)(?:'d| would) be (?:very )?(?:lovely|great|nice|good|wonderful|perfect|kind)"
+    r"|you (?:may|can)(?: (?:keep|save|note|store|remember)(?: (?:it|that|this|them))?)?)"
+    r"(?=\W*(?:(?:please|thanks|thank you|yes|sure|of you)\W*)*$)"
     r"|be my guest|(?:both|everything|all(?: (?:of (?:it|them|that|those)|two|three|four))?)"
     r"(?=\W*(?:please|yes|thanks|$))"
     r"|gerne?|klar|oui|bien sûr|sí|claro|sim|sì|certo|tak|да)\b"
 )
 _YES_IN_NO = any_case(
-    r"^\W*(?:(?:if you|i) (?:wouldn't|don't) mind|why not|nothing would (?:please|delight) \w+ more"
+    r"^\W*(?:(?:yes|yeah|sure)\W+)?(?:(?:if you|i) (?:wouldn't|don't) mind|why not"
+    r"|nothing would (?:please|delight) \w+ more"
     r"|i? ?(?:can(?:'t|not)|don'?t) (?:see|think(?: of)?) (?:any reason )?why (?:not|you shouldn't))(?=[.!?]|$)\??"
     r"|^\W*you'd better\b(?! not)"
 )
@@ -355,17 +359,13 @@ _YES_IN_NO = any_case(
 _YES_BUT = any_case(
     r"\?|\b(?:no|not|nope|don't|do not|never|but|except|actually|wait|rather|unless|forget|instead|nicht|aber|nein)\b"
 )
-
-
 _TAKES_LEAVE = any_case(
     r"(?:ok|okay|fine|sure|right|thanks|thank you|\W)*\b(?:(?:good)?bye|good ?night|see (?:you|ya)|cu|ciao|tschüss"
     r"|later|(?:talk|speak)(?: to you)? (?:later|soon|tomorrow)|(?:got|have|need) to go|gotta go|take care)\b"
 )
 """Taking leave: an "ok" before it answers nothing."""
-
-
 _HESITATES = any_case(
-    r"^(?:\W*\b(?:well|oh|ah|hm+|u[hm]+|so|alright|all right|right|okay|ok|then|in that case)\b(?=.*\w))+\W*"
+    r"^(?:\W*\b(?:well|oh|ah|(?:ha)+|lol|hm+|u[hm]+|so|(?:al|all )?right|okay|ok|then|in that case)\b(?=.*\w))+\W*"
 )
 """What a yes may begin with: "well ok then yes"."""
 
@@ -396,4 +396,4 @@ _OPENS_ORDERS = frozenset({"please", "ok", "okay", "fine"})
 def allows_keeping(text: str) -> bool:
     """Whether a text lets something be kept by an order or the words of a no: "no need to ask, note it", "why not"."""
     text = text.strip().replace("’", "'")
-    return _ORDERS_KEEPING.search(text) is not None or _YES_IN_NO.search(text) is not None
+    return _ORDERS_KEEPING.search(text) is not None or _YES_IN_NO.search(_HESITATES.sub("", text)) is not None

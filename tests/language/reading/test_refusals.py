@@ -238,3 +238,25 @@ def test_what_the_person_asks_about_themselves_is_no_answer(said, is_no):
     asked = "This waits for your answer: You are a nurse. Does it still hold? Shall I remember that you are a teacher?"
     found = passages_and_names("I quit as a nurse, I'm a teacher now.", asked, said)
     assert (found is not None) is is_no
+
+
+@pytest.mark.parametrize(
+    "said", ["Haha sure, why not!", "Oh go on then", "That would be lovely.", "It'd be great, thanks", "you can save"]
+)
+def test_a_yes_in_other_words_is_one(said):
+    assert says_yes(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "That would be lovely, but no.",
+        "That would be good to forget",
+        "It would be nice of you to ask first.",
+        "you can save it but not the name",
+        "you can save yourself the trouble",
+        "Go on with your work",
+    ],
+)
+def test_what_only_begins_like_a_yes_is_none(said):
+    assert not says_yes(said)
