@@ -1,18 +1,17 @@
-"""Train the classifiers of duplicate statements: ``python -m benchmarks.sameness.train`` writes ``sameness.npz``.
+"""Train the linear models of duplicate statements: ``python -m benchmarks.sameness.train`` writes ``sameness.npz``.
 
 Training data are the pairs of the tests, of ``pairs.tsv`` (by writers who had not seen the rules) and of
 ``written.tsv`` (written for training). Generated negative pairs are added: a paraphrase of one half of a differing pair
 with the other half; a duplicate with a noun replaced by another of its kind; and near statements of this folder from
-different pairs. The classifier with the entailment network learns from no generated pairs, but also from ``LATER``:
-further writers' pairs, and ``contrasts.tsv``, in which each statement has paraphrases and others that are near it. It
-learns only from pairs that are left to it; comparing them takes some minutes. None learns from ``near.tsv``.
+different pairs. The network that decides learns from further writers' pairs: ``make tune ARGS=sameness``. Nothing
+learns from ``near.tsv``.
 """
 
 from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,62 +21,51 @@ from benchmarks.evaluation.duplicates import labelled
 from language.base import Vectors
 from language.likeness import seen
 from language.reading.alignment import Alignment
-from language.reading.entailed import entailed_features
 from language.reading.lexicon import siblings
-from language.reading.sameness import LEAST_PROBABILITY, WEIGHTS, EmbeddedStatement, StatementPair
+from language.reading.sameness import WEIGHTS, EmbeddedStatement, StatementPair
 from tests.memories import developed, duplicates, last_pairs, later_pairs, other_pairs
 
-STEPS, LEAST_BEND, DECAY, DECAY_ENTAILED = 12, 1e-3, 2e-3, 5e-2
-"""The network's traits are many: more decay keeps their weights small."""
+STEPS, LEAST_BEND, DECAY = 12, 1e-3, 2e-3
 OF_OTHERS = 0.15
 """The weight of a generated pair."""
 APART_ANYHOW = 0.4
 """The weight of a pair with an exact difference, which the rules keep apart whatever the classifier says."""
-SAME = {"meant": 0.8, "worded": 0.75, "entailed": 0.93}
+SAME = {"meant": 0.8, "worded": 0.75}
 """From which probability on two are the same."""
 ASK = {"meant": 0.02, "worded": 0.05}
 """From which probability on a model is asked."""
 MEANT = ("likeness", "cosine")
-TEXTS, WRITTEN, *LATER = (
-    Path(__file__).with_name(f"{name}.tsv")
-    for name in ("pairs", "written", "fifth", "sixth", "later", "latest", "newest", "contrasts")
-)
+TEXTS, WRITTEN = (Path(__file__).with_name(f"{name}.tsv") for name in ("pairs", "written"))
 
 
 class Case(NamedTuple):
-    """A pair, its label (same or not) and its weight.
-
-    ``is_later``: only the classifier with the network learns from it; ``is_made``: only the others do.
-    """
+    """A pair, its label (same or not) and its weight."""
 
     pair: StatementPair
     is_same: bool
     weight: float
-    is_later: bool
-    is_made: bool
 
 
 def cases() -> list[Case]:
     """Return all training pairs."""
     read: dict[str, EmbeddedStatement] = {}
 
-    def case(texts: Sequence[str], *, same: bool, weight: float, later: bool = False, is_made: bool = False) -> Case:
+    def case(texts: Sequence[str], *, same: bool, weight: float) -> Case:
         one, other = (read.setdefault(text, EmbeddedStatement(text)) for text in texts)
-        return Case(StatementPair(one, other), same, weight, later, is_made)
+        return Case(StatementPair(one, other), same, weight)
 
     made = []
     sets = [_set(module) for module in (duplicates, later_pairs, last_pairs, other_pairs, developed)]
-    own, written, later = labelled(TEXTS), labelled(WRITTEN), [labelled(path) for path in LATER]
-    for each in (*sets, written, own, *later):
+    own, written = labelled(TEXTS), labelled(WRITTEN)
+    for each in (*sets, written, own):
         one, apart = each
-        more, is_later = 2.0 if each is own else 1.0, each in later
-        made += [case(pair, same=True, weight=2 * more, later=is_later) for pair in one]
-        made += [case(pair, same=False, weight=more, later=is_later) for pair in apart]
-        if not is_later:
-            for pairs in (_crossed(one, apart), _exchanged(one, read)):
-                made += [case(pair, same=False, weight=more, is_made=True) for pair in pairs]
+        more = 2.0 if each is own else 1.0
+        made += [case(pair, same=True, weight=2 * more) for pair in one]
+        made += [case(pair, same=False, weight=more) for pair in apart]
+        for pairs in (_crossed(one, apart), _exchanged(one, read)):
+            made += [case(pair, same=False, weight=more) for pair in pairs]
     for each in (own, written):
-        made += [case(pair, same=False, weight=OF_OTHERS, is_made=True) for pair in _near(each, read)]
+        made += [case(pair, same=False, weight=OF_OTHERS) for pair in _near(each, read)]
     return made
 
 
@@ -147,11 +135,11 @@ class Learned(NamedTuple):
     bias: float
 
 
-def learn(rows: Vectors, wanted: Vectors, counts: Vectors, decay: float = DECAY) -> Learned:
+def learn(rows: Vectors, wanted: Vectors, counts: Vectors) -> Learned:
     """Fit a linear model on cross entropy by Newton's method: gradient descent has not arrived after 3,000 steps."""
     mean, spread = rows.mean(axis=0), rows.std(axis=0) + 1e-6
     scaled = np.concatenate([(rows - mean) / spread, np.ones((len(rows), 1))], axis=1)
-    weights, decays = np.zeros(scaled.shape[1]), np.full(scaled.shape[1], decay * counts.sum())
+    weights, decays = np.zeros(scaled.shape[1]), np.full(scaled.shape[1], DECAY * counts.sum())
     decays[-1] = 0
     for _ in range(STEPS):
         found = 1 / (1 + np.exp(-(scaled @ weights)))
@@ -162,45 +150,20 @@ def learn(rows: Vectors, wanted: Vectors, counts: Vectors, decay: float = DECAY)
 
 def main() -> None:
     """Train and write the weights."""
-    every = cases()
-    told = [case for case in every if not case.is_later]
+    told = cases()
     made: dict[str, Any] = {}
     for kind, ask in ASK.items():
         names = [name for name in told[0].pair.features if kind == "meant" or not name.startswith((*MEANT, "trait"))]
-        made |= _learned(kind, [case.pair.features for case in told], told, names, SAME[kind], ask)
-    np.savez_compressed(WEIGHTS, **made)
-    left = [case for case in every if not case.is_made and _is_left(case.pair)]
-    rows = [case.pair.features_with(entailed(case.pair.first.text, case.pair.second.text)) for case in left]
-    made |= _learned("entailed", rows, left, list(rows[0]), SAME["entailed"], 1, decay=DECAY_ENTAILED)
+        made |= _learned(kind, told, names, SAME[kind], ask)
     np.savez_compressed(WEIGHTS, **made)
 
 
-def _is_left(pair: StatementPair) -> bool:
-    """Whether the network is asked about a pair."""
-    return not pair.differs_exactly and pair.probability >= LEAST_PROBABILITY
-
-
-def entailed(first: str, second: str) -> dict[str, float]:
-    """What the entailment network says of two texts. Exits without it."""
-    found = entailed_features(first, second)
-    if found is None:
-        raise SystemExit("The entailment network is switched off or can't be loaded.")
-    return found
-
-
-def _learned(
-    kind: str,
-    rows: Sequence[Mapping[str, float]],
-    told: Sequence[Case],
-    names: Sequence[str],
-    *limits: float,
-    decay: float = DECAY,
-) -> dict[str, Any]:
-    """Return the arrays of a classifier: ``limits`` are the probabilities from which on it means something."""
+def _learned(kind: str, told: Sequence[Case], names: Sequence[str], *limits: float) -> dict[str, Any]:
+    """Return the arrays of a model: ``limits`` are the probabilities from which on it means something."""
     wanted = np.array([case.is_same for case in told], float)
-    is_apart = [kind != "entailed" and case.pair.differs and not case.is_same for case in told]
+    is_apart = [case.pair.differs and not case.is_same for case in told]
     counts = np.array([case.weight for case in told]) * np.where(is_apart, APART_ANYHOW, 1)
-    weights, bias = learn(np.array([[row[name] for name in names] for row in rows]), wanted, counts, decay)
+    weights, bias = learn(np.array([[case.pair.features[name] for name in names] for case in told]), wanted, counts)
     return {
         f"{kind}_names": np.frombuffer(" ".join(names).encode(), np.uint8),
         f"{kind}_weights": weights.astype(np.float32),

@@ -28,16 +28,24 @@ from language.entailment.weights import Weights
 
 
 class Question(NamedTuple):
-    """The file of a question, the label that means yes, and how many unrelated pairs are added for each line."""
+    """The files of a question, the label that means yes, and how many unrelated pairs are added for each line.
 
-    file: Path
+    ``either_way``: the order of the two texts means nothing, so each line is learned both ways.
+    """
+
+    files: tuple[Path, ...]
     yes: str
     others: float
+    either_way: bool = False
 
 
-GATES = Path(__file__).parent.parent / "gates"
+BENCHMARKS = Path(__file__).parent.parent
+SAMENESS = ("pairs", "written", "fifth", "sixth", "later", "latest", "newest", "contrasts")
 QUESTIONS = {
-    "outdated": Question(GATES / "outdated.tsv", "replaced", 0.3),
+    "outdated": Question((BENCHMARKS / "gates" / "outdated.tsv",), "replaced", 0.3),
+    "sameness": Question(
+        tuple(BENCHMARKS / "sameness" / f"{name}.tsv" for name in SAMENESS), "same", 0.1, either_way=True
+    ),
 }
 LENGTHS = (32, 48, 64, 96, 128)
 """Pairs are filled up to these numbers of tokens, so that few shapes are compiled."""
@@ -65,12 +73,15 @@ class Rows(NamedTuple):
 
 def read(question: Question, tokenizer: SentencePieceProcessor, random: np.random.Generator) -> Rows:
     """Read the lines of a question, and add unrelated pairs."""
-    lines = [line.split("\t") for line in question.file.read_text(encoding="utf-8").splitlines() if line]
+    texts = "\n".join(file.read_text(encoding="utf-8") for file in question.files)
+    lines = [line.split("\t") for line in texts.splitlines() if line]
     pairs = [(first, second, label == question.yes, 1.0, place) for place, (label, first, second) in enumerate(lines)]
     for _, second, _, _, place in pairs[:]:
         first = pairs[random.integers(len(lines))][0]
         if random.random() < question.others and first != pairs[place][0]:
             pairs.append((first, second, False, COUNT_OF_OTHERS, place))
+    if question.either_way:
+        pairs += [(second, first, is_yes, count, place) for first, second, is_yes, count, place in pairs]
     return Rows(
         [tokens_of(tokenizer, first, second) for first, second, *_ in pairs],
         np.array([each[2] for each in pairs], dtype=np.float32),

@@ -45,8 +45,8 @@ _NEVER_FREE = listed(
 )
 _MOST_LEFT = (1.0, 2.3)
 """The most unaligned weight of each statement, the lower and the higher."""
-_MOST_LEFT_OF_LONG, _LONG = 4.0, 5
-"""The most unaligned weight of two long statements together, and how many content words are long."""
+_MOST_LEFT_OF_ONE, _MOST_LEFT_OF_LONG, _LONG = 4.0, 2.5, 5
+"""The most unaligned weight of a statement, that of two long ones together, and how many content words are long."""
 _LASTING_DOUBTS = ("verb", "kind", "tense", "reversed", "doing", "whose")
 """The doubts that keep two apart that share most words, although the entailment network sees no difference."""
 _CALLED = re.compile(r"\b(call|nam)(?:ed|es|s) (?:\w+'s|the|her|his|an?) \w+$", re.IGNORECASE)
@@ -103,14 +103,17 @@ def _has_other_values(pair: Alignment) -> bool:
 
 
 def stay_doubtful(pair: Alignment) -> bool:
-    """Whether a possible difference keeps them apart if no language model is asked: all other models overlook it.
+    """Whether a possible difference keeps them apart if no language model is asked: the network overlooks it.
 
-    Of two that share most words: one verb, the kind of a thing, tense, or reverse order. Of any: an adjective that the
-    other has after a preposition. Of two long ones: much that is left over, since any two share something.
+    Of two that share most words: one verb, the kind of a thing, tense, reverse order, or an adjective that the other
+    has after a preposition. Of others: much that is left over, less of it if both are long, as any two share something.
     """
-    is_left = _is_long(pair) and sum(pair.unaligned_weights) > _MOST_LEFT_OF_LONG
+    if max(pair.unaligned_weights) > _MOST_LEFT_OF_ONE:
+        return True
+    if _is_long(pair) and not pair.is_near and sum(pair.unaligned_weights) > _MOST_LEFT_OF_LONG:
+        return True
     found = doubts(pair) if pair.is_near else {}
-    return is_left or any(found.get(f"doubt_{kind}") for kind in _LASTING_DOUBTS) or describes_otherwise(pair)
+    return any(found.get(f"doubt_{kind}") for kind in _LASTING_DOUBTS) or (pair.is_near and describes_otherwise(pair))
 
 
 def _is_long(pair: Alignment) -> bool:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from language.backends import get_entailment
 from language.entailment.model import EntailmentUnavailable
 
+TUNING = "sameness"
 SEEN = "sum", "apart"
 """What the names of features begin with that are the network's traits."""
 _PER_UNRELATED, _LEAST_ENTAILED = 0.62, 0.375
@@ -56,6 +57,21 @@ def _mentions(name: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     names = "|".join(["(?:the )?user", *map(re.escape, filter(None, {name, *name.split()}))])
     owner = re.compile(rf"\b(?:your|(?:{names})['’]s)\b", re.IGNORECASE)
     return owner, re.compile(rf"\b(?:you|{names})\b", re.IGNORECASE)
+
+
+def sameness_logit(first: str, second: str) -> float | None:
+    """How likely two statements say the same: the lower logit of both orders, in about 20 ms.
+
+    None without the network, or with another than it was tuned for.
+    """
+    network = get_entailment()
+    if network is None:
+        return None
+    try:
+        logits = network.judge_pairs(TUNING, [(first, second), (second, first)])
+    except EntailmentUnavailable:
+        return None
+    return None if logits is None else float(logits.min())
 
 
 def entailed_features(first: str, second: str) -> dict[str, float] | None:

@@ -1,9 +1,9 @@
-"""Whether two statements about a person say the same, by linear models.
+"""Whether two statements about a person say the same, by a linear model and a network.
 
 Their features are ``alignment.features_of``, ``differences.doubts`` and, with the bundled embedder, vector
-similarities. With it, a second model decides, which also has what the entailment network says; as that takes longer
-than all else, only pairs are given to it that the first one finds possible. The weights are trained by
-``benchmarks.sameness.train``. The rules of ``differences`` overrule them.
+similarities. With it, the entailment network decides, tuned for this question (``benchmarks.tuning``); as that takes
+longer than all else, only pairs are given to it that the linear model finds possible. Its weights are trained by
+``benchmarks.sameness.train``. The rules of ``differences`` overrule both.
 """
 
 from __future__ import annotations
@@ -26,16 +26,19 @@ from .abbreviations import spelled_out
 from .alignment import Alignment, features_of
 from .content import Content
 from .differences import differ, differ_in_wording, doubts, stay_doubtful
-from .entailed import SEEN, entailed_features
-from .turns import differs_in_small_words, is_phrased_otherwise, is_reworded
+from .entailed import sameness_logit
+from .turns import is_phrased_otherwise, is_reworded
 
 WEIGHTS = Path(__file__).with_name("sameness.npz")
 LEAST_PROBABILITY = 0.02
-"""From this probability on the entailment network is asked: the first model gives less to hardly any duplicate."""
-LEAST_IN_ONE_PLACE, LEAST_REWORDED = 0.985, 0.88
-"""From these probabilities on two are the same that share most of their words and differ in one place.
+"""From this probability on the entailment network is asked: the linear model gives less to hardly any duplicate."""
+LEAST_LOGIT = 2.25
+"""From this logit of the network on two are the same."""
+LEAST_REWORDED, LEAST_REORDERED = 0.7, 0.95
+"""From these probabilities on two that share most of their words are the same without the network.
 
-The second: if that is a turn of phrase. Otherwise most such pairs differ, and the network tells no difference.
+The first: if they differ in a turn of phrase. The second: if they differ in several places, mostly in order. The
+network takes even such changes for a difference: of two like these it mostly learned that they differ.
 """
 LEAST_OF_NEAR, LEAST_IN_DOUBT = 0.1, 0.34
 """From these probabilities on a language model is asked about two that share most of their words.
@@ -129,23 +132,16 @@ class StatementPair:
         is_turn = is_in_one_place and is_reworded(pair)
         if stay_doubtful(pair) and not (is_turn and is_phrased_otherwise(pair)):
             return False
-        is_close = is_in_one_place or differs_in_small_words(pair)
-        entailed = None if self._is_worded else entailed_features(self.first.text, self.second.text)
-        if entailed is None:
-            return self.probability >= self._weights.same and (is_turn or not is_close)
-        weights = _load_weights("entailed")
-        least = LEAST_REWORDED if is_turn else LEAST_IN_ONE_PLACE if is_close else weights.same
-        return weights.probability(self.features_with(entailed)) >= least
-
-    def features_with(self, entailed: Mapping[str, float]) -> dict[str, float]:
-        """The features and the network's.
-
-        Each but the network's traits is there again for two that share most words: there it tells something else.
-        """
-        found = {**self.features, **entailed}
-        near = float(self._alignment.is_near)
-        again = {f"near_{name}": near * value for name, value in found.items() if not name.startswith(SEEN)}
-        return found | again | {"near": near}
+        may_be_words_alone = is_turn or not is_in_one_place
+        logit = None
+        if not self._is_worded:
+            least = LEAST_REWORDED if is_turn else LEAST_REORDERED
+            if pair.is_near and may_be_words_alone and self.probability >= least:
+                return True
+            logit = sameness_logit(self.first.text, self.second.text)
+        if logit is None:
+            return may_be_words_alone and self.probability >= self._weights.same
+        return logit >= LEAST_LOGIT
 
     @property
     def has_vector_features(self) -> bool:
@@ -179,7 +175,7 @@ class Weights:
 
 
 @cache
-def _load_weights(kind: Literal["worded", "meant", "entailed"]) -> Weights:
+def _load_weights(kind: Literal["worded", "meant"]) -> Weights:
     with np.load(WEIGHTS, allow_pickle=False) as stored:
         names = bytes(stored[f"{kind}_names"]).decode().split()
         return Weights(names, stored[f"{kind}_weights"], *stored[f"{kind}_limits"].tolist())

@@ -1,7 +1,7 @@
 """Turns of phrase that say the same where all other words of two statements are equal.
 
-Two such statements differ more often than not ("lives with her", "lives near her"), whatever their vectors tell. So
-what is neither listed here nor made of the same words is doubted more (``sameness``).
+Two such statements differ more often than not ("lives with her", "lives near her"), so the network takes even small
+changes for a difference. What is listed here, or made of the same words, is the same without it (``sameness``).
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from .alignment import Alignment
-from .content import LIGHT
 from .lexicon import ALIKE
 from .related import Token, related
 from .words import listed
@@ -99,15 +98,6 @@ def is_reworded(pair: Alignment) -> bool:
 def is_phrased_otherwise(pair: Alignment) -> bool:
     """Whether the two differ in listed turns of phrase alone, which no other difference speaks against."""
     return all(_are_turns(*place) for place in pair.changed_places)
-
-
-def differs_in_small_words(pair: Alignment) -> bool:
-    """Whether the two differ in prepositions, particles and the like of one place only: "rents a flat", "rents out"."""
-    return not any(_is_told(word) for place in pair.changed_places for words in place for word in words)
-
-
-def _is_told(word: Token) -> bool:
-    return word.part in {"noun", "name", "adjective", "figure"} or (word.part == "verb" and word.lemma not in LIGHT)
 
 
 def _are_turns(one: Sequence[Token], other: Sequence[Token]) -> bool:

@@ -182,9 +182,9 @@ def is_one(one, other):
 
 @pytest.fixture
 def network(monkeypatch):
-    """The entailment network, as a mock that fails; ``read_pairs`` can be given something else."""
+    """The entailment network, as a mock that fails; ``judge_pairs`` can be given something else."""
     made = Mock()
-    made.read_pairs.side_effect = EntailmentUnavailable("gone")
+    made.judge_pairs.side_effect = EntailmentUnavailable("gone")
     monkeypatch.setattr(entailed, "get_entailment", lambda: made)
     return made
 
@@ -196,7 +196,6 @@ def network(monkeypatch):
         WORDED_ANEW,
         ("The user started wearing glasses at seven.", "The user has worn spectacles since the age of seven."),
         ("The user has no hearing in the right ear.", "The user is deaf on the right side."),
-        ("The user's husband is a firefighter.", "User is married to a man who fights fires professionally."),
     ],
 )
 def test_what_words_leave_open_is_one_where_each_follows_from_the_other(settings, one, other):
@@ -279,7 +278,7 @@ def test_of_near_pairs_that_nothing_was_trained_on_none_is_merged_wrongly():
 def test_without_the_network_the_words_decide(network):
     assert not is_one(*WORDED_ANEW)
     assert is_one("The user plays the cello in an amateur orchestra.", "User is a cellist in an orchestra of amateurs.")
-    assert network.read_pairs.called
+    assert network.judge_pairs.called
 
 
 @pytest.mark.usefixtures("_meant")
@@ -293,10 +292,10 @@ def test_without_the_network_the_words_decide(network):
 )
 def test_the_network_is_not_asked_where_the_words_tell(network, one, other):
     assert not is_one(one, other)
-    assert not network.read_pairs.called
+    assert not network.judge_pairs.called
 
 
 def test_with_another_embedder_the_network_is_not_asked(network, settings):
     settings.KEEPSAKE_EMBEDDER = "hashing"
     is_one(*WORDED_ANEW)
-    assert not network.read_pairs.called
+    assert not network.judge_pairs.called
