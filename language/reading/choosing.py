@@ -45,6 +45,18 @@ _NAME_WISH = re.compile(r"\b(?:call\w*|names?|nicknam\w+|goes by|known as|prefer
 _SINGLE_VALUED = frozenset({"preferred_name", "pronouns", "city", "language", "tone"})
 _NAMED_ID = re.compile(r"\[id:([A-Za-z0-9]{8})\]")
 _OF_ONESELF = re.compile(r"\b(?:I|me|my|mine)\b", re.IGNORECASE)
+_OWN = r"(?:(?:first|last|second|middle|full|real|given|family|maiden|new|old|preferred|legal) )?"
+_TELLS_OWN_NAME = re.compile(rf"The user(?:['’]s {_OWN}name is| goes by| is(?: called| named)?) [A-Z]")
+_NAMES_ANOTHER = re.compile(
+    rf"\b(?:his|hers?|its|their|(?!my\b)\w+['’]s|my (?!{_OWN}name\b)[\w'’-]+) {_OWN}name\b"
+    r"|\b(?:he|she|it)(?:['’]s| is) (?:really |actually )?(?:called|named)\b",
+    re.IGNORECASE,
+)
+_NAMES_ONESELF = re.compile(
+    rf"\bmy {_OWN}name\b|\bcall(?:s|ed|ing)? me\b|\bI(?: do(?: not|n['’]t))? (?:go|went) by\b"
+    r"|\bI(?:['’]m| am) (?:(?:called|named|not|no longer) )*(?-i:[A-Z])",
+    re.IGNORECASE,
+)
 _INCOMPATIBLE = frozenset({"replaces", "contradicts"})
 _Repeated = tuple[int, str]
 """The index of a message, and the id of a memory that it says again."""
@@ -117,6 +129,8 @@ def _first_round(request: ToolRequest) -> list[PlannedCall]:
             wishes.append(wish)
     reworded = list(_outdated_by_meaning(request, reading, wishes, repeated))
     wishes = [wish for wish in wishes if not any(_says_no_more(wish, other) for other in reworded)] + reworded
+    told_names = {memory.id for memory in request.memories if _TELLS_OWN_NAME.match(in_third_person(memory.content))}
+    wishes = [wish for wish in wishes if wish.arguments.get("memory_id") not in told_names or not _is_of_another(wish)]
     return sorted(wishes, key=lambda wish: (wish.index, wish.at, wish.name == ADD))
 
 
@@ -208,6 +222,13 @@ def _outdated_by_meaning(
             if rewords:
                 arguments["content"] = found.content
             yield PlannedCall(UPDATE if rewords else DOUBT, arguments, message.index, at)
+
+
+def _is_of_another(wish: PlannedCall) -> bool:
+    """Whether a change comes from words that tell another's name, and not the person's: "his name is Rex, not Max"."""
+    evidence = wish.arguments.get("evidence")
+    said = str(evidence.get("quote", "")) if isinstance(evidence, Mapping) and wish.name != DELETE else ""
+    return _NAMES_ANOTHER.search(said) is not None and _NAMES_ONESELF.search(said) is None
 
 
 def _says_no_more(wish: PlannedCall, reworded: PlannedCall) -> bool:

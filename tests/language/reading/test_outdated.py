@@ -427,3 +427,26 @@ def test_what_it_is_instead_replaces_what_it_no_longer_is(memory, said, then):
 def test_what_was_long_ago_or_is_one_more_ends_nothing(memory, said):
     assert leaves_it(memory, said)
     assert not leaves_it(memory, "We gave it up and have none any more.")
+
+
+@pytest.mark.parametrize("memory", ["The user is Kim.", "The user's name is Kim.", "The user goes by Kim."])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "nah his name is bisquick not biscuit",
+        "no its name is Rex",
+        "The dog's name is Rex now, not Kim.",
+        "my dogs name is rex now",
+        "Nobody calls him Kim any more, his name is Max.",
+    ],
+)
+def test_the_name_of_another_leaves_that_of_the_person(memory, said):
+    """Reproduction: of a puppy's name "The user is no longer Kim." was made."""
+    assert not [each for each in _calls(said, memory) if each.arguments.get("memory_id")]
+
+
+@pytest.mark.parametrize(
+    "said", ["My name is Jo now, not Kim.", "I don't go by Kim any more, my name is Jo, her name is Ann."]
+)
+def test_a_new_name_of_the_person_is_theirs(said):
+    assert [each for each in _calls(said, "The user's name is Kim.") if each.arguments.get("memory_id")]
