@@ -15,7 +15,7 @@ from memories.records import NewMemory, Said
 from statements.models import Doubt
 from tests import factories
 
-from .replying import remembered, telling
+from .replying import record, remembered, telling
 
 pytestmark = pytest.mark.django_db(transaction=True)
 CAT = "The user's cat is called Momo."
@@ -100,6 +100,19 @@ def test_undo_right_after_the_question_whether_to_keep_it_refuses_it(tell):
     tell("Alec is my boss by the way.")
     assert tell("Undo that.") == NOT_KEPT
     assert "Alec" not in Message.objects.get(index=0).content
+
+
+def test_undo_withdraws_a_question_that_is_still_open_and_not_what_was_kept_before_it(tell):
+    """Reproduction: "Undone. I no longer have: You are allergic to nuts."."""
+    with embedder_replaced(BundledEmbedder()):
+        tell("Remember that I am allergic to nuts.")
+        assert tell("I moved to Perth.") == "Shall I remember that you moved to Perth?"
+        tell("What am I allergic to?")
+        assert tell("undo") == NOT_KEPT
+        assert remembered() == ["The user is allergic to nuts."]
+        tell("yes")
+    assert "Perth" not in record().replace("that you moved to Perth?", "")
+    assert remembered() == ["The user is allergic to nuts."]
 
 
 def test_undo_of_a_refusal_gives_the_words_back_and_asks_again(tell):

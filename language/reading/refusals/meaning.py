@@ -31,6 +31,7 @@ from .questions import (
     leaves_open,
     lets_keep,
     only_announces,
+    only_asks,
 )
 from .records import Refusal, Turn
 from .requests import SAYS_THIS, RefusalRequest, acts_in, asked_by_person, judged_acts, names_what_was_said, says_undo
@@ -105,7 +106,10 @@ class _RefusalResolver:
         return self._score is not None and self._score < SURELY_KEEPS
 
     def resolve_undo(self) -> Refusal | None:
-        """What the assistant has just asked or announced to keep; None if it changed a memory, which is undone."""
+        """What the assistant has asked or announced to keep; None if it changed a memory since, which is undone."""
+        near = self._latest_told() if self.question is None else []
+        if near and self.turns[near[0][0]].is_held and only_asks(self.turns[near[0][0] + 1 : self.last_index]):
+            return Refusal(tuple(near), answers_question=True)
         return None if self.question is None or updates(self.question) else self._resolve_question(self.question)
 
     def resolve_part(self) -> Refusal | None:
@@ -185,12 +189,8 @@ class _RefusalResolver:
         if question is None:
             return None
         said = self.turns[self.last_index].content
-        if asks_for_objections(question):
-            if not objects(said):
-                return None
-        elif not self._declines(said, question):
-            return None
-        return self._resolve_question(question)
+        is_no = objects(said) if asks_for_objections(question) else self._declines(said, question)
+        return self._resolve_question(question) if is_no else None
 
     def resolve_question_passed_over(self, refusals: Sequence[Refusal]) -> list[Refusal]:
         """What the assistant has just asked about, if the refusals name nothing else; they decline it too."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from language.reading.questions import is_question
 from language.reading.sentences import own_words, split_sentences
@@ -13,6 +14,7 @@ from ..stock import confirms, settles, stock
 from .content import says_something
 from .judged import asks
 from .parts import POINTS, agrees_to_all, keeps_a_part, numbered_lines
+from .records import Turn
 from .requests import acts_in, flat, says_undo
 from .subjects import lemmas
 from .wording import (
@@ -104,6 +106,12 @@ def leaves_open(said: str) -> bool:
     own = own_words(said)
     asks_for_it = is_question(own) or bool(acts_in(flat(own))) or says_undo(own)
     return asks_for_it or lemmas(own) <= POINTS or not says_something(own)
+
+
+def only_asks(turns: Sequence[Turn]) -> bool:
+    """Whether in these turns the person only asks something else, and nothing is changed or kept."""
+    said, told = ([each.content for each in turns if (each.role == "user") is own] for own in (True, False))
+    return all(is_question(each) and not acts_in(flat(each)) for each in said) and not any(map(confirms, told))
 
 
 _WITHHELD = "[withheld]"
