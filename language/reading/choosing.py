@@ -30,7 +30,7 @@ from .correcting import (
 )
 from .figures import THOUSANDS
 from .filters import is_prompt_injection
-from .kinds import is_health
+from .kinds import is_health_to_guard
 from .lexicon import is_word
 from .outdated import all_outdated
 from .questions import complains
@@ -195,7 +195,7 @@ def _outdated_by_meaning(
     """Yield updates of memories that a message makes outdated in words that the grammar can't compare.
 
     If it is unsure or no correct wording can be made, the person is asked whether the memory still holds; so for
-    health, always. None for what a message says again (``repeated``), and in conversations about a legacy,
+    health to guard, always. None for what a message says again (``repeated``), and in conversations about a legacy,
     which are mostly about somebody else and the past.
     """
     changed = {wish.arguments.get("memory_id") for wish in wishes}
@@ -218,7 +218,7 @@ def _outdated_by_meaning(
             changed.add(memory.id)
             evidence = {"index": message.index, "quote": message.content[at : at + len(found.quote)]}
             arguments: dict[str, object] = {"memory_id": memory.id, "evidence": evidence}
-            rewords = found.content is not None and (found.stated or not is_health(memory.content))
+            rewords = found.content is not None and (found.stated or not is_health_to_guard(memory.content))
             if rewords:
                 arguments["content"] = found.content
             yield PlannedCall(UPDATE if rewords else DOUBT, arguments, message.index, at)

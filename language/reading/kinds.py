@@ -64,6 +64,7 @@ _HEALTH = re.compile(
     r"antibiotics?|penicillin|(?:does not|cannot|never|doesn't|can't) (?:eat|drink|have|tolerate)s?|"
     r"never drinks|teetotal\w*|polio|ill)\b"
 )
+_CHOSEN = re.compile(r"(?i)\b(?:vegetarian|vegan|pescatarian|teetotal\w*|alcohol|meat)\b")
 _DEATH = re.compile(r"(?i)\b(?:died|passed away|passed on|was killed|was buried|was born|death)\b")
 _KIN_WORD = re.compile(
     r"(?i)\b(?:married|divorced|widow(?:ed|er)?|engaged|fianc\w+|partner|husband|wife|(?:step|grand|"
@@ -291,6 +292,14 @@ def _has_words(text: str, words: str) -> bool:
 def is_health(content: str) -> bool:
     """Whether a statement is about somebody's health, or what they may not eat or take."""
     return _HEALTH.search(content) is not None
+
+
+def is_health_to_guard(content: str) -> bool:
+    """Whether a statement is about health, and could harm somebody if it was wrongly taken for over.
+
+    What one chooses to eat or drink changes like any habit.
+    """
+    return is_health(content) and _CHOSEN.search(content) is None
 
 
 def importance_of(kind: str, content: str) -> int:

@@ -5,7 +5,7 @@ from datetime import date
 import numpy as np
 import pytest
 
-from language.backends import embedder_replaced
+from language.backends import embedder_replaced, get_embedder
 from language.base import KnownMemory, ToolRequest
 from language.embedders.e5.embedder import BundledEmbedder
 from language.embedders.hashing import HashingEmbedder
@@ -208,7 +208,8 @@ def test_how_it_came_to_be_changes_nothing(memory, said):
 
 
 def _calls(said, memory, legacy=None):
-    known = [KnownMemory("AAAAAAAA", "other", "", memory, "", date(2023, 1, 1))]
+    [vector] = get_embedder().embed_passages([memory])
+    known = [KnownMemory("AAAAAAAA", "other", "", memory, "", date(2023, 1, 1), vector)]
     messages = conversation(said).messages
     return choose(ToolRequest(messages, "Ana", known, TOOLS, MEMORY_CATEGORIES, 20, legacy_name=legacy))
 
@@ -241,8 +242,34 @@ def test_a_change_that_leaves_no_wording_is_asked_about():
 
 def test_not_in_talk_about_a_legacy_and_for_health_it_is_asked_about(monkeypatch):
     assert not any(each.name in {UPDATE, DOUBT} for each in _calls(LODGER[1], LODGER[0], legacy="Rosa"))
-    monkeypatch.setattr("language.reading.choosing.is_health", lambda content: content == LODGER[0])
+    monkeypatch.setattr("language.reading.choosing.is_health_to_guard", lambda content: content == LODGER[0])
     assert [each.name for each in _calls(LODGER[1], LODGER[0]) if each.name in {UPDATE, DOUBT}] == [DOUBT]
+
+
+@pytest.mark.parametrize(("memory", "said", "becomes"), [
+    (
+        "The user is a vegetarian.",
+        "Funny, after eleven years I'm eating meat again, doctor's orders about the iron.",
+        (UPDATE, "The user is no longer a vegetarian."),
+    ),
+    ("The user is pregnant.", "She's here! Born at 4:12, mother and daughter doing well, I'm so tired.", (DOUBT, None)),
+])  # fmt: skip
+def test_a_diet_is_given_up_like_any_habit_and_what_may_do_harm_is_asked_about(memory, said, becomes):
+    assert [(each.name, each.arguments.get("content")) for each in _calls(said, memory)] == [becomes]
+
+
+@pytest.mark.parametrize(("memory", "said"), [
+    ("The user's project is written in Ruby.", "The port is finished: not one line of Ruby left, all Go."),
+    ("The user drinks coffee with sugar.", "Doctor's orders: I've cut sugar out of everything, coffee included."),
+    ("The user works at the mill.", "Big news: I quit the mill."),
+])  # fmt: skip
+def test_what_a_clause_introduces_with_a_colon_is_the_persons_own_word(memory, said):
+    assert [each.arguments["memory_id"] for each in _calls(said, memory) if each.name in {UPDATE, DOUBT}]
+
+
+@pytest.mark.parametrize("said", ["Paul Weber: I quit the mill.", "Nurse: I quit the mill."])
+def test_what_a_speaker_says_is_not(said):
+    assert not [each for each in _calls(said, "The user works at the mill.") if each.name in {UPDATE, DOUBT}]
 
 
 @pytest.mark.parametrize(("memory", "said"), [
