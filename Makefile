@@ -42,12 +42,19 @@ run:
 
 # Which tests are slow, pyproject.toml says. Tests of one module stay in one process as far as they can, which makes what
 # they share once. A third process fills what two leave of two cores and gains nothing: 625 s against 603.
-PYTEST := $(IN_VENV) -m pytest -n 2 --dist worksteal
+TESTS := pytest -n 2 --dist worksteal
+PYTEST := $(IN_VENV) -m $(TESTS)
+COUNTED := $(IN_VENV) -m slipcover
 
 test:
 	@$(DEVELOPMENT)
-	@directory=$$(mktemp -d) && trap 'rm -rf "$$directory"' EXIT INT TERM && COVERAGE_FILE="$$directory/data" \
-	$(PYTEST) -m "not slow" $(if $(COVERAGE),--cov --cov-report=term-missing:skip-covered $(if $(ARGS),--cov-fail-under=0)) $(ARGS)
+ifdef COVERAGE
+	@directory=$$(mktemp -d) && trap 'rm -rf "$$directory"' EXIT INT TERM && \
+	$(COUNTED) --json --out "$$directory/run" -m $(TESTS) -m "not slow" $(ARGS) && \
+	$(COUNTED) $(if $(ARGS),,--fail-under 90) --out "$$directory/all" --merge "$$directory/run"
+else
+	@$(PYTEST) -m "not slow" $(ARGS)
+endif
 
 # One of them talks with a small real model, which lies with its server in an environment of its own.
 SMALL_MODEL := $(CURDIR)/var/small-model
