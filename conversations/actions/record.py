@@ -153,6 +153,7 @@ def messages_append(
     now = timezone.now()
     new = [_new_row(user_id, message, principal.language, now) for message in messages]
     by_itself = not brought and sum(row.role == Message.Role.USER for row in new) == 1
+    corrects = follow_up and not brought and _has_correction(new, now)
     heard = find_refusals(principal, conversation_id, new, brought=brought)
     # A refusal may reject facts of a legacy, so the legacy's ledger is locked too.
     legacies = {each.legacy_id for each in heard if each.legacy_id is not None}
@@ -169,7 +170,6 @@ def messages_append(
                     % {"message_count": conversation.message_count},
                     code="conversation_moved",
                 )
-            corrects = follow_up and not brought and _has_correction(new, now)
             extracts_each = follow_up and policy.extracts_each(
                 principal, conversation, answers=read_from is not None, corrects=corrects
             )
