@@ -38,12 +38,13 @@ _OWN_HEADINGS = listed(
 )
 _OF_A_CLAUSE = listed("i me you we us it")
 """Words of a clause that ends with a colon; no speaker's name has one beside others."""
-_INTRODUCES = re.compile(
+_OPENS = re.compile(
     r"(?:got|went|turns out|(?:doctor|nurse|boss|judge)['’]?s orders|(?:good|bad|big|great|sad|happy|other) news"
     r"|fun fact|(?:quick|small|little|short|brief) (?:update|note)|long story short|bottom line|true story)\b"
-    r"|.*\b(?:is|are|was|were|am)\b(?!.*\b(?:say|said|says|told|tells|asked|asks|wrote|thinks?)\b)"
 )
-"""What a person writes before a colon and goes on: "Got tested: I'm not allergic", "The port is finished: all Go"."""
+"""What a person writes before what they tell, with a colon: "Got tested: I'm not allergic"."""
+_IS_TOLD = re.compile(r".*\b(?:is|are|was|were|am)\b(?!.*\b(?:say|said|says|told|tells|asked|asks|wrote|thinks?)\b)")
+"""A clause before a colon, which tells something itself: "The port is finished: all Go"."""
 _TOPIC = re.compile(r"(?:about|more about|some|something about|things|basics|facts) \w")
 _SUBJECT_FIRST = re.compile(r"(?i)\s*(?:i|he|she|we|my|his|her)\b")
 _FIRST_PERSON = re.compile(r"\b(?:I|i['’]m|I['’]\w+|[Mm]y)\b")
@@ -95,13 +96,14 @@ def _blank_unless_own(match: re.Match[str]) -> str:
         who in _OWN_LABELS
         or find_asked(line.strip()) is not None
         or (len(words) > 1 and not _OF_A_CLAUSE.isdisjoint(re.split("[ ']", who)))
-        or (len(words) > 1 and _INTRODUCES.match(who))
+        or (len(words) > 1 and _IS_TOLD.match(who))
     ):
         return line
     said = line.partition(":")[2]
     if _TOPIC.match(who) and (not is_label(who) or _SUBJECT_FIRST.match(said)):
         return line.replace(":", ".", 1)
-    if (who in _OWN_HEADINGS or _is_heading(words)) and _FIRST_PERSON.search(said):
+    is_opening = len(words) > 1 and _OPENS.match(who) is not None
+    if is_opening or ((who in _OWN_HEADINGS or _is_heading(words)) and _FIRST_PERSON.search(said)):
         return " " * (len(line) - len(said)) + said
     if is_label(who) or (is_row(line.strip()) and not _FIRST_PERSON.search(said)):
         return line

@@ -173,6 +173,13 @@ def test_blanking_keeps_the_length():
     assert own_words(content).split() == ["a"]
 
 
+def test_what_opens_a_message_before_a_colon_is_left_out():
+    """It was read as a part of the sentence: "Shall I remember that Got tested properly: you are not allergic?"."""
+    said = "Got tested properly: turns out I'm not allergic to penicillin."
+    assert own_words(said) == " " * 20 + " turns out I'm not allergic to penicillin."
+    assert own_words("The port is finished: all Go.") == "The port is finished: all Go."
+
+
 PARTS = [
     "a ",
     "(",
