@@ -112,8 +112,10 @@ def stay_doubtful(pair: Alignment) -> bool:
         return True
     if _is_long(pair) and not pair.is_near and sum(pair.unaligned_weights) > _MOST_LEFT_OF_LONG:
         return True
-    found = doubts(pair) if pair.is_near else {}
-    return any(found.get(f"doubt_{kind}") for kind in _LASTING_DOUBTS) or (pair.is_near and describes_otherwise(pair))
+    if not pair.is_near:
+        return False
+    found = doubts(pair)
+    return any(found.get(f"doubt_{kind}") for kind in _LASTING_DOUBTS) or describes_otherwise(pair)
 
 
 def _is_long(pair: Alignment) -> bool:

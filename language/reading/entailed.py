@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
 
 from language.backends import get_entailment
+from language.base import Vectors
 from language.entailment.model import EntailmentUnavailable
 
 TUNING = "sameness"
@@ -64,14 +66,22 @@ def sameness_logit(first: str, second: str) -> float | None:
 
     None without the network, or with another than it was tuned for.
     """
+    logits = judged_by(TUNING, [(first, second), (second, first)])
+    return None if logits is None else float(logits.min())
+
+
+def judged_by(tuning: str, pairs: Sequence[tuple[str, str]]) -> Vectors | None:
+    """Return the logits that a tuning of the network gives pairs of texts: (len(pairs),).
+
+    None without pairs or the network, or with another than it was tuned for.
+    """
     network = get_entailment()
-    if network is None:
+    if network is None or not pairs:
         return None
     try:
-        logits = network.judge_pairs(TUNING, [(first, second), (second, first)])
+        return network.judge_pairs(tuning, pairs)
     except EntailmentUnavailable:
         return None
-    return None if logits is None else float(logits.min())
 
 
 def entailed_features(first: str, second: str) -> dict[str, float] | None:

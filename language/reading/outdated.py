@@ -14,11 +14,11 @@ from pathlib import Path
 
 import numpy as np
 
-from language.backends import get_embedder, get_entailment
+from language.backends import get_embedder
 from language.base import EmbedderUnavailable, Vectors
 from language.embedders.e5.embedder import BundledEmbedder
-from language.entailment.model import EntailmentUnavailable
 
+from .entailed import judged_by
 from .questions import is_question
 from .rewording import leaves_it, reworded
 from .sentences import Sentence, split_sentences
@@ -97,7 +97,7 @@ def outdated(said: str, memories: Sequence[str], vectors: Sequence[Vectors | Non
     likely = sorted((-float(scores[at]), at) for at in nearest if scores[at] >= LEAST_LIKELY)[:_MOST_JUDGED]
     meant = [(places[which], passages[number]) for _, (number, which) in likely]
     meant = [(place, passage) for place, passage in meant if not leaves_it(memories[place], passage)]
-    logits = _judged([(memories[place], passage) for place, passage in meant])
+    logits = judged_by(TUNING, [(memories[place], passage) for place, passage in meant])
     if logits is None:
         return None
     best = int(logits.argmax())
@@ -107,17 +107,6 @@ def outdated(said: str, memories: Sequence[str], vectors: Sequence[Vectors | Non
     is_plain, is_certain = logit >= PLAIN, logit >= CERTAIN
     content = reworded(memories[place], passage, is_plain=is_plain, is_certain=is_certain) if logit >= SURE else None
     return Outdated(place, passage, content)
-
-
-def _judged(pairs: Sequence[tuple[str, str]]) -> Vectors | None:
-    """Return the logits that each passage makes its memory outdated: (len(pairs),); None without pairs or network."""
-    entailment = get_entailment()
-    if entailment is None or not pairs:
-        return None
-    try:
-        return entailment.judge_pairs(TUNING, pairs)
-    except EntailmentUnavailable:
-        return None
 
 
 def _passages(said: str) -> Iterator[str]:

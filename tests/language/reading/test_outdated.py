@@ -317,7 +317,9 @@ def test_another_day_leaves_what_says_no_time(said):
 
 def test_who_somebody_is_does_not_end(monkeypatch):
     """Reproduction: "You are no longer Tom, 44."."""
-    monkeypatch.setattr("language.reading.outdated._judged", lambda pairs: np.full(len(pairs), 9.0) if pairs else None)
+    monkeypatch.setattr(
+        "language.reading.outdated.judged_by", lambda _, pairs: np.full(len(pairs), 9.0) if pairs else None
+    )
     assert outdated("I quit smoking in March", ["The user is Tom, 44."]) is None
     assert outdated("I quit smoking in March", ["The user is a smoker."]) is not None
 
