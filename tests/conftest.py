@@ -6,7 +6,7 @@ import secrets
 import shutil
 import string
 import time
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -17,7 +17,6 @@ import hypothesis
 import psycopg
 import pytest
 from asgiref.sync import async_to_sync
-from coverage import Coverage
 from django.conf import settings
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY, user_logged_in
 from django.contrib.sessions.backends.db import SessionStore
@@ -118,42 +117,18 @@ def one_at_a_time(owner, name):
         yield cursor
 
 
-COUNTED_CASES = 1
-"""Of a test that runs with many values, so many count for the coverage: the others take mostly the same branches.
-
-Counting them makes a test take twice as long on Python 3.11. Slow tests don't count either: what they ask for, other
-tests ask for as well. What a process does that a test starts isn't counted at all.
-"""
 SLOW_KINDS = ("browser", "corpus")
-UNCOUNTED = pytest.StashKey[bool]()
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     """Mark as slow what is slow by its kind, before ``-m "not slow"`` chooses."""
     chromium = chromium_program()
-    cases = Counter()
     for item in items:
-        test = item.nodeid.partition("[")[0]
-        cases[test] += 1
         if any(item.get_closest_marker(kind) for kind in SLOW_KINDS):
             item.add_marker(pytest.mark.slow)
-        item.stash[UNCOUNTED] = bool(item.get_closest_marker("slow")) or cases[test] > COUNTED_CASES
         if item.get_closest_marker("browser") and not chromium:
             item.add_marker(pytest.mark.skip(reason="needs Chromium: install the package chromium"))
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item):
-    """Leave out what a test's fixtures do as well, which the marker ``no_cover`` of pytest-cov does not."""
-    counting = Coverage.current() if item.stash[UNCOUNTED] else None
-    if counting is None:
-        return (yield)
-    counting.stop()
-    try:
-        return (yield)
-    finally:
-        counting.start()
 
 
 def pytest_collection_finish(session):

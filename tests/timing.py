@@ -1,6 +1,5 @@
 """Times that tests hold against a limit, on machines that do other things as well."""
 
-import sys
 import time
 
 LOOP_SECONDS = 0.0017
@@ -8,9 +7,9 @@ LOOP_SECONDS = 0.0017
 
 
 def allowed(seconds):
-    """``seconds`` as a limit for this machine: longer while it is slower, threefold while coverage is traced."""
+    """``seconds`` as a limit for this machine: longer while it is slower."""
     slowness = sorted(_loop_seconds() for _ in range(5))[2] / LOOP_SECONDS
-    return seconds * max(1.0, slowness) * (3 if sys.gettrace() else 1)
+    return seconds * max(1.0, slowness)
 
 
 def _loop_seconds():

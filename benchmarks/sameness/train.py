@@ -135,11 +135,11 @@ class Learned(NamedTuple):
     bias: float
 
 
-def learn(rows: Vectors, wanted: Vectors, counts: Vectors) -> Learned:
+def learn(rows: Vectors, wanted: Vectors, counts: Vectors, decay: float = DECAY) -> Learned:
     """Fit a linear model on cross entropy by Newton's method: gradient descent has not arrived after 3,000 steps."""
     mean, spread = rows.mean(axis=0), rows.std(axis=0) + 1e-6
     scaled = np.concatenate([(rows - mean) / spread, np.ones((len(rows), 1))], axis=1)
-    weights, decays = np.zeros(scaled.shape[1]), np.full(scaled.shape[1], DECAY * counts.sum())
+    weights, decays = np.zeros(scaled.shape[1]), np.full(scaled.shape[1], decay * counts.sum())
     decays[-1] = 0
     for _ in range(STEPS):
         found = 1 / (1 + np.exp(-(scaled @ weights)))
