@@ -15,7 +15,7 @@ from accounts import categories
 from memories.policy.fields import MAY_SET_A_FIELD
 from memories.records import FIELD_WAITS, KEPT, RELAYED, UNANSWERED
 from statements.models import ERASURE_WAITS
-from statements.policy import HELD_BACK
+from statements.policy import HELD_BACK, waits_in_words
 from statements.policy.resembling import RESEMBLES
 from statements.wording import REVIEW_REASONS
 
@@ -110,10 +110,7 @@ _REASONS = {ERASURE_WAITS, FIELD_WAITS, *_OF_REVIEW}
 
 def reason_in_words(text: str) -> str:
     """Translate a stored reason: a gate's is in English, others are people's words."""
-    if not text.startswith(HELD_BACK):
-        return _(text) if text in _REASONS else text
-    why = text.removeprefix(HELD_BACK).removesuffix(".")
-    return _("Held back because it %(reason)s.") % {"reason": _(why)}
+    return waits_in_words(text) if text in _REASONS or text.startswith(HELD_BACK) else text
 
 
 def writer_label(written_by: str) -> str:

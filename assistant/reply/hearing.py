@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 from accounts.categories import load as load_categories
 from accounts.principals import Principal
 from conversations.models import Conversation, Message, Withheld
+from facts.actions import foresee_extracted
 from facts.models import LegacyFact
 from journal.models import Change
 from language.backends import get_embedder, get_reply_model
@@ -27,6 +28,7 @@ from language.reading.questions import tells_something
 from language.reading.refusals import (
     Turn,
     agrees_to_all,
+    asks_for_rule,
     asks_to_forget_all,
     asks_to_keep,
     begins_with_yes,
@@ -47,6 +49,7 @@ from memories.models import Memory
 from memories.policy import writing as filing
 from memories.queries import kept_by_person
 from memories.records import WritePolicy
+from statements.policy import waits_in_words
 from statements.policy.naming import as_of_user, in_second_person
 from statements.wording import Embedded
 
@@ -164,15 +167,32 @@ def _heard(
         near=near,
         keep=lambda: None,
     )
-    told = () if part.legacy_name is None else _read(principal, part).facts
-    facts = [told_to(principal.name, each.content) for each in told if not read.isdisjoint(each.indices)]
+    facts = [] if part.legacy_name is None else _read(principal, part).facts
+    foreseen = (
+        foresee_extracted(
+            principal,
+            begun.user_id,
+            conversation.legacy_id,
+            [each for each in facts if not read.isdisjoint(each.indices)],
+        )
+        if facts and conversation.legacy_id
+        else []
+    )
     # An agent may tell what its person said, which is not their word on everything.
     relayed = any(each.index in read and each.voice != Message.Voice.OWN for each in messages)
     if held is not None and not relayed:
         relayed = Message.objects.filter(pk=begun.message_id).exclude(voice=Message.Voice.OWN).exists()
-    heard = _told(principal, plan, facts, agreed=agreed and held is not None, relayed=relayed)
+    heard = _told(principal, plan, agreed=agreed and held is not None, relayed=relayed)
     secret = first_sensitive(begun.question)
-    return replace(heard, about=part.legacy_name or "", secret=secret.kind if secret else "")
+    return replace(
+        heard,
+        told=tuple(told_to(principal.name, content) for content, why in foreseen if why is None),
+        held=tuple(
+            (told_to(principal.name, content), waits_in_words(why)) for content, why in foreseen if why is not None
+        ),
+        about=part.legacy_name or "",
+        secret=secret.kind if secret else "",
+    )
 
 
 def heard_refusal(begun: Begun, principal: Principal | None = None) -> Heard:
@@ -191,19 +211,21 @@ def heard_refusal(begun: Begun, principal: Principal | None = None) -> Heard:
     own = Withheld.objects.because_of(Withheld.Cause.MESSAGE, [str(said.pk)]).passages().filter(message=said)
     sentences = [each.text for text in own.values_list("text", flat=True) for each in split_sentences(text)]
     of_all = any(map(asks_to_forget_all, sentences))
+    for_later = any(map(asks_for_rule, [*sentences, said.content]))
     if indices == {said.index} and not changes:
         stays = () if principal is None or of_all else _saying_more(principal, sentences)
         return Heard(
             refused=True,
-            not_found=all(map(names_what_was_said, sentences)) and not of_all,
+            not_found=for_later or (all(map(names_what_was_said, sentences)) and not of_all),
             of_all=of_all,
+            for_later=for_later,
             stays=stays,
         )
     gone = Memory.objects.filter(pk__in=[pk for event, pk in changes if event == "DELETE"])
     words = lemmas(" ".join(sentences)) if len(changes) > 1 else frozenset()
     named = {not words.isdisjoint(lemmas(each)) for each in gone.values_list("content", flat=True) if words}
     awaits = any(each[0] == "PROPOSE" for each in changes)
-    return Heard(refused=True, along=named == {True, False}, awaits=awaits, of_all=of_all)
+    return Heard(refused=True, along=named == {True, False}, awaits=awaits, of_all=of_all, for_later=for_later)
 
 
 def _saying_more(principal: Principal, sentences: Sequence[str]) -> tuple[str, ...]:
@@ -325,7 +347,7 @@ def _read(principal: Principal, part: Part) -> Extraction:
     )
 
 
-def _told(principal: Principal, plan: Plan, told: Collection[str], *, agreed: bool, relayed: bool) -> Heard:
+def _told(principal: Principal, plan: Plan, *, agreed: bool, relayed: bool) -> Heard:
     adding = [each for each in plan.steps if isinstance(each, Adding) and not each.held_back]
     wanted = [each for each in adding if each.consent or agreed]
     rewording = [each for each in plan.steps if isinstance(each, Rewording)]
@@ -366,6 +388,5 @@ def _told(principal: Principal, plan: Plan, told: Collection[str], *, agreed: bo
             )
         ),
         doubted=tuple(as_told(each.known.content) for each in plan.steps if isinstance(each, Doubting)),
-        told=tuple(told),
         agreed=agreed,
     )

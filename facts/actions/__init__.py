@@ -4,7 +4,7 @@ from statements.actions.many import MOST_AT_ONCE
 
 from .bulk import BULK_DECISIONS, DONE, BulkResult, facts_decide, facts_hide, facts_preview
 from .ending import legacies_purge, legacy_end, legacy_restore
-from .extraction import PreparedFact, prepare_extracted, record_extracted
+from .extraction import PreparedFact, foresee_extracted, prepare_extracted, record_extracted
 from .moderating import fact_hide, fact_hold_again, fact_open, fact_quarantine, fact_refuse, fact_release, fact_unhide
 from .telling import log_for_members, members_tell, unshare_all
 from .transitions import (
@@ -46,6 +46,7 @@ __all__ = [
     "facts_hide",
     "facts_index",
     "facts_preview",
+    "foresee_extracted",
     "legacies_purge",
     "legacy_end",
     "legacy_restore",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -104,6 +105,30 @@ def record_extracted(
     against = Suppression.objects.matches(user_id, texts, legacy_id=legacy_id)
     stored = [recording.take(candidate, stands) for candidate, stands in zip(prepared, against, strict=True)]
     return [fact for fact in stored if fact is not None]
+
+
+def foresee_extracted(
+    principal: Principal, user_id: UUID, legacy_id: UUID, candidates: Sequence[FactCandidate]
+) -> list[tuple[str, str | None]]:
+    """Return the contents that will be stored of candidates, with why each will wait; None if it will not.
+
+    The reason is "" where all wait for the person's approval. Writes nothing. Call it outside of transactions.
+    """
+    passed = []
+    for candidate in candidates:
+        with suppress(Gated):
+            passed.append(_admitted(candidate)[1])
+    texts = Embedded.of_each([each.content for each in passed])
+    against = Suppression.objects.matches(user_id, texts, legacy_id=legacy_id)
+    usual = "" if principal.review == "before" else None
+    stored: list[tuple[str, str | None]] = []
+    for admitted, text, stands in zip(passed, texts, against, strict=True):
+        twin = same_words(principal, legacy_id, admitted.content)
+        if twin is not None:
+            stored.append((twin.content, None if twin.state == LegacyFact.State.ACTIVE else twin.state_reason))
+        elif not stands.words:
+            stored.append((admitted.content, admitted.held_back or stands.review_reason(text) or usual))
+    return stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,16 +277,22 @@ class _Recording:
 def _gated(user_id: UUID, candidate: FactCandidate) -> tuple[FactCandidate, Admitted] | None:
     """Return the candidate in its stored form with the result of the gates, or None if one refuses it."""
     try:
-        admitted = admit(candidate.content, own_word=False, longest=LONGEST_EXTRACTED)
-        check_extracted(admitted.content)
-        if is_masked(admitted.content):
-            raise Gated("What it tells is the secret that was masked.")
+        found = _admitted(candidate)
     except Gated:
         note_operation("extract", "gate", "skipped", user_id=user_id, category=candidate.category)
         return None
     if candidate.category not in Category.values:
         note_operation("extract", "category", "skipped", user_id=user_id)
         return None
+    return found
+
+
+def _admitted(candidate: FactCandidate) -> tuple[FactCandidate, Admitted]:
+    """Return the candidate in its stored form with the result of the gates. Raises Gated."""
+    admitted = admit(candidate.content, own_word=False, longest=LONGEST_EXTRACTED)
+    check_extracted(admitted.content)
+    if is_masked(admitted.content):
+        raise Gated("What it tells is the secret that was masked.")
     return FactCandidate(candidate.category, admitted.content, candidate.indices, candidate.quote), admitted
 
 

@@ -32,14 +32,17 @@ from language.reading.questions import (
     is_question,
     spelt,
 )
+from language.reading.refusals.discretion import asks_for_rule, asks_for_secrecy, asks_who_sees, only_asks_for_secrecy
 from language.reading.refusals.parts import keeps_a_part
 from language.reading.refusals.subjects import lemmas
 from language.reading.refusals.wording import asks_to_keep, says_no, says_yes
 from language.reading.second_tries import refutes
 from language.reading.stock import (
+    ASKS_FIRST,
     CANNOT,
     DECIDED,
     ERASE_ALL,
+    FORGETS,
     FOUND,
     GONE_ALONG,
     ITSELF,
@@ -51,6 +54,7 @@ from language.reading.stock import (
     MORE_FACTS,
     NEAREST,
     NO_MODEL,
+    NO_RULE,
     NO_SECRETS,
     NOT_ENGLISH,
     NOT_KEPT,
@@ -64,6 +68,8 @@ from language.reading.stock import (
     READ,
     REMEMBER_ALL,
     REST_NOT_KEPT,
+    SECRET,
+    SECRET_KEPT,
     SOME_WAITS,
     STAYS,
     SWITCHED_OFF,
@@ -75,6 +81,7 @@ from language.reading.stock import (
     WHAT_IS_WRONG,
     WHAT_NOW,
     WHICH_ONE,
+    WHO_SEES,
     in_each_language,
     stock,
 )
@@ -115,16 +122,23 @@ def _replied(request: ReplyRequest) -> tuple[list[str], bool]:
     if heard.in_part and (kept := _confirmations(heard)):
         return [*parts, _joined([*kept, _(REST_NOT_KEPT)])], False
     if heard.refused:
-        notes = ((GONE_ALONG, heard.along), (SOME_WAITS, heard.awaits), (ERASE_ALL, heard.of_all))
+        notes = (
+            (GONE_ALONG, heard.along),
+            (SOME_WAITS, heard.awaits),
+            (ERASE_ALL, heard.of_all),
+            (NO_RULE, heard.for_later and not heard.not_found),
+        )
         also = [text for text, holds in notes if holds]
         nothing = _(NOTHING_TO_FORGET if heard.not_found else NOT_KEPT)
+        nothing = _no_rule(heard) if heard.for_later and heard.not_found else nothing
         told = _(STAYS) % {"statements": " ".join(heard.stays)} if heard.stays else nothing
         return [*parts, _joined([told, *map(_, also), _asking(heard) if heard.new else ""])], False
     if request.closed:
         return [*parts, _without_memory(request)], False
     keeps = _confirmations(heard)
-    if asks_for_work(request.question) and not (keeps or heard.new):
-        return [*parts, _(CANNOT)], False
+    fixed = _on_discretion(request, heard) or (_(CANNOT) if asks_for_work(request.question) else "")
+    if fixed and not (keeps or heard.new):
+        return [*parts, fixed], False
     if is_question(request.question) and not keeps:
         found = _found(request)
         parts += [_(NOT_ENGLISH)] if found == [_(NOTHING_FOUND)] and is_foreign(request.question) else found
@@ -141,6 +155,22 @@ def _replied(request: ReplyRequest) -> tuple[list[str], bool]:
     elif parts == opening:
         parts.append(_(NOT_ENGLISH) if is_foreign(request.question) else _acknowledged(request))
     return parts, asks
+
+
+def _on_discretion(request: ReplyRequest, heard: Heard) -> str:
+    """The answer to a wish for secrecy, a question who sees what is said, or a rule for later; empty to another."""
+    if asks_for_rule(request.question):
+        return _no_rule(heard)
+    if asks_who_sees(request.question):
+        return _(WHO_SEES)
+    if not asks_for_secrecy(request.question) or heard.secret:
+        return ""
+    return _(SECRET if only_asks_for_secrecy(request.question) else SECRET_KEPT)
+
+
+def _no_rule(heard: Heard) -> str:
+    """What to say to a rule for later, which binds nothing. Facts about a legacy are stored without asking."""
+    return " ".join(map(_, [NO_RULE, *([] if heard.about else [ASKS_FIRST]), FORGETS]))
 
 
 def _joined(parts: Iterable[str]) -> str:
@@ -239,6 +269,9 @@ def _confirmations(heard: Heard) -> list[str]:
         kept.append(_(READ))
     if heard.told:
         kept.append(_(NOTED) % {"statements": " ".join(heard.told)})
+    for why in dict.fromkeys(why for _statement, why in heard.held):
+        statements = " ".join(statement for statement, because in heard.held if because == why)
+        kept.append(" ".join(filter(None, [_(WAITS) % {"statements": statements}, why])))
     if heard.doubted and not heard.new:  # Last, so that a yes or a no answers this, and one thing at a time.
         kept.append(_("This waits for your answer: %(was)s Does it still hold?") % {"was": " ".join(heard.doubted)})
     return kept
@@ -270,7 +303,7 @@ def _begins_with_plural(statement: str) -> bool:
 
 def _question_about_name(request: ReplyRequest) -> str:
     """A question about a named person of whom nothing is known; empty if there is none."""
-    known = {word for source in request.found for word in spelt(source.text)}
+    known = {word for said in (*(each.text for each in request.found), request.heard.about) for word in spelt(said)}
     said = request.question
     if _was_said(NOT_KEPT, (str(each.get("content")) for each in request.messages if each.get("role") == "assistant")):
         return ""  # The person may just have refused to have them remembered.

@@ -29,6 +29,7 @@ from language.reading.refusals import (
     Refusal,
     Turn,
     asks_for_discretion,
+    asks_for_secrecy,
     asks_to_keep,
     find_refusal,
     may_refuse,
@@ -195,7 +196,7 @@ class _BatchReader:
             is_open = order is not None and order.form == "what" and not before.endswith((".", "!", "?"))
             order = RememberRequest("what", 0, len(sentence)) if is_open else find_asked(sentence)
             before = sentence
-            if order is None and asks_for_discretion(sentence):
+            if order is None and (asks_for_secrecy(text) or asks_for_discretion(sentence)):
                 self.dropped["discretion"] += 1
                 continue
             if order is not None and order.form == "before":

@@ -28,6 +28,21 @@ TALKED = gettext_noop("You said:")
 NOT_ENGLISH = gettext_noop(
     "Without a language model I understand English only. What is to be kept you can add to your memories yourself."
 )
+SECRET = gettext_noop(
+    "Yes. Say “Don’t tell anyone” with it, and it goes into no memory. It stands in the record of this talk, where you "
+    "can withhold it."
+)
+SECRET_KEPT = gettext_noop(
+    "That goes into no memory. It stands in the record of this talk: say “Don’t keep that”, and it goes from there "
+    "too. If I am to remember it, say it again with “Remember that …”."
+)
+WHO_SEES = gettext_noop(
+    "You see all of it. Assistants that you connect see what you let them, under Agents, and other members of a legacy "
+    "see the facts that you share. Staff open a text only with a reason, and you can read that."
+)
+NO_RULE = gettext_noop("I can’t make that a rule for later.")
+ASKS_FIRST = gettext_noop("When it comes up here, I ask before I remember it, and a no is enough.")
+FORGETS = gettext_noop("What I remember of it already goes when you say “Forget everything about …”.")
 NOT_KEPT = gettext_noop("All right, I keep nothing of that.")
 GONE_ALONG = gettext_noop(
     "What else I had learned from the same sentence went with it. Under Put away you can bring it back."
@@ -95,6 +110,12 @@ STOCK = (
     CANNOT,
     PRIVATE,
     SWITCHED_OFF,
+    SECRET,
+    SECRET_KEPT,
+    WHO_SEES,
+    NO_RULE,
+    ASKS_FIRST,
+    FORGETS,
     NOT_KEPT,
     GONE_ALONG,
     REST_NOT_KEPT,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from django.utils.translation import gettext as _
+
 from accounts.policy import REASON_CHARACTERS, check_sensitive
 from language.gates import find_instructions
 from language.gates.passages import spoken
@@ -43,6 +45,7 @@ __all__ = [
     "reason_to_hold_back",
     "steps_of",
     "urgency",
+    "waits_in_words",
     "word_hashers",
 ]
 
@@ -84,6 +87,14 @@ def reason_to_hold_back(content: str, *, steps: bool = False) -> str:
     """Return why a text must be quarantined, as a sentence for its author, or "". ``steps``: of a procedure."""
     reason = find_instructions(content, steps=steps and bool(steps_of(content)))
     return f"{HELD_BACK}{reason}." if reason else ""
+
+
+def waits_in_words(reason: str) -> str:
+    """Return a stored reason of a gate or of a review, which is English, in the current language."""
+    if not reason.startswith(HELD_BACK):
+        return _(reason) if reason else ""
+    why = reason.removeprefix(HELD_BACK).removesuffix(".")
+    return _("Held back because it %(reason)s.") % {"reason": _(why)}
 
 
 def clean_reason(reason: str) -> str:

@@ -9,8 +9,9 @@ from assistant.learn.summarizing import conversation_finish, maybe_summarize
 from facts.actions import fact_reject
 from facts.models import FactLink, LegacyFact
 from language.reading.answering import MOST_TOLD_OF_ALL
-from language.reading.replying import MORE_FACTS, NOTHING_FOUND, QUESTIONS
+from language.reading.replying import MORE_FACTS, NOTED, NOTHING_FOUND, QUESTIONS, WAITS
 from statements.models import Doubt
+from statements.policy.resembling import RESEMBLES
 from tests import factories
 
 from .replying import say, text_of
@@ -68,6 +69,24 @@ def test_what_is_noted_is_a_fact_once_its_message_was_read_and_once_only(api, ow
     assert maybe_summarize(conversation.pk) == 1
     assert list(facts.values_list("content", "state")) == [(first[0], "active"), (first[1], "rejected")]
     assert "Giusto" not in text_of(say(api(owner), conversation, "Where did he sing?"))
+
+
+@pytest.mark.parametrize(("review", "why"), [("after", RESEMBLES), ("before", "")])
+def test_what_will_wait_is_not_said_to_be_noted(api, owner, talk, settings, review, why):
+    """Reproduction: "Noted" was said of facts that a gate or the review keeps back."""
+    settings.KEEPSAKE_EMBEDDER = "bundled"
+    me = principal_for_person(owner.pk)
+    preferences_set(me, review=review)
+    legacy = factories.LegacyFactory(owner=owner, name="Grandpa Emil")
+    rejected = factories.LegacyFactFactory(legacy=legacy, user=owner, content="Emil hated eels.")
+    fact_reject(me, rejected.pk)
+    said = "Emil disliked eels." if why else "Emil sang in a choir."
+    conversation = talk(owner, legacy=legacy)
+    answer = text_of(say(api(owner), conversation, said))
+    extract_messages(conversation.pk)
+    assert answer.endswith(" ".join(filter(None, [WAITS % {"statements": said}, why])))
+    assert LegacyFact.objects.values_list("content", "state_reason").get(state="proposed") == (said, why)
+    assert NOTED.partition("%")[0] not in answer
 
 
 @pytest.mark.parametrize("again", ["She was born in 1929, not 1931.", "1929, not 1931."])

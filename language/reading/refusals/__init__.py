@@ -6,6 +6,7 @@ Whether a short answer to the question whether to keep something is a no is judg
 """
 
 from .corrected import answers_an_offer, corrects_asked
+from .discretion import asks_for_rule, asks_for_secrecy, asks_who_sees, only_asks_for_secrecy
 from .meaning import find_refusal
 from .naming import asks_about, count_extra_words, find_named, restates
 from .parts import agrees_to_all, says_only
@@ -24,8 +25,11 @@ __all__ = [
     "answers_an_offer",
     "asks_about",
     "asks_for_discretion",
+    "asks_for_rule",
+    "asks_for_secrecy",
     "asks_to_forget_all",
     "asks_to_keep",
+    "asks_who_sees",
     "begins_with_yes",
     "content_words",
     "corrects_asked",
@@ -38,6 +42,7 @@ __all__ = [
     "may_answer",
     "may_refuse",
     "names_what_was_said",
+    "only_asks_for_secrecy",
     "restates",
     "says_no",
     "says_only",

@@ -1,0 +1,78 @@
+"""What the assistant without a language model says of secrets, of who sees what, and of rules for later."""
+
+import pytest
+
+from conversations.models import Message
+from language.reading.refusals import asks_for_rule, asks_for_secrecy, asks_who_sees, only_asks_for_secrecy
+from language.reading.stock import ASKS_FIRST, FORGETS, NO_RULE, NOT_KEPT, SECRET, SECRET_KEPT, WHO_SEES
+from tests import factories
+
+from .replying import record, remembered, telling
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def _bundled(settings):
+    settings.KEEPSAKE_EMBEDDER = "bundled"
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        "Can you keep a secret? I am planning to leave my job in March.",
+        "Don't tell anyone, but I was once arrested in Rome.",
+        "I'll tell you a secret: I am allergic to work.",
+    ],
+)
+def test_a_secret_is_neither_asked_about_nor_stored_and_can_be_taken_out_or_remembered(api, owner, talk, secret):
+    """Reproduction: the question was answered as one about the person, and the secret asked about at once."""
+    tell = telling(api(owner), talk(owner))
+    assert tell(secret).endswith(SECRET_KEPT)
+    assert (remembered(), Message.objects.get(index=0).held_until) == ([], None)
+    assert tell("Don't keep that.") == NOT_KEPT
+    assert secret not in record()
+    assert "I will remember" in tell("Remember that I am allergic to wasps.")
+    assert remembered() == ["The user is allergic to wasps."]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Can you keep a secret?", SECRET),
+        ("Who can see what I tell you?", WHO_SEES),
+        ("Are my messages private?", WHO_SEES),
+        ("Do you share this with anyone?", WHO_SEES),
+        ("Nothing about my wife, ever, ok?", f"{NO_RULE} {ASKS_FIRST} {FORGETS}"),
+        ("Never remember anything about my health.", f"{NO_RULE} {ASKS_FIRST} {FORGETS}"),
+    ],
+)
+def test_questions_about_discretion_are_not_looked_up(api, owner, talk, question, answer):
+    factories.MemoryFactory(user=owner, content="The user keeps a chipped pot.")
+    tell = telling(api(owner), talk(owner))
+    tell("Hello")
+    assert tell(question) == answer
+    assert remembered() == ["The user keeps a chipped pot."]
+
+
+def test_a_rule_declines_what_is_asked_and_says_that_it_binds_nothing_later(api, owner, talk):
+    tell = telling(api(owner), talk(owner))
+    tell("My wife is called Ines.")
+    assert tell("Nothing about my wife, ever, ok?") == f"{NOT_KEPT} {NO_RULE}"
+    assert remembered() == []
+    assert "Ines" in tell("My wife is called Ines.")
+
+
+def test_what_only_sounds_like_discretion_is_none():
+    ordinary = (
+        "I can keep a secret.",
+        "Don't mention it.",
+        "Don't tell me you forgot.",
+        "What's the secret of a good risotto?",
+        "Nothing about my wife is easy.",
+        "Nothing about it ever worked.",
+        "Who can see the sea from the window?",
+        "I don't tell anyone my age.",
+    )
+    found = (asks_for_secrecy, only_asks_for_secrecy, asks_who_sees, asks_for_rule)
+    assert [text for text in ordinary if any(each(text) for each in found)] == []
