@@ -91,6 +91,11 @@ class ListView:
         return replace(self._data, **changed)  # type: ignore[return-value]
 
 
+def is_bare(view: ListView, tabs: Iterable[Tab]) -> bool:
+    """Whether there is nothing to search or to choose from: no filter is set, and every tab is empty."""
+    return not view.is_filtered and not any(tab.count for tab in tabs)
+
+
 def make_rail(view: ListView, labels: Mapping[str, str], counts: Mapping[str, int]) -> list[Tab]:
     """Return links to the non-empty or selected categories, after one to the whole list."""
     everything = Tab(_("All"), view.in_category("").query, sum(counts.values()), not view.category)

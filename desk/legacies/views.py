@@ -31,7 +31,7 @@ from statements.policy import LONGEST
 from ..cards import Card, decisions_in_words
 from ..conversations.actions import waiting_erasure
 from ..labels import in_words, label, writer_label
-from ..listing import PER_PAGE, Tab, close_in_meaning, make_rail
+from ..listing import PER_PAGE, Tab, close_in_meaning, is_bare, make_rail
 from ..outcomes import Done, Refusal, with_undo
 from ..page import PageRequest, for_person, neighbours_of
 from . import actions as fact_decisions
@@ -110,6 +110,7 @@ def show_list(
         messages.error(request, outcomes[fact_id].text)  # The fact moved to another tab.
     why_not = refused or next((each for each in outcomes.values() if isinstance(each, Refusal)), None)
     address = reverse("legacy-page", args=[legacy_id]) if legacy_id else reverse("fact-list")
+    tabs = make_tabs(view, counts)
     context = {
         "principal": principal,
         "legacy": shown,
@@ -119,7 +120,8 @@ def show_list(
         "title": _(TABS[view.show]),
         "address": address,
         "everything": view.unfiltered.query,
-        "tabs": make_tabs(view, counts),
+        "tabs": tabs,
+        "bare": is_bare(view, tabs),
         "rail": make_rail(view, dict(in_words(LegacyFact.Category.choices)), counts.categories),
         "page": page,
         "cards": cards,

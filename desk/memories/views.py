@@ -33,7 +33,7 @@ from memories.searching import Narrowing, present_shape
 
 from ..cards import Card, decisions_in_words
 from ..labels import category_label, in_words, memory_categories
-from ..listing import PER_PAGE, Tab, close_in_meaning, make_rail
+from ..listing import PER_PAGE, Tab, close_in_meaning, is_bare, make_rail
 from ..outcomes import Done, Refusal, with_undo
 from ..page import PageRequest, for_person, neighbours_of
 from . import actions as memory_decisions
@@ -161,11 +161,13 @@ def around_memories(
     """Return what changes with every decision: counts of tabs and categories, and the fill of the memory block."""
     counts = counts or Counts.of(memories, view, read_overview(principal))
     labels = {name: category_label(name) for name in sorted(categories.load().by_name)}
+    tabs = [
+        Tab(_(title), view.within(name).query, counts.states.get(name, 0), name == view.state)
+        for name, title in STATES.items()
+    ]
     return {
-        "tabs": [
-            Tab(_(title), view.within(name).query, counts.states.get(name, 0), name == view.state)
-            for name, title in STATES.items()
-        ],
+        "tabs": tabs,
+        "bare": is_bare(view, tabs),
         "tabs_label": _("Which memories"),
         "rail": make_rail(view, labels, counts.categories),
         "fill": block_fill(principal),

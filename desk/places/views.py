@@ -214,6 +214,7 @@ def _show_list(request: PageRequest, principal: Principal, form: PlaceForm, stat
         "tabs": [Tab(_(title), address(part), counts[part], part == show) for part, title in SHOW.items()],
         "tabs_label": _("Which places"),
         "page": page,
+        "removed": counts["removed"],
         "audience": who_sees(principal, PLACES_CATEGORY),
         "waiting": waiting_proposals(principal).filter(kind=Proposal.Kind.PLACE).count(),
         "next": reverse("place-list") + address(show, page.number),
