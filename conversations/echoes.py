@@ -10,13 +10,13 @@ from typing import Any
 from uuid import UUID
 
 import numpy as np
-from django.contrib.postgres.search import SearchVector
 from django.core.exceptions import EmptyResultSet
+from django.db.models import QuerySet
 from pgvector import HalfVector
 
-from accounts.principals import PLACEHOLDER_AGENT, PLACEHOLDER_USER, Principal
+from accounts.principals import PLACEHOLDER_AGENT, PLACEHOLDER_USER, Principal, shape_for
 from language.base import Vectors
-from retrieval.prepared import SHAPES, PreparedStatement, build_statement
+from retrieval.prepared import SHAPES, PreparedStatement, build_statement, read
 
 from . import policy
 from .models import Conversation, Message, Withheld
@@ -38,6 +38,8 @@ MOST_SENTENCES = 300
 _MOST_LOOKED_AT = 200
 _READ_AT_ONCE = 60
 """So many likely messages are read before it is asked whether enough were found."""
+_OBJECT, _CAUSE = UUID(int=6), "\0cause"
+"""The placeholders of the message or the conversation, and of the id of the cause, in compiled statements."""
 _SAID_AGAIN = (Path(__file__).parent / "sql" / "said_again.sql").read_text(encoding="utf-8")
 
 
@@ -182,8 +184,13 @@ def find_repetitions(
     ``but`` says. ``archived``: also archived and rejected memories and facts. Returns at most 20 messages and
     titles, the latest first, and 20 per room.
     """
-    rows = Withheld.objects.visible_to(principal).because_of(cause[0], [cause[1]]).passages()
-    withheld = list(rows.values_list("message_id", "text"))
+    rows = shape_for(
+        principal,
+        ("withheld because of", cause[0]),
+        lambda someone: Withheld.objects.visible_to(someone).because_of(cause[0], [_CAUSE]).passages(),
+        {_CAUSE: str(cause[1])},
+    )
+    withheld = read(rows, ("message_id", "text"))
     said = WithheldWords([*statements, *(text for _, text in withheld)], ["user", *names])
     sought = RepetitionQuery(said, cause, vector, embedding_model, archived)
     talked = _in_messages(principal, sought, {pk for pk, _ in withheld}, but)
@@ -203,30 +210,38 @@ def message_said_again(principal: Principal, message_id: UUID) -> list[Repetitio
 
     Withheld words of the message count, and archived and rejected memories and facts.
     """
-    found = _said_again(principal, ("message", message_id), {"pk": message_id})
+    found = _said_again(principal, ("message", message_id), {"pk": _OBJECT})
     return [each for each in found if each.object_id != str(message_id)]
 
 
 def conversation_said_again(principal: Principal, conversation_id: UUID) -> list[Repetition]:
     """Like ``message_said_again`` for the latest of what the person said in a conversation."""
-    own = {"conversation": conversation_id, "role": "user"}
+    own = {"conversation": _OBJECT, "role": "user"}
     return _said_again(principal, ("conversation", conversation_id), own, conversation_id)
 
 
 def _said_again(
     principal: Principal, cause: tuple[str, UUID], wanted: Mapping[str, object], but: UUID | None = None
 ) -> list[Repetition]:
-    messages = Message.objects.visible_to(principal).filter(**wanted).order_by("-index")[:MOST_MESSAGES]
-    withheld = Withheld.objects.visible_to(principal).passages().restorable().filter(message__in=[*messages])
-    latest = withheld.order_by("-created_at").values_list("text", flat=True)[:MOST_MESSAGES]
-    texts = [Original(content) for content in [*(message.content for message in messages), *latest]]
+    def said(someone: Principal) -> QuerySet[Message]:
+        return Message.objects.visible_to(someone).filter(**wanted).order_by("-index")[:MOST_MESSAGES]
+
+    def held(someone: Principal) -> QuerySet[Withheld]:
+        rows = Withheld.objects.visible_to(someone).passages().restorable()
+        return rows.filter(message__in=said(someone).values("pk")).order_by("-created_at")[:MOST_MESSAGES]
+
+    given = {_OBJECT: cause[1]}
+    messages = read(
+        shape_for(principal, ("told by", *wanted), said, given), ("content", "embedding_model", "embedding")
+    )
+    withheld = read(shape_for(principal, ("withheld of", *wanted), held, given), ("text",))
+    texts = [Original(content) for content, *_ in [*messages, *withheld]]
     sentences = [words for text in texts for words in map(text.words, text.sentences()) if MARK not in words]
     stems = WithheldWords(sentences[:MOST_SENTENCES]).each
     telling = [words for words, each in zip(sentences, stems, strict=False) if len(each) > 1]
-    only = messages[0] if len(messages) == 1 else None
-    is_short = telling and only and only.embedding is not None and len(only.content) <= SHORT_CHARACTERS
-    vector = np.asarray(only.embedding, dtype=np.float32) if only and is_short else None
-    model = only.embedding_model if only else ""
+    content, model, embedding = messages[0] if len(messages) == 1 else ("", "", None)
+    is_short = telling and embedding is not None and len(content) <= SHORT_CHARACTERS
+    vector = np.asarray(embedding, dtype=np.float32) if is_short else None
     return find_repetitions(principal, cause, telling, vector, model, but=but, archived=True) if messages else []
 
 
@@ -287,9 +302,14 @@ def _likely(someone: Principal) -> PreparedStatement:
 
 
 def _in_titles(principal: Principal, said: WithheldWords, but: UUID | None) -> list[Repetition]:
-    rows = Conversation.objects.visible_to(principal).filter(message_count__gt=0)
-    rows = rows.exclude(pk=but) if but else rows
-    rows = said.in_part(rows.alias(search=SearchVector("title", config=said.config))).order_by("-last_message_at")
-    titles = dict(rows.values_list("pk", "title")[:_MOST_LOOKED_AT])
+    def named(someone: Principal) -> QuerySet[Conversation]:
+        rows = Conversation.objects.visible_to(someone).filter(message_count__gt=0)
+        return rows.exclude(pk=_OBJECT).order_by("-last_message_at")
+
+    if not said.words:
+        return []
+    # No conversation has the id that stands for none.
+    rows = said.shape_in_part(principal, "titles", named, "title", values={_OBJECT: but or UUID(int=0)})
+    titles = dict(read(rows, ("pk", "title"), slice(0, _MOST_LOOKED_AT)))
     pairs = zip(titles.items(), said.stems(list(titles.values())), strict=True)
     return [Repetition("title", str(pk), title, True, pk) for (pk, title), words in pairs if said.is_said_by(words)]

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, cached_property
+from itertools import chain
 from typing import Any, TypeVar
 from uuid import UUID
 
-from django.contrib.postgres.search import SearchQuery
-from django.db import connection
+from django.contrib.postgres.search import SearchQuery, SearchVector
 from django.db.models import QuerySet
 
+from accounts.principals import Principal, shape_for
 from language.reading.refusals import SentenceWords
 from language.reading.stock import stock
+from retrieval.prepared import PreparedStatement, Shaped, build_statement
 from retrieval.text import SIMPLE, detect_config, list_words
 
 from .passages import Original, Span
@@ -26,9 +28,11 @@ _MOST_OF = 0.75
 _MOST_PAIRED = 40
 """Up to so many stems, rows are searched for two of one text; the query of more would take longer than it saves."""
 _STEMS = """
-SELECT tsvector_to_array(to_tsvector(%s::regconfig, said.text))
-FROM unnest(%s::text[]) WITH ORDINALITY AS said (text, number) ORDER BY said.number
+SELECT said.word, tsvector_to_array(to_tsvector({config}::regconfig, said.word))
+FROM unnest({words}::text[]) AS said (word)
 """
+_BEGINNINGS, _CONFIG = "\0beginnings", "\0config"
+"""The placeholders of the stems and their language in compiled statements; no text contains a NUL."""
 
 
 class WithheldWords:
@@ -45,6 +49,7 @@ class WithheldWords:
         self.texts = texts
         found = detect_config(" ".join(texts))
         self.config = "english" if found == SIMPLE else found
+        self._known: dict[str, Sequence[str]] = {}
         *said, named = self.stems([*texts, " ".join([*_OF_ASKING, *names, *kept])])
         self.names = named
         self.each = [words - named for words in said]
@@ -69,12 +74,15 @@ class WithheldWords:
         ]
 
     def stems(self, texts: Sequence[str]) -> list[frozenset[str]]:
-        """Return the stems of each text without stop words. Runs one statement, or none for no texts."""
-        if not texts:
-            return []
-        with connection.cursor() as cursor:
-            cursor.execute(_STEMS, [self.config, [" ".join(list_words(text)) for text in texts]])
-            return [frozenset(row[0]) for row in cursor.fetchall()]
+        """Return the stems of each text without stop words. Runs one statement, or none without words not seen yet.
+
+        Each word is stemmed by itself, which comes to the same: texts mostly share their words.
+        """
+        of_texts = [list_words(text) for text in texts]
+        unknown = {word for words in of_texts for word in words} - self._known.keys()
+        if unknown:
+            self._known |= _stemming().run({"config": self.config, "words": sorted(unknown)})
+        return [frozenset(chain.from_iterable(map(self._known.__getitem__, words))) for words in of_texts]
 
     def in_sentences(self, texts: Mapping[UUID, Original]) -> Iterator[tuple[UUID, Span, frozenset[str]]]:
         """Yield the id of the text, the span and the stems of each sentence, without stock phrases."""
@@ -90,6 +98,26 @@ class WithheldWords:
             return rows.none()
         # "simple", since the words are stemmed already and the vectors are of several languages.
         return rows.filter(search=SearchQuery(_any_of(self.words), config="simple", search_type="raw"))
+
+    def shape_in_part(
+        self,
+        principal: Principal,
+        name: Hashable,
+        rows: Callable[[Principal], QuerySet[Any]],
+        *columns: str,
+        values: Mapping[Any, Any] | None = None,
+    ) -> Shaped:
+        """Like ``in_part`` for rows without search vectors, of these ``columns``; for the rest, see ``shape_for``.
+
+        There must be words.
+        """
+
+        def build(someone: Principal) -> QuerySet[Any]:
+            said = rows(someone).alias(search=SearchVector(*columns, config=_CONFIG))
+            return said.filter(search=SearchQuery(_BEGINNINGS, config="simple", search_type="raw"))
+
+        sought = {_BEGINNINGS: _any_of(self.words), _CONFIG: self.config}
+        return shape_for(principal, ("said in part", name), build, {**sought, **(values or {})})
 
     def queries(self) -> dict[str, str]:
         """Return queries of search vectors: one of the ``stems``, of their ``beginnings``, or of ``pairs`` of stems.
@@ -148,6 +176,11 @@ class WithheldWords:
     def is_all_of(self, words: frozenset[str]) -> bool:
         """Whether a statement, given by its stems, equals a withheld sentence."""
         return bool(words - self.names) and words - self.names in self.each
+
+
+@cache
+def _stemming() -> PreparedStatement:
+    return build_statement(_STEMS, {}, lasting=True)
 
 
 def _any_of(words: Iterable[str], *, exact: bool = False) -> str:

@@ -11,8 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.contrib.postgres.search import SearchVector
-from django.db.models import CharField, Count, Exists, F, Min, OuterRef, Q, Value
+from django.db.models import CharField, Count, Exists, F, Min, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import Cast, Left
 from django.utils import timezone
 
@@ -386,10 +385,14 @@ def memories_kept_of(user_id: UUID, message_ids: Collection[UUID], cause: Cause)
 
 
 def _places_say_again(principal: Principal, said: WithheldWords) -> list[Repetition]:
-    words = SearchVector("name", "notes", config=said.config)
-    rows = said.in_part(Place.objects.visible_to(principal).present().alias(search=words)).order_by("-updated_at")
-    found = rows.only("name", "notes")[:MOST_OFFERED]
-    texts = {row.pk: Original(f"{row.name}.\n{row.notes}") for row in found}
+    def present(someone: Principal) -> QuerySet[Place]:
+        return Place.objects.visible_to(someone).present().order_by("-updated_at")
+
+    if not said.words:
+        return []
+    rows = said.shape_in_part(principal, "places", present, "name", "notes")
+    found = read(rows, ("pk", "name", "notes"), slice(0, MOST_OFFERED))
+    texts = {pk: Original(f"{name}.\n{notes}") for pk, name, notes in found}
     saying: dict[UUID, list[str]] = defaultdict(list)
     for pk, span, each in said.in_sentences(texts):
         if said.is_said_by(each):
