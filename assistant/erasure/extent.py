@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Model, Q, QuerySet
+from django.db.models import Model, QuerySet
 
 from conversations.models import Conversation, ConversationImport, Message
-from facts.models import FactVersion, LegacyFact
+from facts.models import LegacyFact
 from journal.holdings import ERASED_TEXT
 from journal.models import Erasure
 from memories.models import (
     Kind,
     Memory,
-    MemoryPlanItem,
-    MemoryVersion,
     Place,
     Proposal,
     Relation,
 )
-from retrieval.prepared import PreparedStatement, build_statement
+from retrieval.prepared import PreparedStatement, Rows, build_statement
 from statements.policy import fingerprint
 
 SCOPES = ("memory", "fact", "place", "message", "conversation", "import", "membership", "everything")
@@ -32,7 +30,7 @@ WITH_IT = ("memory", "fact", "place")
 """What an erasure can take along because it says the same; ``Erasure.also`` names it."""
 _IDS: Mapping[str, Callable[[str], Any]] = {"memories": str, "versions": int}
 """How an id is read, for kinds whose ids are no UUIDs."""
-_FOLLOW = (Path(__file__).parent / "sql" / "follow.sql").read_text(encoding="utf-8")
+_SQL = Path(__file__).parent / "sql"
 
 COUNTED: Mapping[str, type[Model]] = {
     "conversations": Conversation,
@@ -114,47 +112,32 @@ def _follow(extent: Extent) -> None:
     if extent.conversations or extent.messages or extent.facts:
         given = ("conversations", "messages", "facts", "proposals")
         values = {name: list(getattr(extent, name)) for name in given}
-        for kind, pk in _statement().run({**values, "whole": [Kind.EPISODIC.value, Kind.INSIGHT.value]}):
-            getattr(extent, kind).add(_IDS.get(kind, UUID)(pk))
+        _add(extent, _statement("follow").run({**values, "whole": [Kind.EPISODIC.value, Kind.INSIGHT.value]}))
     if extent.memories:
-        _follow_memories(extent)
+        made = {"memories": list(extent.memories), "made": Relation.Type.DERIVED_FROM.value}
+        _add(extent, _statement("follow_memories").run(made))
+
+
+def _add(extent: Extent, found: Rows) -> None:
+    for kind, pk in found:
+        getattr(extent, kind).add(_IDS.get(kind, UUID)(pk))
 
 
 @cache
-def _statement() -> PreparedStatement:
-    return build_statement(_FOLLOW, {}, lasting=True)
-
-
-def _follow_memories(extent: Extent) -> None:
-    """Add what is derived from memories: merges, insights, plans, proposals."""
-    found = set(extent.memories)
-    while found:
-        made = Relation.objects.filter(type=Relation.Type.DERIVED_FROM, to_memory__in=found)
-        found = set(made.values_list("from_memory", flat=True)) - extent.memories
-        extent.memories |= found
-    extent.proposals |= _ids(Proposal.objects.filter(memory__in=extent.memories))
-    items = MemoryPlanItem.objects.filter(Q(sources__memory__in=extent.memories) | Q(merged__in=extent.memories))
-    extent.plan_items |= _ids(items)
+def _statement(name: str) -> PreparedStatement:
+    return build_statement((_SQL / f"{name}.sql").read_text(encoding="utf-8"), {}, lasting=True)
 
 
 def _follow_words(extent: Extent, user_id: UUID) -> None:
     """Add the earlier wordings of the person's other memories and facts that have the words of an erased one."""
     if not (extent.memories or extent.versions or extent.facts):
         return
-    versions = MemoryVersion.objects.filter(user_id=user_id)
-    of_facts = FactVersion.objects.filter(fact__user_id=user_id)
-    gone = [
-        *versions.filter(Q(memory__in=extent.memories) | Q(pk__in=extent.versions)).values_list("content", flat=True),
-        *of_facts.filter(fact__in=extent.facts).values_list("content", flat=True),
-    ]
-    words = {fingerprint(user_id, content) for content in gone if content != ERASED_TEXT}
-    if not words:
-        return
-    earlier = versions.filter(recorded_to__isnull=False).exclude(memory__in=extent.memories)
-    facts = of_facts.filter(recorded_to__isnull=False).exclude(fact__in=extent.facts)
-    for ids, rows in ((extent.alike, earlier), (extent.fact_versions, facts)):
-        told: Iterable[tuple[int, str]] = rows.values_list("pk", "content")
-        ids |= {pk for pk, content in told if fingerprint(user_id, content) in words}
+    given = {name: list(getattr(extent, name)) for name in ("memories", "versions", "facts")}
+    found = _statement("wordings").run({"user": user_id, **given})
+    words = {fingerprint(user_id, content) for kind, _, content in found if kind == "gone" and content != ERASED_TEXT}
+    for kind, pk, content in found if words else ():
+        if kind != "gone" and fingerprint(user_id, content) in words:
+            getattr(extent, kind).add(pk)
 
 
 def _ids(rows: QuerySet[Any]) -> set[Any]:
