@@ -25,7 +25,7 @@ from language.likeness import Frame, frame_of, likeness, traits_of_pair
 from language.reading.refusals.judged import CLASSES as ANSWERS
 from language.reading.refusals.judged import FEATURES, NO, POINTS, features, pieces
 from language.reading.refusals.judged import WEIGHTS as REFUSALS
-from language.reading.refusals.wording import ASKING
+from language.reading.refusals.offers import ASKING
 from language.reading.sentences import split_sentences
 from tests.language.gates.labelled import labelled
 from tests.memories import duplicates, last_pairs, later_pairs, other_pairs, said_of_user

@@ -33,9 +33,10 @@ from language.reading.questions import (
     spelt,
 )
 from language.reading.refusals.discretion import asks_for_rule, asks_for_secrecy, asks_who_sees, only_asks_for_secrecy
+from language.reading.refusals.offers import asks_to_keep
 from language.reading.refusals.parts import keeps_a_part
 from language.reading.refusals.subjects import lemmas
-from language.reading.refusals.wording import asks_to_keep, says_no, says_yes
+from language.reading.refusals.wording import says_no, says_yes
 from language.reading.second_tries import refutes
 from language.reading.stock import (
     ASKS_FIRST,

@@ -9,12 +9,13 @@ from .corrected import answers_an_offer, corrects_asked
 from .discretion import asks_for_rule, asks_for_secrecy, asks_who_sees, only_asks_for_secrecy
 from .meaning import find_refusal
 from .naming import asks_about, count_extra_words, find_named, restates
+from .offers import asks_to_keep
 from .parts import agrees_to_all, says_only
 from .questions import leaves_open, may_answer
 from .records import Refusal, Turn
 from .requests import asks_to_forget_all, may_refuse, names_what_was_said, says_undo
 from .subjects import SentenceWords, content_words, forms_of, lemmas
-from .wording import LONGEST_ANSWER, asks_for_discretion, asks_to_keep, begins_with_yes, says_no, says_yes
+from .wording import LONGEST_ANSWER, asks_for_discretion, begins_with_yes, says_no, says_yes
 
 __all__ = [
     "LONGEST_ANSWER",

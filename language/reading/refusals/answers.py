@@ -21,7 +21,7 @@ from language.base import LanguageError, Vectors
 from language.embedders.e5.embedder import BundledEmbedder
 from language.entailment.model import EntailmentModel
 
-from . import wording
+from . import offers, wording
 from .questions import without_recital
 from .requests import acts_in, flat
 
@@ -40,6 +40,26 @@ _FORBIDS = re.compile(
     re.IGNORECASE,
 )
 """An answer that forbids a topic: "Nothing about my kids, ever"; not "Nothing about them is secret"."""
+_ONLY_ONCE = re.compile(
+    r"\b(?:don'?t|do not|needn'?t|let'?s not|no need to|rather not|not to)\b(?: [\w']+){0,6}?"
+    r" (?:rules?|habit|default|standard|permanent|norm|principle)\b",
+    re.IGNORECASE,
+)
+"""An answer that lets nothing become a rule: "depends on the text, so don't make a rule out of it"."""
+_NEEDLESS = re.compile(
+    r"(?:^|[.,;!–—]|\b(?:so|and|but))\s*(?:(?:please )?(?:don'?t|do not|no need to) bother|(?:there'?s |there is )?no"
+    r" (?:point|use|sense)(?: in (?:it|that|keeping\b.*))?|(?:it'?s |that'?s )?not worth (?:it|keeping|noting|saving))"
+    r"\s*(?:[.,;!]|$)|^\W*(?:(?:not necessary|not needed|unnecessary)\b|what for\?|(?:can|could) (?:we|you) not\?"
+    r"|(?:rather|better|please) not (?:until|till|before|unless|yet|while)\b)",
+    re.IGNORECASE,
+)
+"""An answer that sees no need for it, or not yet."""
+_IN_JEST = re.compile(
+    r"\b(?:only|just) (?:an? (?:\w+ )?(?:test|joke|example|experiment|guess|whim|bet|phase|one-off|trial"
+    r"|figure of speech)|testing|joking|kidding)\b",
+    re.IGNORECASE,
+)
+"""What is said after a no of what was not meant: "lol no, it was only a test"."""
 _ENDS_WITH_NO = re.compile(r"\bno\W*$", re.IGNORECASE)
 
 
@@ -58,11 +78,11 @@ class Known(NamedTuple):
 def score(question: str, answer: str) -> float | None:
     """How far an answer to a question declines; None if it is too long to be one, or the networks are not there.
 
-    Who forbids a topic declines fully, whatever the networks say.
+    Who forbids a topic, lets nothing become a rule or sees no need declines fully, whatever the networks say.
     Of the question our fixed sentences are not read: with "no language model …" before it, nearly all declined.
     """
     given = without_recital(question).strip(), answer.strip()
-    if given[0] and _FORBIDS.match(given[1]) is not None:
+    if given[0] and _declines_fully(given[1].replace("’", "'")):
         return 1.0
     embedder, entailment = get_embedder(), get_entailment()
     is_answer = given[0] and len(given[1]) <= wording.LONGEST_ANSWER
@@ -73,6 +93,12 @@ def score(question: str, answer: str) -> float | None:
     except LanguageError:  # Logged where it failed.
         return None
     return float(scores(_known(), seen, cues_of([given]))[0])
+
+
+def _declines_fully(answer: str) -> bool:
+    is_short = len(answer) <= wording.LONGEST_ANSWER
+    once = _ONLY_ONCE.search(answer) or _NEEDLESS.search(answer) or _IN_JEST.search(wording.after_opening_no(answer))
+    return _FORBIDS.match(answer) is not None or (is_short and once is not None)
 
 
 def read_answers(embedder: BundledEmbedder, entailment: EntailmentModel, given: Sequence[tuple[str, str]]) -> Vectors:
@@ -102,10 +128,10 @@ def cues_of(given: Sequence[tuple[str, str]]) -> Vectors:
                 wording.begins_with_yes(answer),
                 wording.after_opening_no(answer) != "",
                 bool(acts_in(flat(answer))),
-                wording.asks_for_objections(asked),
-                wording.objects(answer),
+                offers.asks_for_objections(asked),
+                offers.objects(answer),
                 _ENDS_WITH_NO.search(answer) is not None,
-                wording.asks_to_keep(asked),
+                offers.asks_to_keep(asked),
                 "?" in answer,
                 answer.endswith("?"),
             )

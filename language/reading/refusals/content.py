@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from language.reading.sentences import Sentence
+from language.reading.sentences import Sentence, split_sentences
 from language.reading.words import listed
 
 from ..parse import Parsed, Word, parse
-from .subjects import content_words
+from .offers import asks_to_keep
+from .requests import RefusalRequest
+from .subjects import content_words, lemmas
 from .wording import without_soft_words
 
 
@@ -28,6 +30,45 @@ def says_something(text: str) -> bool:
 
 
 _TALKS = listed("think know tell say care mind mean gossip ramble rant vent babble joke talk speak kid")
+
+
+def is_of_answer(named: frozenset[str], own: Iterable[str], answer: str) -> bool:
+    """Whether lemmas name what an assistant's text says, not of the person, and the person never: salt, of a recipe."""
+    said = [
+        each.text for each in split_sentences(answer) if not (_OF_PERSON.search(each.text) or asks_to_keep(each.text))
+    ]
+    is_theirs = not named.isdisjoint(frozenset().union(*map(lemmas, own)))
+    return bool(named) and not is_theirs and named <= frozenset().union(*map(lemmas, said))
+
+
+_OF_PERSON = re.compile(r"\byou(?:rs?)?\b", re.IGNORECASE)
+
+
+def has_other_content(text: str, sentence: Sentence, act: RefusalRequest) -> bool:
+    """Whether a sentence of a text has content besides a request: before it, and after it if it refers ahead."""
+    rest = text[sentence.start : max(sentence.start, act.start)]
+    if act.is_learned and is_fragment(rest):
+        rest = ""
+    if act.refers_ahead:
+        rest += " " + text[min(act.end, sentence.end) : sentence.end]
+    return says_something(rest) and not _reacts(rest)
+
+
+def is_comment(text: str) -> bool:
+    """Whether a sentence only comments on what was said: "I shouldn't have told you that"."""
+    return not any(map(str.isdigit, text)) and (not says_something(text) or _reacts(text))
+
+
+def _reacts(text: str) -> bool:
+    """Whether a text begins like "She'd be mortified"."""
+    return _REACTS.match(text.strip().replace("’", "'")) is not None
+
+
+_REACTS = re.compile(
+    r"(?:\w+,? )?(?:(?:he|she|they|i|it|that|my [\w-]+)(?:'d| would| will|'ll)\b"
+    r"|(?:he|she|they) (?:asked|told|begged|made) (?:me|us) (?:not|never)\b)",
+    re.IGNORECASE,
+)
 
 
 def refers_back(text: str) -> bool:
@@ -73,6 +114,19 @@ def object_to_forget(text: str) -> frozenset[str]:
 
 _KEEPS_QUIET = listed(
     "keep leave forget skip omit hush shush unhear unsee unsay spare bury burn scratch scrap lose take disregard ignore"
+)
+
+
+def may_point(text: str) -> bool:
+    """Whether a text has words that refer to what was said, or to where it is stored."""
+    return _OF_WORDS.search(text) is not None
+
+
+_OF_WORDS = re.compile(
+    r"\b(?:it|that|these|those|them|he|him|she|her|they|what|which|here|this(?! (?:time|once|moment)\b)|\w+thing|"
+    r"things?|parts?|bits?|stor(?:y|ies)|stuff|matter|business|words?|sentences?|remarks?|pieces?|facts?|notes?|"
+    r"memor(?:y|ies)|record|book|album|summary|message|last|previous|above|entry|one|private|secret|sealed|mum|names?)\b",
+    re.IGNORECASE,
 )
 
 

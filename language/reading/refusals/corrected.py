@@ -8,8 +8,8 @@ from language.base import Utterance
 
 from ..corrections import corrections_in
 from ..second_tries import second_try
+from .offers import asks_to_keep
 from .parts import asked_statements
-from .wording import asks_to_keep
 
 
 def corrects_asked(question: str, said: str) -> bool:

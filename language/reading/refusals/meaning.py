@@ -17,10 +17,21 @@ from language.reading.sentences import Sentence, split_sentences
 from ..parse import parse
 from ..stock import updates
 from .answers import LEAST_THAT_DECLINES, SURELY_KEEPS, score
-from .content import is_fragment, is_order, means_part, object_to_forget, refers_back, says_something
+from .content import (
+    has_other_content,
+    is_comment,
+    is_fragment,
+    is_of_answer,
+    is_order,
+    may_point,
+    means_part,
+    object_to_forget,
+    refers_back,
+)
 from .corrected import corrects_asked
 from .judged import declines
 from .naming import DENIES
+from .offers import asks_for_objections, asks_to_keep, objects
 from .parts import asked_beside_changes, asked_statements, choose, listed_beside, passages_about, told_beside_only
 from .questions import (
     answers_another,
@@ -34,15 +45,21 @@ from .questions import (
     only_asks,
 )
 from .records import Refusal, Turn
-from .requests import SAYS_THIS, RefusalRequest, acts_in, asked_by_person, judged_acts, names_what_was_said, says_undo
+from .requests import (
+    SAYS_THIS,
+    RefusalRequest,
+    acts_in,
+    asked_by_person,
+    judged_acts,
+    named_before,
+    names_what_was_said,
+    says_undo,
+)
 from .subjects import SentenceWords, content_words, lemmas, shares_of
 from .wording import (
     after_opening_no,
-    asks_for_objections,
-    asks_to_keep,
     begins_with_yes,
     is_clear_no,
-    objects,
     says_no,
     says_yes,
 )
@@ -64,10 +81,12 @@ def find_refusal(turns: Sequence[Turn], last: int) -> Refusal | None:
         return resolver.resolve_undo() if says_undo(text) else part
     if told := told_beside_only([each.text for each in resolver.sentences]):
         return Refusal(tuple((last, each) for each in told), is_part=True)
-    refusals = [each for act in asked_by_person(text, acts_in) if (each := resolver.resolve(act)) is not None]
-    if not refusals:
+    asked = list(asked_by_person(text, acts_in))
+    meant = [act for act in asked if not resolver.is_of_answer(act)]
+    refusals = [each for act in meant if (each := resolver.resolve(act)) is not None]
+    if not refusals and len(meant) == len(asked):
         learned = [] if resolver.is_agreed() else asked_by_person(text, judged_acts)
-        learned = [act for act in learned if not resolver.is_unrelated(act)]
+        learned = [act for act in learned if not (resolver.is_of_answer(act) or resolver.is_unrelated(act))]
         refusals = [each for act in learned if (each := resolver.resolve(act)) is not None]
     if refusals:
         is_negated = refusals[0].is_negated if len(refusals) == 1 else None
@@ -97,12 +116,10 @@ class _RefusalResolver:
     def is_agreed(self) -> bool:
         """Whether the message lets the assistant keep what it asked about, maybe in the words of a no."""
         question, said = self.question, self.turns[self.last_index].content
-        if question is None:
-            return False
-        if lets_keep(question, said):
+        if lets_keep(question or "", said):
             return True
-        if asks_for_objections(question):
-            return not objects(said)
+        if question is not None and asks_for_objections(question):
+            return not objects(said, question)
         return self._score is not None and self._score < SURELY_KEEPS
 
     def resolve_undo(self) -> Refusal | None:
@@ -137,6 +154,15 @@ class _RefusalResolver:
         passages = [*((place, each) for each in going), *((self.last_index, each) for each in own), *asking]
         return Refusal(tuple(passages), answers_question=True, is_part=True, agreed=rest)
 
+    def is_of_answer(self, act: RefusalRequest) -> bool:
+        """Whether a request names a thing that the assistant's last message said, and the person never."""
+        before = self.turns[self.last_index - 1] if self.last_index else None
+        text = self.turns[self.last_index].content[act.start : act.end]
+        bare = object_to_forget(text) if act.is_learned else frozenset(act.named_text.lower().split())
+        named = lemmas(act.named_text) or bare
+        own = [turn.content for turn in self.turns[: self.last_index] if turn.role == "user"]
+        return before is not None and before.role == "assistant" and is_of_answer(named, own, before.content)
+
     def is_unrelated(self, act: RefusalRequest) -> bool:
         """Whether a judged request is about something else: "please fail now", "abort the build".
 
@@ -148,7 +174,7 @@ class _RefusalResolver:
             return False
         inside = [each for each in self.sentences if each.start < act.end and act.start < each.end]
         before = [each for each in self.sentences if inside and each.end <= inside[0].start]
-        points = any(_OF_WORDS.search(each.text) for each in inside)
+        points = any(may_point(each.text) for each in inside)
         return not points and self._resolve_by_words(act, before) is None
 
     def resolve(self, act: RefusalRequest) -> Refusal | None:
@@ -156,9 +182,9 @@ class _RefusalResolver:
         inside = [each for each in self.sentences if each.start < act.end and act.start < each.end]
         before = [each for each in self.sentences if inside and each.end <= inside[0].start]
         after = [each for each in self.sentences if inside and each.start >= inside[-1].end]
-        told = [each for each in inside if self._has_other_content(each, act)]
-        if act.named_text:
-            return self._resolve_named(act, inside, before)
+        told = [each for each in inside if has_other_content(self.turns[self.last_index].content, each, act)]
+        if named := act.named_text or named_before(self.turns[self.last_index].content[: act.start]):
+            return self._resolve_named(replace(act, named_text=named), inside, before)
         if act.is_learned and not told and (spoken_of := self._resolve_learned(act, inside, before)) is not None:
             return spoken_of
         if act.refers_ahead:
@@ -166,7 +192,7 @@ class _RefusalResolver:
             told = [*told, *(after if points_on or not told else ())]
         if told:
             return self._passages(told)
-        own = [each for each in before if not self._is_comment(each)]
+        own = [each for each in before if not is_comment(each.text)]
         if not own and after and any(_ANNOUNCES.search(each.text) for each in inside):
             return self._passages(after)
         if own:
@@ -189,7 +215,9 @@ class _RefusalResolver:
         if question is None:
             return None
         said = self.turns[self.last_index].content
-        is_no = objects(said) if asks_for_objections(question) else self._declines(said, question)
+        if lets_keep(question, said):
+            return None
+        is_no = objects(said, question) if asks_for_objections(question) else self._declines(said, question)
         return self._resolve_question(question) if is_no else None
 
     def resolve_question_passed_over(self, refusals: Sequence[Refusal]) -> list[Refusal]:
@@ -237,7 +265,7 @@ class _RefusalResolver:
 
     def _declines(self, said: str, question: str) -> bool:
         """Whether an answer to the question whether to keep something is a no."""
-        if lets_keep(question, said) or answers_another(question, said) or corrects_asked(question, said):
+        if answers_another(question, said) or corrects_asked(question, said):
             return False
         is_no = (says_no(said) and len(said.split()) < 3) or changes_topic(after_opening_no(said), question)
         if is_no and asks_to_keep(question) and asks_last(question):
@@ -339,7 +367,7 @@ class _RefusalResolver:
         if (spoken_of := self._resolve_by_words(act, before)) is not None:
             return Refusal((*spoken_of.passages, *own), spoken_of.named_lemmas)
         text = self.turns[self.last_index].content[act.start : act.end]
-        named = frozenset() if _OF_WORDS.search(text) else object_to_forget(text)
+        named = frozenset() if may_point(text) else object_to_forget(text)
         return Refusal(own, named) if named else None
 
     def _resolve_by_words(self, act: RefusalRequest, before: Sequence[Sentence]) -> Refusal | None:
@@ -365,35 +393,6 @@ class _RefusalResolver:
     def _passages(self, sentences: Iterable[Sentence]) -> Refusal:
         return Refusal(tuple((self.last_index, each.text) for each in sentences))
 
-    def _has_other_content(self, sentence: Sentence, act: RefusalRequest) -> bool:
-        """Whether a sentence has content besides the request: before it, and after it if it refers ahead."""
-        text = self.turns[self.last_index].content
-        rest = text[sentence.start : max(sentence.start, act.start)]
-        if act.is_learned and is_fragment(rest):
-            rest = ""
-        if act.refers_ahead:
-            rest += " " + text[min(act.end, sentence.end) : sentence.end]
-        return says_something(rest) and _REACTS.match(rest.strip().replace("’", "'")) is None
 
-    def _is_comment(self, sentence: Sentence) -> bool:
-        """Whether a sentence only comments on what was said: "I shouldn't have told you that"."""
-        if any(map(str.isdigit, sentence.text)):
-            return False
-        return not says_something(sentence.text) or _REACTS.match(sentence.text.replace("’", "'")) is not None
-
-
-_OF_WORDS = re.compile(
-    r"\b(?:it|that|these|those|them|he|him|she|her|they|what|which|here|this(?! (?:time|once|moment)\b)|\w+thing|"
-    r"things?|parts?|bits?|stor(?:y|ies)|stuff|matter|business|words?|sentences?|remarks?|pieces?|facts?|notes?|"
-    r"memor(?:y|ies)|record|book|album|summary|message|last|previous|above|entry|one|private|secret|sealed|mum|names?)\b",
-    re.IGNORECASE,
-)
-"""Words that refer to what was said, or to where it is stored."""
-_REACTS = re.compile(
-    r"(?:\w+,? )?(?:(?:he|she|they|i|it|that|my [\w-]+)(?:'d| would| will|'ll)\b"
-    r"|(?:he|she|they) (?:asked|told|begged|made) (?:me|us) (?:not|never)\b)",
-    re.IGNORECASE,
-)
-"""Comments on what was said: "She'd be mortified"."""
 _ANNOUNCES = re.compile(r"\b(?:something|one thing|a secret|a thing)\b", re.IGNORECASE)
 _OWN_THING = re.compile(r"(?:my|our|his|her|their|where|what|who) ", re.IGNORECASE)

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ..clauses import is_verb
 from ..parse import parse
+from .offers import asks_to_keep
 from .subjects import SentenceWords, lemmas
-from .wording import asks_to_keep
 
 DENIES = re.compile(r"\b(?:not|never|no)\b|n['’]t\b", re.IGNORECASE)
 _SEVERAL = re.compile(r"\b(?:and|or)\b")

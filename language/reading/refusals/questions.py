@@ -13,16 +13,15 @@ from ..parse import parse
 from ..stock import confirms, settles, stock
 from .content import says_something
 from .judged import asks
+from .offers import ASKING, allows_by_a_no, asks_for_objections, asks_to_keep, objects
 from .parts import POINTS, agrees_to_all, keeps_a_part, numbered_lines
 from .records import Turn
 from .requests import acts_in, flat, says_undo
 from .subjects import lemmas
 from .wording import (
-    ASKING,
     LONGEST_ANSWER,
     after_opening_no,
     allows_keeping,
-    asks_to_keep,
     is_clear_no,
     says_no,
     says_yes,
@@ -98,6 +97,10 @@ def changes_topic(rest: str, question: str) -> bool:
 
 def lets_keep(question: str, said: str) -> bool:
     """Whether an answer lets all be kept that was asked about."""
+    if allows_by_a_no(question, said):
+        return True
+    if asks_for_objections(question) and objects(said, question):
+        return False
     return allows_keeping(said) or says_yes(said) or agrees_to_all(question, said)
 
 

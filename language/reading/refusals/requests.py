@@ -11,6 +11,7 @@ from language.reading.words import listed
 
 from ..parse import Parsed, parse
 from .judged import has_cue, judged_spans
+from .offers import objects
 from .wording import (
     ENDING,
     FORGOTTEN,
@@ -25,7 +26,6 @@ from .wording import (
     after_opening_no,
     any_case,
     is_clear_no,
-    objects,
     says_no,
     without_soft_words,
 )
@@ -54,7 +54,7 @@ class RefusalRequest:
 _MAY = any_case(
     r"\b(?:not|stop remembering|n't|don'?t|dont|no|nah|nope|never|forget|erase|delete|remove|scratch|scrap|strike|scrub"
     r"|drop|wipe"
-    r"|disregard|ignore|un-?\w+|take|not|n't|would|between|record|out|private|confidential|secret|yourself|pretend|hear|nein|non|n[aã]o|nee|rather)\b|n't\b"
+    r"|disregard|ignore|un-?\w+|take|not|n't|would|between|record|out|private|confidential|secret|yourself|pretend|hear|heard|nothing|stays?|ends|dies|nein|non|n[aã]o|nee|rather)\b|n't\b"
 )
 
 _SOMEBODY = r"(?:i|we|he|she|they|my|our|his|her|their)"
@@ -186,6 +186,17 @@ def names_what_was_said(text: str) -> bool:
         else not any(map(str.isalnum, without_soft_words(line[: act.start] + line[act.end :])))
         for act in acts_in(line) or judged_acts(line)
     )
+
+
+_TOLD_OF = any_case(
+    r"\bwhat i (?:just |ever )?(?:said|told (?:you|u)|wrote|mentioned)(?: to you)? (?:about|of|on) ([^,.;!?]+)"
+)
+
+
+def named_before(text: str) -> str:
+    """What a text before a request names to forget: "what I told you about my knees? Well, un-remember it"."""
+    named = _TOLD_OF.findall(flat(text))
+    return named[-1] if named else ""
 
 
 _OF_ALL = any_case(

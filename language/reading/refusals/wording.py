@@ -49,10 +49,12 @@ PLACE = (
     r"|ur|this)"
     r"(?: own)? (?:(?!guest|shopping|mailing|waiting)\w+ )?)?(?:notes?|notebook|memor(?:y|ies)|records?"
     r"|profile|story|stories|book|album|summary|summaries|file|diary|history|biography|archive|database|list|legacy"
-    r"|memorial|page)\b|anywhere|in there|out of (?:this|it|that))"
+    r"|memorial|page)\b|anywhere|in there|out of (?:this|it|that)"
+    r"|(?:from|in|out of|off) (?:what(?:ever)?|everything|anything) (?:you|u)(?:'ve| have)? (?:ever )?"
+    r"(?:keep|kept|saved?|stored?|know|remember(?:ed)?|noted?)(?: (?:about|on|of) me)?\b)"
 )
 _KEEPING = {
-    "plain": r"remember|memori[sz]e|note(?: down)?|save|store|record|retain|log|take down|hold on to"
+    "plain": r"remember|memori[sz]e|note(?: down)?|save|store|record|retain|log|take down|(?:hold|hang) on to"
     "|make (?:a )?note of"
     r"|take note of|keep (?:a )?(?:note|record|track) of|keep|keep in mind|bear in mind|include|repeat|quote",
     "down": r"(?:write|jot|put)(?= .{0,99}\bdown\b)(?: down)?",
@@ -89,8 +91,8 @@ _FORGET = (
     r"|drop|wipe"
     r"|un-?(?:remember|note|save|store|learn)"
     r"|disregard|ignore|stop remembering"
-    r"|leave out(?= (?:the|that|this|any)(?: whole)? (?:thing|part|bit|story|stuff|business|matter)s? (?:about|with)\b)"
-    r")"
+    r"|(?:leave|take) out(?= (?:the|that|this|any)(?: whole)? (?:thing|part|bit|story|stuff|business|matter)s?"
+    r" (?:about|with)\b))"
 )
 ORDERED = any_case(rf"{_START}(?P<act>{_ORDER} (?P<verb>{_ANY_KEEPING})\b)")
 _DISCREET = any_case(rf"{_START}{_ORDER} (?:tell|mention|say|talk|speak|discuss|share|reveal|spread|let on)\b")
@@ -148,49 +150,25 @@ FORMS = [
         r"(?:that'?s |this is |it'?s |just for you,? )?(?:not|nothing|no word|not a word)(?: of"
         r"| about)?(?P<what>(?: [\w']+){0,4}?) (?:for|in)"
         r" (?:your|the|my|any|our) (?:notes?|book|album|records?|memory|story|summary|file)\b",
-        r"(?:let'?s |please )?pretend (?:that )?i (?:never|didn'?t|did not) (?:say|said|tell|told)\b(?: (?:that"
-        r"|this|it|you)){0,3}",
-        rf"{YOU} (?:didn'?t|did not|never) hear (?:that|this|it)(?: from me)?",
+        r"(?:it(?:'d| would) \w+ if )?(?:let'?s |please |we |you |both |can |could |just ){0,3}pretend(?:ed)?"
+        r" (?:that )?i (?:never|didn'?t|did not) (?:say|said|tell|told|typed?|wrote|write|mention(?:ed)?)\b"
+        r"(?: (?:that|this|it|you)){0,3}",
+        rf"{YOU}(?:'ve| have)? (?:didn'?t hear|did not hear|never heard?|heard nothing)(?: of)?"
+        r"(?: (?:that|this|it))?(?: from me)?(?=\s*(?:[,.:;!?…–—]|$))",
+        # I don't want that coming up again; no writing it down; what's said here stays here.
+        r"i (?:really |just )?(?:do not|don'?t|would not|wouldn'?t|never) (?:ever )?(?:want|like|need|wish)"
+        r" (?P<what>that|this|it|these|those)(?: to)?(?: be)? (?:com(?:e|ing)|pop(?:ping)?|turn(?:ing)?|show(?:ing)?"
+        r"|crop(?:ping)?|brought|br(?:ing|ought)|thrown|raised|surfac(?:e|ing)|appear(?:ing)?)\b"
+        r"(?=[^.!?]*\b(?:again|anywhere|ever|later|next time|any ?more)\b)",
+        r"no (?:writing|noting|jotting|saving|keeping|storing|recording|remembering|logging|memori[sz]ing)(?: down)?"
+        r" (?P<what>that|this|it|these|those|any of (?:that|this|it))(?: down)?(?=\s*(?:[,.:;!?…–—]|$|please\b|ok))",
+        r"what(?:'s|ever is| is|ever i| i|ever we| we) (?:said|say|typed?|told?|tell|discuss(?:ed)?)(?: \w+){0,3}?"
+        r" (?:stays|has to stay|must stay|should stay|remains|ends|dies) (?:in )?(?:here|this \w+)\b",
         r"(?:i did not|i didn'?t) want to say (?:that|this|it),? please to forget",
         r"no word (?:about|of) (?P<what>(?:[\w']+ ?){1,4})",
     )
 ]
 # --- Answering no -----------------------------------------------------------------------------------------------
-
-_KEEPS = (
-    r"\b(?:remember|note|noted|save|saved|keep|store|record|write|hold on to|add|put|memori[sz]e|log|bear in mind"
-    r"|go into|include"
-    r"|part of|remembered|stored|kept|recorded|written|added)\b"
-)
-ASKING = any_case(
-    r"\b(?:i'?ll|i will|i can|i could|i'?ve|i have|shall i|should i|may i|can i|could i|let me|me to|if i"
-    r"|i'?d (?:like|love) to"
-    rf"|going to|want (?:that|this|it)|should (?:that|this|it)|(?:that|this|it) be)\b[^.?!]{{0,60}}{_KEEPS}"
-    r"|\b(?:shall|should|do you want me to|may) i?\b[^.?!]{0,60}\b(?:from now on|always|in future|in the future"
-    r"|by default"
-    r"|next time|every time)\b|\b(?:always|from now on)\?|\b(?:made|taken|make) (?:a )?note\b"
-    rf"|\b(?:for|in|on) (?:my|your|his|her|their|the) (?:page|story|legacy|memorial|records?|profile|notes?)\b[^.!?]*\?"
-    rf"|\bwant (?:that|this|it) (?:in|on|among)\b|\bwant me\b[^.?!]{{0,20}}{_KEEPS}|\b(?:noted|got it|saved"
-    rf"|i remember that now)\b"
-    r"|\b(?:mind|object|objections?)\b[^.?!]{0,40}\b(?:keep|remember|not[ei]|sav[ei]|stor[ei]|record|writ[ei])\w*"
-)
-_KEEP_IT = (
-    r"(?:remember|keep (?:that|this|it)|(?:note|save|store|add|record|write down) (?:that|this|it)|note .{0,40}\bdown\b"
-    r"|hold on to|keep .{0,40}\bin mind|make a note)"
-)
-_ASKS_TO_KEEP = any_case(
-    rf"(?:\b(?:shall|should|may|can|could) (?:i|we)\b|\bme to\b|\b(?:want|like) me\b|\bif i\b|\bokay to\b)"
-    rf"[^.?!\n]{{0,80}}\b{_KEEP_IT}\b[^.!?\n]*\?|\b(?:remember|note|keep|save) (?:that|this|it)\?"
-    r"|\b(?:soll|darf|kann|dass) ich\b[^.?!\n]{0,80}\b(?:merken?|notieren?|behalten?)\b[^.!?\n]*\?"
-    r"|\b(?:dois-je|puis-je|que je)\b[^.?!\n]{0,80}\b(?:reten|retien|souvien|mémoris|note)\w*[^.!?\n]*\?"
-    r"|\b(?:quieres? que|debo|puedo)\b[^.?!\n]{0,80}\b(?:recuerde|recordar|anote|anotar|guarde)\w*[^.!?\n]*\?"
-    r"|\b(?:devo|posso|vuoi che|queres? que|quer que)\b[^.?!\n]{0,80}\b(?:ricord|annot|lembr|anot|guard)\w*[^.!?\n]*\?"
-)
-
-
-def asks_to_keep(text: str) -> bool:
-    """Whether an assistant's text asks for permission to remember something."""
-    return _ASKS_TO_KEEP.search(text.replace("’", "'")) is not None
 
 
 def asks_for_discretion(sentence: str) -> bool:
@@ -211,7 +189,8 @@ _NO = (
     r"(?:no+(?! (?:prob|worries|doubt|wonder|idea))|nope|nah|naw|nay"
     r"|no (?:thanks?|thank you|ty|thx"
     r"|please|sir|ma'?am)|please no|better not|rather not"
-    r"|absolutely not|certainly not|definitely not|of course not|not (?:really|now|at all|(?:this|that)(?: one)?|yet"
+    r"|absolutely not|certainly not|definitely not|of course not|not (?:really|now|at all|in the (?:least|slightest)"
+    r"|(?:this|that)(?: one)?|yet"
     r"|this time|necessary|needed)"
     r"|(?:please )?(?:do not|don'?t)(?: do (?:that|it|this)| bother)?|no need|no,? no|not that,? no"
     r"|(?:i'?d )?(?:really )?(?:rather|sooner|prefer) (?:you )?(?:not|did ?n[o']t)"
@@ -265,21 +244,14 @@ _SECRECY = any_case(
     r"|\bnobody (?:else )?(?:must|may|should) know\b"
 )
 """A secret that the person keeps: said when they are asked whether it may be remembered, it is a no."""
-_OBJECTION = any_case(
-    r"\b(?:do|would) you (?:mind|object)\b|\bany objections?\b|\b(?:is|would) (?:it|that)(?: be)? (?:a problem|wrong)\b"
-    r"|\b(?:does|would) (?:it|that) (?:bother|trouble|disturb) you\b|\bstört es (?:dich|sie|euch)\b"
-    r"|\b(?:rather|shall|should|want me to|like me to) (?:i )?(?:forg[eo]t|delete|erase|didn't (?:keep|remember))\b"
-)
-_OBJECTS = any_case(
-    r"^\W*(?:ye[sp]|yeah|ja)\W*$|\bi (?:do|would)(?! not|n't)(?: mind| object)?(?=[,.!]|$)|\bi'd (?:mind|object)\b"
-)
 _ORDERS_KEEPING = any_case(
     r"(?:^|[.,;:!?–—]\s*|\s-+\s*|\b(?:so|but|and|then|just|please|pls|do)\s+)(?:(?:do|just|please|pls) )?"
     r"(?:note|keep|save|store|record|remember|write|put|jot|hold on to) (?:it|that|this|them)(?: all)?"
-    r"(?: (?:down|in|noted|in mind))?(?: (?:please|pls|then|for me|by all means))?\s*(?=[.,;!?]|$)"
-    r"|\byou (?:may|can)(?: keep (?:it|that|this|them))?\s*(?=[.!]|$)"
+    r"(?: (?:down|in|noted|in mind))?(?: (?:please|pls|then|for me|by all means|as (?:such|that|is|it is)"
+    r"|(?:wherever|whenever|however|if) you (?:like|want|wish|please|must)))?\s*(?=[.,;!?]|$)"
+    r"|\byou (?:may|can)(?: keep (?:it|that|this|them))?\s*(?=[.!]|$)|\byou can(?:'t|not) not (?:keep|remember|note)\b"
     r"|(?<!not )(?<!n't )\blet (?:it|that|this|them) (?:stand|stay)\s*(?=[.,;!?]|$)"
-    r"|\b(?:it|that|this|one)(?:'s| is) to stay\b"
+    r"|\b(?:it|that|this|one)(?:'s| is) to stay\b|\b(?:bear|keep) (?:it|that|this) in mind\s*(?=[.!]|$)"
     r"|\bgood to have (?:it|that|this) noted\b|\bso yes\b|\byes,? please\b|\bby all means\b"
 )
 _PIECES = any_case(r"\s*(?:[,.;!?…–—:]+|\s-+\s)\s*")
@@ -317,6 +289,12 @@ def after_opening_no(text: str) -> str:
     return rest if _NO_PIECE.fullmatch(opening) and not allows_keeping(text) else ""
 
 
+def opens_with_no(text: str) -> bool:
+    """Whether a message begins with a plain no."""
+    opening = _PIECES.split(text.strip().replace("’", "'"), maxsplit=1)[0]
+    return _NO_PIECE.fullmatch(opening) is not None
+
+
 def is_clear_no(text: str) -> bool:
     """Whether an answer to the question whether to keep something declines in one of its parts, or keeps a secret."""
     text = text.strip().replace("’", "'")
@@ -326,22 +304,13 @@ def is_clear_no(text: str) -> bool:
     return declines or _SECRECY.search(text) is not None
 
 
-def asks_for_objections(question: str) -> bool:
-    """Whether a question whether to keep something asks if the person minds, so that a no allows it."""
-    return _OBJECTION.search(question.replace("’", "'")) is not None
-
-
-def objects(text: str) -> bool:
-    """Whether an answer to such a question says that they mind."""
-    return _OBJECTS.search(text.replace("’", "'")) is not None or is_clear_no(text)
-
-
 # --- Answering yes ----------------------------------------------------------------------------------------------
 
 _YES = any_case(
-    r"\W*(?:yes|yeah|yea|yep|yup|sure|ok|okay|please do|please|of course|absolutely|certainly|definitely|go ahead"
-    r"|by all means|do (?:it|so|that)|exactly|correct|that's (?:right|fine|ok|okay)|fine|gladly|i'd like that|ja|jawohl"
-    r"|y[ah]|y(?=\W*$)|aye|obviously|obvs|with pleasure|if you(?:'d| would) be so kind|feel free"
+    r"\W*(?:yes|yeah|yea|yep|yup|sure|ok|okay|please do|please(?! \w)"
+    r"|please(?= (?:yes|do|keep|note|save|store|remember|write|hold|go)\b)|of course|absolutely|certainly|definitely"
+    r"|go ahead|by all means|do (?:it|so|that)|exactly|correct|that's (?:right|fine|ok|okay)|fine|gladly|i'd like that"
+    r"|ja|jawohl|y[ah]|y(?=\W*$)|aye|obviously|obvs|with pleasure|if you(?:'d| would) be so kind|feel free"
     r"|(?:go on(?: then)?|(?:that|it)(?:'d| would) be (?:very )?(?:lovely|great|nice|good|wonderful|perfect|kind)"
     r"|you (?:may|can)(?: (?:keep|save|note|store|remember)(?: (?:it|that|this|them))?)?)"
     r"(?=\W*(?:(?:please|thanks|thank you|yes|sure|of you)\W*)*$)"

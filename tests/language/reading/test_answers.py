@@ -171,3 +171,86 @@ def test_that_no_model_is_configured_makes_no_answer_a_no(answer):
     asked = "Shall I remember that Pieter is a crane operator at the port?"
     assert not refuses(answer, f"{NO_MODEL} {asked}")
     assert refuses("no thanks", f"{NO_MODEL} {asked}")
+
+
+def withholds(said, asked="I see.", told=TOLD):
+    """Whether a person's answer refuses what they told before the assistant spoke."""
+    turns = [Turn("user", told), Turn("assistant", asked), Turn("user", said)]
+    refusal = find_refusal(turns, 2)
+    return may_refuse(said) and refusal is not None and bool(refusal.passages or refusal.named_lemmas)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I don't want this popping up again next time, please.",
+        "Hush. Don't hang on to that.",
+        "And no noting it down, right?",
+        "What I say here stays here.",
+        "You've heard nothing.",
+        "Can you strike that from whatever you have saved about me?",
+        "Please take out the bit about the church.",
+        "It would help if you just pretended I never mentioned it.",
+    ],
+)
+def test_a_wish_for_silence_needs_no_question_before_it(said):
+    assert withholds(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I don't want this popping up while I type.",
+        "I want this cat to stay here.",
+        "What's cooked here stays here till Sunday.",
+        "It would help if you took the bins out.",
+    ],
+)
+def test_who_speaks_of_other_things_wishes_for_none(said):
+    assert not withholds(said)
+
+
+@pytest.mark.parametrize("said", [
+    "What I told you about my sister, could you scratch that?",
+    "Remember what I said about my sister? Please unremember it.",
+])  # fmt: skip
+def test_what_was_told_is_named_before_the_request(said):
+    refusal = find_refusal([Turn("user", said)], 0)
+    assert refusal is not None
+    assert refusal.named_lemmas == {"sister"}
+
+
+@pytest.mark.parametrize(("question", "answer", "declines"), [
+    # A rule, a joke, and what is of no use.
+    ("Will you always want two columns?", "It varies, so don't turn that into a rule.", True),
+    ("Shall I remember pink?", "Haha no, that was just a joke.", True),
+    ("Shall I remember that you bluff?", "It was just a joke, but remember it.", False),
+    ("Shall I note the gate code's street?", "There's another one in May, so no point.", True),
+    ("May I keep the dates?", "we're moving soon so don't bother", True),
+    ("May I keep the dates?", "Don't bother asking, keep them.", False),
+    ("May I keep the dates?", "Rather not till they are fixed.", True),
+    ("May I keep the dates?", "What for?", True),
+    # A no that allows it.
+    ("Should I delete this after the trip?", "No, please don't.", False),
+    ("Shall I leave that out?", "Nope, it has to be in.", False),
+    ("Is it something too personal for me to keep?", "Nah, the whole village knows.", False),
+    ("May I keep that? Or is it private?", "Private? No, it's in the paper.", False),
+    ("May I keep that? Or is it private?", "No, don't.", True),
+    ("Is that a secret?", "Not in the least, save it wherever you like.", False),
+    ("Ça te dérange si je le retiens ?", "Non, pas du tout.", False),
+    ("Hast du etwas dagegen, dass ich mir das merke?", "Nein.", False),
+    ("Shall I keep it as a phase?", "No, that's for life, so keep it as such.", False),
+    ("Shall I keep this for the patterns?", "You can't not keep it.", False),
+])  # fmt: skip
+def test_whether_a_no_declines_depends_on_what_was_asked(question, answer, declines):
+    assert refuses(answer, question) is declines
+
+
+@pytest.mark.parametrize(("told", "answer", "said", "is_meant"), [
+    ("What goes into the dough?", "Flour, water, yeast and sugar.", "Forget the sugar! I'm out of it.", False),
+    ("Write it in Rust.", "Noted. Should I add some Perl?", "Forget Perl.", False),
+    ("My sugar is too high.", "Sugar matters.", "Forget the sugar thing.", True),
+    ("Hello.", "You told me that you like Perl.", "Forget Perl.", True),
+])  # fmt: skip
+def test_what_only_the_assistant_spoke_of_is_no_secret_of_the_person(told, answer, said, is_meant):
+    assert withholds(said, answer, told) is is_meant

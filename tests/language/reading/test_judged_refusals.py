@@ -118,6 +118,12 @@ def test_what_an_assistant_asks_in_words_of_its_own(question, asks_to_keep):
     ("question", "answer", "is_refused"),
     [
         ("Would you rather I forgot that?", "No, it matters.", False),
+        ("Shall I make that the default?", "Let's not make anything permanent.", True),
+        ("Got it for this form. Save it for other ones?", "Negative.", True),
+        ("May I keep that figure?", "Please only use it for this table.", True),
+        ("Ska jag spara det?", "Nej tack.", True),
+        ("Should I delete this after the trip?", "Yes, do that.", True),
+        ("Cela te dérange si je m'en souviens ?", "Oui.", True),
         ("Would you rather I forgot that?", "Yes.", True),
         ("Stört es dich, wenn ich das behalte?", "Nein.", False),
         ("Stört es dich, wenn ich das behalte?", "Ja.", True),
