@@ -2,8 +2,8 @@
 
 ``--refusals FILE``: lines of "no" or "yes" and a dialogue, whose turns are separated by `` || `` and begin with ``U:``
 or ``A:``; whether the last one refuses to have something kept. ``--corrections FILE``: lines of "replaced" or "kept", a
-memory, and a later message; whether the message changes the memory or is a reason to ask about it. ``--show`` prints
-the wrong verdicts.
+memory, and a later message; whether the message changes the memory or is a reason to ask about it. A change that waits
+for the person by design, as it is of health, is counted apart. ``--show`` prints the wrong verdicts.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ def corrections(rows: Sequence[list[str]], *, show: bool) -> None:
     from language.backends import get_embedder
     from language.base import KnownMemory, ToolRequest, ToolSpec, Utterance
     from language.reading.choosing import ADD, DELETE, DOUBT, UPDATE, choose
+    from language.reading.kinds import is_health_to_guard
 
     tools = [ToolSpec(name, "", {}) for name in (ADD, UPDATE, DELETE, DOUBT)]
     categories = ("context", "person", "event", "knowledge", "tasks")
@@ -54,7 +55,8 @@ def corrections(rows: Sequence[list[str]], *, show: bool) -> None:
         of_it = [call for call in calls if call.arguments.get("memory_id") == known.id]
         if not of_it:
             return "kept", ""
-        return "waits" if of_it[0].name == DOUBT else "replaced", str(of_it[0].arguments.get("content", ""))
+        asked = "waits by design" if is_health_to_guard(memory) else "waits"
+        return asked if of_it[0].name == DOUBT else "replaced", str(of_it[0].arguments.get("content", ""))
 
     def told() -> Iterable[tuple[str, str, str]]:
         for wanted, memory, message in rows:
@@ -71,7 +73,7 @@ def _tell(name: str, verdicts: Iterable[tuple[str, str, str]], *, show: bool) ->
     for wanted, got, text in verdicts:
         counts[wanted, got] += 1
         if show and wanted != got:
-            print(f"  {wanted:9}{got:9}{text}")
+            print(f"  {wanted:9}{got:16}{text}")
     for (wanted, got), count in sorted(counts.items()):
         print(f"{name}, {wanted}: {count} of {sum(n for (label, _), n in counts.items() if label == wanted)} {got}")
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 from .corrections import puts_other_right
 from .foreign import is_foreign
 from .inflection import inflect_third_person, past_of
@@ -10,6 +13,17 @@ from .stems import content_prefixes, prefix, stem_of
 from .words import listed
 
 _NAMING = listed("name call title know spell")
+_MUTUAL = listed(
+    "neighbour neighbor friend colleague flatmate roommate housemate partner classmate couple marry engage together"
+)
+_DAY = re.compile(r"(?i)(?:mon|tues|wednes|thurs|fri|satur|sun)days?|weekends?|(?:morn|even)ings?|afternoons?|nights?")
+_ROLES = listed(
+    """boss manager supervisor teacher tutor doctor dentist gp therapist trainer coach hairdresser barber neighbour
+    neighbor flatmate roommate housemate lodger tenant landlord landlady cleaner nanny babysitter vet assistant
+    secretary lawyer accountant girlfriend boyfriend"""
+)
+"""Whom others may follow, so that a name of theirs ends."""
+_LEAVES = listed("leave retire quit resign move go")
 _DIES = listed("die pass vanish disappear")
 _DENIALS = listed("no not never n't")
 _UNCLEAR = listed("without nobody nothing neither nor hardly longer anymore")
@@ -39,16 +53,19 @@ def ended(memory: str) -> str | None:
 def over(memory: str) -> str | None:
     """Return a memory behind the words that it is no longer true, for one that has no denial of its own or is foreign.
 
-    None of what is said to be over, of several sentences, of things listed, of names, and of the past.
+    None of what is said to be over, of several sentences, of things listed, of the past, and of names but of those who
+    may be followed by others: "The user's boss is called Ann.".
     """
     told = _single(memory)
-    if memory.startswith(NO_LONGER_TRUE) or told is None or tells_name(told[0]):
+    if memory.startswith(NO_LONGER_TRUE) or told is None:
         return None
     parsed, root = told
+    if tells_name(parsed) and not _names_role(parsed):
+        return None
     finite = parsed.child(root, "aux", "auxpass") or root
     if is_foreign(memory):
         return NO_LONGER_TRUE + memory
-    is_present = finite.tag in {"VBZ", "VBP"} or finite.low == "can"
+    is_present = finite.tag in {"VBZ", "VBP"} or finite.low in {"can", "will"}
     return f"{NO_LONGER_TRUE}{memory[:1].lower()}{memory[1:]}" if is_present and memory.startswith("The ") else None
 
 
@@ -70,13 +87,23 @@ def denied(memory: str) -> str | None:
 def _single(memory: str) -> tuple[Parsed, Word] | None:
     """Return the parse of a memory and its main verb; None of several sentences, or of things listed.
 
-    Of "has two cats, Miso and Pepper" only one may be gone.
+    Of "has two cats, Miso and Pepper" only one may be gone. Days may be listed: "on Mondays and Fridays".
     """
     parsed = parse(memory, names=False)
     root = parsed.root if parsed is not None else None
-    if parsed is None or root is None or len(parsed.sentences) > 1 or any(word.dep == "conj" for word in parsed.words):
+    if parsed is None or root is None or len(parsed.sentences) > 1:
         return None
-    return parsed, root
+    listed_ones = [word for word in parsed.words if word.dep == "conj" and not _DAY.fullmatch(word.text)]
+    return (parsed, root) if not listed_ones or _is_mutual(parsed, root, listed_ones) else None
+
+
+def _is_mutual(parsed: Parsed, root: Word, others: Sequence[Word]) -> bool:
+    """Whether what is said of several is over for all once it is for one: "are neighbours", "are married"."""
+    subject = parsed.child(root, "nsubj", "nsubjpass")
+    of_them = [word.index for word in parsed.subtree(subject)] if subject is not None else []
+    return all(each.index in of_them for each in others) and any(
+        word.lemma in _MUTUAL for word in parsed.words if word.index not in of_them
+    )
 
 
 def never_so(memory: str, passage: str) -> str | None:
@@ -110,6 +137,10 @@ def tells_name(parsed: Parsed) -> bool:
     return named or (root is not None and root.lemma in _NAMING)
 
 
+def _names_role(parsed: Parsed) -> bool:
+    return any(word.lemma in _ROLES and word.dep in {"nsubj", "nsubjpass", "poss"} for word in parsed.words)
+
+
 def tells_of_another(passage: str, memory: str) -> bool:
     """Whether a passage says what the bearer of a remembered name does, or puts right something else."""
     parsed, known = parse(passage, names=False), parse(memory, names=False)
@@ -118,10 +149,13 @@ def tells_of_another(passage: str, memory: str) -> bool:
 
 
 def tells_of_bearer(said: Parsed, memory: Parsed) -> bool:
-    """Whether a memory tells a name, and a passage what its bearer does: "Ingrid retired"; not that they died."""
-    known = content_prefixes(memory.text)
+    """Whether a memory tells a name, and a passage what its bearer does: "Ingrid retired".
+
+    Not that they died, nor that they left a role.
+    """
+    known, ends = content_prefixes(memory.text), _DIES | (_LEAVES if _names_role(memory) else frozenset())
     bearers = [word for word in said.words if word.dep in {"nsubj", "nsubjpass"} and prefix(stem_of(word)) in known]
-    return tells_name(memory) and bool(bearers) and not any(said.head(word).lemma in _DIES for word in bearers)
+    return tells_name(memory) and bool(bearers) and not any(said.head(word).lemma in ends for word in bearers)
 
 
 def _affirmed(parsed: Parsed, root: Word, helper: Word | None, denial: Word) -> str | None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-from .ending import denied, ended, never_so, over, tells_of_another
+from .ending import denied, ended, never_so, over, tells_name, tells_of_another
 from .figures import MONTHS, normalise_figures
 from .lexicon import is_kind_of, relation
 from .parse import Parsed, Word, parse
 from .second_tries import SecondTry
 from .stems import LIGHT, content_prefixes, prefix, stem_of
-from .values import new_wording
+from .values import are_alike, new_wording
 from .words import DIAGNOSING, KIN, listed
 
 _WHO_DECIDES = DIAGNOSING | {"boss"}
@@ -19,6 +19,7 @@ _POINTING, _PERSONS, _HE_OR_SHE = listed("it that this"), listed("he she it they
 _SPEAKERS, _THEIRS = listed("i me my mine we us our ours"), listed("him his her their them its")
 _DENIALS = listed("no not never without nobody nothing neither nor hardly n't longer anymore")
 _CHANGES = listed("stop start begin move leave retire finish end join switch give change marry")
+_MEASURES, _TELLS = listed("scale scales thermometer tape monitor"), listed("say show read tell")
 _MOVES, _DWELLS = listed("move relocate"), listed("live be reside stay move")
 _OF_IT = re.compile(
     r"(?i)(?<![^,;:.!–—-] )\b(?:it|he|she|they)(?:['’](?:s|re)| is| are) (?P<how>[^,;.!?–—]+?)(?= now\b|[,;.!–—]|$)"
@@ -50,12 +51,24 @@ _TO_COME = re.compile(
     rf"(?i)\b(?:(?:on|from|starting|by|in) (?:(?:the|next|this) )?(?:{_DAY}|\d|(?:{'|'.join(MONTHS)})\b)"
     r"|tomorrow\b|next \w)"
 )
+_IS_NAMED = re.compile(
+    r"\b(?i:it|he|she|that|name)(?:['’]s| is)(?: (?:really|actually|called|spelt|spelled|written))* "
+    r"(?P<now>[A-Z][\w-]+)\b(?!['’]s\b| [A-Z])"
+)
+_CALLS = re.compile(r"(?i)\b(?:called|named?)\b")
+_FOR_NOW = re.compile(
+    rf"(?i)\b(?:until|til|till) (?:(?:the|next|this|after) )?"
+    rf"(?:{_DAY}|\d|tomorrow|{'|'.join(MONTHS)}|\w+ (?:week|month)\b)"
+    r"|\bfor (?:the time being|the (?:week|weekend|day)|a (?:few|couple of) (?:days|weeks))\b|\btemporar(?:y|ily)\b"
+)
+"""What holds for a while only: "the car's in the garage until Friday"."""
+_FOR_GOOD = re.compile(r"(?i)\b(?:for good|for ever|forever|permanent(?:ly)?|any ?more|no longer|never again)\b")
 _WHEN = re.compile(rf"(?i)\b(?:{_DAY}|\w*days?|mornings?|afternoons?|evenings?|nights?|noon|o['’]clock|\d\S*)(?!\w)")
 
 
 def leaves_it(memory: str, passage: str) -> bool:
     """Whether a passage names another subject than a memory, tells something else of what that names, says its figures
-    again, tells of long ago or of one more, or moves something to a day where the memory says no time.
+    again, tells of long ago, of one more or of a while, or moves something to a day where the memory says no time.
     """
     if _TO_A_DAY.search(passage) and not _WHEN.search(memory):
         return True
@@ -66,8 +79,15 @@ def leaves_it(memory: str, passage: str) -> bool:
         return True  # Who somebody is does not end: "I quit smoking" made it "The user is no longer Tom, 44."
     is_beside = _LONG_AGO.search(passage) is not None and _SINCE.search(passage) is None
     is_beside = is_beside or (known.root is not None and known.root.lemma == "have" and bool(_ONE_MORE.search(passage)))
-    is_beside = is_beside or _says_figures_again(memory, parsed) or _is_planned(parsed)
-    return is_beside or _names_another(parsed, known) or tells_of_another(passage, memory)
+    is_beside = is_beside or _says_figures_again(memory, parsed) or _is_planned(parsed) or _is_for_now(parsed)
+    is_beside = is_beside or _names_another(parsed, known) or tells_of_another(passage, memory)
+    return is_beside and not _is_denied_in(memory, passage)
+
+
+def _is_denied_in(memory: str, passage: str) -> bool:
+    """Whether a passage sets another value against that of a memory: "it's not Olive, it's Oliver"."""
+    wording = new_wording(memory, passage)
+    return wording is not None and wording.contrasts
 
 
 def _says_figures_again(memory: str, parsed: Parsed) -> bool:
@@ -79,9 +99,23 @@ def _says_figures_again(memory: str, parsed: Parsed) -> bool:
 
 
 def _is_planned(parsed: Parsed) -> bool:
-    """Whether a passage tells a change at a day to come, in the present tense: "On 1 January I stop smoking"."""
-    begins = (word for word in parsed.words if word.lemma in _CHANGES and word.tag in {"VBP", "VBZ"})
-    return _TO_COME.search(parsed.text) is not None and any(word.dep in {"ROOT", "conj", "ccomp"} for word in begins)
+    """Whether a passage tells a change at a day to come: "On 1 January I stop smoking", "from May I'll no longer …"."""
+    if _TO_COME.search(parsed.text) is None:
+        return False
+    verbs = [word for word in parsed.words if word.dep in {"ROOT", "conj", "ccomp"} and word.pos in {"VERB", "AUX"}]
+    begins = any(word.lemma in _CHANGES and word.tag in {"VBP", "VBZ"} for word in verbs)
+    return begins or (
+        bool(verbs) and all(any(each.lemma == "will" for each in parsed.children(word)) for word in verbs)
+    )
+
+
+def _is_for_now(parsed: Parsed) -> bool:
+    """Whether a passage tells in the present tense of what holds for a while."""
+    found = _FOR_NOW.search(parsed.text)
+    if found is None or _FOR_GOOD.search(parsed.text) is not None:
+        return False
+    verb = _verb_at(parsed, found.start())
+    return verb is not None and (verb.tag in {"VBZ", "VBP"} or parsed.child(verb, "aux") is not None)
 
 
 def _figures(text: str) -> set[str]:
@@ -106,14 +140,33 @@ def reworded(memory: str, passage: str, *, is_plain: bool = False, is_certain: b
         return None
     wording = new_wording(memory, passage)
     if wording is not None:
-        is_others = _is_said_of_another(parsed, known, wording.at) or _is_about_others(parsed, known)
-        return None if is_others else wording.content
-    clauses = _OF_IT.finditer(passage)
+        is_others = _is_about_others(parsed, known)
+        is_another = _is_said_of_another(parsed, known, wording.at)
+        if not (is_others or is_another):
+            return wording.content
+        if is_others or not is_plain:
+            return None
+    is_name = tells_name(known) and _CALLS.search(passage) is None
+    clauses = () if is_name else _OF_IT.finditer(passage)
     instead = (_put_elsewhere(memory, each["how"]) or SecondTry(passage, each[0]).apply_to(memory) for each in clauses)
-    made = never_so(memory, passage) or next(filter(None, instead), None) or ended(memory)
+    listed_ones = [word for word in known.words if word.dep == "conj"]
+    if _WHEN.search(passage) is not None and any(_WHEN.match(word.text) for word in listed_ones):
+        return None  # Of several days only one may be meant.
+    made = never_so(memory, passage) or _respelt(known, passage) or next(filter(None, instead), None) or ended(memory)
     if made is None and is_certain and _was_mistaken(memory, passage):
         made = denied(memory)
     return made or (over(memory) if is_plain else None)
+
+
+def _respelt(known: Parsed, passage: str) -> str | None:
+    """Return a memory that tells a name with the name that a passage gives in its place: "It's Myra with a y"."""
+    name = known.words[-1] if known.words[-1].pos != "PUNCT" else known.words[-2]
+    now = _IS_NAMED.search(passage)
+    if now is None or not tells_name(known) or name.pos != "PROPN" or now["now"] == name.text:
+        return None
+    denies = re.search(rf"(?i)\byou (?:\w+ ){{1,3}}{re.escape(name.text)}\b", passage) is not None
+    is_so = denies or are_alike(name.text, now["now"])
+    return f"{known.text[: name.start]}{now['now']}{known.text[name.end :]}" if is_so else None
 
 
 def _was_mistaken(memory: str, passage: str) -> bool:
@@ -126,17 +179,26 @@ def _was_mistaken(memory: str, passage: str) -> bool:
 def _is_said_of_another(parsed: Parsed, known: Parsed, at: int) -> bool:
     """Whether the clause at a position of a passage has another subject than the memory."""
     verb = _verb_at(parsed, at)
-    if verb is None:
+    subject = parsed.child(verb, "nsubj", "nsubjpass") if verb is not None else None
+    if verb is None or (subject is not None and _counts(parsed, subject, at, verb)):
         return False
     whose, value = _parts(known)
     return _is_of_another(parsed, verb, whose, value) or _is_of_another_thing(parsed, verb, whose | value)
 
 
+def _counts(parsed: Parsed, subject: Word, at: int, verb: Word) -> bool:
+    """Whether a subject has the value at a position as a number of things, or measures it: "the scales say 84"."""
+    words = parsed.subtree(subject)
+    is_count = any(word.low == "number" for word in words) and words[0].start <= at < words[-1].end
+    return is_count or (subject.lemma.lower() in _MEASURES and verb.lemma in _TELLS)
+
+
 def _is_about_others(parsed: Parsed, known: Parsed) -> bool:
     """Whether a passage has relatives or named persons as subjects, and not the user, whom a memory is about."""
     whose, value = _parts(known)
-    subjects = [each for each in _subjects(parsed) if _beginning(each) not in value]
+    subjects = [each for each in _subjects(parsed) if _beginning(each) not in value | whose]
     persons = [each for each in subjects if each.pos == "PROPN" or each.low in KIN]
+    persons = [each for each in persons if not _does_to_own(parsed, parsed.head(each), whose | value)]
     own = any(word.low in _SPEAKERS for each in subjects for word in parsed.subtree(each) if each not in persons)
     root = parsed.root
     is_elided = root is not None and root.pos == "VERB" and parsed.child(root, "nsubj", "nsubjpass") is None
@@ -228,10 +290,21 @@ def _is_of_another(parsed: Parsed, verb: Word, whose: set[str], value: set[str])
         return True
     if _beginning(subject) in value or not told.isdisjoint(whose):
         return _is_held_by_another(parsed, subject, whose, value)
-    thing = parsed.child(verb, "dobj")
-    if (whose and subject.pos == "PROPN") or (thing is not None and _is_own(parsed, thing)):
+    if (whose and subject.pos == "PROPN") or _does_to_own(parsed, verb, whose | value):
         return False  # It may be their name, or "the landlord put it up", "they put me on nights".
     return subject.low not in _WHO_DECIDES and _is_person(subject)
+
+
+def _does_to_own(parsed: Parsed, verb: Word, told: set[str]) -> bool:
+    """Whether somebody does something to the user or their things: "put me on nights", "the landlord put the rent up".
+
+    ``told`` are the beginnings of the words of the memory that "the" alone may refer to.
+    """
+    thing = parsed.child(verb, "dobj")
+    if thing is None:
+        return False
+    is_the = _beginning(thing) in told and [each.low for each in parsed.children(thing)] == ["the"]
+    return is_the or _is_own(parsed, thing)
 
 
 def _is_own(parsed: Parsed, thing: Word) -> bool:

@@ -67,6 +67,12 @@ _ROWS: tuple[tuple[str, ...], ...] = (
         rf"|{_I} (?:start|started|starting) (?:at|on \w+day|\w+day)\b",
     ),
     (
+        r"The user is (?:looking|searching|hunting) for (?:an?|the)(?: [\w-]+)* (?:flat|apartment|house|room)",
+        rf"{_I} (?:got|have|picked up|collected) (?:the|our|my) keys (?:to|for|of)\b"
+        rf"|{_I} signed (?:for )?(?:the|a|our|my) (?:lease|tenancy|rental contract|flat|house)\b"
+        rf"|{_I} (?:finally|at last) found (?:an?|the|our|my)\b[^.!?]*\b(?:flat|apartment|house|room|place)\b",
+    ),
+    (
         r"The user lives (?:alone|by (?:him|her|them)sel\w+|on (?:his|her|their) own)",
         r"\b(?:moved|moving) in with (?:me|us)\b",
     ),

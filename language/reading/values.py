@@ -46,13 +46,13 @@ _KINDS = {
 _PATTERNS = {kind: re.compile(pattern, re.IGNORECASE) for kind, pattern in _KINDS.items()}
 _BEFORE_OLD = re.compile(
     r"(?:\b(?:not|no (?:longer|more)|never|instead of|rather than|previously|formerly|(?<!it )(?<!that )was|were"
-    r"|used to be|from|I (?:said|wrote|typed|put|told you)|did I say|until now)|n['’]t)"
-    r"(?: (?:on|at|in|for|of|the|a|an|my|our|only|just|first|second|third|fourth|last))*\s*$",
+    r"|used to be|from|(?:I|you|it)(?: keep)? (?:said|say(?:ing)?|wr(?:ot|it)e|writing|typed|put|told you)|did I say"
+    r"|until now)|n['’]t)(?: (?:on|at|in|for|of|the|a|an|my|our|only|just|first|second|third|fourth|last))*\s*$",
     re.IGNORECASE,
 )
 _AFTER_OLD = re.compile(
-    r"\s*(?:->|→|\?|before\b|any ?(?:more|longer)\b|is (?:wrong|over|history)|\w+ any ?more\b"
-    r"|(?:(?:thing|one|slot|mornings?|evenings?|afternoons?) )?(?:was|were)\b)",
+    r"\s*(?:->|→|\?|before\b|(?:\w+ )?any ?(?:more|longer)\b|(?:is|are) (?:wrong|over|history|off|free|taken|gone)"
+    r"|(?:(?:thing|one|slot|mornings?|evenings?|afternoons?) )?(?:was|were)\b(?! born))",
     re.IGNORECASE,
 )
 _NTH_BEFORE = re.compile(rf"\b(?:{_ORDINAL}|last)\s*$", re.IGNORECASE)

@@ -118,6 +118,23 @@ def test_what_other_sentences_leave_open_is_not_the_change(said, is_doubtful):
     ("The user speaks no Dutch.", "I passed my exam in Dutch.", "The user speaks Dutch."),
     ("The user has no car.", "Got a car at last.", None),
     ("The user has a cold and stays in bed.", "The cold is gone.", None),
+    # Who does it to the user's own is nobody that the memory would be about.
+    ("The user's rent is 700 euros.", "Our landlady has put the rent up to 760.", "The user's rent is 760 euros."),
+    ("The user's fee is 40 euros.", "Teacher raised it to 45 from May.", "The user's fee is 45 euros."),
+    ("The user's lesson is on Monday.", "My teacher put me on Fridays, so Mondays are free.",
+     "The user's lesson is on Friday."),
+    ("The user weighs 70 kilos.", "The scales say 66 today.", "The user weighs 66 kilos."),
+    ("The user has two nieces.", "Number three was born at noon.", "The user has three nieces."),
+    ("The user was born in 1971.", "You keep writing 1971, but I was born in 1973.", "The user was born in 1973."),
+    # A name is spelt or told otherwise.
+    ("The user's son is called Erik.", "It's Eric with a c.", "The user's son is called Eric."),
+    ("The user's dog is named Bolt.", "You said Bolt, but he's Rusty. Like nails.", "The user's dog is named Rusty."),
+    ("The user's dog is named Bolt.", "He's Rusty's brother.", None),
+    # Days may be listed, and some states end for both.
+    ("The user rows on Mondays and Fridays.", "I sold the boat.", "The user no longer rows on Mondays and Fridays."),
+    ("The user rows on Mondays and Fridays.", "No rowing on Fridays any more.", None),
+    ("The user and Ines are flatmates.", "Ines moved out.", "The user and Ines are no longer flatmates."),
+    ("The user and Ines are vegans.", "Ines eats fish now.", None),
 ])  # fmt: skip
 def test_how_a_memory_reads_then(memory, said, then):
     assert reworded(memory, said) == then
@@ -157,6 +174,9 @@ def test_what_was_told_wrongly_of_the_past_is_denied_once_that_is_certain(memory
         ("The user's cat is called Momo.", "Momo died.", None),
         ("The user has neither a cat nor a dog.", "A cat moved in.", None),
         ("The user moved to Hull without a job.", "There is one now.", None),
+        ("The user's party will be in the barn.", "The barn fell through, we take the mill.",
+         "No longer true: the user's party will be in the barn."),
+        ("The user's boss is called Ann.", "Ann left in March.", "No longer true: the user's boss is called Ann."),
     ],
 )  # fmt: skip
 def test_what_has_no_denial_of_its_own_is_told_as_no_longer_true(memory, said, then):
@@ -178,6 +198,25 @@ def test_it_is_told_so_only_if_it_is_plain(monkeypatch):
 def test_figures_of_the_thing_that_is_gone_are_no_restatement(memory, said):
     assert not leaves_it(memory, said)
     assert leaves_it("The user's salary is 4,200 euros a month.", "My salary is 4.200 € per month.")
+
+
+@pytest.mark.parametrize(("memory", "said", "leaves"), [
+    ("The user drives a Golf.", "The Golf is at the garage until Thursday, so they lent me a Polo.", True),
+    ("The user drives a Golf.", "The Golf stood at the garage until Thursday, then I sold it.", False),
+    ("The user drives a Golf.", "The Golf is off the road for good, I cycle until 3 May.", False),
+    ("The user is the tallest in class.", "From May a new boy will be here, so I'll no longer be the tallest.", True),
+    ("The user's boss is called Ann.", "Ann left in March, it's Joe who signs now.", False),
+    ("The user's boss is called Ann.", "Ann sings in a choir.", True),
+    ("The user's cat is called Mia.", "It's not Mia, it's Mio. You got that wrong back then.", False),
+])  # fmt: skip
+def test_what_lasts_a_while_or_is_still_to_come_ends_nothing(memory, said, leaves):
+    assert leaves_it(memory, said) is leaves
+
+
+def test_only_a_plain_judgement_ends_what_has_another_subject():
+    memory, said = "The user's son is in the fifth grade.", "My boy starts sixth grade today."
+    assert reworded(memory, said) is None
+    assert reworded(memory, said, is_plain=True) == "The user's son is no longer in the fifth grade."
 
 
 @pytest.mark.parametrize(("said", "is_planned"), [

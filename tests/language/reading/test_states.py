@@ -17,6 +17,7 @@ STATES = (
     "The user's daughter Mia is nine.",
     "Otto is 6 years old.",
     "The user works as a gardener.",
+    "The user is looking for a small flat in Hull.",
 )
 
 
@@ -40,6 +41,8 @@ STATES = (
         ("I'm a pescatarian now.", "vegetarian", "The user is a pescatarian."),
         ("I went vegan in the summer.", "vegetarian", "The user is vegan."),
         ("I got divorced from Petra last month.", "wife", "The user's former wife is called Petra."),
+        ("We've got the keys to our flat!", "Hull", "The user is no longer looking for a small flat in Hull."),
+        ("I finally found a room.", "Hull", "The user is no longer looking for a small flat in Hull."),
         ("Our divorce came through!", "wife", "The user's former wife is called Petra."),
     ],
 )
@@ -54,6 +57,8 @@ def test_the_state_is_over(said, old, new):
     "said",
     [
         "My sister got engaged on Sunday.",
+        "I have a viewing of a flat tomorrow.",
+        "I have the keys of my mother's car.",
         "My cousin has a girlfriend now.",
         "I might get married one day.",
         "I had a girlfriend when I was at school, but I was young.",
