@@ -18,7 +18,7 @@ from django.db.models.functions import Left
 from django.db.models.lookups import IRegex
 from django.utils import timezone
 
-from accounts.models import Legacy
+from accounts.models import Agent, Legacy
 from accounts.principals import PLACEHOLDER_AGENT, PLACEHOLDER_USER, Principal
 from journal.exceptions import NotFound
 from retrieval.filters import ANY, PLACEHOLDER_NOW, Filters
@@ -250,20 +250,24 @@ _FIELDS = tuple(field.attname for field in Conversation._meta.concrete_fields)
 
 
 def find_conversation(principal: Principal, conversation_id: UUID) -> Conversation:
-    """Return a conversation visible to the principal, with its legacy, in one statement. Raises NotFound."""
+    """Return a conversation visible to the principal, in one statement. Raises NotFound.
+
+    Its legacy and its agent have only their names.
+    """
     someone = principal.with_placeholders()
     rows = Shaped(
         key=("conversation", someone),
         build=lambda: Conversation.objects.visible_to(someone).filter(pk=_CONVERSATION),
         values=_asked_by(principal) | {_CONVERSATION: conversation_id},
     )
-    found = read(rows, (*_FIELDS, "legacy__name"))
+    found = read(rows, (*_FIELDS, "legacy__name", "agent__name"))
     if not found:
         raise NotFound("There is no such conversation.")
-    *columns, name = found[0]
-    conversation = Conversation.from_db("default", _FIELDS, columns)
-    conversation.legacy = Legacy.from_db("default", ("id", "name"), (conversation.legacy_id, name)) if name else None
-    return conversation
+    *columns, about, agent = found[0]
+    talk = Conversation.from_db("default", _FIELDS, columns)
+    talk.legacy = Legacy.from_db("default", ("id", "name"), (talk.legacy_id, about)) if talk.legacy_id else None
+    talk.agent = Agent.from_db("default", ("id", "name"), (talk.agent_id, agent)) if talk.agent_id else None
+    return talk
 
 
 def _asked_by(principal: Principal) -> dict[Any, Any]:

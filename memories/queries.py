@@ -18,20 +18,14 @@ from django.utils import timezone
 from accounts.policy import must_act_for
 from accounts.principals import PLACEHOLDER_AGENT, PLACEHOLDER_USER, Principal, shape_for
 from conversations.actions import Cause
-from conversations.echoes import (
-    MOST_OFFERED,
-    RejectedText,
-    Repetition,
-    RepetitionQuery,
-    find_repetitions,
-)
+from conversations.echoes import MOST_OFFERED, RejectedText, Repetition, RepetitionQuery, find_repetitions
 from conversations.models import Conversation, Message
 from conversations.passages import Original
 from conversations.withheld_words import WithheldWords
 from journal.exceptions import NotAllowed, NotFound, Refused, must_find
 from journal.models import Change, Ledger
 from retrieval.filters import PLACEHOLDER_NOW
-from retrieval.prepared import PreparedStatement, Rows, Shaped, build_statement, read, together
+from retrieval.prepared import PreparedStatement, Rows, Shaped, build_statement, read, read_objects, together
 from statements.actions import rejected_statements, told_beside, wordings
 from statements.models import Suppression
 from statements.policy import fingerprints
@@ -308,9 +302,10 @@ def in_the_way(principal: Principal, memory: Memory) -> dict[str, Any]:
 
 def also_said(principal: Principal, memory_id: str, *, archived: bool = False) -> list[Repetition]:
     """Return repetitions of a memory that the person does not want kept; ``archived``: see ``find_repetitions``."""
-    memory = Memory.objects.visible_to(principal).filter(pk=memory_id).first()
-    if memory is None:
+    found = read_objects(Memory, visible(principal).one(memory_id))
+    if not found:
         return []
+    (memory,) = found
     text = Embedded.of_row(memory)
     return find_repetitions(
         principal, ("memory", memory.pk), wordings(MEMORY, memory), text.vector, text.embedding_model, archived=archived

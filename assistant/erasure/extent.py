@@ -11,6 +11,7 @@ from uuid import UUID
 
 from django.db.models import Model, QuerySet
 
+from accounts.principals import PLACEHOLDER_USER
 from conversations.models import Conversation, ConversationImport, Message
 from facts.models import LegacyFact
 from journal.holdings import ERASED_TEXT
@@ -22,7 +23,7 @@ from memories.models import (
     Proposal,
     Relation,
 )
-from retrieval.prepared import PreparedStatement, Rows, build_statement
+from retrieval.prepared import PreparedStatement, Rows, Shaped, build_statement, read
 from statements.policy import fingerprint
 
 SCOPES = ("memory", "fact", "place", "message", "conversation", "import", "membership", "everything")
@@ -77,11 +78,11 @@ def extent_of(erasure: Erasure) -> Extent:
     for scope, object_id in [*([(erasure.scope, wanted)] if erasure.scope in WITH_IT else []), *erasure.also]:
         _add_statement(extent, user_id, scope, object_id)
     if erasure.scope == "message":
-        extent.messages |= _ids(Message.objects.filter(user_id=user_id, pk=wanted))
+        extent.messages |= _own(Message, user_id, UUID(wanted))
     elif erasure.scope == "conversation":
-        extent.conversations |= _ids(Conversation.objects.filter(user_id=user_id, pk=wanted))
+        extent.conversations |= _own(Conversation, user_id, UUID(wanted))
     elif erasure.scope == "import":
-        extent.imports |= _ids(ConversationImport.objects.filter(user_id=user_id, pk=wanted))
+        extent.imports |= _own(ConversationImport, user_id, UUID(wanted))
     elif erasure.scope == "membership":
         extent.facts |= _ids(LegacyFact.objects.filter(user_id=user_id, legacy_id=wanted))
         extent.conversations |= _ids(Conversation.objects.filter(user_id=user_id, legacy_id=wanted))
@@ -93,9 +94,9 @@ def extent_of(erasure: Erasure) -> Extent:
 
 def _add_statement(extent: Extent, user_id: UUID, scope: str, wanted: str) -> None:
     if scope == "memory":
-        extent.memories |= _ids(Memory.objects.filter(user_id=user_id, pk=wanted))
+        extent.memories |= _own(Memory, user_id, wanted)
     elif scope == "fact":
-        extent.facts |= _ids(LegacyFact.objects.filter(user_id=user_id, pk=wanted))
+        extent.facts |= _own(LegacyFact, user_id, UUID(wanted))
     else:
         _add_place(extent, user_id, wanted)
 
@@ -138,6 +139,12 @@ def _follow_words(extent: Extent, user_id: UUID) -> None:
     for kind, pk, content in found if words else ():
         if kind != "gone" and fingerprint(user_id, content) in words:
             getattr(extent, kind).add(pk)
+
+
+def _own(model: type[Model], user_id: UUID, pk: UUID | str) -> set[Any]:
+    """Return the id if the row is the person's and present."""
+    mine = Shaped(model, lambda: model._default_manager.filter(user_id=PLACEHOLDER_USER), {PLACEHOLDER_USER: user_id})
+    return {each for (each,) in read(mine.one(pk), ("pk",))}
 
 
 def _ids(rows: QuerySet[Any]) -> set[Any]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
 
 from django.conf import settings
 from django.contrib import messages
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.urls import path, reverse
@@ -23,8 +24,9 @@ from conversations.models import Message
 from facts.models import FactEvidence, LegacyFact
 from journal.exceptions import NotFound, Refused, must_find
 from journal.models import Erasure
-from memories.models import Memory, MemoryEvidence, Place
-from retrieval.prepared import read_objects
+from memories.models import MemoryEvidence, Place
+from memories.queries import visible
+from retrieval.prepared import PLACEHOLDER_ROW, Shaped, read, read_objects
 from statements.policy.naming import fact_in_words, in_second_person
 
 from ..erasures import Wanted, show_erasure
@@ -160,17 +162,23 @@ def erase_one(
 def _find(principal: Principal, noun: Literal["memory", "fact"], key: str) -> Erasable:
     evidence: list[MemoryEvidence] | list[FactEvidence]
     if noun == "memory":
-        content = Memory.objects.visible_to(principal).filter(pk=key).values_list("content", flat=True).first()
-        evidence = list(MemoryEvidence.objects.filter(version__memory=key).order_by("id")[:MOST_MESSAGES])
+        rows, of_it = visible(principal), {"version__memory": PLACEHOLDER_ROW}
+        evidence = read_objects(MemoryEvidence, _evidence(MemoryEvidence, of_it, key), part=slice(0, MOST_MESSAGES))
     else:
-        content = LegacyFact.objects.mine(principal).filter(pk=key).values_list("content", flat=True).first()
-        evidence = list(FactEvidence.objects.filter(fact_id=UUID(key)).order_by("id")[:MOST_MESSAGES])
-    if content is None:
+        rows, of_it = shape_for(principal, "facts", LegacyFact.objects.mine), {"fact": PLACEHOLDER_ROW}
+        evidence = read_objects(FactEvidence, _evidence(FactEvidence, of_it, key), part=slice(0, MOST_MESSAGES))
+    if not (found := read(rows.one(key), ("content",))):
         raise NotFound(f"There is no such {noun}.")
+    content = found[0][0]
     behind = messages_behind(principal, evidence)
     said = list({(each.conversation_id, each.number): each for each in quote(evidence, behind)}.values())
     shown = in_second_person(content) if noun == "memory" else fact_in_words(content)
     return Erasable(noun, key, shown, reverse(f"{noun}-page", args=[key]), said, list(behind.values()))
+
+
+def _evidence(model: type[Model], of_it: Mapping[str, UUID], key: str) -> Shaped:
+    ids = {PLACEHOLDER_ROW: key, str(PLACEHOLDER_ROW): key}
+    return Shaped(("evidence", model), lambda: model._default_manager.filter(**of_it).order_by("id"), ids)
 
 
 def _find_place(principal: Principal, place_id: UUID) -> Erasable:

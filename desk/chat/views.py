@@ -33,12 +33,13 @@ from assistant.reply.running import HEADERS, reply_stream
 from conversations.actions import NewMessage, check_messages, conversation_create
 from conversations.models import Conversation, Message
 from conversations.policy import ASSISTANT_CHANNEL
+from conversations.searching import find_conversation
 from journal.exceptions import NotFound, Refused, must_find
 from language.backends import get_reply_model
 
 from ..conversations.answers import mode_of, modes, shown_to, unread
 from ..conversations.reader import read_turns
-from ..conversations.views import find_conversation, show_conversation
+from ..conversations.views import show_conversation
 from ..page import PageRequest, for_person, telling_refusals
 
 MOST_TURNS = 40

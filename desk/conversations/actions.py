@@ -17,8 +17,12 @@ from assistant.erasure.hiding import MOST_WITHHELD, keep_words_back
 from assistant.learn.actions import message_refuse
 from conversations.models import Conversation, ConversationChunk, Message
 from journal.models import Erasure
+from retrieval.prepared import PLACEHOLDER_ROW, Shaped, count
 
 from ..outcomes import Done
+
+_INDEX = 2_147_483_001
+"""The placeholder of a message's index in a compiled statement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +55,10 @@ class Removal:
 
 def summaries_with(removal: Removal) -> int:
     """Return the number of summaries that an erasure of it reaches."""
-    chunks = ConversationChunk.objects.filter(conversation=removal.conversation)
-    if removal.message:
-        index = removal.message.index
-        chunks = chunks.filter(message_range_start__lte=index, message_range_end__gt=index)
-    return chunks.count()
+    at = {"message_range_start__lte": _INDEX, "message_range_end__gt": _INDEX} if removal.message else {}
+    values = {PLACEHOLDER_ROW: removal.conversation.pk, _INDEX: removal.message.index if removal.message else 0}
+    rows = ConversationChunk.objects.filter(conversation=PLACEHOLDER_ROW, **at)
+    return count(Shaped(("summaries with", bool(at)), lambda: rows, values))
 
 
 def waiting_erasure(principal: Principal, scope: str, object_id: object) -> Erasure | None:

@@ -14,12 +14,15 @@ from django.urls import path, reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from accounts.principals import Principal
+from accounts.principals import Principal, shape_for
 from assistant.erasure.actions import erasure_withdraw
 from assistant.learn.actions import message_release
 from assistant.reply.told import count_poll
 from conversations.models import Conversation, Message
+from conversations.searching import find_conversation
 from journal.exceptions import NotFound, Refused, must_find
+from retrieval.prepared import PLACEHOLDER_ROW, read_objects
+from statements.querysets import SEARCHED
 
 from ..erasures import Wanted, show_erasure
 from ..outcomes import with_undo
@@ -31,6 +34,9 @@ from .listing import ConversationView, choices, find_passages, page_of_conversat
 from .reader import ReaderDay, page_at, read_page
 
 GLIMPSE_CHARACTERS = 400
+_INDEX = 2_147_483_001
+"""The placeholder of a message's index in a compiled statement."""
+_MESSAGE_COLUMNS = tuple(each.attname for each in Message._meta.concrete_fields if each.name not in SEARCHED)
 
 
 @require_safe
@@ -160,14 +166,14 @@ def withdraw(request: PageRequest, principal: Principal, receipt: UUID) -> HttpR
     return redirect(came_from(request, reverse("conversation-list")))
 
 
-def find_conversation(principal: Principal, conversation_id: UUID) -> Conversation:
-    """Return a conversation of the person. Raises NotFound."""
-    return Conversation.objects.visible_to(principal).select_related("legacy", "agent").must_find(conversation_id)
-
-
 def _find_message(principal: Principal, talk: Conversation, number: int) -> Message:
-    said = Message.objects.visible_to(principal).filter(conversation=talk, index=number - 1)
-    return must_find(said.without_vectors().first(), "message")
+    said = shape_for(
+        principal,
+        "message at",
+        lambda someone: Message.objects.visible_to(someone).filter(conversation=PLACEHOLDER_ROW, index=_INDEX),
+        {PLACEHOLDER_ROW: talk.pk, _INDEX: number - 1},
+    )
+    return must_find(next(iter(read_objects(Message, said, _MESSAGE_COLUMNS)), None), "message")
 
 
 def _show_removal(
