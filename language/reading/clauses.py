@@ -96,7 +96,8 @@ class Clause:
         told = self.children("dobj", "attr", "acomp")
         if word.low in _PLACES:
             alone = not self.parsed.children(word)
-            return word.dep == "advmod" and word.head == self.head.index and alone and bool(told)
+            moves = self.head.lemma in {"move", "come"} and any(each.low == "from" for each in self.children("prep"))
+            return word.dep == "advmod" and word.head == self.head.index and alone and (moves or bool(told))
         prep = self.parsed.head(word)
         beside = word.dep == "pobj" and prep.dep == "prep" and prep.head == self.head.index
         return beside and (prep.low in _WHEN or (prep.low in {"with", "from", "at"} and bool(self.children("dobj"))))

@@ -10,7 +10,7 @@ from language.reading.kinds import is_health
 from language.reading.normalise import MASK
 from language.reading.parse import Parsed, Word
 from language.reading.persons import Person
-from language.reading.words import PETS, listed
+from language.reading.words import KIN, KIN_PLURALS, PETS, listed
 
 _HEDGES = listed(
     """maybe perhaps probably possibly presumably supposedly apparently allegedly rumour rumor rumours rumors
@@ -62,7 +62,7 @@ _STATES = listed(
     grateful upset worried curious able right wrong interested done lost busy hungry late excited bored confused
     fascinated surprised shocked amazed lucky aware free welcome stuck certain due about confident pleased
     honest serious off young small little kidding joking guilty close angry mad ashamed asleep awake alone idiot mess
-    fool member"""
+    fool member terrible awful hopeless useless rubbish dreadful better worse"""
 )
 _OCCASIONS = listed(
     """idea question problem look chat lunch dinner meeting hearing minute request doubt feeling point clue time"""
@@ -77,11 +77,13 @@ _LASTING = listed(
 )
 _COMPLETE_VERBS = listed(
     """die smoke drink snore paint hunt marry sing swear knit pray cook garden cycle sew drown emigrate
-    remarry retire swim dance drive ski graduate divorce separate ride surf write climb fly eat"""
+    remarry retire swim dance drive ski graduate divorce separate ride surf write climb fly eat bake mumble whistle
+    juggle stammer stutter limp gamble fish hike sail"""
 )
 _MOVES = listed("leave start begin go come get")
 """Verbs that say too little with only a time: "She left at 14"."""
 _TIMES = frozenset({"DATE", "TIME", "CARDINAL"})
+_TRANSITIVE = frozenset({"inherit", "rescue"})
 _LIGHT_VERBS = listed("do try be have get go come happen seem let mean manage know think make take")
 _OBJECTS = listed("dobj attr acomp prep xcomp prt npadvmod ccomp agent advmod advcl dative oprd pcomp")
 
@@ -286,8 +288,12 @@ def says_too_little(clause: Clause, person: Person, content: Sequence[Word]) -> 
     head = clause.head
     if head.lemma in _COMPLETE_VERBS or (head.lemma == "be" and clause.children("acomp", "attr", "xcomp")):
         return not content
+    if head.lemma in _TRANSITIVE and not clause.children("dobj", "nsubjpass"):
+        return True
     if head.lemma in {"do", "have"} and not clause.children("dobj", "ccomp", "xcomp", "acomp", "prep", "nsubjpass"):
         return True
+    if head.lemma in {"raise", "adopt", "foster", "marry", "divorce"} and clause.children("dobj"):
+        return False
     if head.lemma == "meet" and person.role == "user" and not clause.children("dobj", "conj", "prt"):
         return all(each.low != "with" for each in clause.children("prep"))
     said = clause.children(*_OBJECTS - {"prt"}) if head.lemma in _MOVES and head.tag == "VBD" else []
@@ -338,7 +344,7 @@ def holds_for_speaker(clause: Clause, *, reciprocal: bool) -> bool:
     """Whether what is said of "we" is true of the speaker alone, too; it is not of "we are a family of five"."""
     head = clause.head
     if head.lemma == "be":
-        nouns = (each for each in clause.children("attr") if each.pos in {"NOUN", "PROPN", "PRON"})
+        nouns = (each for each in clause.children("attr") if each.pos in {"NOUN", "PROPN", "PRON", "NUM"})
         return head.tag == "VBP" and next(nouns, None) is None
     wed = head.lemma == "get" and any(each.low in {"married", "divorced", "engaged"} for each in clause.children())
     if wed or head.lemma in {"marry", "divorce"}:
@@ -371,6 +377,8 @@ def is_permanent(clause: Clause) -> bool:
     head = clause.head
     if head.lemma == "be" and head.tag != "VBG":
         return not is_transient(clause)
+    if clause.subject is not None and clause.subject.low in KIN_PLURALS | KIN.keys():
+        return is_finite(clause.parsed, head)
     if clause.subject is not None and clause.subject.lemma in PETS:
         return head.tag in {"VBZ", "VBP"} or head.lemma in {"die", "call", "name", "pass"}
     return head.lemma in {"call", "name"} or (

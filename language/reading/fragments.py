@@ -13,7 +13,17 @@ from language.reading.clauses import SUBJECTS, is_inverted
 from language.reading.learners import article
 from language.reading.lexicon import is_kind_of, is_word
 from language.reading.parse import Parsed, Word
-from language.reading.words import KIN, NOT_NAMES, listed
+from language.reading.words import (
+    FEMALE_NAMES,
+    KIN,
+    KIN_PLURALS,
+    MALE_NAMES,
+    NATIONALITIES,
+    NOT_NAMES,
+    OCCUPATIONS,
+    PETS,
+    listed,
+)
 
 _ASKED_OF = re.compile(
     r"(?i)\b(?:did|was|were|does|do|is|are|am|has|had|have|can|could|would|will|'s|'re) "
@@ -31,11 +41,14 @@ PASSIVE_VERBS = listed("bury call name marry diagnose adopt educate base divorce
 """Verbs whose participle without a subject is passive: "diagnosed in 2012"."""
 _LASTING = listed("retired married divorced separated widowed engaged")
 """Participles that tell a state with "since": "Retired since 2025" is no "I retired since 2025"."""
+_CIVIL = listed("widow widower vegetarian vegan teetotaller pensioner twin orphan")
 _BASE_VERBS = listed("want love like hate prefer dislike live work need play speak eat drink have study collect")
 """Those whose base form at the start is more often a note about oneself than an order."""
 _UNCLEAR = listed("it that this these those them you your him")
 _MARKERS = listed("well just still properly always also never really once now then")
 _AGE = re.compile(r"(?P<age>[1-9]\d)(?:,|\.(?!\d)|$)")
+_OF_THING = re.compile(r"(?i)(?:^|[.!?] )(?:and )?(?:what|which)(?: kind of)? \w+\?$")
+"""A question about a thing of the sentence before, which may do what the answer tells: "What breed?"."""
 _OF_NUMBERS = re.compile(r"(?i)\bhow (?!old)|\b(?:when|number|what time)\b")
 
 
@@ -64,12 +77,15 @@ def kin_asked_about(reply: str) -> str:
 
 def supply_subjects(parsed: Parsed, about: str | None, reply: str) -> Iterator[tuple[int, int, str]]:
     """Yield the edits (start, end, new text) that complete fragments. ``about``: the subject of the first."""
-    subject, past = about or "", about in {"He", "She"}
+    subject = "" if about is None or _OF_THING.search(reply) else about
+    past = subject in {"He", "She"}
+    is_of_unknown = "?" in reply and subject_asked_about(reply) is None  # "A big family?"
     is_order = False  # After one, a verb's base form can be another.
     for words in parsed.each_sentence():
         plain = [each for each in words if each.pos not in {"PUNCT", "SYM"}]
         is_row = len(words) > 1 and words[1].text in {"-", ":"}  # "Nils - miner"
         asks = parsed.text[words[-1].start : words[-1].end + 1].rstrip().endswith("?")
+        subject = "" if is_row else subject
         if is_row or not plain or asks or is_inverted(parsed, words[0].index, words[-1].index + 1):
             continue
         root = next((each for each in words if each.head == each.index), words[0])
@@ -84,6 +100,13 @@ def supply_subjects(parsed: Parsed, about: str | None, reply: str) -> Iterator[t
             aged = f"{subject[0].upper()}{subject[1:]} {'am' if subject == 'I' else 'is'} {age['age']}."
             yield age.start(), age.end(), aged
             continue
+        if said is None and root.pos == "PROPN" and root is first and root.low in FEMALE_NAMES | MALE_NAMES:
+            subject = root.text  # "Tom. Drives a van."
+            continue
+        noted = _own_note(plain, root) if subject == "I" and said is None else ""
+        if noted and not (_OF_NUMBERS.search(reply) or is_of_unknown):
+            yield plain[0].start, plain[0].end, f"I {noted} {plain[0].low}"
+            continue
         if own or (first is said and first.pos != "VERB"):
             subject, past = _next_subject(parsed, said, root, subject, past=past)
             continue
@@ -92,12 +115,26 @@ def supply_subjects(parsed: Parsed, about: str | None, reply: str) -> Iterator[t
             given = _verb_between(parsed, plain, first, root, subject, past=past, alone=said is None)
         if given is not None:
             begins = f"{subject} {given}"
-            keep = first.text if first.pos == "PROPN" and not given else f"{first.text[0].lower()}{first.text[1:]}"
+            keep = (
+                first.text
+                if first.low in NATIONALITIES or (first.pos == "PROPN" and not given)
+                else f"{first.text[0].lower()}{first.text[1:]}"
+            )
             yield plain[0].start, first.end, begins + "".join(f"{each.low} " for each in plain[:lead]) + keep
         elif said is not None:
             subject, past = _next_subject(parsed, said, root, subject, past=past)
         else:
             is_order = is_order or root.tag == "VB"
+
+
+def _own_note(plain: Sequence[Word], root: Word) -> str:
+    """The verb of a note about oneself, with its article: "have" of "Two children.", "am a" of "Widow."; else empty."""
+    first = plain[0]
+    if first.pos == "NUM" and root.low in KIN.keys() | KIN_PLURALS | PETS and root.index > first.index:
+        return "have"
+    if len(plain) > 1 or first.low not in OCCUPATIONS | _CIVIL | _LASTING:
+        return ""
+    return "am" if first.low in _LASTING else f"am {article(first.low[0])}"
 
 
 def _next_subject(parsed: Parsed, said: Word | None, root: Word, before: str, *, past: bool) -> tuple[str, bool]:
@@ -135,11 +172,13 @@ def _verb_between(  # noqa: PLR0911
         return have
     if first.low in _LASTING and any(each.low == "since" for each in plain[plain.index(first) + 1 :][:1]):
         return f"{have}been "
-    if first.pos in {"VERB", "AUX"}:
+    if first.pos in {"VERB", "AUX"} or first.low == "got":
         same = _SAME.get(subject, ())
-        if not is_word(first.lemma) or any(each.low in same and _is_object(parsed, each) for each in plain):
+        if not (first.low == "got" or is_word(first.lemma)) or any(
+            each.low in same and _is_object(parsed, each) for each in plain
+        ):
             return None
-        if first.tag == "VBD" or (first.tag == "MD" and first.index != plain[-1].index):
+        if first.tag == "VBD" or first.low == "got" or (first.tag == "MD" and first.index != plain[-1].index):
             return ""
         if first.tag == "VBZ":
             return None if own else ""

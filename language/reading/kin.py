@@ -200,7 +200,9 @@ def named_relatives(parsed: Parsed, head: Word) -> Iterator[tuple[str, str, Word
         if child.dep == "prep":
             yield from named_relatives(parsed, child)
         if child.dep in {"dobj", "pobj", "attr"} and child.lemma in KIN:
-            named = [word for word in parsed.children(child) if _stands_beside(parsed, word) and can_name(word)]
+            called = [each for each in parsed.children(child) if each.dep == "acl" and each.lemma in NAMING]
+            near = [*parsed.children(child), *(one for each in called for one in parsed.children(each))]
+            named = [word for word in near if _stands_beside(parsed, word) and can_name(word)]
             for name in named:
                 beside = (*parsed.children(name), *(parsed.children(child) if child.tag == "NNS" else ()))
                 conjuncts = [
@@ -217,7 +219,7 @@ def _stands_beside(parsed: Parsed, name: Word) -> bool:
     """Whether a name is in apposition; of several the parser may take the first for a conjunct."""
     noun = parsed.head(name)
     is_first = noun.tag == "NNS" and name.index == noun.index + 2 and parsed.words[noun.index + 1].text in {",", ":"}
-    return name.dep == "appos" or (name.dep == "conj" and is_first)
+    return name.dep in {"appos", "oprd"} or (name.dep == "conj" and is_first)
 
 
 _TOLD = re.compile(

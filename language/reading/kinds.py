@@ -62,6 +62,9 @@ _HEALTH = re.compile(
     r"anxiety|migraines?|arthritis|eczema|pneumonia|bipolar|pregnant|miscarriage|sober|recovering|medication|"
     r"tablets|inhaler|hearing aids?|disab\w+|sclerosis|kidney|liver|thyroid|anemi\w+|anaemi\w+|hiv|hepatitis|epipen|"
     r"antibiotics?|penicillin|(?:does not|cannot|never|doesn't|can't) (?:eat|drink|have|tolerate)s?|"
+    r"leuka?emia|tuberculosis|copd|emphysema|sepsis"
+    r"|(?:broke|broken|sprained|tore|fractured|dislocated) (?:[\w ]+'s|his|her|an?) (?:arm|leg|wrist|ankle|hip|knee"
+    r"|foot|toe|finger|ribs?|nose|collarbone|shoulder|elbow|hand|back|neck|thumb|jaw)|"
     r"never drinks|teetotal\w*|polio|ill)\b"
 )
 _CHOSEN = re.compile(r"(?i)\b(?:vegetarian|vegan|pescatarian|teetotal\w*|alcohol|meat)\b")
@@ -132,6 +135,8 @@ _FACULTY = re.compile(
 _ORDER_OF_BIRTH = re.compile(
     r"\b(?:oldest|eldest|youngest|only child|third|second|first) (?:child )?of (?:\w+ )?(?:children|"
     r"siblings|brothers|sisters|kids)|the eldest$|the youngest$|only child"
+    r"|\b(?:oldest|eldest|youngest|\w+(?:th|st|nd|rd)) of (?:two|three|four|five|six|seven"
+    r"|eight|nine|ten|eleven|twelve|\d+)\b"
 )
 _CALLED = re.compile(
     r"The user's (?:[\w-]+ )?(?:[\w-]+)(?:'s name)? is (?:called |named )?((?:(?:Dr|Mr|Mrs|Ms)\. "

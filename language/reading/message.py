@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 
 from .asked import RememberRequest
@@ -22,26 +23,24 @@ from .foreign import is_english
 from .gate import is_whole, punctuated, rejection_reason
 from .kin import is_personal_predicate
 from .kinds import field_of, kind_of
-from .lexicon import is_kind_of, is_word
 from .normalise import MASK, Normalised
+from .owning import INDEFINITES, affects_user, owner_of_subject, states_kinship
 from .parse import Parsed, Word, parse
 from .people import name_gender
 from .persons import PRONOUNS, Person
 from .standing import stands_alone
 from .statement_builder import ReadStatement, StatementBuilder
 from .wording import ClauseWording, Unclear
-from .words import KIN, listed
+from .words import listed
 
 _CONTENT = frozenset({"NOUN", "PROPN", "ADJ", "VERB", "NUM", "X"})
-_INDEFINITES = listed(
-    """anybody nobody everybody anyone everyone everything everywhere anything nothing twice always never"""
-)
 _COUNTERPARTS = listed("one none another some")
 """Objects that mean nothing without the noun that they stand for."""
 _RECIPROCAL = frozenset({"meet", "marry", "married", "engaged", "divorce", "separate", "split", "break", "together"})
 _PRONOUNS_ARE = re.compile(r"(?i)\bmy pronouns are ((?:she|he|they|it|xe|ze|ey)/\w+(?:/\w+)?)")
-_THINGS, _PRESENT = frozenset({"NN", "NNS", "VBG"}), frozenset({"VBZ", "VBP"})
-_FAVOURITE = frozenset({"favourite", "favorite", "favourites", "favorites"})
+_UNREAL = frozenset({"question", "condition", "order", "joke or hearsay"})
+"""Reasons to drop a clause for which what depends on it is not asserted either."""
+_ASSERTING = frozenset({"because", "although", "though"})
 
 
 class _Dropped(Exception):
@@ -101,7 +100,10 @@ class MessageReader(StatementBuilder):
                     self.cast.learn_relatives(parsed, clause.head, person, self.referents)
             except Unclear as unclear:
                 self.dropped[unclear.reason] += 1
+                yield from self._reasons(clause)
             except _Dropped as dropped:
+                if str(dropped) not in _UNREAL:
+                    yield from self._reasons(clause)
                 # The speaker of reported speech is not an antecedent for the next pronoun.
                 person = None if str(dropped) == "joke or hearsay" and person is not self.cast.legacy else person
                 if str(dropped) == "joke or hearsay":
@@ -110,6 +112,21 @@ class MessageReader(StatementBuilder):
             self.cast.set_focus(person)
             self.last_person = person or self.last_person
             previous = clause.head
+
+    def _reasons(self, clause: Clause) -> Iterator[ReadStatement]:
+        """What a dropped clause tells in passing: "I must, because I have asthma", "though she was deaf"."""
+        parsed = clause.parsed
+        for verb in [] if clause.lower_words() & {"if", "unless"} else clause.words():
+            mark, subject = parsed.child(verb, "mark"), parsed.child(verb, "nsubj", "nsubjpass")
+            if verb.dep != "advcl" or mark is None or mark.low not in _ASSERTING or subject is None:
+                continue
+            person = self.referents.get(subject.index)
+            if person is None or (verb.head != clause.head.index and person is not self.cast.user):
+                continue
+            said = frozenset(each.index for each in parsed.subtree(verb) if each.index != mark.index)
+            with suppress(_Dropped, Unclear):
+                inner = Clause(parsed, verb, said & clause.indices, subject)
+                yield self._read_clause(inner, person, elided=False, explicit=False)
 
     def _resolve_subject(self, clause: Clause, previous: Word | None) -> tuple[Person | None, bool]:  # noqa: PLR0911
         """The referent of the clause's subject, and whether the subject is elided."""
@@ -157,7 +174,8 @@ class MessageReader(StatementBuilder):
     def _is_reciprocal(clause: Clause) -> bool:
         """Whether the predicate with "we" is reciprocal: to meet, to be married, to do something together."""
         said = (clause.head.lemma, *(each.low for each in clause.children("acomp", "advmod")))
-        return not _RECIPROCAL.isdisjoint(said)
+        is_with_each_other = clause.head.lemma in {"speak", "talk", "part"} and not clause.children("dobj")
+        return is_with_each_other or not _RECIPROCAL.isdisjoint(said)
 
     # --- a clause -----------------------------------------------------------------------------------------------
 
@@ -171,8 +189,10 @@ class MessageReader(StatementBuilder):
         if loss is not None:
             return loss
         thing = clause.subject is not None and (person is None or (person.role == "other" and not person.kin))
-        owner = (self._owner_of_subject(clause) or person or self._legacy_acted_on(clause)) if thing else person
-        affected = owner is None and thing and self._affects_user(clause)
+        owner = (
+            (owner_of_subject(clause, self.referents) or person or self._legacy_acted_on(clause)) if thing else person
+        )
+        affected = owner is None and thing and affects_user(clause)
         owner = self.cast.user if affected else owner
         thing = thing and owner is not person
         if owner is None:
@@ -202,7 +222,7 @@ class MessageReader(StatementBuilder):
             for word in trimmed(clause)
             if (
                 word.pos in _CONTENT
-                or word.low in _INDEFINITES
+                or word.low in INDEFINITES
                 or (clause.head.lemma not in SAY and self.referents.get(word.index) not in {owner, None})
             )
             and word.index not in named
@@ -268,6 +288,9 @@ class MessageReader(StatementBuilder):
         wrong = wrong or ("" if is_whole(sentence) else "broken grammar")
         if wrong:
             raise _Dropped(wrong)
+        legacy = self.cast.legacy
+        if legacy is not None and about is not legacy and sentence.endswith(f", {legacy.name}."):
+            raise _Dropped("unknown subject")  # "Never married, Win."
         if about.role == "legacy" and about.name not in sentence:
             raise _Dropped("unknown subject")
         return clause, sentence
@@ -285,7 +308,7 @@ class MessageReader(StatementBuilder):
                 for each in clause.parsed.children(verb)
                 if each.dep in {"nsubj"} and clause.head.lemma not in SAY
             }
-            if legacy in objects or owner.owner is legacy or self._states_kinship(clause):
+            if legacy in objects or owner.owner is legacy or states_kinship(clause, self.referents, legacy):
                 return legacy
         root = owner
         while root.owner is not None:
@@ -293,52 +316,6 @@ class MessageReader(StatementBuilder):
         if (root.role == "user" and owner.owner is root) or legacy is None:
             return owner
         return None
-
-    def _states_kinship(self, clause: Clause) -> bool:
-        """Whether a predicate noun is possessed by the legacy: "my brother Tom is her son"."""
-        holders = [clause.parsed.child(each, "poss") for each in clause.children("attr")]
-        return any(each is not None and self.referents.get(each.index) is self.cast.legacy for each in holders)
-
-    def _owner_of_subject(self, clause: Clause) -> Person | None:
-        """The owner of the thing a clause is about: "her handwriting was atrocious", "green is my favourite colour"."""
-        subject = clause.subject
-        liked = (
-            word for each in clause.children("attr") for word in clause.parsed.subtree(each) if word.low in _FAVOURITE
-        )
-        for noun in (*([subject] if subject is not None else []), *clause.children("attr"), *liked):
-            holder = clause.parsed.child(noun, "poss")
-            while (
-                holder is not None
-                and holder.index not in self.referents
-                and clause.parsed.child(holder, "poss") is not None
-            ):
-                holder = clause.parsed.child(holder, "poss")
-            if holder is None or (
-                noun is not subject
-                and noun.low not in KIN
-                and not _FAVOURITE & {each.low for each in clause.parsed.subtree(noun)}
-            ):
-                continue
-            owner = self.referents.get(holder.index)
-            if owner is not None:
-                return owner
-        return None
-
-    @staticmethod
-    def _affects_user(clause: Clause) -> bool:
-        """Whether a kind of things does something to the user as a rule: "Cats make me sneeze."."""
-        subject, head = clause.subject, clause.head
-        if subject is None or head.tag not in _PRESENT or head.lemma == "call" or clause.children("neg", "aux"):
-            return False
-        is_word_first = subject.tag == "NNP" and is_word(subject.low) and not name_gender(subject.text)
-        is_people = subject.low in _INDEFINITES or is_kind_of(subject.lemma, "person")
-        # "The film makes me cry" is of one film.
-        is_one = any(each.dep in {"det", "poss"} for each in clause.parsed.children(subject))
-        if not (subject.tag in _THINGS or is_word_first) or is_people or is_one:
-            return False
-        inner = (each for verb in clause.children("ccomp") for each in clause.parsed.children(verb))
-        objects = [*clause.children("dobj", "dative"), *(each for each in inner if each.dep == "nsubj")]
-        return any(each.low == "me" for each in objects)
 
     def _is_name(self, name: str, clause: Clause) -> bool:
         """Whether a capitalised word is really a name: at the start of a line any word is capitalised."""

@@ -9,11 +9,13 @@ from dataclasses import dataclass, field
 from language.reading.asked import split_lists
 from language.reading.elliptic import complete_answer
 from language.reading.figures import THOUSANDS
+from language.reading.introducing import introduce
 from language.reading.learners import LEARNERS
 from language.reading.lexicon import is_word
-from language.reading.notes import OWN_NOTES, expand_notes
-from language.reading.rows import expand_rows
-from language.reading.words import CASUAL_SPELLINGS, ENGLISH, KIN, PETS, PROPER, listed
+from language.reading.notes import OWN_NOTES, expand_notes, part_lists
+from language.reading.rows import expand_people, expand_rows
+from language.reading.texting import normalise_words
+from language.reading.words import CASUAL_SPELLINGS, ENGLISH, KIN, PETS, listed
 
 MASK = "Xquote"
 """A quotation is replaced by this and a letter, which the parser reads as one name."""
@@ -26,7 +28,7 @@ _QUOTATION = re.compile(
     r"[\"“„«”]([^\"“”„«»]{2,300})[\"”“»]|(?<![\w'])'(?!\d\ds?\b)([^'\"\n]{4,200}(?:'\w[^'\"\n]*)?)'(?!\w)"
 )
 _EMOJI = re.compile("[\U0001f000-\U0001faff\u2600-\u27bf\ufe0f\u200d]+|(?<!\\w)(?:[:;]-?[()DPp]|<3|xx+)(?!\\w)")
-_LAUGHS = re.compile(r"(?i)(?<!\w)(?:lol+|lmao|rofl|ha(?:ha)+h?|he(?:he)+|omg|tbh|ngl|imo|btw|fyi|smh)(?!\w)[ ,]*")
+_LAUGHS = re.compile(r"(?i)(?<!\w)(?:lol+|lmao|rofl|shh+|ha(?:ha)+h?|he(?:he)+|omg|tbh|ngl|imo|btw|fyi|smh)(?!\w)[ ,]*")
 _ASIDES = re.compile(
     r"(?i),? ?(?<!\w)(?:bless (?:her|him|them)(?: (?:heart|soul))?|to be honest|by the way|(?:do )?you know|you see"
     r"|(?:so )?bear with me"
@@ -45,14 +47,14 @@ _OPENERS = re.compile(
     r"(?i)(?:(?<=[.!?;:] )|^)(?:(?:(?:so|neither|nor) (?:am|is|was|were|do|does|did|have|has|had|can|could|will|would) "
     r"(?:i|he|she|we|they)(?=[.,!])|well|so|yeah|yeh|yea|ya|yo|(?:my )?dear(?=,)|like(?= (?:i|he|she|we|my)\b)"
     r"|true|yep|yes|yup|no|nope|oops|wait(?=[,!])|correction(?=:)"
-    r"|nah|oh|ah|aw|ha|hm+|um|uh|and|but|"
+    r"|nah|oh?|ah|aw|ha|hm+|um|uh|and|but|"
     r"or|also|plus|anyway|anyways|"
     r"honestly|basically|actually|ok|okay|exactly|right|sure|thanks|thank you|hi|hey|hello|sorry|look|listen|you see|"
     r"you know|now|then|besides|indeed|truly|still(?=,)|luckily|sadly|unfortunately|fortunately|funnily enough|"
     r"of course|in fact|by the way|fun fact|funny thing|to be honest|first of all|for example|as for "
     r"me|as i said|let me see|(?:a )?(?:bit of )?(?:background|context)(?=:)"
     r"|(?:although|though|because)(?! [^.!?]*,)|cheers|where (?:to|do i|should i) (?:start"
-    r"|begin)|(?:that|this|which)(?: is|'s) why|"
+    r"|begin)|(?:that|this|which)(?: is|'s) (?:kinda |rather |partly )?why|"
     r"(?:the (?:thing|fact|truth) is|(?:it )?turns out|(?:it|that) (?:just )?reminds me)(?:,|,? that)?|"
     r"let's see|(?:where|what) was i|(?:it|i|he|she|they|we|that) (?:is|was|did|am|were|do|does|would|"
     r"has|had)(?=[.,!]))"
@@ -66,9 +68,11 @@ _QUESTION_AFTER = re.compile(
     r"[^.!?]*\?)"
 )
 _SPLICE = re.compile(
-    r"(?i),? (?:so|then) (?=(?:i|he|she|we|they|it|no|nothing|send|remind|at least|don't|please)\b"
+    # "So I could drive him" tells what for.
+    r"(?i),? (?:so|then) (?!\w+ could\b(?! not\b|n't| never\b))"
+    r"(?=(?:i|he|she|we|they|it|no|nothing|send|remind|at least|don't|please)\b"
     r"|some (?:days|weeks) )"
-    r"|(?<=\w), (?=(?:so|but|and) (?:i|he|she)\b(?![^.!?]*\b(?:it|them|they|this|that)\b))"
+    r"|(?<=\w), (?=(?:so|but|and) (?:i|he|she)\b(?! could\b)(?![^.!?]*\b(?:it|them|they|this|that)\b))"
 )
 # A comma splice is split ("I have one sister, she lives in Chicago") unless the first part is subordinate.
 _COMMA = re.compile(
@@ -78,24 +82,16 @@ _COMMA = re.compile(
     r"|(?:the|my|our|his|her) \w+ (?:said|says|reckons?|thinks?) (?=\w)"
     r"|(?:haven't|hasn't|hadn't|never|been|remind me) )"
 )
-_IS_CALLED = re.compile(
-    r"(?i)\b(?P<what>an? (?:[\w-]+ ){0,2}[\w-]+)[,.;]? (?:(?:and )?(?:s?he|it)(?:'s| is) |and )(?P<verb>called|named) "
-    r"(?=(?-i:[A-Z]))"
-)
 # A run-on sentence without punctuation: "the dog's called pickle she's a staffy".
 _RUN_ON = re.compile(r"(?<![\w'])(?P<before>[a-z]+) (?=(?:she|he)'s\b|I'm\b)")
 _SUBORDINATORS = listed(
     """that but and so or if when because until how think thinks know knows say says said guess hope since as than what
     why where who sure while now told tell tells like me him her though glad sad mean worse believe whether"""
 )
-# Left dislocation: "My father, he was a musician".
-_DISLOCATION = re.compile(
-    r"(?i)(?:(?<=[.!?;] )|^|(?<=and ))((?:my|his|her|our) (?:\w+ )?\w+(?: (?-i:[A-Z])\w+)?)"
-    r",? (?:he|she)(?='s |'d | (?!who\b)\w)"
-)
 _TRAILS = re.compile(
     r"(?i), (?:he|she) (?:told|said to) (?:me|us)(?: (?:that|so|it|this|once))?(?: (?:at|on|in) [^.!?,]{2,30})?"
     r"(?=[.!?]|$)"
+    r"|,? (?:just |all )?the (?:two|three|four|five|six) of us(?=[.!?]|$)"
     r"|,? (?:but|and|or|so) (?:whatever|oh well|anyway|stuff|all that(?: stuff)?|so on|yeah|still"
     r"|there you go|yes|no)(?=[.!?]|$)"
 )
@@ -138,55 +134,11 @@ _UNMARKED = re.compile(
     r"(?![\w'])",
     re.I,
 )
-_WORD = re.compile(r"(?<![\w'@/.])[^\W_]+/?(?:'s)?(?![\w'@/])")
-_POSSESSIVE_KIN = re.compile(
-    r"(?i)(?<![\w'])(mum|mom|dad|gran|nan|grandma|grandpa|grandad|sister|brother|auntie|uncle|wife|"
-    r"husband|nonna|nonno)s"
-    r"(?= (?!and\b|are\b|were\b|have\b|or\b|who\b|on\b|in\b|from\b|used\b|always\b|all\b)[a-z]+)"
-)
 _THEREFORE = re.compile(r"(?i)[,;] ?(?:therefore|that's why|thus|hence),? (?=\w)")
 _AND_TAKEN_OUT = re.compile(
     r"(?i),? (?:and|but) (?=(?:my|our|his|her|their|the) [\w' -]{1,30} (?:is|was|are) \[[\w ]+ removed\])"
 )
 """What joins a clause whose value was taken out: the parser would join it to the name before."""
-_SAID = re.compile(
-    r"(?i)\blike (?=(?:\d\S*|one|two|three|four|five|ten|half"
-    r"|a(?= (?:few|couple|dozen|hundred|thousand|million|minute|hour|day|week|month|year|decade)\b)) )(?=\S+ )"
-)
-_ITS = re.compile(
-    r"(?<![\w'])its(?= (?:a|an|the|my|his|her|not|so|just|been|on|in|like|because|fine|ok|really|about)\b)", re.I
-)
-# Not the shed in the garden: "she'd", at the start of a clause and before no verb or noun of its own.
-_SHED = re.compile(
-    r"(?i)(?:^|(?<=[.,;!?] )|(?<=\band )|(?<=\bbut )|(?<=\bso )|(?<=\bif )|(?<=\bthat )|(?<=\bme ))shed "
-    r"(?!(?:is|was|has|are|stays|needs|a|the|some|her|his|my|no|tears|light|skin|keys?|doors?|roof)\b)(?=\w)"
-)
-_STRETCHED = re.compile(r"([a-z])\1{2,}", re.I)
-_NAMED_KIN = re.compile(
-    r"\b(?:[Mm]y|[Oo]ur|[Hh]is|[Hh]er|[Dd]ad's|[Mm]um's|[Mm]om's) (?:(?:little|big|older|younger|"
-    r"oldest|youngest|best|late|dear|"
-    r"baby|twin|half|step|great|best) )*"
-    r"(?:sister|brother|husband|wife|son|daughter|girlfriend|boyfriend|partner|cousin|friend|uncle|aunt|auntie|niece|"
-    r"nephew|fiance|fiancee|mate|grandma|grandpa|gran|nan|grandad|dog|cat)(?: (?:is|was) (?:called|"
-    r"named))?,? ([a-z]{3,})\b(?!')"
-)
-# "filip has epilepsy": the subject of an illness is a person even if no list has the name.
-_SUBJECT_OF_ILLNESS = re.compile(
-    r"(?:^|[.!?,] |\band )(?!\w+(?:body|one|thing)\b|family\b|everyone\b|which\b|cat\b|dog\b)([a-z]{3,}) "
-    r"(?=(?:has|had) (?:epilepsy|asthma|diabetes|autism|adhd|dyslexia|coeliac|celiac|cancer|arthritis|migraines?|eczema"
-    r"|depression|dementia|crohn|parkinson|alzheimer|type|ms\b)|(?:is|was) (?:deaf|blind|autistic|diabetic|dyslexic"
-    r"|epileptic|asthmatic|coeliac|celiac|vegan|vegetarian|pregnant|allergic|lactose)\b)"
-)
-_NO_NAMES = listed(
-    """and but who that the was has had can will would could for with from says said used always never just about
-    when then because lives life house side died group got met goes does like told thinks loves also were did
-    went came made took gave left drove ran wrote read sang spoke knew thought brought bought built caught
-    taught kept slept lost won paid sold sent found held grew drew flew threw woke wore ate drank began rode
-    rose fell felt hid hit hurt put quit are not now too all any his her our their she they you him its is as at
-    in on or so to up by if of back down out off over still only even once there here really actually both each
-    very much more most works comes gets takes calls makes plays knows wants keeps looks moved lived worked
-    passed turned named called got's having being"""
-)
 
 
 @dataclass
@@ -251,6 +203,26 @@ class Normalised:
         return self.quotes[ord(mask[len(MASK)]) - ord("a")]
 
 
+def _strongest(marks: str) -> str:
+    end = "?" if "?" in marks else "!" if "!" in marks else "."
+    return end + " " if marks[-1:] == " " else end
+
+
+_PUNCTUATION: Sequence[tuple[re.Pattern[str], Replacement]] = (
+    (re.compile(r"(?:(?<=[.!?] )|^)\d{1,2}[.)] (?=[A-Z])"), ""),
+    (THOUSANDS, ","),
+    (re.compile(r"(?<=[^\s.!?,;:-])\s*\n\s*(?:[-*•·]\s*)?"), ". "),
+    (re.compile(r"\s*\n\s*(?:[-*•·]\s*)?|^\s*[-*•·]\s+"), " "),
+    (re.compile(r"(?<=\w)-(?=\s)|(?<=\s)-(?=\w)"), " - "),
+    (re.compile(r"(?<!\w)'(\d\d)\b(?!')"), lambda match: f"{'20' if int(match[1]) <= 26 else '19'}{match[1]}"),
+    (_EMOJI, "."),
+    (_LAUGHS, ". "),
+    (_ASIDES, ""),
+    (re.compile(r"([?!.])[?!. ]*(?<=[?!.])|\s*\.(?=\s*[,;])"), lambda match: _strongest(match.group())),
+)
+"""Marks and asides that the parser stumbles over, and what stands in their place."""
+
+
 def is_casual(texts: Sequence[str]) -> bool:
     """Whether somebody writes without capitals or apostrophes, judged from all of their messages."""
     small = sum(text[:1].islower() for text in texts)
@@ -278,23 +250,14 @@ def normalise(
     """
     mended = Normalised.of(text.translate(_TRANSLATED))
     _mask(mended)
-    mended.replace(THOUSANDS, ",")
-    mended.replace(re.compile(r"(?<=[^\s.!?,;:-])\s*\n\s*(?:[-*•·]\s*)?"), ". ")
-    mended.replace(re.compile(r"\s*\n\s*(?:[-*•·]\s*)?|^\s*[-*•·]\s+"), " ")
-    mended.replace(re.compile(r"(?<=\w)-(?=\s)|(?<=\s)-(?=\w)"), " - ")
-    mended.replace(
-        re.compile(r"(?<!\w)'(\d\d)\b(?!')"), lambda match: f"{'20' if int(match[1]) <= 26 else '19'}{match[1]}"
-    )
-    mended.replace(_EMOJI, ".")
-    mended.replace(_LAUGHS, ". ")
-    mended.replace(_ASIDES, "")
-    mended.replace(re.compile(r"([?!.])[?!. ]*(?<=[?!.])|\s*\.(?=\s*[,;])"), lambda match: _strongest(match.group()))
+    for pattern, by in _PUNCTUATION:
+        mended.replace(pattern, by)
     mended.replace(_QUESTION_AFTER, ". ")
     mended.replace(re.compile(r"(?i)(?<!\w)'cause\b"), "because")
     mended.replace(_UNMARKED, lambda match: CASUAL_SPELLINGS[match.group().lower()])
     if casual:
         mended.casual = True
-        _normalise_words(mended, names)
+        normalise_words(mended, names)
     mended.replace(
         _KIN_HAS, lambda match: f"{match[1]} {'has' if match['has'] else 'is'} {match['has'] or match['is']}"
     )
@@ -304,8 +267,7 @@ def normalise(
     mended.replace(_MINE, lambda match: f"{match['before']} {match['joins']} my {match['thing']} ")
     mended.replace(_TRAILS, "")
     mended.replace(_HE_SAID, lambda match: f"{match['who'].capitalize()} said that {_small(match['what'])} ")
-    mended.replace(_IS_CALLED, lambda match: f"{match['what']} {match['verb']} ")
-    mended.replace(_DISLOCATION, lambda match: match[1])
+    introduce(mended, about)
     mended.replace(_COMMA, _split_splice)
     if casual:
         mended.replace(
@@ -327,7 +289,9 @@ def normalise(
     mended.replace(re.compile(r"\s{2,}"), " ")
     mended.replace(re.compile(r"(?:(?<=[.!?] )|^)[a-z]"), lambda match: match.group().upper())
     mended.replace(_SAID_OF_QUOTE, lambda match: f"{match['who'] or about or 'I'} used to say {match['quote']}")
+    mended.edit(list(part_lists(mended.text)))
     mended.edit(list(split_lists(mended.text)))
+    mended.edit(list(expand_people(mended.text, notes_of, reply)))
     mended.edit(list(expand_rows(mended.text, notes_of, reply)))
     mended.edit(complete_answer(reply, mended.text, text, about or ("I" if own else "")))
     subject = "I" if notes_of == "I" else about or ("I" if own else "")
@@ -356,11 +320,6 @@ def _small(text: str) -> str:
     return f"{text[0].lower()}{text[1:]}" if first in ENGLISH or is_word(first.removesuffix("s")) else text
 
 
-def _strongest(marks: str) -> str:
-    end = "?" if "?" in marks else "!" if "!" in marks else "."
-    return end + " " if marks[-1:] == " " else end
-
-
 def _mask(mended: Normalised) -> None:
     text, quotes = mended.text, mended.quotes
 
@@ -375,26 +334,3 @@ def _mask(mended: Normalised) -> None:
         return f"{MASK}{chr(96 + len(quotes))}{'.' if ends else ',' if goes_on else ''}"
 
     mended.replace(_QUOTATION, masked)
-
-
-def _normalise_words(mended: Normalised, names: Collection[str]) -> None:
-    known = set(names)
-    ailing = {match[1] for match in _SUBJECT_OF_ILLNESS.finditer(mended.text)}
-    known |= ailing - ENGLISH - _NO_NAMES - {*KIN, *PETS}
-    mended.replace(_STRETCHED, lambda match: match[1])
-    mended.replace(_ITS, "it's")
-    mended.replace(_SHED, "she'd ")
-    mended.replace(_WORD, lambda match: CASUAL_SPELLINGS.get(match.group().lower(), match.group()))
-    mended.replace(_SAID, "")
-    mended.replace(_POSSESSIVE_KIN, lambda match: f"{match[1]}'s")
-    mended.replace(re.compile(r"(?<![\w'])i(?=\b)"), "I")
-    for match in _NAMED_KIN.finditer(mended.text):
-        is_verb = is_word(match[1]) and re.match(r" (?:an?|the|my|our|his|her|it)\b", mended.text[match.end() :])
-        if match[1] not in _NO_NAMES and not match[1].endswith(("ed", "ing", "ly")) and not is_verb:
-            known.add(match[1])
-    mended.replace(
-        re.compile(r"(?<![\w'])[a-zà-ÿ]+(?![\w])"),
-        lambda match: (
-            PROPER.get(match.group()) or (match.group().capitalize() if match.group() in known else match.group())
-        ),
-    )

@@ -19,11 +19,16 @@ _VERB = re.compile(
     r"(?i)^(?:things|stuff|what|foods?|the things|\w+) (?P<who>i|he|she) (?P<verb>(?:\w+'t |really "
     r"|never )?[a-z]+(?: to)?)$"
 )
+_ABLE = re.compile(r"(?i)^(?:can|can't|cannot|won't|don't|never) [a-z]+$")
+"""A label that tells what somebody does: "Can cook: pelau, doubles"."""
 _LABELS = {
     "like": r"likes?|loves?|hobby|hobbies|interests?",
     "dislike": r"dislikes?|hates?",
     "speak": r"languages?",
     "am allergic to": r"allergy|allergies",
+    "was born": r"born|date of birth",
+    "am afraid of": r"fears?|phobias?",
+    "take": r"medicines?|medications?|meds|tablets|pills",
     "want to": r"goals?",
     "am": r"age|diet|job|profession|occupation",
     "live in": r"home|lives?|location",
@@ -33,17 +38,20 @@ _LABEL_PATTERNS = {
     verb: re.compile(rf"(?i)^(?:my |his |her )?(?:{words})(?: (?:stuff|things|this year|now|spoken))?$")
     for verb, words in _LABELS.items()
 }
-_LIST_VERBS = frozenset({"like", "dislike", "speak", "am allergic to"})
+_LIST_VERBS = frozenset({"like", "dislike", "speak", "am allergic to", "am afraid of", "take"})
 _ABOUT = re.compile(
     r"(?i)\b(?:about|on) (?P<who>me|myself|him|her|\w+(?: \w+)?)(?: so you have it| before i forget)?$|^(?P<me>me)$"
 )
-_PAST = {"like": "liked", "dislike": "disliked", "speak": "spoke", "am allergic to": "was allergic to",
-         "want to": "wanted to", "am": "was", "live in": "lived in", "have": "had"}  # fmt: skip
+_PAST = {
+    "like": "liked", "dislike": "disliked", "speak": "spoke", "take": "took", "want to": "wanted to", "am": "was",
+    "live in": "lived in", "have": "had", "am afraid of": "was afraid of", "am allergic to": "was allergic to",
+}  # fmt: skip
 _ITEM = re.compile(r"\s*[,;]\s*(?:and )?(?![^()]*\))|\s*(?<!\()\b\d[.)]\s+")
 _STATES = re.compile(
-    r"(?i)^(?:from|in|at|near|born|married|divorced|widowed|retired|single|engaged|allergic|vegan|vegetarian|pescatarian|"
+    r"(?i)^(?:from|in|at|on|near|born|married|divorced|widowed|retired|single|engaged|allergic|vegan|vegetarian|pescatarian|"
     r"diabetic|asthmatic|dyslexic|coeliac|celiac|left-handed|\d{1,3}$|youngest|oldest|the (?:youngest|oldest|eldest))\b"
 )
+_DAY = re.compile(r"(?:the )?\d{1,2}(?:st|nd|rd|th)? [A-Z]\w+|[A-Z]\w+ \d{1,2}\b")
 _VERBS = re.compile(
     r"(?i)^(?:can't|cannot|don't|never|always|used to|had|have|live|work|love|like|hate|play|speak|study|went"
     r"|was|got|taught|ran|grew|"
@@ -59,6 +67,13 @@ _WITH_SUBJECT = re.compile(
     r"(?i)^(?:i|i'\w+|my|we|our|he|she|it|they|you|this|that|these|those|there|the|his|her|xquote\w?)\b"
 )
 
+# "I'm 27, live in Leeds, moved here from Leicester"
+_OF_ONESELF = re.compile(r"(?:(?<=[.!?] )|^)(?:I'm|I am) [^.!?;\n]+")
+_GOES_ON = re.compile(
+    r", (?:and )?(?=(?P<born>born (?:in|on|at|and)\b)|(?:live|work|study|teach|run|play|love|hate|speak|drive|got"
+    r"|have|moved|grew up|was born|used to|came|retired|don't|can't) \w)"
+)
+_CLAUSE = re.compile(r"(?i)(?:i|he|she|we|they)(?: |')")
 _COUNTED = rf"(?:two|three|four|five|\d) (?:{'|'.join(sorted(KIN_PLURALS))})"
 _KIN = "|".join(sorted(map(re.escape, KIN), key=len, reverse=True))
 OWN_NOTES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
@@ -69,6 +84,13 @@ OWN_NOTES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = 
     (  # "Deputy is Jo." "Husband, Tom, broke his wrist."
         re.compile(rf"(?:(?<=[.!?,] )|^)(?P<kin>(?i:{_KIN}))(?=(?: is|, [A-Z][\w-]+,) )"),
         lambda match: f"My {match['kin'].lower()}",
+    ),
+    (  # "Mondays bridge."
+        re.compile(
+            r"(?:(?<=[.!?] )|^)(?P<days>(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days)(?:,|:| -)? (?P<what>(?:the |my )?"
+            r"(?!I\b|we\b|off\b|only\b|free\b|are\b|is\b|always\b)[a-z]\w+(?=[.,!?]|$))"
+        ),
+        lambda match: f"On {match['days']} I have {match['what']}",
     ),
 )
 """Notes on the user's own name and people, and how to make sentences of them."""
@@ -97,7 +119,12 @@ def expand_notes(text: str, subject: str, legacy: str) -> Iterator[tuple[int, in
         if not verb:
             continue
         items = list(_items(match["items"], match.start("items")))
-        if not who or not items or any(_WITH_SUBJECT.match(item) and verb not in _LIST_VERBS for _, _, item in items):
+        if (
+            not who
+            or not items
+            or _CLAUSE.match(items[0][2])
+            or any(_WITH_SUBJECT.match(item) and verb not in _LIST_VERBS for _, _, item in items)
+        ):
             continue
         if verb in _LIST_VERBS or (verb not in _LABELS):
             yield match.start(), match.start("items"), f"{who} {_inflected(verb, who)} "
@@ -111,7 +138,17 @@ def expand_notes(text: str, subject: str, legacy: str) -> Iterator[tuple[int, in
         yield before, match.end("items"), ""
 
 
+def part_lists(text: str) -> Iterator[tuple[int, int, str]]:
+    """Replacements (start, end, text) that give each predicate of a list about oneself its subject."""
+    for listing in _OF_ONESELF.finditer(text):
+        for comma in _GOES_ON.finditer(text, *listing.span()):
+            yield comma.start(), comma.end(), ". I was " if comma["born"] else ". I "
+
+
 def _subject_and_verb(label: str, subject: str, legacy: str) -> tuple[str, str]:
+    able = _ABLE.match(label)
+    if able is not None:
+        return subject, label.lower().replace("won't", "don't")
     own = _VERB.match(label)
     if own is not None:
         who = own["who"].capitalize()
@@ -145,6 +182,11 @@ def _items(text: str, offset: int) -> Iterator[tuple[int, int, str]]:
         start = match.end() if match else end
 
 
+def _born_when(item: str) -> str:
+    """A day, year or place of birth with its preposition."""
+    return item if item.startswith(("in ", "on ", "at ")) else f"{'on' if _DAY.match(item) else 'in'} {item}"
+
+
 def _inflected(verb: str, who: str) -> str:
     return verb if who == "I" else _PAST.get(verb, verb)
 
@@ -161,8 +203,8 @@ def _sentence(item: str, who: str, verb: str) -> str:
             if named["age"]
             else f"{own} {named['kin'].lower()} {is_now} {named['name']}"
         )
-    if verb == "want to":
-        return f"{who} {_inflected(verb, who)} {low}"
+    if verb in {"want to", "was born"}:
+        return f"{who} {_inflected(verb, who)} {_born_when(item) if verb == 'was born' else low}"
     if _STATES.match(item):
         the = "the " if re.match(r"(?i)(?:young|old|eld)est", item) else ""
         return f"{who} {be} {the}{low}"

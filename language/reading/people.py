@@ -349,6 +349,23 @@ class Cast:
             self._mention(person)
             self.trail.mention(person, is_subject=True)
             self.focus = person
+        if head.lemma in {"have", "get"} and subject.role != "other":
+            for each in parsed.children(head):
+                self._learn_unnamed(parsed, each, subject)
+
+    def _learn_unnamed(self, parsed: Parsed, word: Word, subject: Person) -> None:
+        """Learn a relative without a name, "he" or "she" of the next sentence: "I had a brother"."""
+        article = parsed.child(word, "det", "nummod")
+        if word.dep != "dobj" or word.low not in KIN or article is None or article.low not in {"a", "an", "one"}:
+            return
+        gender = KIN_GENDER[KIN[word.low]].strip("?")
+        named = parsed.child(word, "appos", "acl") is not None
+        if not gender or named or (subject.role == "legacy" and subject.fits(gender)):
+            return
+        person = self.find_or_add(kin=word.low, owner=subject)
+        self._mention(person)
+        self.trail.mention(person, is_subject=True)
+        self.focus = person
 
     def other_in_we(self, pair: bool) -> Person | None:
         """The other person in "we" if there is one person. ``pair``: the predicate is reciprocal."""

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from language.reading.asked import find_asked
+from language.reading.lexicon import is_kind_of, is_word
 from language.reading.notes import is_label
 from language.reading.rows import is_row
-from language.reading.words import ENGLISH, KIN, listed
+from language.reading.words import ENGLISH, FEMALE_NAMES, KIN, KIN_PLURALS, MALE_NAMES, listed
 
 MAX_LIST_LINES = 8
 MAX_CHARACTERS = 32_000
@@ -45,6 +46,13 @@ _OPENS = re.compile(
 """What a person writes before what they tell, with a colon: "Got tested: I'm not allergic"."""
 _IS_TOLD = re.compile(r".*\b(?:is|are|was|were|am)\b(?!.*\b(?:say|said|says|told|tells|asked|asks|wrote|thinks?)\b)")
 """A clause before a colon, which tells something itself: "The port is finished: all Go"."""
+_SENTENCE_BEFORE = re.compile(r"(?<!\bdr)(?<!\bmr)(?<!\bms)(?<!\bst)(?<!mrs)(?<!prof)\. \w")
+"""What comes before a label within a line: "Yes. Health: asthma". Not "Dr. Weiss: …"."""
+_OF_FORMS = listed(
+    "from to cc bcc subject date sent re fw fwd name email phone address title status response answer question output "
+    "input result error warning summary input prompt system assistant bot ai user q a task context instructions"
+)
+"""Labels of forms, mails and logs, whose lines are nobody's words."""
 _TOPIC = re.compile(r"(?:about|more about|some|something about|things|basics|facts) \w")
 _SUBJECT_FIRST = re.compile(r"(?i)\s*(?:i|he|she|we|my|his|her)\b")
 _FIRST_PERSON = re.compile(r"\b(?:I|i['’]m|I['’]\w+|[Mm]y)\b")
@@ -94,6 +102,7 @@ def _blank_unless_own(match: re.Match[str]) -> str:
     words = who.split()
     if (
         who in _OWN_LABELS
+        or _SENTENCE_BEFORE.search(who)
         or find_asked(line.strip()) is not None
         or (len(words) > 1 and not _OF_A_CLAUSE.isdisjoint(re.split("[ ']", who)))
         or (len(words) > 1 and _IS_TOLD.match(who))
@@ -103,11 +112,20 @@ def _blank_unless_own(match: re.Match[str]) -> str:
     if _TOPIC.match(who) and (not is_label(who) or _SUBJECT_FIRST.match(said)):
         return line.replace(":", ".", 1)
     is_opening = len(words) > 1 and _OPENS.match(who) is not None
-    if is_opening or ((who in _OWN_HEADINGS or _is_heading(words)) and _FIRST_PERSON.search(said)):
+    is_clause = _FIRST_PERSON.search(said) is not None and (not is_label(who) or _SUBJECT_FIRST.match(said) is not None)
+    if is_opening or ((who in _OWN_HEADINGS or _is_heading(words)) and is_clause):
         return " " * (len(line) - len(said)) + said
-    if is_label(who) or (is_row(line.strip()) and not _FIRST_PERSON.search(said)):
+    if is_label(who) or _is_thing(words) or (is_row(line.strip()) and not _FIRST_PERSON.search(said)):
         return line
     return _blank(match)
+
+
+def _is_thing(words: list[str]) -> bool:
+    """Whether a label has only words for things or deeds: "best day", "can cook". A speaker's is a name or a person."""
+    last = words[-1].removesuffix("s") if not is_word(words[-1]) else words[-1]
+    common = all(each in ENGLISH or is_word(each) or is_word(each.removesuffix("s")) for each in words)
+    is_somebody = is_kind_of(last, "person") or last in KIN or words[0] in FEMALE_NAMES | MALE_NAMES | KIN.keys()
+    return words[-1] in KIN_PLURALS or (common and not is_somebody and last not in _OF_FORMS)
 
 
 def _is_heading(words: list[str]) -> bool:

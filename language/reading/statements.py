@@ -119,7 +119,8 @@ class _BatchReader:
                 continue
             asked = subject_asked_about(self.reply)
             alone = asked is None and _NOBODY_NAMED.search(self.reply) is not None
-            about = asked if asked is not None else (alone and self.asked) or self.topic
+            asked_before = self.asked or ("" if self.cast.legacy else "I")
+            about = asked if asked is not None else (alone and asked_before) or self.topic
             self.asked = asked or (self.asked if alone else "")
             self.cast.next_message(self.reply, about)
             said = self._message(message, about)
@@ -160,13 +161,11 @@ class _BatchReader:
         ):
             self.dropped["taken back"] += 1
             return None if len(text.split()) <= _MOST_RETRACTION_WORDS else []
-        topic = about or (self.cast.elided_subject(text) if subject_asked_about(self.reply) is None else "")
+        topic, notes_of = self._topic_of(text, about)
         own = topic == "I"
-        strays = self.is_of_other and subject_asked_about(self.reply) is None  # Notes are of the user or the legacy.
         noted = topic if topic in {"He", "She"} else ""
         casual = self.casual or is_casual([text.strip()])
         names = self.names | {person.name.lower() for person in self.cast.others if person.name}
-        notes_of = "I" if strays else about
         normalised = normalise(text, names, casual=casual, about=noted, own=own, reply=self.reply, notes_of=notes_of)
         parsed = parse(normalised.text)
         for _ in range(_MOST_ROUNDS):
@@ -210,6 +209,14 @@ class _BatchReader:
         agrees = asks_to_keep(self.reply) and begins_with_yes(text) and not says_yes(text)
         said = [replace(one, is_explicit=one.is_explicit or agrees) for each in done for one in each]
         return _without_repeated_names(said)
+
+    def _topic_of(self, text: str, about: str) -> tuple[str, str]:
+        """The subject of a message's fragments, and whom its labelled rows are about."""
+        is_asked = subject_asked_about(self.reply) is not None
+        strays = self.is_of_other and not is_asked  # Notes are of the user or the legacy.
+        if strays and self.casual and self.cast.legacy is None and "?" not in self.reply:
+            return "I", "I"  # Who chats leaves out "I" first.
+        return about or ("" if is_asked else self.cast.elided_subject(text)), "I" if strays else about
 
 
 def _topic(person: Person | None) -> str:

@@ -15,7 +15,7 @@ from language.reading.parse import Word
 from language.reading.people import Cast
 from language.reading.persons import PRONOUNS, Person
 from language.reading.things import thing_meant
-from language.reading.words import KIN, TITLES, listed
+from language.reading.words import ENGLISH, KIN, TITLES, listed
 
 _DEMONSTRATIVES = listed("it its this that these those them they their theirs there here ones")
 _NOUNS = frozenset({"NOUN", "PROPN"})
@@ -147,7 +147,7 @@ class ClauseWording:
             return self._verb(clause, word, words, position)
         before = words[position - 1].low if position else ""
         name = word.entity in _NAMED or (word.pos == "PROPN" and before in KIN)
-        if self.normalised.casual and name and word.text.islower():
+        if self.normalised.casual and name and word.text.islower() and low not in ENGLISH:
             return word.text.capitalize()
         return word.text
 

@@ -35,14 +35,14 @@ KIN_WORDS: dict[str, tuple[str, frozenset[str]]] = {
         "f",
         listed(
             "grandmother grandma granny gran nana nan nanna nanny grannie gram grams grammy abuela abuelita nonna "
-            "oma yaya babushka bubbe lola halmoni vovó grandmama grandmom meemaw mawmaw mamaw mémé"
+            "oma yaya babushka bubbe lola halmoni gogo ouma vovó grandmama grandmom meemaw mawmaw mamaw mémé"
         ),
     ),
     "grandfather": (
         "m",
         listed(
-            "grandfather grandpa granddad grandad grandda gramps grandpop granddaddy abuelo nonno opa dedushka zayde "
-            "lolo vovô pawpaw papaw pépé grampa grandpapa"
+            "grandfather grandpa granddad grandad grandda gramps grandpop granddaddy abuelo nonno opa dedushka "
+            "oupa zayde lolo vovô pawpaw papaw pépé grampa grandpapa"
         ),
     ),
     "great-grandmother": ("f", listed("great-grandmother great-grandma great-gran")),
@@ -98,7 +98,6 @@ PETS = listed(
     cow cows donkey pig pigs sheep bees pigeons guinea terrier labrador retriever poodle beagle dachshund collie
     spaniel husky corgi bulldog shepherd pug dalmatian pet pets"""
 )
-TITLES = listed("mr mrs ms dr miss prof")
 DIAGNOSING = listed("doctor doc gp nurse consultant specialist dietician optician dentist vet")
 """Whose word on somebody's health is taken for a fact."""
 TITLES = listed("mr mrs ms miss dr doctor prof professor sir lady father sister brother st saint rev reverend captain")
@@ -274,13 +273,16 @@ CASUAL_SPELLINGS = {
     "n": "and", "em": "them", "pls": "please", "plz": "please", "idk": "I don't know", "def": "definitely",
     "sis": "sister", "bro": "brother", "hubby": "husband", "pb": "peanut butter", "outta": "out of", "kinda": "rather",
     "sorta": "rather", "rn": "now", "b4": "before", "alot": "a lot",
-    "evry": "every", "everyday": "every day", "bout": "about", "bf's": "boyfriend's", "veggie": "vegetarian",
+    "tryna": "trying to", "nite": "night", "nites": "nights", "prolly": "probably", "lil": "little", "luv": "love",
+    "cus": "because", "imma": "I'm going to", "evry": "every", "everyday": "every day", "bout": "about",
+    "bf's": "boyfriend's", "veggie": "vegetarian",
 }  # fmt: skip
 
 PROPER = {
     word: word.capitalize()
     for word in listed(
-        """monday tuesday wednesday thursday friday saturday sunday january february april june july august september
+        """mondays tuesdays wednesdays thursdays fridays saturdays sundays
+        monday tuesday wednesday thursday friday saturday sunday january february april june july august september
         october november december english british french german dutch italian spanish irish scottish portuguese polish
         chinese japanese indian american christmas easter"""
     )
