@@ -138,6 +138,8 @@ def _hedge(clause: Clause, person: Person, lows: set[str]) -> str:  # noqa: PLR0
     if inverted:
         return "condition"  # "Had she been a boy".
     had = not perfect and head.tag == "VBN"
+    if any(each.low == "could" for each in auxiliaries) and "so" in {each.low for each in clause.words()[:2]}:
+        return "condition"  # "So I could drive him" tells what for.
     modals = {each.low for each in auxiliaries if each.tag == "MD" and not (each.low == "'d" and had)}
     plans = modals <= {"will", "'ll"} and person.role == "user" and _is_dated_plan(clause)
     if modals & _MODALS or (perfect and modals) or (modals & {"will", "'ll", "wo"} and not plans):

@@ -45,7 +45,7 @@ _CIVIL = listed("widow widower vegetarian vegan teetotaller pensioner twin orpha
 _BASE_VERBS = listed("want love like hate prefer dislike live work need play speak eat drink have study collect")
 """Those whose base form at the start is more often a note about oneself than an order."""
 _UNCLEAR = listed("it that this these those them you your him")
-_MARKERS = listed("well just still properly always also never really once now then")
+_MARKERS = listed("well just still properly always also never ever even really once now then")
 _AGE = re.compile(r"(?P<age>[1-9]\d)(?:,|\.(?!\d)|$)")
 _OF_THING = re.compile(r"(?i)(?:^|[.!?] )(?:and )?(?:what|which)(?: kind of)? \w+\?$")
 """A question about a thing of the sentence before, which may do what the answer tells: "What breed?"."""
@@ -186,7 +186,10 @@ def _verb_between(  # noqa: PLR0911
             is_note = own and first.lemma in _BASE_VERBS and len(plain) > 2
             return "" if is_note and not any(each.low in _UNCLEAR for each in plain) else None
         if first.tag == "VBN" and any(parsed.children(first)) and first.lemma not in {"call", "name"}:
-            passive = first.lemma in PASSIVE_VERBS or first.low.endswith("n") or parsed.child(first, "agent")
+            is_active = parsed.child(first, "dobj") is not None  # "Never left school."
+            passive = not is_active and (
+                first.lemma in PASSIVE_VERBS or first.low.endswith("n") or parsed.child(first, "agent")
+            )
             return be if passive else ""
         return None
     if _is_past_of_verb(first) and len(plain) > 1 and first.head == first.index + 1 and not is_person:

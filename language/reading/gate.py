@@ -32,7 +32,7 @@ _UNCLEAR = re.compile(
     r"|\bmore (?!than\b|or less\b)(?!.*\bthan\b)\w+"
 )
 """Pronouns, and comparisons without what is compared."""
-_PARTS = frozenset({"since", "while", "because", "although", "though", "until"})
+_PARTS = frozenset({"with", "since", "while", "because", "although", "though", "until"})
 _OF_PERCEPTION = re.compile(
     r"^The user (?:notices?|noticed|reali[sz]e[sd]?|see|sees|saw|find|finds|found) that the user "
 )
@@ -120,7 +120,7 @@ def rejection_reason(sentence: str, said: str) -> str:  # noqa: PLR0911
 
 
 def is_whole(sentence: str) -> bool:
-    """Whether a sentence is parsed as one main clause with its subject, and begins with neither "since" nor "not"."""
+    """Whether a sentence is parsed as one main clause with its subject, and begins with no "since", "with" or "not"."""
     parsed = parse(sentence)
     root = parsed.root if parsed is not None else None
     if parsed is None or root is None or root.pos not in {"VERB", "AUX"}:

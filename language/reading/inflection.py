@@ -21,7 +21,7 @@ think thought/throw threw/understand understood/upset upset/wake woke/wear wore/
 wind wound/write wrote
 """
 _PAST = dict(pair.split() for line in _IRREGULAR.strip().splitlines() for pair in line.split("/"))
-_INVARIABLE = listed("is was has does had did trod lit wed shod")
+_INVARIABLE = listed("is was has does had did trod lit wed shod") | frozenset(_PAST.values()) - _PAST.keys()
 
 
 def past_of(lemma: str) -> str:

@@ -67,6 +67,7 @@ LEARNERS = (
     (_YEARS_HAD, _age_with_be),
     (_SHORT_ILLNESS, lambda match: f"{match['has']} {match['ill'].upper()}"),
     (re.compile(r"(?i)\ballergic (?:of|from|against|with|on) (?=(?:the )?\w)"), lambda _: "allergic to "),
+    (re.compile(r"(?i)\bafraid (?:from|for|by) (?=the\b|my\b|\w+s\b)"), lambda _: "afraid of "),
     (_ILLNESS, lambda match: f"{match[1].capitalize()}'s"),
     (_GOT, lambda match: f" {match['has'] or 'have'} "),
     (_WORKS_LIKE, lambda match: f"{match['works']} as {article(match['first'])} "),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from language.reading.lexicon import is_place, is_word
+from language.reading.lexicon import is_adjective, is_place, is_word
 from language.reading.parse import irregular
 from language.reading.words import CASUAL_SPELLINGS, ENGLISH, KIN, PETS, PROPER, listed
 
@@ -63,6 +63,7 @@ _I_WOULD = re.compile(
     r"(?i)(?<![\w'])(?<!\bmy )(?<!\byour )(?<!\ban )(?<!\bhis )(?<!\bher )(?<!\bthe )(?<!\bno )id "
     r"(?=(?:love|like|hate|rather|never|be|have|been|say|buy|go|do|give|always|only|just|probably)\b)"
 )
+_FOR = re.compile(r"(?<= )4(?= (?:an?|the|my|me|him|her|us)\b)")
 _COUSIN = re.compile(r"(?i)(?:(?<=\bmy )|(?<=\bour )|(?<=\bhis )|(?<=\bher ))(?:cuz|coz)\b")
 _CALLED = re.compile(r"\b(?:called|named) ([a-z]{3,})\b")
 _PLACE = re.compile(r"\b(?:in|from|near|to|outside) ([a-z]{4,})\b(?!')")
@@ -79,13 +80,18 @@ def normalise_words(mended: Normalised, names: Collection[str]) -> None:
     mended.replace(_COUSIN, "cousin")
     mended.replace(_WORD, lambda match: CASUAL_SPELLINGS.get(match.group().lower(), match.group()))
     mended.replace(_SAID, "")
+    mended.replace(_FOR, "for")
     mended.replace(_WE_ARE, "we're ")
     mended.replace(_I_WOULD, "I'd ")
     mended.replace(_POSSESSIVE_KIN, lambda match: f"{match[1]}'s")
     mended.replace(re.compile(r"(?<![\w'])i(?=\b)"), "I")
     for match in _NAMED_KIN.finditer(mended.text):
         is_verb = is_word(match[1]) and re.match(r" (?:an?|the|my|our|his|her|it)\b", mended.text[match.end() :])
-        if match[1] not in _NO_NAMES and not match[1].endswith(("ed", "ing", "ly")) and not is_verb:
+        if (
+            match[1] not in _NO_NAMES
+            and not match[1].endswith(("ed", "ing", "ly"))
+            and not (is_verb or is_adjective(match[1]))
+        ):
             known.add(match[1])
     known |= {match[1] for match in _CALLED.finditer(mended.text) if not is_word(match[1])} - ENGLISH - _NO_NAMES
     known |= {match[1] for match in _PLACE.finditer(mended.text) if _may_be_place(match[1])}

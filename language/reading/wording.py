@@ -346,10 +346,8 @@ class ClauseWording:
             subject is not None
             and alone
             and word.tag in {"VB", "VBP"}
-            and (
-                subject.low in {"he", "she"}
-                or (subject.tag in {"NN", "NNP"} and clause.parsed.child(subject, "conj") is None)
-            )
+            and (subject.low in {"he", "she"} or subject.tag in {"NN", "NNP"})
+            and clause.parsed.child(subject, "conj") is None
         ):
             return _THIRD.get(low) or inflect_third_person(word.text)
         return "not" if low == "not" and following is not None else word.text
