@@ -222,7 +222,7 @@ def _needed(states: CheckpointQuerySet) -> set[_Key]:
         while (key := (thread, namespace, at)) in rows and key not in kept:
             parent_id, metadata, channels = rows[key]
             kept.add(key)
-            missing = (set(metadata.get(_DELTAS) or ()) if missing is None else missing) - set(channels)
+            missing = (_deltas(metadata) if missing is None else missing) - set(channels)
             if not missing:
                 break
             at = parent_id
@@ -231,6 +231,12 @@ def _needed(states: CheckpointQuerySet) -> set[_Key]:
 
 _DELTAS = "counters_since_delta_snapshot"
 """The metadata key under which LangGraph names a state's delta channels."""
+
+
+def _deltas(metadata: dict[str, Any]) -> set[str]:
+    """Return the delta channels that a state's metadata names; a client may have put anything there."""
+    named = metadata.get(_DELTAS)
+    return {each for each in named if isinstance(each, str)} if isinstance(named, dict | list) else set()
 
 
 def _delete_states(principal: Principal, states: CheckpointQuerySet, gone: Sequence[_Key]) -> None:

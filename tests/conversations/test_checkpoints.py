@@ -271,3 +271,12 @@ def test_pruning_keeps_the_newest_and_what_it_is_rebuilt_from(api, agent):
     assert sorted(kept) == ["2", "3", "4", "5"]
     api(agent).post(f"{GRAPHS}prune/", {"threads": ["delta"], "strategy": "delete"})
     assert ids(api(agent), thread="delta") == []
+
+
+@pytest.mark.parametrize("named", [5, "abc", True, [1, {"a": 2}], [["a"]], {"a": None}, None])
+def test_pruning_survives_what_a_client_put_where_delta_channels_are_named(api, agent, named):
+    """Reproduction: a number or an object in that list answered 500, and the thread was never pruned again."""
+    for number in (1, 2):
+        put(api(agent), str(number), metadata={"counters_since_delta_snapshot": named})
+    assert api(agent).post(f"{GRAPHS}prune/", {"threads": ["t1"]}).status_code == 204
+    assert ids(api(agent)) == ["2"]
