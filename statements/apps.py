@@ -16,6 +16,7 @@ class StatementsConfig(AppConfig):
             on_refusal,
             on_withheld,
             register_refused_search,
+            register_retold_search,
         )
         from journal.undo import on_undo, wrap_undo  # noqa: PLC0415
         from journal.verdicts import compares_unlocked  # noqa: PLC0415
@@ -27,11 +28,13 @@ class StatementsConfig(AppConfig):
             doubts_drop,
             refused_search,
             repeats_rejected,
+            retold_search,
             suppress_due,
         )
 
         register_rejected_check(repeats_rejected)
         register_refused_search(refused_search)
+        register_retold_search(retold_search)
         before_withheld_erased(suppress_due)
         on_withheld(doubt_withheld)
         on_withheld(candidates_follow_withholding)

@@ -98,11 +98,13 @@ class SuppressionMatches:
     """The ids of the suppressions that match a text: by the same ``words``, or by ``meaning`` or replaced words.
 
     ``near``: the text may mean something suppressed. The person decides, and approving it removes no suppression.
+    ``nearly``: how alike (``language.likeness``) the single suppressions are that it may mean, 1 if it has all words.
     """
 
     words: list[int] = field(default_factory=list)
     meaning: list[int] = field(default_factory=list)
     near: bool = False
+    nearly: dict[int, float] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return bool(self.words or self.meaning or self.near)
@@ -130,12 +132,15 @@ class SuppressionMatches:
                 self.meaning.append(row.suppression)
             # What only adds a word, a figure or a name says what was rejected, too.
             adds = rejected is not None and adds_to(text.shown, rejected)
-            self.near = self.near or match == "near" or adds
+            if match == "near" or adds:
+                self.near = True
+                self.nearly[row.suppression] = 1.0 if adds or alike is None else alike
 
     def include(self, others: SuppressionMatches) -> None:
         """Add the matches of another wording of the text."""
         self.words += others.words
         self.meaning += others.meaning
+        self.nearly |= {pk: max(alike, self.nearly.get(pk, alike)) for pk, alike in others.nearly.items()}
         self.near = self.near or others.near
 
 

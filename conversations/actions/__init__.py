@@ -1,8 +1,8 @@
 """Changes to conversations.
 
 ``record``: conversations and messages. ``derived``: vectors, chunks, reading by staff. ``withholding``: redacting
-passages and restoring them. ``arriving``: refused words posted again. ``refusals``: refusals in what the person says.
-``checkpoints``: agents' states.
+passages and restoring them. ``arriving``: refused words posted again; ``judging``: the same in other words.
+``refusals``: refusals in what the person says. ``checkpoints``: agents' states.
 """
 
 from .arriving import register_refused_search
@@ -19,6 +19,7 @@ from .checkpoints import (
     thread_delete,
 )
 from .derived import chunk_open, chunk_rewrite, chunk_write, message_open, messages_index
+from .judging import register_retold_search
 from .record import (
     NewMessage,
     Pin,
@@ -105,6 +106,7 @@ __all__ = [
     "refusals_of",
     "register_kept_texts",
     "register_refused_search",
+    "register_retold_search",
     "summaries_hide",
     "thread_delete",
     "withheld_erase",

@@ -92,11 +92,18 @@ def withhold_repeated(
     found += [*again, *of_erased]
     gone |= {(each.message_id, each.cause) for each in of_erased}
     if own is not None:
-        found = _keep_off_record(user_id, found, own)
+        found = keep_off_record(user_id, found, own)
         gone &= {(each.message_id, each.cause) for each in found}
     if not found:
         return False
-    texts = RedactedTexts.load(user_id, {each.message_id for each in found})
+    withhold_found(write, RedactedTexts.load(user_id, {each.message_id for each in found}), found)
+    for pk, cause in gone:
+        words_erase(Withheld.objects.filter(message=pk).because_of(cause.type, [cause.id]))
+    return True
+
+
+def withhold_found(write: LedgerWrite, texts: RedactedTexts, found: Iterable[Found]) -> None:
+    """Withhold what was found in these texts, under the lock."""
     wanted = texts.redactions
     for each in found:
         wanted[each.message_id] |= texts.redactions_for(
@@ -104,9 +111,6 @@ def withhold_repeated(
         )
     with write.nested_change():
         texts.apply(write, wanted)
-    for pk, cause in gone:
-        words_erase(Withheld.objects.filter(message=pk).because_of(cause.type, [cause.id]))
-    return True
 
 
 def _identical(
@@ -212,7 +216,7 @@ def _retold(messages: Sequence[Message], refused: Iterable[tuple[str, Cause]], a
     return _shortest(found)
 
 
-def _keep_off_record(user_id: UUID, found: Collection[Found], own: ConversationQuerySet) -> list[Found]:
+def keep_off_record(user_id: UUID, found: Collection[Found], own: ConversationQuerySet) -> list[Found]:
     """Set the messages off the record that repeat what is withheld outside its writer's ``own`` conversations.
 
     Returns the others: their writer knows that the words are withheld.

@@ -24,6 +24,7 @@ from retrieval.text import prepare
 
 from .. import policy
 from ..models import Conversation, ConversationChunk, Message
+from .judging import messages_judge
 
 log = structlog.get_logger(__name__)
 
@@ -141,7 +142,7 @@ WHERE m.id IN (
       AND (%(conversation)s::uuid IS NULL OR conversation_id = %(conversation)s)
     ORDER BY index_not_before LIMIT %(batch)s
     FOR UPDATE SKIP LOCKED)
-RETURNING m.id, m.content, m.speaker, m.at, m.index_attempts, m.index_not_before
+RETURNING m.id, m.content, m.speaker, m.at, m.unjudged, m.index_attempts, m.index_not_before
 """
 
 
@@ -157,7 +158,8 @@ def messages_index(
 
     A batch is leased by moving ``index_not_before`` forward, so two workers never embed the same message, and a killed
     worker's batch is retried when its lease expires. While the embedder is unavailable the retry delay doubles, up to
-    an hour; keyword search finds the messages meanwhile.
+    an hour; keyword search finds the messages meanwhile. Messages by agents are compared with what the person refused
+    before their vectors are stored (``messages_judge``).
     """
     embedder = get_embedder()
     indexed = 0
@@ -165,6 +167,7 @@ def messages_index(
     while (ends is None or time.monotonic() < ends) and (batch := _take_unindexed(conversation_id)):
         try:
             vectors = embedder.embed_passages([each.passage for each in batch])
+            messages_judge([each.pk for each in batch if each.unjudged])
         except EmbedderUnavailable as error:
             longest = min(3_600, 30 * 2 ** min(max(each.attempts for each in batch), 8))
             later = timezone.now() + timedelta(seconds=longest)
@@ -189,6 +192,7 @@ class _Unindexed(NamedTuple):
 
     pk: UUID
     passage: str
+    unjudged: bool
     attempts: int
     lease_until: datetime
 
@@ -204,6 +208,6 @@ def _take_unindexed(conversation_id: UUID | None) -> list[_Unindexed]:
     with connection.cursor() as cursor:
         cursor.execute(_TAKE_UNINDEXED, values)
         return [
-            _Unindexed(pk, policy.passage(content, speaker, at), attempts, lease_until)
-            for pk, content, speaker, at, attempts, lease_until in cursor.fetchall()
+            _Unindexed(pk, policy.passage(content, speaker, at), unjudged, attempts, lease_until)
+            for pk, content, speaker, at, unjudged, attempts, lease_until in cursor.fetchall()
         ]

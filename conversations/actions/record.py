@@ -180,6 +180,7 @@ def messages_append(
                 is_now = row.role == Message.Role.USER and abs(now - row.at) < LIVE_WINDOW
                 row.voice = voice if is_now else ""
                 row.reading_due = (read_from or now) if extracts_each and row.role == Message.Role.USER else None
+                row.unjudged = relayed and row.role != Message.Role.USER
             Message.objects.bulk_create(new)
             _update_conversation(conversation, new, now, brought_by_id, rev=write.ledgers[user_id].rev)
             write.count(user_id, turns=len(new), turn_terms=sum(row.search_length for row in new))

@@ -193,11 +193,10 @@ class Conversation(models.Model):
 class Message(Searchable):
     """A message. ``user``, ``legacy``, ``private`` repeat the conversation's, so that a search reads one index.
 
-    ``processed``: memories were extracted from this message alone. ``declined``: the person does not want it
-    remembered. ``held_until``: until then the person is being asked whether to remember it; not after ``at`` if they
-    agreed. ``reading_due``: when memories are to be extracted from this message alone; while null, its batch does it.
-    ``memory_off``: it was said while the person had memory switched off, so nothing is ever learned from it. ``voice``:
-    who sent a live message of the person's, they or their agent in a turn; empty for messages recorded later.
+    ``processed``: memories were extracted from it alone. ``declined``: not to be remembered. ``held_until``: until then
+    the person is being asked whether to remember it; not after ``at`` if they agreed. ``reading_due``: when memories
+    are to be extracted from it alone (null: by its batch). ``voice``: who sent a live message, the person or an agent
+    in a turn. ``memory_off``: nothing is learned of it. ``unjudged``: an agent's, not compared by meaning yet.
     """
 
     class Role(models.TextChoices):
@@ -229,6 +228,7 @@ class Message(Searchable):
     reading_due = models.DateTimeField(null=True)
     memory_off = models.BooleanField(default=False, db_default=False)
     voice = models.CharField(max_length=7, choices=Voice.choices, blank=True, default="", db_default="")
+    unjudged = models.BooleanField(default=False, db_default=False)
     index_attempts = models.PositiveSmallIntegerField(default=0)
     index_not_before = models.DateTimeField(default=timezone.now)
 

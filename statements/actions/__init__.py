@@ -38,6 +38,7 @@ from .rejected import (
     wordings,
     words_check,
 )
+from .retold import retold_search
 from .single import (
     GONE,
     PRESENT,
@@ -111,6 +112,7 @@ __all__ = [
     "repeats_rejected",
     "resemblance_check",
     "resemblance_lift",
+    "retold_search",
     "said_again_for",
     "saving_changes",
     "set_columns",
