@@ -3,6 +3,7 @@
 import pytest
 from django.utils import timezone
 
+from assistant.erasure.verifying import left_of
 from assistant.imports.loading import append_step, plan_step
 from conversations.actions import PassagePlace, passages_withhold
 from conversations.imports.records import ParsedConversation, ParsedMessage
@@ -13,6 +14,7 @@ from tests.factories import UserFactory
 from tests.memories.rows import remember
 
 from .rich import exported
+from .test_erasure import erase
 from .test_restore import brought_in
 from .test_withholding import dont_keep, learned, me, record
 
@@ -51,6 +53,13 @@ def test_the_original_chat_brings_nothing_back(owner, other, archive, external_i
     again = UserFactory()
     brought_in(again, exported(other))
     assert bring(again, external_id) == f"It rains. {MARK} Shall I cook?"
+
+
+def test_what_was_withheld_stays_so_once_the_account_that_exported_it_is_erased(owner, other, archive):
+    """Reproduction: the verification found "rows that name the person", the keys of the other account's digests."""
+    brought_in(other, archive)
+    assert [*left_of(erase(owner, "everything"))] == []
+    assert bring(other) == f"It rains. {MARK} Shall I cook?"
 
 
 def test_what_a_rejected_memory_was_learned_from_goes_with_its_new_id(owner, other):
