@@ -33,7 +33,7 @@ from .filters import is_prompt_injection
 from .kinds import is_health_to_guard
 from .lexicon import is_word
 from .outdated import all_outdated
-from .questions import complains
+from .questions import is_of_the_talk
 from .refusals import Refusal, find_named, says_undo
 from .revising import in_third_person, with_rest
 from .sentences import own_words
@@ -203,7 +203,7 @@ def _outdated_by_meaning(
     for message in request.messages if request.legacy_name is None else ():
         if message.role != "user" or message.index in told or reading.withheld(message.index):
             continue
-        if says_undo(message.content) or complains(message.content):
+        if says_undo(message.content) or is_of_the_talk(message.content):
             continue  # It is said to the assistant, and tells nothing of the person.
         left = [
             each for each in request.memories if each.id not in changed and (message.index, each.id) not in repeated

@@ -215,6 +215,8 @@ def is_transient(clause: Clause) -> bool:  # noqa: PLR0911
     progressive = head.tag == "VBG" and any(each.lemma == "be" for each in clause.children("aux"))
     if progressive and any(each.entity == "DATE" for each in words):
         return False  # A dated plan: "getting married in May".
+    if lemma in {"stop", "help"} and complements and clause.children("neg"):
+        return True  # "I can't stop crying."
     if lemma in _OF_THE_MOMENT and not _is_lasting(clause, complements):
         return True
     if lemma in {"like", "love", "want", "keep", "hate", "prefer", "enjoy"} and any(

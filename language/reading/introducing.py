@@ -55,5 +55,7 @@ def introduce(mended: Normalised, about: str) -> None:
 def _called(match: re.Match[str], then: str) -> str:
     """The noun with its name; unchanged if what stands there is no name."""
     name = match["name"]
-    is_common = name.lower() in ENGLISH or (bool(then) and name.islower() and is_word(name))
+    # What a name is said to be, with a capital, is one even if it is a word: "his name is Biscuit".
+    is_common = name.lower() in ENGLISH and (bool(then) or name.islower())
+    is_common = is_common or (bool(then) and name.islower() and is_word(name))
     return match.group() if is_common else f"{match['what']} called {name[:1].upper()}{name[1:]}{then}"

@@ -48,6 +48,7 @@ _OPENERS = re.compile(
     r"(?:i|he|she|we|they)(?=[.,!])|well|so|yeah|yeh|yea|ya|yo|(?:my )?dear(?=,)|like(?= (?:i|he|she|we|my)\b)"
     r"|true|yep|yes|yup|no|nope|oops|wait(?=[,!])|correction(?=:)"
     r"|nah|oh?|ah|aw|ha|hm+|um|uh|and|but|"
+    r"good (?:morning|afternoon|evening|day)(?: dear| love| all| there)?(?=[,!.])|"
     r"or|also|plus|anyway|anyways|"
     r"honestly|basically|actually|ok|okay|exactly|right|sure|thanks|thank you|hi|hey|hello|sorry|look|listen|you see|"
     r"you know|now|then|besides|indeed|truly|still(?=,)|luckily|sadly|unfortunately|fortunately|funnily enough|"

@@ -10,6 +10,10 @@ from .wordnet import sense, senses_of
 from .words import listed
 
 _WORD = regex.compile(r"[\p{L}\p{N}]+")
+_GREETING = (
+    r"(?:hi|hello|hey|hiya|heya|howdy|yo|morning|good (?:morning|afternoon|evening|day)"
+    r"|hallo|guten (?:morgen|tag|abend))(?: (?:there|dear|love|darling|again|everyone|all|to you))*"
+)
 _ASKS = regex.compile(
     r"\?\s*$|^\W*(?:(?:hi|hello|hey|and|so|well|ok|okay)\b\W+)?(?:"
     r"(?:who|whom|whose)(?:['’]?s)?\b|(?:what|when|where|why|how)['’]?s\b|(?:what|how) about\b|"
@@ -18,12 +22,13 @@ _ASKS = regex.compile(
     r"\s+(?:is|are|am|was|were|do|does|did|has|have|had|can|could|will|would|should)\b|"
     r"(?:is|are|am|was|were|does|did|has)\s+(?:i|you|we|he|she|it|they|my|our|there)\b|"
     r"(?:do|have|can|could|would|will)\s+(?:i|you|u|we|they)\b|(?:please\s+)?(?:tell me|remind me)\b|any idea\b|"
-    r"i(?:['’]m| am)? wonder(?:ing)?\b|(?:wer|wen|wem|was|wann|wo|welche[rsnm]?|warum|wie|weißt du)\b)",
+    r"i(?:['’]m| am)? wonder(?:ing)?\b|(?:please )?(?:list|show me) (?:everything|all|what)\b|"
+    r"(?:wer|wen|wem|was|wann|wo|welche[rsnm]?|warum|wie|weißt du)\b)",
     regex.IGNORECASE,
 )
 ASKS_OF_ITSELF = regex.compile(
-    r"^\W*(?:(?:hi|hello|hey|good (?:morning|afternoon|evening)|and|so|well|ok|okay)\b\W+)?(?:"
-    r"(?:who|what) (?:exactly )?are you\b(?! \p{L})|"
+    rf"^\W*(?:(?:{_GREETING}|and|so|well|ok|okay)\b\W+)?(?:"
+    r"(?:who|what) (?:exactly )?(?:are you|r u)\b(?! \p{L})|(?:what['’]?s|wh?at is) up\W*$|"
     r"are you (?:(?:an?|the|really|even|some|any|kind|sort|of|large) )*(?:language model|llm|model|ai|a\.i\.|assistant|"
     r"bot|chatbot|robot|machine|human|person|real|alive|chatgpt|gpt|claude)\b|wer bist du\b|was bist du\b|"
     r"how (?:do|can|did) you (?:work|remember|know|learn)(?: (?:it|that|this|them|things|all(?: of)?|so much|what I "
@@ -35,7 +40,7 @@ ASKS_OF_ITSELF = regex.compile(
     regex.IGNORECASE,
 )
 GREETS = regex.compile(
-    r"^\W*(?:hi|hello|hey|hiya|good (?:morning|afternoon|evening)|hallo|guten (?:morgen|tag|abend))(?: there)?\W*$",
+    rf"^\W*{_GREETING}\W*$",
     regex.IGNORECASE,
 )
 _THANKS = regex.compile(
@@ -61,6 +66,7 @@ _COMPLAINS = regex.compile(
     r"|help))"
     r"|you (?:never|don['’]t|do not|didn['’]t|did not|aren['’]t|are not)(?: ever| even)? "
     r"(?:listen(?:ing)?|understand|get it|pay(?:ing)? attention)(?: to me| me| this| that)*"
+    r"|you suck|this sucks|wtf|what the (?:hell|heck|fuck)|ffs"
     r"|wrong|incorrect|not (?:true|right|correct)|nonsense|rubbish)"
     r"(?: (?:at all|again|though|now|actually|I think|sorry|you know))*\W*$",
     regex.IGNORECASE,
@@ -90,6 +96,7 @@ _OF_THE_WORLD = regex.compile(
     r"^\W*(?:(?:and|so|well|ok|okay|hey)\b\W+)?(?:"
     r"what(?:['’]?s| is) the (?:time|weather|news)(?: (?:like|now|today))*\W*$|"
     r"what (?:time|day|date) is it(?: now| today)?\W*$|"
+    r"(?:is it|will it|it will)(?: going to| gonna)? (?:rain|snow|be (?:sunny|cold|warm|hot|dry|wet|nice))\b|"
     r"what (?:should|shall|can|could) (?:I|we) (?:cook|eat|wear|watch)\b)",
     regex.IGNORECASE,
 )
@@ -116,14 +123,23 @@ _MEMORY_VERBS = listed(
 _MODEL_VERB_FILES = frozenset({31, 32, 36})
 """WordNet's verb files of cognition, communication and creation."""
 OF_ME = regex.compile(r"\b(?:I|i(?!\.)|(?i:me|my|myself|ich|mich|mir))\b")
+_OF_THE_TALK = regex.compile(
+    r"^\W*(?:(?:please )?(?:stop|shut up|go away|leave me alone|enough)|I give up|"
+    r"I(?:['’]m| am) (?:done|off|out|finished)|(?:it|this|that)(?:['’]s| is) (?:over|it|all|enough)|"
+    r"(?:I (?:have|need) to|(?:I(?:['’]ve)? )?got to|(?:I )?gotta) (?:go|run|dash))(?: (?:now|then|here|already))*\W*$",
+    regex.IGNORECASE,
+)
+_OF_SOMEBODY = regex.compile(r"\b(?:I|my|mine|we|our|he|his|she|her|they|their)\b", regex.IGNORECASE)
+_MOST_WORDS_OF_MANNERS, _MOST_WORDS_OF_NOBODY = 5, 2
 _WHAT_YOU_KNOW = regex.compile(
-    r"\bwhat (?:else |more )?(?:do|did|can|have) you (?:know|remember(?:ed)?|tell)(?: so far| now)*\W*$",
+    r"\b(?:what (?:else |more )?(?:do|did|can|have)|(?:everything|all|what)(?: that)?) you "
+    r"(?:know|remember(?:ed)?|tell)(?: so far| now)*\W*$",
     regex.IGNORECASE,
 )
 _NOWADAYS = regex.compile(
     r"\b(?:now|nowadays|currently|presently|lately|still|already|yet|really|actually|exactly|any ?more|these days|"
     r"(?:at|for) the moment|right now|at present|what (?:kind|sort|type)s? of|which (?:kind|sort|type)s? of|"
-    r"(?<=\bwhat )else|so far)\b|"
+    r"(?<=\bwhat )else|so far|(?<=^\W*(?:please )?)(?:list|show)(?= (?:me )?(?:everything|all|what)\b))\b|"
     r"(?<=^\W*what(?:['’]s| is| was| are| were) .*)\blike(?=\W*$)",
     regex.IGNORECASE,
 )
@@ -190,6 +206,24 @@ def asked_of_talk(question: str) -> str | None:
 def complains(text: str) -> bool:
     """Whether a message only says that the assistant is wrong, and not what is right."""
     return _COMPLAINS.search(text.strip()) is not None
+
+
+def wants_quiet(text: str) -> bool:
+    """Whether a message breaks off the talk: "stop", "I give up"."""
+    return _OF_THE_TALK.search(text) is not None
+
+
+def is_of_the_talk(text: str) -> bool:
+    """Whether a message is said to the assistant or ends the talk, so that it changes nothing known: "stop", "bye".
+
+    Two words of nobody tell a change only as the answer to a question, which is read elsewhere.
+    """
+    words = text.split()
+    if complains(text) or wants_quiet(text):
+        return True
+    if len(words) <= _MOST_WORDS_OF_MANNERS and any(says.search(text) for says, _ in MANNERS):
+        return True
+    return len(words) <= _MOST_WORDS_OF_NOBODY and _OF_SOMEBODY.search(text) is None
 
 
 def tells_something(text: str) -> bool:

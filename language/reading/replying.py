@@ -31,6 +31,7 @@ from language.reading.questions import (
     complains,
     is_question,
     spelt,
+    wants_quiet,
 )
 from language.reading.refusals.discretion import asks_for_rule, asks_for_secrecy, asks_who_sees, only_asks_for_secrecy
 from language.reading.refusals.offers import asks_to_keep
@@ -214,7 +215,7 @@ def _acknowledged(request: ReplyRequest) -> str:
     if find_asked(request.question) is not None or _keeps_only_a_part(request):
         return _(NOT_READ)
     about = _question_about_name(request)
-    is_answer = says_yes(request.question) or says_no(request.question)
+    is_answer = says_yes(request.question) or says_no(request.question) or wants_quiet(request.question)
     if not (about or is_answer) and len(request.question.split()) <= _MOST_WORDS_OF_NOTHING:
         about = _next_profile_question(request)
     return " ".join(filter(None, [manners, about])) or _(READ)

@@ -30,6 +30,7 @@ TOPICS = {
     "age": listed("age old"),
     "marriage": listed("marry married marriage spouse divorced single"),
     "plans": listed("plan goal intention future"),
+    "preferences": listed("preference"),
 }
 """The words that name each topic; their WordNet synonyms count too."""
 SEARCHED = {
@@ -43,9 +44,10 @@ SEARCHED = {
     "age": "how old I am, when I was born",
     "marriage": "my wife, my husband, that I am married, single or divorced",
     "plans": "what I plan and want to do, my goals",
+    "preferences": "what I prefer, what I like and dislike",
 }
 """The search query for each topic, added to the question's own words."""
-_OF_KINDS = {"occupation": "work", "health": "health", "goal": "plans", "hobby": "hobbies"}
+_OF_KINDS = {"occupation": "work", "health": "health", "goal": "plans", "hobby": "hobbies", "preference": "preferences"}
 _POSTS = listed("at with as for")
 """What follows where somebody started to work, or as what."""
 _AT_WORK = listed("job boss manager supervisor colleague colleagues coworker coworkers employer shift shifts office")

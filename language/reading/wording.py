@@ -270,7 +270,9 @@ class ClauseWording:
             if place in after and all_words[place - 2].text == all_words[place].text == ",":
                 skipped.add(place)
             return self.name_of(person)
-        told = any(each.low == person.kin and each.dep in {"attr", "oprd"} for each in words)
+        told = any(
+            each.lemma.lower() == person.kin and (each.dep in {"attr", "oprd"} or each.tag == "NNS") for each in words
+        )  # "Three daughters: Ruth, Ellen and May."
         if not told and all_words[word.index].pos == "PROPN" and word.low != person.kin and person.kin and first:
             beside = any(
                 self.referents.get(near) is person and near != word.index

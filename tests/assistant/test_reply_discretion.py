@@ -76,3 +76,21 @@ def test_what_only_sounds_like_discretion_is_none():
     )
     found = (asks_for_secrecy, only_asks_for_secrecy, asks_who_sees, asks_for_rule)
     assert [text for text in ordinary if any(each(text) for each in found)] == []
+
+
+@pytest.mark.parametrize("said", ["bye", "shut up", "I give up", "finished"])
+def test_nothing_that_is_known_ends_by_small_talk(api, owner, talk, said):
+    """Reproduction: "bye" was answered "Updated: You are no longer eighty-one years old"."""
+    known = ["The user is allergic to shellfish.", "The user is eighty-one years old.", "The user is learning Polish."]
+    for content in known:
+        factories.MemoryFactory(user=owner, content=content)
+    answer = telling(api(owner), talk(owner))(said)
+    assert remembered() == known
+    assert not [each for each in ("Updated", "still hold") if each in answer]
+
+
+def test_a_question_about_the_weather_leaves_the_offer_open(api, owner, talk):
+    tell = telling(api(owner), talk(owner))
+    tell("My mum lives in Leeds.")
+    assert NOT_KEPT not in tell("Is it going to rain?")
+    assert "I will remember" in tell("yes")

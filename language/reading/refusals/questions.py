@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from language.reading.questions import is_question
+from language.reading.questions import asks_for_work, is_question
 from language.reading.sentences import own_words, split_sentences
 from language.reading.words import listed
 
@@ -80,9 +80,10 @@ def asks_last(text: str) -> bool:
 def answers_another(question: str, said: str) -> bool:
     """Whether the no of an answer is to another question: "As a weaver? Shall I note that?" "No, he was a dyer."
 
-    Or it keeps a part: "just the dog". Or it asks itself what is known of the person: "What is my job now?"
+    Or it keeps a part: "just the dog". Or it asks itself what is known of the person: "What is my job now?", or of
+    the world: "Is it going to rain?"
     """
-    if keeps_a_part(question, said) or _ASKS_OF_PERSON.match(said.replace("’", "'")) is not None:
+    if keeps_a_part(question, said) or asks_for_work(said) or _ASKS_OF_PERSON.match(said.replace("’", "'")) is not None:
         return True
     return question.count("?") > 1 and bool(after_opening_no(said)) and not (says_no(said) or is_clear_no(said))
 
