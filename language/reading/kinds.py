@@ -68,6 +68,7 @@ _HEALTH = re.compile(
     r"never drinks|teetotal\w*|polio|ill)\b"
 )
 _CHOSEN = re.compile(r"(?i)\b(?:vegetarian|vegan|pescatarian|teetotal\w*|alcohol|meat)\b")
+_HAS_NOT = re.compile(r"(?i)\b(?:does not|doesn't) have\b")
 _DEATH = re.compile(r"(?i)\b(?:died|passed away|passed on|was killed|was buried|was born|death)\b")
 _KIN_WORD = re.compile(
     r"(?i)\b(?:married|divorced|widow(?:ed|er)?|engaged|fianc\w+|partner|husband|wife|(?:step|grand|"
@@ -302,9 +303,9 @@ def is_health(content: str) -> bool:
 def is_health_to_guard(content: str) -> bool:
     """Whether a statement is about health, and could harm somebody if it was wrongly taken for over.
 
-    What one chooses to eat or drink changes like any habit.
+    What one chooses to eat or drink changes like any habit, and who does not have a licence or a car may get one.
     """
-    return is_health(content) and _CHOSEN.search(content) is None
+    return is_health(_HAS_NOT.sub("", content)) and _CHOSEN.search(content) is None
 
 
 def importance_of(kind: str, content: str) -> int:

@@ -34,7 +34,7 @@ _ASKS_TO_KEEP = any_case(
     rf"[^.?!\n]{{0,80}}\b{_KEEP_IT}\b[^.!?\n]*\?|\b(?:remember|note|keep|save) (?:that|this|it)\?"
     r"|(?:^|[.!?]\s)(?:remember|note|keep|save|store) (?:that|this|it|them)\b[^.!?\n]{0,40}\?"
     r"|\b(?:soll|darf|kann|dass) ich\b[^.?!\n]{0,80}\b(?:merken?|notieren?|behalten?)\b[^.!?\n]*\?"
-    r"|\b(?:dois-je|puis-je|que je)\b[^.?!\n]{0,80}\b(?:reten|retien|souvien|mémoris|note)\w*[^.!?\n]*\?"
+    r"|\b(?:dois-je|puis-je|que je)\b[^.?!\n]{0,80}\b(?:reten|retien|souvi?en|mémoris|note)\w*[^.!?\n]*\?"
     r"|\b(?:quieres? que|debo|puedo)\b[^.?!\n]{0,80}\b(?:recuerde|recordar|anote|anotar|guarde)\w*[^.!?\n]*\?"
     r"|\b(?:ska|skal|får|kan) (?:jag|jeg)\b[^.?!\n]{0,80}\b(?:spara|gemme|husk|komma ihåg|lagr|minnas|noter)\w*"
     r"[^.!?\n]*\?"

@@ -238,6 +238,7 @@ def test_what_was_told_is_named_before_the_request(said):
     ("May I keep that? Or is it private?", "No, don't.", True),
     ("Is that a secret?", "Not in the least, save it wherever you like.", False),
     ("Ça te dérange si je le retiens ?", "Non, pas du tout.", False),
+    ("Dois-je m'en souvenir ?", "Non merci.", True),
     ("Hast du etwas dagegen, dass ich mir das merke?", "Nein.", False),
     ("Shall I keep it as a phase?", "No, that's for life, so keep it as such.", False),
     ("Shall I keep this for the patterns?", "You can't not keep it.", False),

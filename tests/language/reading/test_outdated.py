@@ -12,6 +12,7 @@ from language.embedders.hashing import HashingEmbedder
 from language.embedders.http import EmbedderFailed
 from language.entailment.model import EntailmentModel
 from language.reading.choosing import DOUBT, UPDATE, choose
+from language.reading.kinds import is_health_to_guard
 from language.reading.outdated import CERTAIN, PLAIN, outdated
 from language.reading.rewording import leaves_it, reworded
 from tests.language.offline_talk import MEMORY_CATEGORIES, conversation
@@ -352,6 +353,15 @@ def test_another_day_leaves_what_says_no_time(said):
     for memory in ("The user goes to the gym with Sofie twice a week.", "The user's gym is called Basic-Fit."):
         assert outdated(said, [memory]) is None
     assert outdated(said, ["The user goes to the gym on Mondays."]) is not None
+
+
+@pytest.mark.parametrize(("memory", "guarded"), [
+    ("The user doesn't have a car.", False),
+    ("The user does not have asthma.", True),
+    ("The user can't have dairy.", True),
+])  # fmt: skip
+def test_what_somebody_lacks_is_no_health_to_guard(memory, guarded):
+    assert is_health_to_guard(memory) is guarded
 
 
 def test_who_somebody_is_does_not_end(monkeypatch):
