@@ -41,7 +41,8 @@ def is_of_answer(named: frozenset[str], own: Iterable[str], answer: str) -> bool
     return bool(named) and not is_theirs and named <= frozenset().union(*map(lemmas, said))
 
 
-_OF_PERSON = re.compile(r"\byou(?:rs?)?\b", re.IGNORECASE)
+_OF_PERSON = re.compile(r"\byou(?:rs?)?\b|“", re.IGNORECASE)
+"""What recites a memory, maybe in the person's own words."""
 
 
 def has_other_content(text: str, sentence: Sentence, act: RefusalRequest) -> bool:

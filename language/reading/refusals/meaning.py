@@ -161,7 +161,8 @@ class _RefusalResolver:
         bare = object_to_forget(text) if act.is_learned else frozenset(act.named_text.lower().split())
         named = lemmas(act.named_text) or bare
         own = [turn.content for turn in self.turns[: self.last_index] if turn.role == "user"]
-        return before is not None and before.role == "assistant" and is_of_answer(named, own, before.content)
+        answer = before.content if before is not None and before.role == "assistant" else ""
+        return _OF_SPEAKER.search(act.named_text) is None and is_of_answer(named, own, answer)
 
     def is_unrelated(self, act: RefusalRequest) -> bool:
         """Whether a judged request is about something else: "please fail now", "abort the build".
@@ -394,5 +395,6 @@ class _RefusalResolver:
         return Refusal(tuple((self.last_index, each.text) for each in sentences))
 
 
+_OF_SPEAKER = re.compile(r"\b(?:I|my|we|our)\b", re.IGNORECASE)
 _ANNOUNCES = re.compile(r"\b(?:something|one thing|a secret|a thing)\b", re.IGNORECASE)
 _OWN_THING = re.compile(r"(?:my|our|his|her|their|where|what|who) ", re.IGNORECASE)

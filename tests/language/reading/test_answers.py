@@ -252,6 +252,8 @@ def test_whether_a_no_declines_depends_on_what_was_asked(question, answer, decli
     ("Write it in Rust.", "Noted. Should I add some Perl?", "Forget Perl.", False),
     ("My sugar is too high.", "Sugar matters.", "Forget the sugar thing.", True),
     ("Hello.", "You told me that you like Perl.", "Forget Perl.", True),
+    ("What do you know?", "I love climbing and hate coriander", "Forget that I hate coriander.", True),
+    ("What do you know?", "I have this: “Writes Perl, hates Rust”", "Forget Perl.", True),
 ])  # fmt: skip
 def test_what_only_the_assistant_spoke_of_is_no_secret_of_the_person(told, answer, said, is_meant):
     assert withholds(said, answer, told) is is_meant
