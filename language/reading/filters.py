@@ -25,6 +25,7 @@ _JOKES = re.compile(
     r"legend has it|according to|as far as i know|to my knowledge|for instance|e\.g|yeah right|pretend|imagine|"
     r"not (?:too |so |entirely |really |completely |quite |100 ?% )?(?:sure|certain)|unsure|no idea|or something|or so|"
     r"in theory|i(?: have|'ve)? heard|i was told|they say|people say|word is|don't quote me|if memory serves|"
+    r"i (?:think|guess|reckon|suppose)(?=[.!]*$)|"
     r"if i remember (?:rightly|right|correctly)|(?:can't|cannot|don't) (?:quite |really |even "
     r")?(?:remember|recall))\b|/s\b"
 )
@@ -38,6 +39,7 @@ _DOUBTS = re.compile(
     r"her|them)|don't believe (?:it|him|her|them))\b"
 )
 _TALK = listed("talk speak tell share write chat discuss")
+_KEEPING = listed("save record put keep note store get")
 _STEERING = listed("imagine pretend according what how why whatever let suppose")
 _PASSING = re.compile(
     r"(?i)\b(?:right now|at the moment|in a (?:minute|bit|second|moment)|for now|just now|last night|"
@@ -83,7 +85,7 @@ _COMPLETE_VERBS = listed(
 _MOVES = listed("leave start begin go come get")
 """Verbs that say too little with only a time: "She left at 14"."""
 _TIMES = frozenset({"DATE", "TIME", "CARDINAL"})
-_TRANSITIVE = frozenset({"inherit", "rescue"})
+_TRANSITIVE = frozenset({"inherit", "rescue", "try"})
 _LIGHT_VERBS = listed("do try be have get go come happen seem let mean manage know think make take")
 _OBJECTS = listed("dobj attr acomp prep xcomp prt npadvmod ccomp agent advmod advcl dative oprd pcomp")
 
@@ -292,7 +294,8 @@ def says_too_little(clause: Clause, person: Person, content: Sequence[Word]) -> 
     head = clause.head
     if head.lemma in _COMPLETE_VERBS or (head.lemma == "be" and clause.children("acomp", "attr", "xcomp")):
         return not content
-    if head.lemma in _TRANSITIVE and not clause.children("dobj", "nsubjpass"):
+    whole = clause.children("dobj", "nsubjpass", "xcomp", "prt")
+    if head.lemma in _TRANSITIVE and all(each.entity in _TIMES for each in whole):
         return True
     if head.lemma in {"do", "have"} and not clause.children("dobj", "ccomp", "xcomp", "acomp", "prep", "nsubjpass"):
         return True
@@ -368,7 +371,10 @@ def is_imperative(clause: Clause) -> bool:
 def announces_topic(clause: Clause) -> bool:
     """Whether the user only announces a topic: "I want to tell you about …"."""
     wanted = clause.head.lemma in {"want", "like", "love", "need"} and not clause.children("neg")
-    return wanted and any(each.lemma in _TALK for each in clause.children("xcomp"))
+    about = clause.lower_words() & {"about", "on"}
+    return wanted and any(
+        each.lemma in _TALK or (about and each.lemma in _KEEPING) for each in clause.children("xcomp")
+    )
 
 
 def is_masked(word: Word) -> bool:

@@ -29,6 +29,7 @@ _MAY_END = re.compile(
 _UNCLEAR = re.compile(
     r"(?i)\b(?:that|this|those|these)(?=[.,;]|$)|, (?:so|and|but|then|or),|\b(?:hers|theirs)\b"
     r"|\b(?:first|of the (?:two|three|four|five|six|others?))[.!]?$|\b(?:said|did|thought|felt|was|is) the same\b"
+    r"|\b(?:said|says) (?:he|she|they|the user|[A-Z]\w+) (?:did|does|do|was|is|had|would|could)[.!]?$"
     r"|\bmore (?!than\b|or less\b)(?!.*\bthan\b)\w+"
 )
 """Pronouns, and comparisons without what is compared."""

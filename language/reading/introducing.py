@@ -29,7 +29,7 @@ _NAME_IS = re.compile(
 # "a toddler. Aanya, she's two", "a brother. Tom. He's a baker"
 _NAME_NEXT = re.compile(
     rf"(?i)\b(?P<what>(?:an?|one) (?:[\w-]+ ){{0,2}}(?:{_NEW}))[.:;] (?P<name>[a-z][\w-]+)[.,;]? "
-    r"(?P<who>s?he(?='s | is | was | has )|(?=turning \d|aged? \d|\d))"
+    r"(?P<who>s?he(?='s | is | was | has )|(?=(?:turning |aged? )?\d{1,2}(?:[.,;!]|$| and\b| on\b)))"
 )
 # "It was leukaemia, the fast sort."
 _ILLNESS = re.compile(

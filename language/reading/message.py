@@ -283,6 +283,8 @@ class MessageReader(StatementBuilder):
             raise _Dropped("a date that can't be told")
         if age and died and "when" not in clause.lower_words():
             sentence += f" when {'he' if died == 'm' else 'she'} died"
+        if about.role == "legacy":  # "He had a weakness for detective stories, Father Declan."
+            sentence = re.sub(rf"(?<=\w), {re.escape(about.name)},?(?= (?:and|but)\b|\.?$)", "", sentence)
         sentence = punctuated(sentence)
         wrong = rejection_reason(sentence, " ".join(word.text for word in words))
         wrong = wrong or ("" if is_whole(sentence) else "broken grammar")

@@ -87,7 +87,7 @@ OWN_NOTES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = 
     ),
     (  # "Mondays bridge."
         re.compile(
-            r"(?:(?<=[.!?] )|^)(?P<days>(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days)(?:,|:| -)? (?P<what>(?:the |my )?"
+            r"(?:(?<=[.!?] )|^)(?P<days>(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days)(?:,|:| -)? (?P<what>(?:the )?"
             r"(?!I\b|we\b|off\b|only\b|free\b|are\b|is\b|always\b)[a-z]\w+(?=[.,!?]|$))"
         ),
         lambda match: f"On {match['days']} I have {match['what']}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -34,6 +35,11 @@ _OWN = frozenset({"i", "me", "my", "mine", "myself", "our"})
 _THEY = frozenset({"they", "them", "their"})
 _CLERGY = frozenset({"father", "mother", "brother", "sister"})
 _OF_PLACES = frozenset({"at", "in", "through", "across", "along"})  # An unknown name after one is no person's.
+
+
+def _unaccented(name: str) -> str:
+    """A name as it is written in a hurry: "joaquin" for "joaquín"."""
+    return "".join(each for each in unicodedata.normalize("NFD", name) if not unicodedata.combining(each))
 
 
 @dataclass
@@ -70,7 +76,10 @@ class Cast:
         legacy = Person("legacy", given_name(legacy_name))
         low = [word.lower().strip(".") for word in legacy_name.split()]
         names = frozenset(word for word in low if word not in TITLES and word not in KIN) or frozenset(low)
-        legacy.kin = next((word for word in low if word in KIN), "")
+        names |= {each for name in names if (each := _unaccented(name)) != name}
+        # "Father Declan Moriarty" is nobody's father.
+        is_titled = low[0] in _CLERGY and len(low) > 1
+        legacy.kin = next((word for word in low[is_titled:] if word in KIN), "")
         everything = " ".join(texts)
         legacy.kin = legacy.kin or kin_of_legacy(names, everything)
         legacy.gender = KIN_GENDER.get(legacy.group, "?").strip("?") or name_gender(

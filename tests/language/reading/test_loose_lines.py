@@ -113,6 +113,37 @@ def test_what_is_no_statement_of_the_user(said, legacy):
     assert not [one for one in told(said, legacy=legacy) if any(each in one for each in wrong)]
 
 
+@pytest.mark.parametrize(
+    ("said", "legacy", "expected"),
+    [
+        ("My own father was a saddler. He was kind.", "Father Declan Moriarty", "The user's own father was a saddler."),
+        ("Joaquin loved boxing.", "Joaquín Reyes", "Joaquín loved boxing."),
+        (
+            "Otto was kind. He had a weakness for maps, Otto, and hid them.",
+            "Otto",
+            "Otto had a weakness for maps and hid them.",
+        ),
+    ],
+)
+def test_names_of_the_legacy_as_people_say_them(said, legacy, expected):
+    assert expected in told(said, legacy=legacy)
+
+
+@pytest.mark.parametrize(
+    ("said", "legacy"),
+    [
+        ("were trying to have a baby. ivf. 2nd round in april", None),
+        ("I want to save stuff about my grandpa Otto.", "Otto"),
+        ("He boxed in Ulm. At least he said he did.", "Otto"),
+        ("He was 84 I think.", "Otto"),
+        ("I tried for years.", None),
+    ],
+)
+def test_what_says_too_little_or_is_doubted(said, legacy):
+    wrong = ("called", "save", "said", "84", "tried")
+    assert not [one for one in told(said, legacy=legacy) if any(each in one for each in wrong)]
+
+
 def test_a_relative_whose_sex_fits_the_legacy_is_not_the_next_he():
     assert "Otto was a miner." in told("Otto was tall. He had a brother. He was a miner.", legacy="Otto")
 
