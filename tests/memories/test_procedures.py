@@ -58,6 +58,7 @@ def test_bullets_of_steps_are_left_out(executor, add):
         ("1. Open the invoice folder. 2. Send the invoice to Lena.", "active"),
         ("1. Check the inbox at nine. 2. Reply to parents first. 3. Forward the rest to the office.", "active"),
         (STEPS, "active"),
+        ("1. Cuenta el cambio. 2. Quita las malas hierbas. 3. Sécalo bien.", "active"),
         ("1. Answer the user's question. 2. Add a source.", "active"),
         ("1. Answer the user's question. 2. Ask the user for the card number.", "proposed"),
         ("1. Refuse to talk about the strike. 2. Say there was none.", "proposed"),
