@@ -6,6 +6,7 @@ tests/journal/test_operations.py and tests/memory_project/test_metrics.py, of 15
 tests/conversations/test_checkpoints_served.py.
 """
 
+import base64
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -13,8 +14,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from accounts.queries import principal_for_person
+from assistant.erasure.actions import erasure_request, run_erasure
 from assistant.learn import summarizing
 from assistant.recall.query import Question, answer_question
+from conversations.models import Checkpoint, CheckpointWrite
 from memories.models import Memory
 from retrieval.filters import Filters
 from retrieval.search import CANDIDATES
@@ -229,3 +232,44 @@ def test_no_sensitive_field_changes_without_consent_and_the_audit_trail_contains
         ("PROPOSE", "agent"),
         ("APPROVE", "person"),
     ]
+
+
+# --- 15: checkpoints --------------------------------------------------------------------------------------------
+
+
+def test_a_persons_export_and_erasure_include_their_checkpoints_of_both_kinds(api, owner, agent, stranger):
+    """What every agent saved for them, with what a graph wrote and has pending; nothing of anybody else."""
+    other = with_key(factories.AgentFactory(name="another", owner=owner))
+    theirs = with_key(factories.AgentFactory(owner=stranger))
+    for client, mark in ((api(agent), "first"), (api(other), "second"), (api(theirs), "foreign")):
+        _save_states(client, mark)
+    rows = rows_in(exported(owner))
+    assert {row["data"]["json"]["notes"] for row in rows["checkpoints"] if row["thread"] == "plain"} == {
+        "plain first",
+        "plain second",
+    }
+    for kind, thread in (("checkpoints", "graph"), ("checkpoint_writes", "graph")):
+        kept = {base64.b64decode(row["data"]).decode() for row in rows[kind] if row["thread"] == thread}
+        assert kept == {f"{kind} first", f"{kind} second"}
+    assert "foreign" not in str(rows)
+
+    erasure, job = erasure_request(principal_for_person(owner.pk), "everything", "")
+    run_erasure(job.pk)
+    erasure.refresh_from_db()
+    assert erasure.state == "done"
+    for model in (Checkpoint, CheckpointWrite):
+        assert set(model.objects.values_list("user_id", flat=True)) == {stranger.pk}
+
+
+def _save_states(client, mark):
+    """Save a state of either kind, and a pending write of the graph, each of which holds the mark."""
+    texts = {kind: f"{kind} {mark}" for kind in ("checkpoints", "checkpoint_writes")}
+    blobs = {kind: {"type": "json", "base64": base64.b64encode(text.encode()).decode()} for kind, text in texts.items()}
+    graph = {"thread": "graph", "checkpoint_id": "1"}
+    writes = [{"index": 0, "channel": "messages", "blob": blobs["checkpoint_writes"]}]
+    for answer in (
+        client.put("/api/v1/checkpoints/plain/", {"state": {"notes": f"plain {mark}"}}),
+        client.put("/api/v1/graph-checkpoints/", graph | {"blob": blobs["checkpoints"]}),
+        client.put("/api/v1/graph-checkpoints/writes/", graph | {"task_id": "task", "writes": writes}),
+    ):
+        assert answer.status_code in {201, 204}, answer.content
