@@ -14,7 +14,16 @@ from .alignment import Alignment
 from .content import TIMES_OF_DAY, Content
 from .lexicon import ALIKE, relation
 from .related import related
-from .roles import are_roles_swapped, describes_otherwise, is_of_unmentioned, somebody_else, takes_other_objects
+from .roles import (
+    are_roles_swapped,
+    describes_otherwise,
+    have_other_purposes,
+    is_done_by_another,
+    is_of_unmentioned,
+    names_more_in_short,
+    somebody_else,
+    takes_other_objects,
+)
 from .spans import ENDED, differ_in_time
 from .words import listed
 
@@ -107,10 +116,12 @@ def stay_doubtful(pair: Alignment) -> bool:
 
     Of two that share most words: one verb, the kind of a thing, tense, reverse order, or an adjective that the other
     has after a preposition. Of others: much that is left over, less of it if both are long, as any two share something.
+    Of all: what each wants to do, and a thing that only the shorter of two long ones names.
     """
-    if max(pair.unaligned_weights) > _MOST_LEFT_OF_ONE:
+    if max(pair.unaligned_weights) > _MOST_LEFT_OF_ONE or have_other_purposes(pair):
         return True
-    if _is_long(pair) and not pair.is_near and sum(pair.unaligned_weights) > _MOST_LEFT_OF_LONG:
+    is_too_much = sum(pair.unaligned_weights) > _MOST_LEFT_OF_LONG or names_more_in_short(pair)
+    if _is_long(pair) and not pair.is_near and is_too_much:
         return True
     if not pair.is_near:
         return False
@@ -141,7 +152,7 @@ def doubts(pair: Alignment) -> dict[str, float]:
         "kind": _is_kind_of(pair),
         "reversed": pair.is_in_reverse_order,
         "done_to": pair.is_agent_against_patient,
-        "done_by": _is_done_by_another(pair),
+        "done_by": is_done_by_another(pair),
         "than": "than" in pair.unshared_tokens,
         "turning": pair.is_complete and not _ASPECT_WORDS.isdisjoint(pair.unshared_tokens),
         "most": any(
@@ -167,18 +178,6 @@ def _is_narrowed(pair: Alignment) -> bool:
     return any(word.part in {"adjective", "adverb"} or word.lemma == "need" for word in more) or (
         pair.first.negations > 0 and pair.second.negations > 0
     )
-
-
-def _is_done_by_another(pair: Alignment) -> bool:
-    """Whether one has the user's agent noun and the other the verb: "the user's teacher", "the user teaches"."""
-    for word, another, _ in pair.aligned_words:
-        both = ((pair.first, word), (pair.second, another))
-        for (having, noun), (doing, verb) in (both, both[::-1]):
-            if noun.part == "noun" and verb.part == "verb" and noun.lemma.endswith(("er", "or", "ist")):
-                whose = rf"\b{re.escape(doing.subject)}['’]s (?:\w+ )?{re.escape(noun.lemma)}\b"
-                if doing.subject and re.search(whose, having.text, re.IGNORECASE):
-                    return True
-    return False
 
 
 def _is_or_has(one: Content, other: Content) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from .alignment import Alignment
 from .content import LIGHT, Content
 from .lexicon import is_word
@@ -89,6 +91,30 @@ def are_roles_swapped(pair: Alignment) -> bool:
     return any(_swap_agents(one, other, each) for each in verbs) or (
         max(pair.unaligned_weights) <= 1 and _swap_sides(one, other)
     )
+
+
+def is_done_by_another(pair: Alignment) -> bool:
+    """Whether one has the user's agent noun and the other the verb: "the user's teacher", "the user teaches"."""
+    for word, another, _ in pair.aligned_words:
+        both = ((pair.first, word), (pair.second, another))
+        for (having, noun), (doing, verb) in (both, both[::-1]):
+            if noun.part == "noun" and verb.part == "verb" and noun.lemma.endswith(("er", "or", "ist")):
+                whose = rf"\b{re.escape(doing.subject)}['’]s (?:\w+ )?{re.escape(noun.lemma)}\b"
+                if doing.subject and re.search(whose, having.text, re.IGNORECASE):
+                    return True
+    return False
+
+
+def have_other_purposes(pair: Alignment) -> bool:
+    """Whether each has an infinitive that the other lacks: "to relax and stay fit", "to relax and save money"."""
+    return all(any(word.tag == "VB" for word in words) for words in pair.unaligned)
+
+
+def names_more_in_short(pair: Alignment) -> bool:
+    """Whether the shorter one names a thing that the longer one, whose wording a merge keeps, does not."""
+    both = zip((pair.first, pair.second), pair.unaligned, strict=True)
+    _, left = min(both, key=lambda each: len(each[0].text))
+    return any(word.part == "noun" for word in left)
 
 
 def describes_otherwise(pair: Alignment) -> bool:

@@ -35,11 +35,13 @@ LEAST_PROBABILITY = 0.02
 LEAST_LOGIT = 2.25
 """From this logit of the network on two are the same."""
 LEAST_REWORDED, LEAST_REORDERED = 0.7, 0.95
-"""From these probabilities on two that share most of their words are the same without the network.
+"""From these probabilities on two that share most of their words are the same though the network doubts it.
 
 The first: if they differ in a turn of phrase. The second: if they differ in several places, mostly in order. The
 network takes even such changes for a difference: of two like these it mostly learned that they differ.
 """
+LEAST_LOGIT_REORDERED = -0.5
+"""With less the network is sure that even those two differ: "as day, month, year", "as year, month, day"."""
 LEAST_OF_NEAR, LEAST_IN_DOUBT = 0.1, 0.34
 """From these probabilities on a language model is asked about two that share most of their words.
 
@@ -135,13 +137,13 @@ class StatementPair:
         may_be_words_alone = is_turn or not is_in_one_place
         logit = None
         if not self._is_worded:
-            least = LEAST_REWORDED if is_turn else LEAST_REORDERED
-            if pair.is_near and may_be_words_alone and self.probability >= least:
+            if is_turn and self.probability >= LEAST_REWORDED:
                 return True
             logit = sameness_logit(self.first.text, self.second.text)
         if logit is None:
             return may_be_words_alone and self.probability >= self._weights.same
-        return logit >= LEAST_LOGIT
+        is_reordered = pair.is_near and not is_in_one_place and self.probability >= LEAST_REORDERED
+        return logit >= (LEAST_LOGIT_REORDERED if is_reordered else LEAST_LOGIT)
 
     @property
     def has_vector_features(self) -> bool:

@@ -18,6 +18,9 @@ ENDED = re.compile(
 )
 """Words with which a past tense describes a present state: "was born", "got divorced", "quit smoking"."""
 _LASTING = re.compile(r"\blast(?:s|ed|ing)? (?:for |about |around |nearly |up to )*\d")
+_OLD = re.compile(r"\b(?:years?|months?|weeks?|days?) old\b", re.IGNORECASE)
+_SINCE = re.compile(r"\bfor (?:\w+ ){1,3}(?:years?|months?|weeks?|days?)\b", re.IGNORECASE)
+_AGED = listed("old age aged born birth birthday")
 _BOUNDED = listed("until till before after yet now currently temporarily still once when while moment unless")
 """Words of a text that may say, too, that something is so for some time only."""
 
@@ -28,6 +31,7 @@ def differ_in_time(pair: Alignment) -> bool:
     left = pair.unaligned
     return any(
         _is_age_of(first, second)
+        or _is_old_and_lasts(first, second)
         or _lasted_and_was_once(first, second)
         or _recurs_and_lasts(first, second)
         or _is_over(first, second)
@@ -40,6 +44,12 @@ def _is_age_of(one: Content, other: Content) -> bool:
     """Whether a figure is an age in the first and counts something in the second: "is 5", "has 5 grandsons"."""
     counts = (word.low for word, after in pairwise(other.tokens) if word.part == "figure" and after.tag == "NNS")
     return not (one.ages - other.ages).isdisjoint(counts)
+
+
+def _is_old_and_lasts(one: Content, other: Content) -> bool:
+    """Whether the first tells how old something is, the second how long it goes on: "is a year old", "for a year"."""
+    lasts = _SINCE.search(other.normalised) and other.lower_tokens.isdisjoint(_AGED)
+    return bool(lasts and _OLD.search(one.text))
 
 
 def _lasted_and_was_once(one: Content, other: Content) -> bool:

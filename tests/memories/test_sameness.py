@@ -242,6 +242,18 @@ def test_what_turns_a_statement_round_or_contradicts_it_is_another(one, other):
         ("The user prefers texts to calls.", "The user hates calls."),
         ("The user's boss is strict.", "The user is a strict boss."),
         ("The user is tuning the piano.", "The user is a piano tuner."),
+        ("The user wants dates written as day, month, year.", "The user wants dates written as year, month, day."),
+        (
+            "The user does yoga and meditation to relax and stay focused.",
+            "The user does yoga and meditation to relax and find time for herself.",
+        ),
+        (
+            "Nate expresses that his support for Joanna is important and that he is there for her.",
+            "Nate is supportive of Joanna and expresses his support for her screenplay.",
+        ),
+        ("The user got the contract to sign.", "The user signed the contract."),
+        ("The user has had the dog for a year.", "The user's dog is a year old."),
+        ("The user has kept the hens for three months.", "The user's hens are three months old."),
     ],
 )
 def test_a_small_difference_that_the_network_does_not_see_is_left_to_a_model(one, other):
