@@ -167,7 +167,7 @@ def messages_index(
     while (ends is None or time.monotonic() < ends) and (batch := _take_unindexed(conversation_id)):
         try:
             vectors = embedder.embed_passages([each.passage for each in batch])
-            messages_judge([each.pk for each in batch if each.unjudged])
+            left = messages_judge([each.pk for each in batch if each.unjudged])
         except EmbedderUnavailable as error:
             longest = min(3_600, 30 * 2 ** min(max(each.attempts for each in batch), 8))
             later = timezone.now() + timedelta(seconds=longest)
@@ -178,6 +178,7 @@ def messages_index(
         rows = [
             Message(pk=each.pk, embedding=vector, embedding_model=embedder.name)
             for each, vector in zip(batch, vectors, strict=True)
+            if each.pk not in left  # Nobody recalls it without a vector; after the lease it is tried again.
         ]
         # Withholding resets index_not_before, so a message redacted meanwhile is skipped here and embedded again.
         as_taken = Message.objects.filter(index_not_before=batch[0].lease_until)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 from uuid import UUID
 
@@ -50,22 +51,24 @@ class _Said(NamedTuple):
     text: str
 
 
-def messages_judge(message_ids: Collection[UUID]) -> None:
+def messages_judge(message_ids: Collection[UUID]) -> frozenset[UUID]:
     """Withhold what these messages say of what their people refused, and mark the messages as judged.
 
-    The causes, the pages and the way back are those of words that an agent posts again (``arriving``). A message that
-    changes meanwhile stays unjudged; it loses its vector, so it is read again. Not in a transaction. Raises
-    EmbedderUnavailable.
+    Returns the messages of inactive people, which can't be judged now. The causes, the pages and the way back are those
+    of words that an agent posts again (``arriving``). A message that changed while something was found in it loses its
+    vector, and is judged again. Not in a transaction. Raises EmbedderUnavailable.
     """
     rows = Message.objects.filter(pk__in=message_ids, unjudged=True).order_by()
     of_each: dict[tuple[UUID, UUID | None], list[UUID]] = defaultdict(list)
+    left: set[UUID] = set()
     for writer, agent, pk in rows.values_list("user_id", "conversation__agent_id", "pk") if message_ids else ():
         of_each[writer, agent].append(pk)
     for (user_id, agent_id), ids in of_each.items():
         try:
             _judge(user_id, agent_id, ids)
-        except NotFound:  # The person is inactive: nobody reads it.
-            continue
+        except NotFound:
+            left.update(ids)
+    return frozenset(left)
 
 
 def _judge(user_id: UUID, agent_id: UUID | None, ids: Collection[UUID]) -> None:
@@ -101,7 +104,7 @@ def _judge(user_id: UUID, agent_id: UUID | None, ids: Collection[UUID]) -> None:
 def _told_in(texts: RedactedTexts, message_id: UUID) -> Iterator[_Said]:
     """Yield what a message says besides what is withheld of it."""
     original = texts.originals["message", str(message_id)]
-    out = [each.span for each in texts.redactions[message_id]]
+    out = [each.span for each in texts.redactions[message_id] if each.key == ("message", str(message_id))]
     if is_json(original.text):
         whole = original.whole
         pieces = pieces_of(texts.messages[message_id].content, SHORT_CHARACTERS)
@@ -110,7 +113,7 @@ def _told_in(texts: RedactedTexts, message_id: UUID) -> Iterator[_Said]:
         sentences = (each for each in original.sentences() if not any(each.overlaps(span) for span in out))
         told = ((span, original.words(span)) for span in sentences)
     kept = ((span, text) for span, text in told if len(list_words(text)) >= _FEWEST_WORDS)
-    yield from (_Said(message_id, *each) for each, _ in zip(kept, range(_MOST_JUDGED), strict=False))
+    yield from (_Said(message_id, *each) for each in islice(kept, _MOST_JUDGED))
 
 
 def _own_of_narrowed(user_id: UUID, agent_id: UUID | None) -> ConversationQuerySet | None:

@@ -110,14 +110,16 @@ def record_extracted(
 def foresee_extracted(
     principal: Principal, user_id: UUID, legacy_id: UUID, candidates: Sequence[FactCandidate]
 ) -> list[tuple[str, str | None]]:
-    """Return the contents that will be stored of candidates, with why each will wait; None if it will not.
+    """Return the contents that are to be stored of candidates, with why each will wait; None if it will not.
 
-    The reason is "" where all wait for the person's approval. Writes nothing. Call it outside of transactions.
+    The reason is "" where all wait for the person's approval. What is told already in other words is among them.
+    Writes nothing. Call it outside of transactions.
     """
     passed = []
     for candidate in candidates:
         with suppress(Gated):
-            passed.append(_admitted(candidate)[1])
+            if candidate.category in Category.values:
+                passed.append(_admitted(candidate)[1])
     texts = Embedded.of_each([each.content for each in passed])
     against = Suppression.objects.matches(user_id, texts, legacy_id=legacy_id)
     usual = "" if principal.review == "before" else None
@@ -276,15 +278,14 @@ class _Recording:
 
 def _gated(user_id: UUID, candidate: FactCandidate) -> tuple[FactCandidate, Admitted] | None:
     """Return the candidate in its stored form with the result of the gates, or None if one refuses it."""
-    try:
-        found = _admitted(candidate)
-    except Gated:
-        note_operation("extract", "gate", "skipped", user_id=user_id, category=candidate.category)
-        return None
     if candidate.category not in Category.values:
         note_operation("extract", "category", "skipped", user_id=user_id)
         return None
-    return found
+    try:
+        return _admitted(candidate)
+    except Gated:
+        note_operation("extract", "gate", "skipped", user_id=user_id, category=candidate.category)
+        return None
 
 
 def _admitted(candidate: FactCandidate) -> tuple[FactCandidate, Admitted]:

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from django.utils import timezone
 
 from conversations.actions import messages_index
 from conversations.models import Conversation, Message, Withheld
@@ -162,3 +163,15 @@ def test_advice_about_the_matter_stays(api, owner, agent, elsewhere):
     post(api(agent), elsewhere, ("assistant", said))
     messages_index()
     assert shown(elsewhere) == [said]
+
+
+def test_of_an_inactive_person_it_waits_without_a_vector(api, owner, agent, refused, elsewhere):
+    post(api(agent), elsewhere, ("assistant", "Du musst deinem Bruder Karl noch 9000 Euro zurückzahlen."))
+    type(owner).objects.filter(pk=owner.pk).update(is_active=False)
+    messages_index()
+    row = Message.objects.filter(conversation=elsewhere)
+    assert list(row.values_list("unjudged", "embedding")) == [(True, None)]
+    type(owner).objects.filter(pk=owner.pk).update(is_active=True)
+    row.update(index_not_before=timezone.now())
+    messages_index()
+    assert shown(elsewhere) == [MARK]

@@ -14,9 +14,11 @@ WHERE f.user_id = {user} AND f.id = ANY({facts}::uuid[])
 UNION ALL
 SELECT 'alike', v.id, v.content
 FROM memories_memoryversion AS v
-WHERE v.user_id = {user} AND v.recorded_to IS NOT NULL AND v.memory_id <> ALL({memories}::text[])
+WHERE v.user_id = {user} AND v.recorded_to IS NOT NULL AND NOT EXISTS (
+    SELECT FROM unnest({memories}::text[]) AS gone (id) WHERE gone.id = v.memory_id)
 UNION ALL
 SELECT 'fact_versions', v.id, v.content
 FROM facts_factversion AS v
 JOIN facts_legacyfact AS f ON f.id = v.fact_id
-WHERE f.user_id = {user} AND v.recorded_to IS NOT NULL AND f.id <> ALL({facts}::uuid[])
+WHERE f.user_id = {user} AND v.recorded_to IS NOT NULL AND NOT EXISTS (
+    SELECT FROM unnest({facts}::uuid[]) AS gone (id) WHERE gone.id = f.id)

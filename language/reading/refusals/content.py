@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from language.reading.sentences import Sentence, split_sentences
-from language.reading.words import listed
+from language.reading.words import KIN, KIN_PLURALS, listed
 
 from ..parse import Parsed, Word, parse
 from .offers import asks_to_keep
@@ -33,16 +33,21 @@ _TALKS = listed("think know tell say care mind mean gossip ramble rant vent babb
 
 
 def is_of_answer(named: frozenset[str], own: Iterable[str], answer: str) -> bool:
-    """Whether lemmas name what an assistant's text says, not of the person, and the person never: salt, of a recipe."""
-    said = [
-        each.text for each in split_sentences(answer) if not (_OF_PERSON.search(each.text) or asks_to_keep(each.text))
-    ]
+    """Whether lemmas name what an assistant's text says, not of people, and the person never: salt, of a recipe."""
+    said = [each.text for each in split_sentences(answer) if not (_is_of_people(each.text) or asks_to_keep(each.text))]
     is_theirs = not named.isdisjoint(frozenset().union(*map(lemmas, own)))
     return bool(named) and not is_theirs and named <= frozenset().union(*map(lemmas, said))
 
 
-_OF_PERSON = re.compile(r"\byou(?:rs?)?\b|“", re.IGNORECASE)
-"""What recites a memory, maybe in the person's own words."""
+def _is_of_people(text: str) -> bool:
+    """Whether a sentence may tell of the person or of those they told of: "As Lena has epilepsy, …"."""
+    parsed = parse(text)
+    words = parsed.words if parsed is not None else []
+    return any(word.entity == "PERSON" or word.low in _PEOPLE for word in words)
+
+
+_PEOPLE = frozenset({"you", "your", "yours", "“", *KIN, *KIN_PLURALS})
+"""Words of sentences about people; in quotation marks a memory is recited, maybe in the person's own words."""
 
 
 def has_other_content(text: str, sentence: Sentence, act: RefusalRequest) -> bool:

@@ -56,13 +56,7 @@ from .requests import (
     says_undo,
 )
 from .subjects import SentenceWords, content_words, lemmas, shares_of
-from .wording import (
-    after_opening_no,
-    begins_with_yes,
-    is_clear_no,
-    says_no,
-    says_yes,
-)
+from .wording import after_opening_no, allows_keeping, begins_with_yes, is_clear_no, says_no, says_yes
 
 MOST_LOOKED_AT = 200
 """The number of latest sentences that are searched for what a refusal names."""
@@ -116,9 +110,11 @@ class _RefusalResolver:
     def is_agreed(self) -> bool:
         """Whether the message lets the assistant keep what it asked about, maybe in the words of a no."""
         question, said = self.question, self.turns[self.last_index].content
-        if lets_keep(question or "", said):
+        if question is None:
+            return allows_keeping(said)
+        if lets_keep(question, said):
             return True
-        if question is not None and asks_for_objections(question):
+        if asks_for_objections(question):
             return not objects(said, question)
         return self._score is not None and self._score < SURELY_KEEPS
 

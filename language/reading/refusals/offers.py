@@ -93,7 +93,6 @@ def allows_by_a_no(question: str, said: str) -> bool:
     Where the same message asks whether to keep it, a plain no may be of either.
     """
     asked, told = question.replace("’", "'"), _ECHO.sub("", said.strip())
-    if _FORGETTING.search(asked) is not None:
-        return opens_with_no(told)
     is_either = asks_to_keep(question) and says_no(told)
-    return _IF_SECRET.search(asked) is not None and opens_with_no(told) and not is_either
+    is_asked = (_FORGETTING.search(asked) or _IF_SECRET.search(asked)) is not None
+    return is_asked and opens_with_no(told) and not is_either

@@ -189,14 +189,15 @@ def names_what_was_said(text: str) -> bool:
 
 
 _TOLD_OF = any_case(
-    r"\bwhat i (?:just |ever )?(?:said|told (?:you|u)|wrote|mentioned)(?: to you)? (?:about|of|on) ([^,.;!?]+)"
+    r"\bwhat i (?:just |ever )?(?:said|told (?:you|u)|wrote|mentioned)(?: to you)? (?:about|of|on) ([^,.;!?]+)[^a-z]*$"
 )
+_ASKS_IT = any_case(r"\b(?:can|could|would|will) (?:you|u)\b")
 
 
 def named_before(text: str) -> str:
-    """What a text before a request names to forget: "what I told you about my knees? Well, un-remember it"."""
-    named = _TOLD_OF.findall(flat(text))
-    return named[-1] if named else ""
+    """What a text just before a request names to forget: "what I told you about my knees? Well, un-remember it"."""
+    named = _TOLD_OF.search(without_soft_words(_ASKS_IT.sub(" ", flat(text))))
+    return named[1].strip() if named else ""
 
 
 _OF_ALL = any_case(

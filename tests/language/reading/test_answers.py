@@ -220,6 +220,12 @@ def test_what_was_told_is_named_before_the_request(said):
     assert refusal.named_lemmas == {"sister"}
 
 
+def test_what_was_told_of_something_else_is_not_what_a_request_means():
+    refusal = find_refusal([Turn("user", "What I told you about my knees was wrong. I owe Karl. Don't keep that.")], 0)
+    assert refusal is not None
+    assert refusal.passages == ((0, "I owe Karl."),)
+
+
 @pytest.mark.parametrize(("question", "answer", "declines"), [
     # A rule, a joke, and what is of no use.
     ("Will you always want two columns?", "It varies, so don't turn that into a rule.", True),
@@ -236,6 +242,7 @@ def test_what_was_told_is_named_before_the_request(said):
     ("Is it something too personal for me to keep?", "Nah, the whole village knows.", False),
     ("May I keep that? Or is it private?", "Private? No, it's in the paper.", False),
     ("May I keep that? Or is it private?", "No, don't.", True),
+    ("Shall I remember that, or would you rather I forgot it?", "No thanks.", True),
     ("Is that a secret?", "Not in the least, save it wherever you like.", False),
     ("Ça te dérange si je le retiens ?", "Non, pas du tout.", False),
     ("Dois-je m'en souvenir ?", "Non merci.", True),
@@ -254,6 +261,8 @@ def test_whether_a_no_declines_depends_on_what_was_asked(question, answer, decli
     ("Hello.", "You told me that you like Perl.", "Forget Perl.", True),
     ("What do you know?", "I love climbing and hate coriander", "Forget that I hate coriander.", True),
     ("What do you know?", "I have this: “Writes Perl, hates Rust”", "Forget Perl.", True),
+    ("Ideas for the party?", "As Lena has epilepsy, avoid flashing lights.", "Forget the epilepsy thing.", True),
+    ("Ideas for the party?", "As her sister has epilepsy, avoid flashing lights.", "Forget the epilepsy thing.", True),
 ])  # fmt: skip
 def test_what_only_the_assistant_spoke_of_is_no_secret_of_the_person(told, answer, said, is_meant):
     assert withholds(said, answer, told) is is_meant
