@@ -2,8 +2,9 @@
 
 It is a notification; the lasting content of a prompt is the block with the net difference (``difference.py``).
 
-Active memories are quoted; removed ones are named by category and id only. Evictions are not mentioned, since those
-memories only left the block. The lines are fenced, because clients put them into prompts unchanged.
+Active memories are quoted, insights as guesses; removed ones and procedures are named by category and id only, since
+steps are shown only to who asks for their category. Evictions are not mentioned, since those memories only left the
+block. The lines are fenced, because clients put them into prompts unchanged.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from accounts.principals import Principal
 from journal.models import Change
 from language.fencing import DELTA_FENCE, as_data, fenced
 
-from .models import Memory
+from .lines import told
+from .models import Kind, Memory
 
 BULLETS = 3
 MOST_CHANGES = 1_000
@@ -78,10 +80,10 @@ def _remembered(principal: Principal, since: int, events: _Events) -> list[_News
     rows = Memory.objects.visible_to(principal).in_use(principal).unexpired(now).filter(pk__in=list(events))
     rows = rows.exclude(valid_from__gt=now)
     found = rows.filter(versions__recorded_to__isnull=True).values_list(
-        "pk", "category", "content", "importance", "active_rev", "versions__recorded_from_rev"
+        "pk", "kind", "category", "content", "importance", "active_rev", "versions__recorded_from_rev"
     )
     news = []
-    for pk, category, content, importance, active_rev, worded_rev in found:
+    for pk, kind, category, content, importance, active_rev, worded_rev in found:
         happened = [event for _, event, _ in events[pk]]
         is_new = (active_rev or 0) > since or (principal.review == "before" and "APPROVE" in happened)
         # Restored since: a source of a reverted merge.
@@ -93,10 +95,14 @@ def _remembered(principal: Principal, since: int, events: _Events) -> list[_News
             verb = "updated"
         else:
             continue
-        quoted = content if len(content) <= LONGEST_BULLET else f"{content[: LONGEST_BULLET - 1]}…"
-        line = f"{_SIGNS[verb]}{verb}: [{as_data(category)}] [id:{pk}] {as_data(quoted)} (imp={importance})"
+        quoted = "" if kind == Kind.PROCEDURAL else f" {as_data(_cut(told(kind, content)))}"
+        line = f"{_SIGNS[verb]}{verb}: [{as_data(category)}] [id:{pk}]{quoted} (imp={importance})"
         news.append(_News(importance, events[pk][-1][0], line))
     return news
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST_BULLET else f"{text[: LONGEST_BULLET - 1]}…"
 
 
 def _gone(principal: Principal, events: _Events) -> list[_News]:

@@ -17,6 +17,7 @@ from accounts.policy import may_see_sources, must_act_for, must_read
 from accounts.principals import Principal
 
 from .cache import CachedValue, Family, read_through
+from .lines import told
 from .models import Memory, MemoryEvidence, Place, PlaceMention
 from .policy import writing
 
@@ -27,8 +28,9 @@ def memory_document(principal: Principal) -> dict[str, Any]:
     """Return what the principal may see, as plain JSON types: ``facts``, ``placer_user_datapoints`` and ``metadata``.
 
     Facts are active and archived memories, oldest first, without proposed and rejected ones. If the person reviews
-    before, unreviewed ones are not active. ``mentioned_in`` has ``[message, at]`` of each mention by conversation.
-    Sources are left out for principals that may not read them. ``token_count`` is that of the memory block.
+    before, unreviewed ones are not active. Insights are marked as guesses. ``mentioned_in`` has ``[message, at]`` of
+    each mention by conversation. Sources are left out for principals that may not read them. ``token_count`` is that of
+    the memory block.
 
     Raises NotFound for a principal that acts for nobody, NotAllowed without the scope read.
     """
@@ -49,6 +51,7 @@ def _read(principal: Principal, user_id: UUID) -> CachedValue[dict[str, Any]]:
         .order_by("created_at", "id")
         .values(
             "id",
+            "kind",
             "content",
             "state",
             "reviewed_at",
@@ -74,7 +77,7 @@ def _read(principal: Principal, user_id: UUID) -> CachedValue[dict[str, Any]]:
         facts.append(
             {
                 "id": memory["id"],
-                "content": memory["content"],
+                "content": told(memory["kind"], memory["content"]),
                 "added_at": _iso(memory["created_at"]),
                 "source_conversation_id": _text(memory["source_conversation_id"]) if shows_sources else None,
                 "source_message_id": _text(memory["source_message"]) if shows_sources else None,

@@ -16,6 +16,7 @@ from memories.delta import memory_delta
 from memories.models import Memory
 from memories.records import NewMemory
 from tests import factories
+from tests.memories.rows import remember
 
 from .querying import ask
 
@@ -284,3 +285,18 @@ def test_a_budget_too_small_for_it_goes_without(api, owner, add, opened):
     tight = turn(api(owner), opened, budget_tokens=200, instructions="Be brief.")
     assert tight["delta"] is None
     assert {"kind": "delta"} in tight["dropped"]
+
+
+def test_a_new_insight_is_told_as_a_guess(me, owner):
+    """Issue 17, 2: shown as guesses, wherever they are shown."""
+    since = me().rev
+    said = "The user seems worried lately."
+    remember(owner, {"content": said, "kind": "insight", "category": "relationship_dynamic"})
+    assert f"A guess: {said}" in memory_delta(me(), since)
+
+
+def test_new_steps_are_not_quoted(me, owner):
+    since = me().rev
+    steps = {"content": "1. Open the valve. 2. Wait a minute.", "kind": "procedural", "category": "procedural"}
+    (memory,) = remember(owner, steps)
+    assert everything(me(), since) == [f"- +created: [procedural] [id:{memory.pk}] (imp={memory.importance})"]

@@ -8,6 +8,7 @@ from django.utils import timezone
 from memories.actions import disclosures_trim, memories_note_shown
 from memories.models import Disclosure, MemoryUse, Relation
 from tests import factories
+from tests.memories.rows import remember
 
 from .querying import embedded
 
@@ -104,3 +105,9 @@ def test_who_was_shown_what_is_forgotten_with_operations(owner, agent, settings)
         )
     assert disclosures_trim() == 1
     assert Disclosure.objects.get().at > now - timedelta(days=2)
+
+
+def test_a_recalled_insight_stands_there_as_a_guess(turn, owner):
+    said = "The user seems worried about the boat."
+    remember(owner, {"content": said, "kind": "insight", "category": "relationship_dynamic"})
+    assert f"A guess: {said}" in turn("Is the boat a worry?")["system"][1]["text"]

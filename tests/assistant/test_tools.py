@@ -869,3 +869,11 @@ def test_of_eight_who_update_what_they_saw_one_does_and_seven_are_told_how_it_re
         assert answer is done or done["data"]["memory"]["content"] in nothing_done(answer, "version_conflict")
     assert Memory.objects.get().version == 2
     check(owner)
+
+
+def test_a_guess_is_listed_as_one(client, owner):
+    said = "The user seems worried lately."
+    remember(owner, {"content": said, "kind": "insight", "category": "relationship_dynamic"})
+    (fact,) = client.get("/api/v1/memories/document/").json()["facts"]
+    assert fact["content"] == f"A guess: {said}"
+    assert f"A guess: {said}" in call(client, "manage_user_memory", {"operation": "get_memory"})["content"]
