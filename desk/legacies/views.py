@@ -121,7 +121,7 @@ def show_list(
         "address": address,
         "everything": view.unfiltered.query,
         "tabs": tabs,
-        "bare": is_bare(view, tabs),
+        "bare": legacy_id is None and is_bare(view, tabs),
         "rail": make_rail(view, dict(in_words(LegacyFact.Category.choices)), counts.categories),
         "page": page,
         "cards": cards,
