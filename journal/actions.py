@@ -6,20 +6,20 @@ The rest counts the use of models and deletes expired rows. The log of operation
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import cache
-from typing import Any
+from typing import Any, ParamSpec, Protocol, TypeVar
 
 from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import F, Sum
 from django.utils import timezone
 
-from language.base import Usage
+from language.base import ModelAnswerInvalid, Usage
 from retrieval.prepared import PreparedStatement, build_statement, update_row
 
 from .cache import changes_key, valkey
@@ -301,8 +301,28 @@ ON CONFLICT (day, purpose) DO UPDATE SET calls = known.calls + 1,
 """
 
 
+class _Answer(Protocol):
+    @property
+    def usage(self) -> Usage: ...
+
+
+P = ParamSpec("P")
+AnswerT = TypeVar("AnswerT", bound=_Answer)
+
+
+def count_use(purpose: str, call: Callable[P, AnswerT], *args: P.args, **kwargs: P.kwargs) -> AnswerT:
+    """Call a model and count what it used, also if its answer is invalid. Raises what ``call`` raises."""
+    try:
+        answer = call(*args, **kwargs)
+    except ModelAnswerInvalid as error:
+        note_model_use(purpose, error.usage or Usage())
+        raise
+    note_model_use(purpose, answer.usage)
+    return answer
+
+
 def note_model_use(purpose: str, usage: Usage) -> None:
-    """Count one successful call of a model. Rules used in place of a model report no usage and are not counted."""
+    """Count one answered call of a model. Rules used in place of a model report no usage and are not counted."""
     if usage == Usage():
         return
     with connection.cursor() as cursor:

@@ -40,7 +40,9 @@ class ModelUnavailable(LanguageError):
 
 
 class ModelAnswerInvalid(LanguageError):
-    """The language model's answer has an invalid form."""
+    """The language model's answer has an invalid form. ``usage``: the tokens of its call, where they are known."""
+
+    usage: Usage | None = None
 
 
 class EmbedderUnavailable(LanguageError):

@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from journal.actions import note_model_use
+from journal.actions import count_use
 from journal.exceptions import Refused
 from language.backends import get_model
 from language.base import KnownMemory
@@ -78,8 +78,7 @@ class Summarise:
         """Ask the model. A group has the topics of all its sources, and weighs no less than the weightiest of them."""
         by_id = {memory.pk: memory for memory in memories}
         groups = []
-        answer = get_model().condense([_known(memory) for memory in memories])
-        note_model_use("condense", answer.usage)
+        answer = count_use("condense", get_model().condense, [_known(memory) for memory in memories])
         for condensed in answer.memories:
             sources = [by_id[each] for each in condensed.sources]
             groups.append(

@@ -12,14 +12,14 @@ from uuid import UUID
 
 import structlog
 from django.conf import settings
-from django.db.models import OuterRef
+from django.db.models import Max, OuterRef, Q
 from django.utils import timezone
 
 from accounts import categories
 from accounts.principals import Principal
 from accounts.upkeep import start_for_people, work_for_person
 from conversations.models import Message
-from journal.actions import ledger_write, note_model_use, tokens_used_today
+from journal.actions import count_use, ledger_write, tokens_used_today
 from journal.exceptions import Gated
 from journal.leases import Lease, finish_job
 from journal.models import JobRun, OperationEvent
@@ -43,6 +43,8 @@ JOB = "insights"
 TASK = "assistant.find_insights"
 CATEGORY = "relationship_dynamic"
 MOST_MESSAGES = 20
+BROKEN = "answer"
+"""Why a run stopped whose answer was invalid. The model was asked, but nothing of the basis was used."""
 ACTIVITIES = ("activity", "event", "recent_activity")
 
 
@@ -81,22 +83,22 @@ def _find(lease: Lease, principal: Principal, user_id: UUID) -> str:
     """Ask the model, and store its answer with the end of the job. Returns why no model was asked, or ''."""
     if not principal.has_memory or CATEGORY not in categories.load().by_name:
         return "memory_off"
-    runs = JobRun.objects.filter(kind=JOB, user_id=user_id, state=JobRun.State.DONE, result__has_key="found")
-    last = runs.order_by("-finished_at").values_list("finished_at", flat=True).first()
-    if last is not None and last > timezone.now() - _a_while():
+    found, asked = Q(result__has_key="found"), Q(result__has_key="found") | Q(result__stopped=BROKEN)
+    runs = JobRun.objects.filter(kind=JOB, user_id=user_id, state=JobRun.State.DONE)
+    last = runs.aggregate(found=Max("finished_at", filter=found), asked=Max("finished_at", filter=asked))
+    if last["asked"] is not None and last["asked"] > timezone.now() - _a_while():
         return "lately"
     basis = _Basis.read(principal, user_id)
-    if not basis.is_new_since(last):
+    if not basis.is_new_since(last["found"]):
         return "nothing_new"
     model = get_model()
     if not model.offline and tokens_used_today(*UPKEEP_PURPOSES) >= settings.UPKEEP_TOKENS_PER_DAY:
         return "tokens"
     try:
-        answer = model.insights(basis.request())
+        answer = count_use(JOB, model.insights, basis.request())
     except ModelAnswerInvalid as error:
         log.warning("insights_invalid", error=type(error).__name__)
-        return "answer"
-    note_model_use(JOB, answer.usage)
+        return BROKEN
     ready = basis.make_ready(principal, user_id, model.name, answer.found)
     for memory_id in _record(lease, principal, user_id, basis, ready):
         note_operation("worker", JOB, user_id=user_id, object_id=memory_id, category=CATEGORY)
@@ -135,7 +137,7 @@ class _Basis:
         return cls(newest, _last_words(principal, user_id))
 
     def is_new_since(self, last: datetime | None) -> bool:
-        """Whether it contains anything newer than an earlier run."""
+        """Whether it contains anything newer than an earlier run that used its basis."""
         moments = [*(each.updated_at for each in self.memories), *(each.created_at for each in self.messages)]
         return bool(moments) and (last is None or max(moments) > last)
 

@@ -15,7 +15,7 @@ from accounts.categories import load as load_categories
 from accounts.models import Member
 from accounts.principals import Principal
 from conversations.models import Conversation, Message
-from journal.actions import note_model_use
+from journal.actions import count_use
 from journal.exceptions import NotFound
 from journal.leases import Lease, claim_job, open_job, working
 from journal.operation_actions import note_operation
@@ -209,8 +209,7 @@ def _choose(principal: Principal, model: LanguageModel, part: Part, plan: Plan, 
     used = Usage()
     for _ in range(settings.EXTRACTION_ROUNDS):
         keep()
-        answer = model.choose_tools(request)
-        note_model_use("remember", answer.usage)
+        answer = count_use("remember", model.choose_tools, request)
         used = Usage(used.input_tokens + answer.usage.input_tokens, used.output_tokens + answer.usage.output_tokens)
         if not answer.calls:
             break

@@ -12,7 +12,7 @@ from accounts.principals import Principal
 from conversations.models import Conversation, Message
 from facts.actions import PreparedFact, prepare_extracted, record_extracted
 from facts.models import FactEvidence, LegacyFact
-from journal.actions import LedgerWrite, note_model_use
+from journal.actions import LedgerWrite, count_use
 from journal.operation_actions import note_operation
 from language.base import Extraction, ExtractionRequest, FactCandidate, LanguageModel, MemoryCandidate
 from statements.actions import candidate_keep
@@ -31,9 +31,7 @@ def extract(principal: Principal, model: LanguageModel, part: Part) -> Extractio
         fact_categories=LegacyFact.Category.values,
         memory_categories=sorted(load_categories().by_name),
     )
-    extraction = model.extract(request)
-    note_model_use("extract", extraction.usage)
-    return extraction
+    return count_use("extract", model.extract, request)
 
 
 def find_facts(

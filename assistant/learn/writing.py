@@ -15,7 +15,7 @@ from django.utils import timezone
 from accounts.policy import must_act_for
 from accounts.principals import Principal
 from conversations.models import Conversation, Message
-from journal.actions import LedgerWrite, note_learned, note_model_use, write_part
+from journal.actions import LedgerWrite, count_use, note_learned, write_part
 from journal.exceptions import Refused
 from journal.operation_actions import note_operation
 from language.base import Comparison, LanguageModel, MemoryCandidate
@@ -133,8 +133,7 @@ def _judged(
     if not decides:
         return list(ready)
     if unsure and not model.offline:
-        answer = model.same_fact([(other, content) for _, other, content in unsure])
-        note_model_use("compare", answer.usage)
+        answer = count_use("compare", model.same_fact, [(other, content) for _, other, content in unsure])
         for (verdicts, other, _), verdict in zip(unsure, answer.verdicts, strict=True):
             verdicts[other] = verdict
     return [

@@ -13,7 +13,7 @@ from django.conf import settings
 from accounts.principals import Principal
 from accounts.queries import principal_for_job
 from conversations.models import Conversation, Message
-from journal.actions import LedgerWrite, note_learned, note_model_use
+from journal.actions import LedgerWrite, count_use, note_learned
 from journal.exceptions import Gated
 from journal.operation_actions import note_operation
 from language.backends import get_model
@@ -333,7 +333,6 @@ def verdicts_on(contents: Sequence[str], around: Sequence[Sequence[str]]) -> lis
     pairs = [(other, content) for content, others in zip(contents, around, strict=True) for other in others]
     if not pairs:
         return [{} for _ in around]
-    compared = get_model().same_fact(pairs)
-    note_model_use("compare", compared.usage)
+    compared = count_use("compare", get_model().same_fact, pairs)
     answers = iter(compared.verdicts)
     return [{other: next(answers) for other in others} for others in around]

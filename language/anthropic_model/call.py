@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -145,7 +145,8 @@ def ask(
         messages=[{"role": "user", "content": content}],
         output_config={"format": {"type": "json_schema", "schema": schema}},
     )
-    blocks = _blocks_of(answered, _FINISHED)
+    with spent(usage):
+        blocks = _blocks_of(answered, _FINISHED)
     text = "".join(block.text for block in blocks if isinstance(block, TextBlock) and isinstance(block.text, str))
     return text, usage
 
@@ -164,10 +165,21 @@ def ask_for_calls(
     an event loop. Raises a subclass of ModelUnavailable or ModelAnswerInvalid.
     """
     answered, usage = _call(endpoint, role, instructions, messages=messages, tools=tools)
-    blocks = _blocks_of(answered, _FINISHED | {_CALLS})
-    if answered.stop_reason == _CALLS and not any(isinstance(block, ToolUseBlock) for block in blocks):
-        raise ModelAnswerInvalid("The answer says that it calls a tool, and calls none.")
+    with spent(usage):
+        blocks = _blocks_of(answered, _FINISHED | {_CALLS})
+        if answered.stop_reason == _CALLS and not any(isinstance(block, ToolUseBlock) for block in blocks):
+            raise ModelAnswerInvalid("The answer says that it calls a tool, and calls none.")
     return blocks, usage
+
+
+@contextmanager
+def spent(usage: Usage) -> Iterator[None]:
+    """Attach the tokens of a call to the error if its answer turns out to be invalid."""
+    try:
+        yield
+    except ModelAnswerInvalid as error:
+        error.usage = usage
+        raise
 
 
 def _call(endpoint: Endpoint, role: Role, instructions: str, **rest: object) -> tuple[Message, Usage]:

@@ -17,7 +17,7 @@ from language.anthropic_model.answers import (
     read_verdicts,
     verdicts_schema,
 )
-from language.anthropic_model.call import Endpoint, Role, ask, ask_for_calls, stream
+from language.anthropic_model.call import Endpoint, Role, ask, ask_for_calls, spent, stream
 from language.anthropic_model.condensing import condensed_schema, read_condensed, read_selected, selected_schema
 from language.anthropic_model.guessing import MOST_INSIGHT_TOKENS, insights_schema, read_insights
 from language.anthropic_model.talking import chat_messages, read_reply, tool_choice_of
@@ -82,7 +82,8 @@ class AnthropicModel:
             content=prompts.conversation(request),
             schema=extraction_schema(request.fact_categories, request.memory_categories),
         )
-        extraction, dropped = read_extraction(text, request, model=self.name, usage=usage)
+        with spent(usage):
+            extraction, dropped = read_extraction(text, request, model=self.name, usage=usage)
         if dropped:
             log.info("model_candidates_dropped", model=self.name, dropped=dropped)
         return extraction
@@ -101,7 +102,8 @@ class AnthropicModel:
             content=prompts.statement_pairs(pairs),
             schema=verdicts_schema(),
         )
-        return Compared(tuple(read_verdicts(text, len(pairs))), usage)
+        with spent(usage):
+            return Compared(tuple(read_verdicts(text, len(pairs))), usage)
 
     def choose_tools(self, request: ToolRequest) -> ChosenCalls:
         """Ask the model for the tool calls of one round.
@@ -124,7 +126,8 @@ class AnthropicModel:
             messages=messages_of(request),
             tools=tools_of(request),
         )
-        calls, dropped = read_calls(blocks, request)
+        with spent(usage):
+            calls, dropped = read_calls(blocks, request)
         if dropped:
             log.info("model_calls_dropped", model=self.name, dropped=dropped)
         return ChosenCalls(calls, self.name, usage)
@@ -163,7 +166,8 @@ class AnthropicModel:
             content=prompts.memories_to_condense(memories),
             schema=condensed_schema(),
         )
-        condensed, dropped = read_condensed(text, memories)
+        with spent(usage):
+            condensed, dropped = read_condensed(text, memories)
         if dropped:
             log.info("model_condensed_dropped", model=self.name, dropped=dropped)
         return Condensing(condensed, usage)
@@ -202,7 +206,8 @@ class AnthropicModel:
             content=prompts.insight_prompt(request),
             schema=insights_schema(),
         )
-        found, dropped = read_insights(text, request)
+        with spent(usage):
+            found, dropped = read_insights(text, request)
         if dropped:
             log.info("model_insights_dropped", model=self.name, dropped=dropped)
         return Insights(found, usage)

@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from accounts.principals import Principal
 from accounts.upkeep import start_for_people, work_for_person
-from journal.actions import LedgerWrite, ledger_write, note_model_use, tokens_used_today
+from journal.actions import LedgerWrite, count_use, ledger_write, tokens_used_today
 from journal.leases import Lease, finish_job
 from journal.models import Ledger
 from journal.verdicts import compares_unlocked
@@ -136,8 +136,7 @@ def _verdicts(pairs: Sequence[DuplicatePair]) -> list[tuple[Comparison, bool]] |
         return found
     if tokens_used_today(*UPKEEP_PURPOSES) >= settings.UPKEEP_TOKENS_PER_DAY:
         return None
-    compared = model.same_fact([pairs[at].texts for at in doubtful])
-    note_model_use(PURPOSE, compared.usage)
+    compared = count_use(PURPOSE, model.same_fact, [pairs[at].texts for at in doubtful])
     for at, verdict in zip(doubtful, compared.verdicts, strict=True):
         is_apart = verdict == "same" and not may_be_one(*pairs[at].statements)
         found[at] = ("different" if is_apart else verdict), True

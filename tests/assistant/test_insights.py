@@ -393,3 +393,36 @@ def test_the_page_shows_it_as_a_guess_with_its_grounds(client, owner, model):
     assert "Rests on" in page
     assert f"/memories/{ground.pk}/" in page
     assert "A guess that rests on it" in client.get(f"/memories/{ground.pk}/").content.decode()
+
+
+@pytest.mark.parametrize("who", ["agent", "owner"])
+def test_neither_a_bulk_call_nor_a_patch_writes_the_kind(api, request, who):
+    client, url = api(request.getfixturevalue(who)), "/api/v1/memories/"
+    body = {"content": TRUST, "category": CATEGORY}
+    (refused,) = client.post(f"{url}bulk/", {"items": [body | {"kind": "insight"}]}).json()["results"]
+    assert (refused["status"], refused["code"]) == (400, "bad_kind")
+    memory = client.post(url, body).json()["id"]
+    client.patch(f"{url}{memory}/", {"kind": "insight"})
+    client.put(f"{url}{memory}/", {"content": WORRY, "kind": "insight"})
+    assert not Memory.objects.filter(kind="insight").exists()
+
+
+def test_a_broken_answer_was_the_run_of_that_day(owner, model):
+    remember(owner, "The user told Ben the truth.")
+    model.failures = [ModelAnswerInvalid("cut")]
+    assert run(owner).result == {"stopped": "answer"}
+    assert by_hand(owner) == "Stopped before the end: a model was asked in the last 24 hours.\n0 found.\n"
+    assert len(model.asked) == 1
+
+
+def test_what_a_broken_answer_used_is_in_the_budget_and_its_basis_is_read_the_next_day(owner, model):
+    broken = ModelAnswerInvalid("cut")
+    broken.usage = Usage(70, 220)
+    model.failures = [broken]
+    with time_machine.travel("2026-11-01T10:00:00Z", tick=False) as clock:
+        remember(owner, "The user told Ben the truth.")
+        run(owner)
+        use = ModelUse.objects.get(purpose="insights")
+        assert (use.calls, use.input_tokens, use.output_tokens) == (1, 70, 220)
+        clock.shift(timedelta(hours=25))
+        assert run(owner).result == {"found": 1}

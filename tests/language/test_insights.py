@@ -7,7 +7,7 @@ import pytest
 
 from language.anthropic_model import AnthropicModel, Endpoint
 from language.anthropic_model.guessing import MOST_INSIGHT_TOKENS
-from language.base import KnownMemory, ModelAnswerInvalid, ModelUnavailable, Utterance
+from language.base import KnownMemory, ModelAnswerInvalid, ModelUnavailable, Usage, Utterance
 from language.insights import LONGEST_INSIGHT, InsightRequest, Insights
 from language.offline.model import OfflineModel
 from tests.language.messages_api import KEY, MODEL, error, message
@@ -106,6 +106,16 @@ def test_a_failing_or_broken_answer_raises_and_logs_no_text(server, model, caplo
     with pytest.raises(expected):
         model.insights(SHOWN)
     assert "Porto" not in caplog.text
+
+
+@pytest.mark.parametrize("answered", [{"text": "no"}, {"stop_reason": "max_tokens"}])
+def test_what_a_broken_answer_used_is_told(server, model, answered):
+    server.answers(
+        message(answered.pop("text", {"insights": []}), usage={"input_tokens": 9, "output_tokens": 2}, **answered)
+    )
+    with pytest.raises(ModelAnswerInvalid) as raised:
+        model.insights(SHOWN)
+    assert raised.value.usage == Usage(9, 2)
 
 
 # --- Without a model --------------------------------------------------------------------------------------------
