@@ -11,15 +11,14 @@ class Heard:
     """The interpretation of a message without a model; statements are worded for the person.
 
     ``new``: said in passing; ``noted``: requested or confirmed; ``changed``: (old, new) wordings; ``waiting``: pending
-    their approval; ``doubted``: may be outdated; ``told``: about the legacy; ``held``: such
-    that waits, with why. ``refused``: they refused something;
-    ``not_found``: it was found nowhere; ``along``: more went than they named; ``awaits``: some waits for them, since an
-    agent relayed that; ``of_all``: all that is known of them was meant; ``for_later``: it
-    was meant for what may be said later; ``in_part``: they agreed to the rest.
-    ``decided``: a doubt about ``noted`` is settled, or what happened to it undone, or there is nothing to undo, or it
-    is not for the agent to undo that relays the wish. ``stays``: memories that say what they refused, and more.
-    ``agreed`` to a question. ``about``: whom the talk is about, if not the user. ``secret``: kind of a number or code
-    in it, never stored.
+    their approval; ``doubted``: may be outdated; ``told``: about the legacy; ``held``: such that waits, with why.
+    ``refused``: they refused something; ``not_found``: nothing was taken away but the refusal itself, which names
+    something said before or is ``for_later``; ``along``: more went than they named; ``awaits``: some waits for them,
+    since an agent relayed that; ``of_all``: all that is known of them was meant; ``for_later``: it was meant for what
+    may be said later; ``in_part``: they agreed to the rest. ``decided``: a doubt about ``noted`` is settled, or what
+    happened to it undone, or there is nothing to undo, or it is not for the agent to undo that relays the wish.
+    ``stays``: memories that say what they refused, and more. ``agreed`` to a question. ``about``: whom the talk is
+    about, if not the user. ``secret``: kind of a number or code in it, never stored.
     """
 
     new: tuple[str, ...] = ()

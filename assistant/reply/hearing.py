@@ -196,7 +196,8 @@ def _heard(
 
 
 def heard_refusal(begun: Begun, principal: Principal | None = None) -> Heard:
-    """What to answer to a refusal: ``not_found`` if it names something said before and only itself was withheld.
+    """What to answer to a refusal: ``not_found`` if it names something said before, or is a rule for later, and only
+    itself was withheld.
 
     ``principal``: who may be told which memories stay; None tells nobody. ``awaits``: an agent relayed it, and
     something that the person decided about waits for them. ``along``: of the memories that went for something named,

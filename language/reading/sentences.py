@@ -50,7 +50,7 @@ _SENTENCE_BEFORE = re.compile(r"(?<!\bdr)(?<!\bmr)(?<!\bms)(?<!\bst)(?<!mrs)(?<!
 """What comes before a label within a line: "Yes. Health: asthma". Not "Dr. Weiss: …"."""
 _OF_FORMS = listed(
     "from to cc bcc subject date sent re fw fwd name email phone address title status response answer question output "
-    "input result error warning summary input prompt system assistant bot ai user q a task context instructions"
+    "input result error warning summary prompt system assistant bot ai user q a task context instructions"
 )
 """Labels of forms, mails and logs, whose lines are nobody's words."""
 _TOPIC = re.compile(r"(?:about|more about|some|something about|things|basics|facts) \w")

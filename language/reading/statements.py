@@ -184,7 +184,7 @@ class _BatchReader:
         reader = MessageReader(self.cast, message, normalised, self.reply, self.dropped, defaults_to_user=own)
         reader.deceased = self.deceased if _ASKS_AGE.search(self.reply) else None
         done: list[list[ReadStatement]] = []
-        order, before = None, ""
+        order, before, is_secret = None, "", asks_for_secrecy(text)
         for first, last in parsed.sentences:
             words = parsed.words[first:last]
             sentence = parsed.text[words[0].start : words[-1].end].strip()
@@ -195,7 +195,7 @@ class _BatchReader:
             is_open = order is not None and order.form == "what" and not before.endswith((".", "!", "?"))
             order = RememberRequest("what", 0, len(sentence)) if is_open else find_asked(sentence)
             before = sentence
-            if order is None and (asks_for_secrecy(text) or asks_for_discretion(sentence)):
+            if order is None and (is_secret or asks_for_discretion(sentence)):
                 self.dropped["discretion"] += 1
                 continue
             if order is not None and order.form == "before":

@@ -6,6 +6,7 @@ from conversations.models import Message
 from language.reading.refusals import asks_for_rule, asks_for_secrecy, asks_who_sees, only_asks_for_secrecy
 from language.reading.stock import ASKS_FIRST, FORGETS, NO_RULE, NOT_KEPT, SECRET, SECRET_KEPT, WHO_SEES
 from tests import factories
+from tests.timing import allowed, processor_seconds
 
 from .replying import record, remembered, telling
 
@@ -40,6 +41,10 @@ def test_a_secret_is_neither_asked_about_nor_stored_and_can_be_taken_out_or_reme
     ("question", "answer"),
     [
         ("Can you keep a secret?", SECRET),
+        ("Can I tell you a secret?", SECRET),
+        ("Okay, I'll tell you a secret.", SECRET),
+        ("I have a secret to tell you.", SECRET),
+        ("May I tell you something in confidence, please?", SECRET),
         ("Who can see what I tell you?", WHO_SEES),
         ("Are my messages private?", WHO_SEES),
         ("Do you share this with anyone?", WHO_SEES),
@@ -73,9 +78,49 @@ def test_what_only_sounds_like_discretion_is_none():
         "Nothing about it ever worked.",
         "Who can see the sea from the window?",
         "I don't tell anyone my age.",
+        "I have a secretary called Ann.",
+        "I have a secret recipe for rye bread.",
+        "I'll tell you a secret ingredient of mine.",
+        "Promise me you'll tell me the truth.",
+        "Promise you won't tell me how it ends.",
+        "The twins are six, you can't tell them apart.",
+        "You can't tell if it's raining.",
+        "You cannot tell whether he sleeps.",
+        "Will you show me my memories?",
+        "Would you tell me my age?",
+        "Can my son learn it?",
     )
     found = (asks_for_secrecy, only_asks_for_secrecy, asks_who_sees, asks_for_rule)
     assert [text for text in ordinary if any(each(text) for each in found)] == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I have a secret: I was married before.",
+        "I have a secret that I never told.",
+        "You can't tell anyone that I was married before.",
+        "You cannot tell my wife.",
+        "You can't share this with anyone.",
+        "Promise me you won't tell my wife.",
+        "Swear that you will never tell.",
+        "She made me promise not to tell anyone.",
+    ],
+)
+def test_what_is_told_as_a_secret_is_one(said):
+    assert asks_for_secrecy(said)
+    assert not only_asks_for_secrecy(said)
+
+
+@pytest.mark.parametrize("question", ["Can my son see it?", "Will you tell my wife?", "Do you show this to anyone?"])
+def test_who_sees_it_is_asked_of_others(question):
+    assert asks_who_sees(question)
+
+
+def test_a_long_word_is_soon_known_to_be_no_rule():
+    """Reproduction: 800 letters took 7 s, and the time grew with the cube of their number."""
+    text = f"nothing about my {'a' * 800}!b"
+    assert processor_seconds(lambda: asks_for_rule(text)) < allowed(0.1)
 
 
 @pytest.mark.parametrize("said", ["bye", "shut up", "I give up", "finished"])

@@ -41,7 +41,8 @@ _FORBIDS = re.compile(
 )
 """An answer that forbids a topic: "Nothing about my kids, ever"; not "Nothing about them is secret"."""
 _ONLY_ONCE = re.compile(
-    r"\b(?:don'?t|do not|needn'?t|let'?s not|no need to|rather not|not to)\b(?: [\w']+){0,6}?"
+    r"\b(?:don'?t|do not|needn'?t|let'?s not|no need to|rather not|not to)\b(?: [\w']+){0,3}?"
+    r" (?:make|turn|become|as)\b(?! the rules)(?: [\w']+){0,4}?"
     r" (?:rules?|habit|default|standard|permanent|norm|principle)\b",
     re.IGNORECASE,
 )
@@ -56,7 +57,7 @@ _NEEDLESS = re.compile(
 """An answer that sees no need for it, or not yet."""
 _IN_JEST = re.compile(
     r"\b(?:only|just) (?:an? (?:\w+ )?(?:test|joke|example|experiment|guess|whim|bet|phase|one-off|trial"
-    r"|figure of speech)|testing|joking|kidding)\b",
+    r"|figure of speech)|testing|joking|kidding)(?=\s*(?:[.,:;!?…–—]|$|(?:and|so|but|lol|haha)\b))",
     re.IGNORECASE,
 )
 """What is said after a no of what was not meant: "lol no, it was only a test"."""

@@ -153,12 +153,12 @@ FORMS = [
         r"(?:it(?:'d| would) \w+ if )?(?:let'?s |please |we |you |both |can |could |just ){0,3}pretend(?:ed)?"
         r" (?:that )?i (?:never|didn'?t|did not) (?:say|said|tell|told|typed?|wrote|write|mention(?:ed)?)\b"
         r"(?: (?:that|this|it|you)){0,3}",
-        rf"{YOU}(?:'ve| have)? (?:didn'?t hear|did not hear|never heard?|heard nothing)(?: of)?"
+        rf"{YOU}(?:'ve| have)? (?:didn'?t hear|did not hear|never heard?|heard nothing(?: of)?)"
         r"(?: (?:that|this|it))?(?: from me)?(?=\s*(?:[,.:;!?…–—]|$))",
         # I don't want that coming up again; no writing it down; what's said here stays here.
         r"i (?:really |just )?(?:do not|don'?t|would not|wouldn'?t|never) (?:ever )?(?:want|like|need|wish)"
-        r" (?P<what>that|this|it|these|those)(?: to)?(?: be)? (?:com(?:e|ing)|pop(?:ping)?|turn(?:ing)?|show(?:ing)?"
-        r"|crop(?:ping)?|brought|br(?:ing|ought)|thrown|raised|surfac(?:e|ing)|appear(?:ing)?)\b"
+        r" (?P<what>that|this|it|these|those)(?: to)?(?: be)? (?:(?:com(?:e|ing)|pop(?:ping)?|turn(?:ing)?|show(?:ing)?"
+        r"|crop(?:ping)?|br(?:ing|ought)) up|thrown|raised|surfac(?:e|ing)|appear(?:ing)?)\b"
         r"(?=[^.!?]*\b(?:again|anywhere|ever|later|next time|any ?more)\b)",
         r"no (?:writing|noting|jotting|saving|keeping|storing|recording|remembering|logging|memori[sz]ing)(?: down)?"
         r" (?P<what>that|this|it|these|those|any of (?:that|this|it))(?: down)?(?=\s*(?:[,.:;!?…–—]|$|please\b|ok))",

@@ -188,6 +188,9 @@ def withholds(said, asked="I see.", told=TOLD):
         "And no noting it down, right?",
         "What I say here stays here.",
         "You've heard nothing.",
+        "You've heard nothing of this.",
+        "You never heard that from me.",
+        "I don't want that brought up again.",
         "Can you strike that from whatever you have saved about me?",
         "Please take out the bit about the church.",
         "It would help if you just pretended I never mentioned it.",
@@ -204,6 +207,8 @@ def test_a_wish_for_silence_needs_no_question_before_it(said):
         "I want this cat to stay here.",
         "What's cooked here stays here till Sunday.",
         "It would help if you took the bins out.",
+        "I had shingles in May. I don't want that coming back again.",
+        "My band is called Kino. You never heard of it, I guess.",
     ],
 )
 def test_who_speaks_of_other_things_wishes_for_none(said):
@@ -236,6 +241,10 @@ def test_what_was_told_of_something_else_is_not_what_a_request_means():
     ("May I keep the dates?", "Don't bother asking, keep them.", False),
     ("May I keep the dates?", "Rather not till they are fixed.", True),
     ("May I keep the dates?", "What for?", True),
+    ("Shall I remember the house?", "Yes, but I do not make the rules.", False),
+    ("Shall I remember black tea?", "Rather not as a habit.", True),
+    ("Are you an engineer? Shall I remember that?", "No, just a test engineer.", False),
+    ("Shall I remember pink?", "No, only joking and bored.", True),
     # A no that allows it.
     ("Should I delete this after the trip?", "No, please don't.", False),
     ("Shall I leave that out?", "Nope, it has to be in.", False),

@@ -26,6 +26,7 @@ def told(*said, legacy=None):
         ("Her sister Lotte was a nurse. She was a clockmaker.", "Rosa", "Rosa's sister Lotte was a nurse."),
         ("She was a clockmaker in Ulm.", "Rosa", "Rosa was a clockmaker in Ulm."),
         ("She had parkinsons. Didn't stop her playing bingo.", "Rosa", "Rosa had Parkinson's."),
+        ("I have a secretary called Ann. I live in Porto.", None, "The user lives in Porto."),
         ("filip has epilepsy", None, "Filip has epilepsy."),
         ("Jack and Priya live in Manchester.", None, "Jack and Priya live in Manchester."),
         ("ive got crohns", None, "The user has Crohn's."),
