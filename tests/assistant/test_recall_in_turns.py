@@ -5,8 +5,10 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from memories.actions import disclosures_trim, memories_note_shown
+from accounts.queries import principal_for_person
+from memories.actions import disclosures_trim, memories_note_shown, memory_add
 from memories.models import Disclosure, MemoryUse, Relation
+from memories.records import NewMemory
 from tests import factories
 from tests.memories.rows import remember
 
@@ -111,3 +113,12 @@ def test_a_recalled_insight_stands_there_as_a_guess(turn, owner):
     said = "The user seems worried about the boat."
     remember(owner, {"content": said, "kind": "insight", "category": "relationship_dynamic"})
     assert f"A guess: {said}" in turn("Is the boat a worry?")["system"][1]["text"]
+
+
+def test_no_turn_recalls_steps(turn, owner):
+    """They come when their category is asked for (003, 12)."""
+    memory_add(principal_for_person(owner.pk), NewMemory("1. Open the valve. 2. Wait a minute.", "procedural"))
+    embedded(owner, ("Opened the valve of the radiator.", "event"))
+    told = "".join(part["text"] for part in turn("How do I open the valve and wait a minute?")["system"])
+    assert "Opened the valve of the radiator." in told
+    assert "Open the valve." not in told

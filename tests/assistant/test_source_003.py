@@ -234,6 +234,21 @@ def test_no_sensitive_field_changes_without_consent_and_the_audit_trail_contains
     ]
 
 
+def test_a_no_is_in_the_audit_trail_and_the_sensitive_field_stays_as_it_was(api, owner, agent):
+    client, url = api(owner), "/api/v1/memories/"
+    mine = client.post(url, {"content": "I live in Lisbon.", "category": "profile"}).json()["id"]
+    body = {"content": "The user lives in Porto.", "category": "profile", "field": "city"}
+    asked = api(agent).post(url, body).json()
+    assert asked["outcome"] == "proposed"
+    assert client.post(f"{url}{asked['id']}/reject/", {}).status_code == 200
+    history = client.get(f"{url}{asked['id']}/history/").json()["results"]
+    assert [(each["event"], each["actor"].partition(":")[0]) for each in history][::-1] == [
+        ("PROPOSE", "agent"),
+        ("REJECT", "person"),
+    ]
+    assert Memory.objects.get(user=owner, state="active", field="city").pk == mine
+
+
 # --- 15: checkpoints --------------------------------------------------------------------------------------------
 
 

@@ -15,6 +15,8 @@ from assistant.learn.waiting import candidates_write
 from assistant.recall.turn import prepare_turn
 from conversations.actions import PassagePlace, passages_withhold
 from facts.models import LegacyFact
+from journal.actions import learned_within_a_day
+from journal.models import OperationEvent
 from language.base import ModelUnavailable, ToolRequest, Utterance
 from language.offline.model import OfflineModel
 from statements.models import Candidate
@@ -223,3 +225,37 @@ def test_facts_of_a_legacy_wait_too(owner, legacy, talk, model, settings, time_m
 )
 def test_health_comes_before_relations_and_relations_before_the_rest(first, second):
     assert urgency(first) < urgency(second, importance=5)
+
+
+def test_the_cap_of_a_day_does_not_rest_on_the_log_of_operations(learn, owner, settings):
+    settings.EXTRACTED_PER_USER_AND_DAY = 1
+    learn()
+    OperationEvent.objects.all().delete()
+    assert learned_within_a_day(owner.pk) == 1
+    assert candidates_write(owner.pk) == 0
+    assert contents() == [TOLD[3]]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("The user plays the harp.", "The user plays chess."),
+        ("The user carries an EpiPen.", "The user takes insulin."),
+        ("The user's wife is called Ana.", "The user has two sons."),
+    ],
+)
+def test_of_one_kind_the_more_important_comes_first(first, second):
+    assert urgency(first, importance=4) < urgency(second, importance=2)
+
+
+def test_what_is_over_the_cap_is_the_least_important_and_not_the_last(owner, conversation, model):
+    said = ["I work as a carpenter.", "I collect stamps.", "I play the harp.", "I paint boats."]
+    told = ["The user works as a carpenter.", "The user collects stamps.", "The user plays the harp.",
+            "The user paints boats."]  # fmt: skip
+    weights = (3, 1, 3, 5)
+    model.calls([add(text, quote=quote, importance=weight)
+                 for text, quote, weight in zip(told, said, weights, strict=True)])  # fmt: skip
+    say(owner, conversation, " ".join(said))
+    extraction.extract_messages(conversation.pk)
+    assert contents()[0] == told[3]
+    assert Candidate.objects.get().content == told[1]

@@ -110,3 +110,24 @@ def test_what_changed_and_when_is_answered_without_logs(api, agent, owner):
     told = next(each for each in changes if each["event"] == "ADD")
     assert (told["object"], parse_datetime(told["at"]) <= timezone.now()) == (made["id"], True)
     assert "bees" not in str(changes)
+
+
+def test_writes_by_tools_are_logged_with_sim_and_without_content(api, agent, settings):
+    settings.KEEPSAKE_EMBEDDER = "hashing"
+    settings.MEMORY_LINK_MIN_SIMILARITY = 0.3
+
+    def call(name, **arguments):
+        answer = api(agent).post(f"/api/v1/tools/{name}/", {"arguments": arguments}).json()
+        assert answer["ok"], answer
+        return answer["data"]["memory"]["id"]
+
+    call("add_to_memory", content="The user keeps bees at home.", category="context")
+    made = call("add_to_memory", content="The user keeps hens at home.", category="context", insist=True)
+    call("update_memory", memory_id=made, content="The user keeps ducks at home.")
+    assert not OperationEvent.objects.filter(node="hotpath").exists()
+    tasks.note_operations()
+    first, second, update = OperationEvent.objects.filter(node="hotpath").order_by("at")
+    assert [row.op for row in (first, second, update)] == ["create", "create", "update"]
+    assert (first.sim, second.category, second.object_id, update.object_id) == (None, "context", made, made)
+    assert second.sim > 0.3
+    assert "home" not in str(list(OperationEvent.objects.values()))

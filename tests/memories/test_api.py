@@ -647,3 +647,25 @@ def test_a_category_that_the_agent_lacks_is_named(api, owner):
     assert answer.json()["category"] == "goals"
     made = add(api(stylist), "Likes it short.", "tone")
     assert refusal(api(stylist).patch(url(made), {"category": "goals"})) == (403, "category_not_allowed")
+
+
+OUT_OF_FORM = ["Is the user happy?", "He likes it.", "I think the user is happy!!", "- bees\n- hens"]
+
+
+@pytest.mark.parametrize("content", OUT_OF_FORM)
+def test_the_form_binds_what_agents_add_and_reword(api, agent, content):
+    """Issue 17, 5."""
+    body, client = {"content": content, "category": "context"}, api(agent)
+    known = add(client, "The user keeps bees.", "context")
+    for refused in (client.post(URL, body), client.put(url(known), {"content": content})):
+        assert (refused.status_code, refused.json()["code"]) == (422, "gate")
+    told = client.post("/api/v1/tools/add_to_memory/", {"arguments": body}).json()
+    assert (told["ok"], told["data"]["code"]) == (False, "gate")
+
+
+@pytest.mark.parametrize("content", OUT_OF_FORM)
+def test_the_form_never_binds_the_person_s_own_words(api, owner, content):
+    client = api(owner)
+    known = add(client, "Keeps a boat on the lake.", "context")
+    assert client.put(url(known), {"content": content}).status_code == 200
+    assert client.post(URL, {"content": f"Really: {content}", "category": "context"}).status_code == 201

@@ -17,7 +17,7 @@ from desk.memories.history import make_memory_history
 from desk.timeline.feed import TimelineView, read_timeline
 from journal.leases import claim_job, open_job
 from journal.models import JobRun, ModelUse, OperationEvent
-from language.base import ModelUnavailable, Usage
+from language.base import ModelAnswerInvalid, ModelUnavailable, Usage
 from language.consolidating import Compared
 from language.reading.parse import parse_each
 from language.reading.sameness import EmbeddedStatement
@@ -49,6 +49,7 @@ TEA, SAME_TEA = "The user drinks green tea.", "Green tea is what the user drinks
 ODD, SAME_ODD = "The user's eldest fights fires.", "The user's eldest child is a firefighter."
 OTHERS = tuple(f"The user owns boat number {number}." for number in range(20))
 APARTS = [pair for pairs in APART.values() for pair in pairs]
+ROUTES = [f"The user walks route {number} past the lake." for number in range(6)]
 
 
 class Model:
@@ -397,7 +398,7 @@ def test_pairs_go_to_the_model_in_batches_and_are_not_asked_again_for_14_days(ow
 
 def test_a_person_has_50_pairs_a_day(owner, model, settings):
     settings.CONSOLIDATE_PAIRS_PER_DAY = 12
-    embedded(owner, *[f"The user walks route {number} past the lake." for number in range(6)])
+    embedded(owner, *ROUTES)
     run(owner)
     assert ComparedPair.objects.count() == 12
     JobRun.objects.all().delete()
@@ -418,7 +419,7 @@ def test_daily_runtime_is_bounded(owner, model, settings):
 
 def test_the_budget_of_the_deployment_counts_what_the_model_used(owner, model, settings):
     settings.UPKEEP_TOKENS_PER_DAY = 100
-    embedded(owner, *[f"The user walks route {number} past the lake." for number in range(6)])
+    embedded(owner, *ROUTES)
     assert run(owner).result["stopped"] == "tokens"
     use = ModelUse.objects.get()
     assert (use.calls, use.input_tokens, use.output_tokens, len(model.asked)) == (1, 90, 10, 1)
@@ -426,6 +427,19 @@ def test_the_budget_of_the_deployment_counts_what_the_model_used(owner, model, s
     with time_machine.travel(timezone.now() + timedelta(days=1)):
         run(owner)
     assert len(model.asked) == 2
+
+
+def test_what_broken_answers_used_is_in_the_budget(owner, model, monkeypatch):
+    def cut(pairs):
+        broken = ModelAnswerInvalid("cut")
+        broken.usage = Usage(100, 20)
+        raise broken
+
+    monkeypatch.setattr(model, "same_fact", cut)
+    embedded(owner, *ROUTES[:2])
+    assert run(owner).state == "waiting"
+    use = ModelUse.objects.get(purpose="consolidate")
+    assert (use.calls, use.input_tokens, use.output_tokens) == (1, 100, 20)
 
 
 def test_a_model_that_is_away_changes_nothing_and_is_asked_again(owner, model):
@@ -490,3 +504,63 @@ def test_a_job_of_somebody_who_is_gone_ends(owner):
     consolidate(str(job.pk))
     job.refresh_from_db()
     assert (job.state, job.error_code) == ("failed", "gone")
+
+
+@pytest.mark.corpus
+@pytest.mark.usefixtures("_meant")
+def test_no_pair_that_differs_in_a_particular_is_merged_without_a_model():
+    """``says_the_same`` has thresholds of its own: a pair that no model may merge could still be one to the rules."""
+    assert set(APART) == {"number", "date", "name", "negation", "unit", "person"}
+    assert [pair for pair in _read(APARTS) if _either_way(says_the_same, pair)] == []
+
+
+def test_a_run_that_would_archive_a_fifth_and_no_more_asks_nobody(owner, settings):
+    settings.CONSOLIDATE_MOST_ARCHIVED = 0.2
+    embedded(owner, DOG, SAME_DOG, *OTHERS[:8])
+    job = run(owner)
+    assert (job.result["merged"], job.result["asked"]) == (1, False)
+
+
+def test_what_the_run_of_one_person_used_is_missing_to_the_next(owner, stranger, model, settings):
+    """The budget is the deployment's."""
+    settings.UPKEEP_TOKENS_PER_DAY = 100
+    for person in (owner, stranger):
+        embedded(person, *ROUTES)
+    assert [run(person).result["stopped"] for person in (owner, stranger)] == ["tokens", "tokens"]
+    assert len(model.asked) == 1
+    assert not ComparedPair.objects.filter(user=stranger).exists()
+
+
+def test_the_pairs_of_one_person_take_none_from_another(owner, stranger, model, settings):
+    """The cap is each person's."""
+    settings.CONSOLIDATE_PAIRS_PER_DAY = 12
+    for person in (owner, stranger):
+        embedded(person, *ROUTES)
+        run(person)
+    assert [ComparedPair.objects.filter(user=person).count() for person in (owner, stranger)] == [12, 12]
+
+
+def test_a_pair_is_asked_about_again_once_one_of_them_is_reworded(owner, me, model):
+    one, _ = embedded(owner, *ROUTES[:2])
+    run(owner)
+    assert len(model.asked) == 1
+    actions.memory_update(me, one.pk, "The user walks route 7 past the lake.")
+    JobRun.objects.all().delete()
+    run(owner)
+    assert len(model.asked) == 2
+
+
+def test_fingerprints_are_deleted_after_14_days(owner, model):
+    embedded(owner, *ROUTES[:2])
+    run(owner)
+    for days, left in ((13, 1), (15, 0)):
+        with time_machine.travel(timezone.now() + timedelta(days=days)):
+            consolidate_due()
+        assert ComparedPair.objects.count() == left
+
+
+def test_what_is_too_far_apart_as_vectors_is_no_pair(owner, job, settings):
+    embedded(owner, DOG, SAME_DOG)
+    assert len(candidate_pairs(job, owner.pk, 50)) == 1
+    settings.MEMORY_FALLBACK_LOW_SIMILARITY = 0.999
+    assert candidate_pairs(job, owner.pk, 50) == []

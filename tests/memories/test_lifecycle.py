@@ -191,3 +191,23 @@ def test_what_made_room_and_was_important_goes_last_and_is_announced(owner, me, 
         tasks.purge_memories()
         soon = leaving_soon(me)
         assert (soon.count, soon.first_at) == (1, weighty.purge_at)
+
+
+def test_of_what_made_room_important_memories_are_purged_last_and_announced_14_days_before(owner, me, settings):
+    weighty, light = remember(owner, {"content": "Is allergic to nuts.", "importance": 5}, "Keeps bees.")
+    settings.MEMORY_BLOCK_TOKENS = 30
+    factories.MemoryFactory(user=owner, content="The user keeps hens.")
+    rows, begun = type(weighty).objects.filter(pk__in=[weighty.pk, light.pk]), timezone.now()
+    for days, left, announced in ((29, {weighty.pk, light.pk}, False), (31, {weighty.pk}, False),
+                                  (45, {weighty.pk}, False), (47, {weighty.pk}, True), (61, set(), False)):  # fmt: skip
+        with time_machine.travel(begun + timedelta(days=days)):
+            tasks.purge_memories()
+            assert set(rows.values_list("pk", flat=True)) == left, days
+            assert (leaving_soon(me) is not None) == announced, days
+
+
+def test_a_category_of_the_file_says_how_long_and_from_which_weight():
+    own = {"categories": {"system": [{"name": "pets", "context": "rag", "unused_days": 10, "forget_below": 2}]}}
+    known, faults = categories.parse(own)
+    assert faults == []
+    assert (known.by_name["pets"].unused_days, known.by_name["pets"].forget_below) == (10, 2)

@@ -4,8 +4,9 @@ from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import connection
+from django.db import connection, transaction
 
+from memories.models import Memory, MemoryPlanItem
 from tests.assistant.rich import rich_person
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -46,3 +47,42 @@ def test_each_fault_is_found_and_named_without_a_text():
             with connection.cursor() as cursor:
                 cursor.execute(undo)
             audit()
+
+
+ORPHANS = {
+    "UPDATE memories_memory SET embedding = array_fill(0.5::real, ARRAY[vector_dims(embedding)])::halfvec "
+    "WHERE embedding IS NOT NULL": "vector is not that of its current version",
+    "UPDATE memories_memoryversion SET content = '[erased]' WHERE embedding IS NOT NULL": "stands without a text",
+    "UPDATE facts_legacyfact SET version = version + 1": "the versions of a fact have a hole",
+}
+
+
+def failing():
+    out = StringIO()
+    with pytest.raises(CommandError, match="checks failed"):
+        call_command("audit", stdout=out)
+    assert "marker" not in out.getvalue()
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(("sql", "told"), ORPHANS.items(), ids=["stale vector", "orphan vector", "fact"])
+def test_orphan_vectors_are_found(sql, told):
+    rich_person()
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SET LOCAL keepsake.purge = 'on'")
+        cursor.execute(sql)
+        assert cursor.rowcount
+    assert told in failing()
+
+
+def test_a_merge_that_was_done_twice_is_found():
+    person = rich_person()
+    ended = {"state": "applied", "content": "", "subject": "", "topics": []}
+    ended["merged"] = Memory.objects.filter(user=person).first()
+    first = MemoryPlanItem.objects.get(user=person)
+    MemoryPlanItem.objects.filter(pk=first.pk).update(**ended)
+    MemoryPlanItem.objects.create(
+        user=person, plan=first.plan, position=1, kind="semantic", category="context", importance=2,
+        tokens_before=9, tokens_after=5, **ended,
+    )  # fmt: skip
+    assert "a merge of a plan was done twice" in failing()

@@ -4,6 +4,7 @@ import io
 import json
 import logging
 import logging.config
+from uuid import UUID
 
 import pytest
 import structlog
@@ -177,3 +178,11 @@ class TestRequests:
         client.get("/nowhere")
         (line,) = lines()
         assert "actor" not in line
+
+    def test_each_line_has_the_id_of_its_request_and_nothing_that_was_sent(self, api, agent, lines):
+        client, said = api(agent), {"content": "The user owes Karl 9,000 euros.", "category": "context"}
+        for _ in range(2):
+            client.post("/api/v1/memories/", said, HTTP_X_REQUEST_ID="Karl")
+        ended = [line for line in lines() if isinstance(line, dict) and line["event"] == "request_finished"]
+        assert len({UUID(line["request_id"]) for line in ended}) == 2
+        assert "Karl" not in str(lines())

@@ -1,9 +1,11 @@
 """/metrics for Prometheus, counts of operations over REST, and OpenTelemetry spans: numbers and names, never a text."""
 
 from datetime import timedelta
+from importlib.util import find_spec, module_from_spec
 
 import pytest
 from celery import shared_task
+from django.apps import apps
 from django.core.exceptions import ImproperlyConfigured
 from django.http import HttpResponse
 from django.test import RequestFactory
@@ -189,3 +191,24 @@ def test_a_task_is_a_span_with_its_name_and_no_arguments(spans):
 def test_without_the_packages_tracing_fails_loudly(settings):
     with pytest.raises(ImproperlyConfigured, match="opentelemetry-exporter-otlp-proto-http"):
         tracing.begin_tracing()
+
+
+@pytest.mark.parametrize("switch", ["1", "0", None])
+def test_spans_are_made_only_where_they_are_switched_on(monkeypatch, switch):
+    monkeypatch.delenv("TRACES", raising=False)
+    if switch is not None:
+        monkeypatch.setenv("TRACES", switch)
+    spec = find_spec("memory_project.settings")
+    read_again = module_from_spec(spec)
+    spec.loader.exec_module(read_again)
+    assert read_again.MIDDLEWARE.count("memory_project.tracing.Traced") == (switch == "1")
+    assert not trace.get_tracer("keepsake").start_span("x").is_recording()  # Until begin_tracing().
+
+
+def test_starting_with_the_switch_on_begins_tracing(monkeypatch, settings):
+    begun = []
+    monkeypatch.setattr("memory_project.apps.begin_tracing", lambda: begun.append(1))
+    for switched_on in (False, True):
+        settings.TRACES = switched_on
+        apps.get_app_config("memory_project").ready()
+    assert begun == [1]
