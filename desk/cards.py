@@ -300,12 +300,15 @@ def _diff_as_told(tell: Callable[[str], str], old: str, new: str) -> list[DiffPi
 
 
 def origin(written_by: str, *, found: bool, own: str = "", writer: str = "") -> str:
-    """Return the author of a statement in words. ``found``: by extraction. ``writer``: URL of the agent."""
+    """Return the author of a statement in words. ``found``: by extraction. ``writer``: the link to the agent."""
     if not written_by:
         return own or _("In your own words")
-    if writer:
-        return format_html(_('Written by <a href="{}">{}</a>'), writer, written_by)
-    return (_("Found by %(name)s") if found else _("Written by %(name)s")) % {"name": writer_label(written_by)}
+    return named(_("Found by %(name)s") if found else _("Written by %(name)s"), writer or writer_label(written_by))
+
+
+def named(told: str, name: str) -> str:
+    """Return a text about ``%(name)s`` with the name in it, which may be a link."""
+    return format_html(told.replace("%(name)s", "{}"), name)
 
 
 def author(written_by: str, *, found: bool) -> str:

@@ -16,6 +16,7 @@ from django.core.paginator import Page
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.urls import Resolver404, ResolverMatch, get_script_prefix, resolve, reverse
 from django.utils import timezone
+from django.utils.html import format_html
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 from django_htmx.http import HttpResponseClientRedirect
@@ -64,6 +65,11 @@ def page_address(route: str, key: object) -> str:
     """Return the URL of an object's page, given its id; as ``reverse`` does, which searches its route each time."""
     before, after = _around(route, _ANY_ID, _ANY_ID, get_script_prefix())
     return f"{before}{key}{after}"
+
+
+def agent_link(agent_id: UUID | None, name: str | None) -> str:
+    """Return the name of an agent as a link to its page; '' without an agent."""
+    return format_html('<a href="{}">{}</a>', page_address("agent-page", agent_id), name) if agent_id else ""
 
 
 def undo_address(first: int, last: int) -> str:

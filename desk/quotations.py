@@ -22,7 +22,7 @@ from conversations.passages import find_all
 from conversations.policy import ASSISTANT_CHANNEL
 from language.shown import quoted
 
-from .page import page_address
+from .page import agent_link, page_address
 
 CONTEXT_CHARACTERS = 180
 QUOTED_TURNS = 3
@@ -45,7 +45,8 @@ class Quoting(Protocol):
 class Quotation:
     """A quote in its message, the ``number``-th (from 1) of the conversation ``where``.
 
-    ``relayed_by`` is the agent that reported it as the person's words; empty if they wrote it here, or it is a record.
+    ``relayed_by`` is the link to the agent that reported it as the person's words; empty if they wrote it here, or it
+    is a record.
     """
 
     excerpt: Excerpt
@@ -82,7 +83,7 @@ def quote(evidence: Iterable[Quoting], messages: Mapping[UUID, Message]) -> Iter
         message = messages.get(each.message_id)
         if message is not None:
             talk, agent = message.conversation, message.conversation.agent
-            relayed_by = agent.name if agent and message.voice == Message.Voice.RELAYED else ""
+            relayed_by = agent_link(agent.pk, agent.name) if agent and message.voice == Message.Voice.RELAYED else ""
             where = name_in_sentence(talk.title, talk.channel, talk.created_at)
             words = excerpt(message.content, each.quote)
             yield Quotation(words, where, message.index + 1, message.at, message.conversation_id, relayed_by)
@@ -195,17 +196,16 @@ def _turns_around(principal: Principal, quotations: Iterable[Quotation]) -> dict
     found: dict[UUID, dict[int, NearbyMessage]] = {}
     for row in rows.only(*columns):
         agent = row.conversation.agent
-        turn = NearbyMessage(
-            speaker_of(row.role, row.speaker, agent.name if agent else ""), shorten(row.content, TURN_CHARACTERS)
-        )
+        link = agent_link(agent.pk, agent.name) if agent else ""
+        turn = NearbyMessage(speaker_of(row.role, row.speaker, link), shorten(row.content, TURN_CHARACTERS))
         found.setdefault(row.conversation_id, {})[row.index] = turn
     return found
 
 
-def speaker_of(role: str, speaker: str, agent_name: str) -> str:
-    """Return the label of the speaker of a message with this ``role`` and ``speaker``."""
+def speaker_of(role: str, speaker: str, agent: str) -> str:
+    """Return the label of the speaker of a message; ``agent``: the link to that of the conversation, or ''."""
     if role == Message.Role.USER:
         return _("You")
     if speaker:
         return speaker
-    return {"system": _("Instructions"), "tool": _("A tool")}.get(role, agent_name or _("The assistant"))
+    return {"system": _("Instructions"), "tool": _("A tool")}.get(role, agent or _("The assistant"))

@@ -166,7 +166,7 @@ def import_create(
         members = members_of(file, _clean_name(file_name) or "the file")
         form = form or detect_form(members).name
         if form not in EXPORTS:
-            raise ImportFileError("", f"is a {FORMS[form].title}, which is imported by manage.py import_conversations")
+            raise ImportFileError("", f"is a {FORMS[form].title}, made to test programs, and holds nothing of your own")
         if form == KEEPSAKE:
             must_take_back(principal, user_id)
             check_manifest(members)

@@ -27,6 +27,7 @@ from retrieval.search import Hit, hybrid_search
 from retrieval.text import list_query_words
 
 from ..listing import ListView, as_id, one_of, words
+from ..page import agent_link
 from ..quotations import Excerpt, excerpt, message_address, name_talk, shorten, speaker_of
 
 PER_PAGE = 20
@@ -55,6 +56,7 @@ _PASSAGE_COLUMNS = (
     "conversation__title",
     "conversation__channel",
     "conversation__created_at",
+    "conversation__agent_id",
     "conversation__agent__name",
 )
 
@@ -241,8 +243,9 @@ def choices(principal: Principal) -> dict[str, list[tuple[str, str]]]:
 
 
 def _passage(hit: Hit, wanted: Sequence[str]) -> FoundPassage:
-    role, speaker, content, index, at, conversation_id, *talk, agent = hit.columns
+    role, speaker, content, index, at, conversation_id, *talk, agent_id, agent = hit.columns
     held = [word for word in wanted if word in content.casefold()]
     words = excerpt(content, max(held, key=len, default=""), PASSAGE_CHARACTERS)
     name = name_talk(*talk)
-    return FoundPassage(conversation_id, name, index + 1, speaker_of(role, speaker, agent or ""), at, words)
+    who = speaker_of(role, speaker, agent_link(agent_id, agent))
+    return FoundPassage(conversation_id, name, index + 1, who, at, words)

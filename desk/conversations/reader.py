@@ -28,6 +28,7 @@ from facts.policy import is_unused
 from memories.models import Memory, MemoryEvidence
 from statements.policy.naming import fact_in_words, in_second_person
 
+from ..page import agent_link
 from ..quotations import message_address, shorten, speaker_of
 from .answers import Answers, AnswerUsage, NoAnswer, answers_on
 
@@ -100,6 +101,11 @@ class ReaderMessage:
     again: str = ""
     asks: int = 0
 
+    @property
+    def decides(self) -> bool:
+        """Whether something learned from it can be decided about beside it."""
+        return any(each.fresh or each.waits for each in self.learned)
+
 
 @dataclass(frozen=True, slots=True)
 class ReaderDay:
@@ -157,7 +163,7 @@ def read_turns(
     messages = list(rows.only(*shown).order_by("index"))
     around = _around(principal, [message.pk for message in messages])
     around.answers = answers_on(principal, conversation, [message.index for message in messages])
-    agent = conversation.agent.name if conversation.agent else ""
+    agent = agent_link(conversation.agent_id, conversation.agent.name if conversation.agent else "")
     turns = [_turn(each, agent, around, whole=each.index + 1 == whole) for each in messages]
     waiting = {each.index + 1 for each in messages if _waits_for_a_yes(each)}
     turns = [replace(each, asks=each.number - 1) if each.number - 1 in waiting else each for each in turns]

@@ -26,7 +26,7 @@ from statements.querysets import SEARCHED
 
 from ..erasures import Wanted, show_erasure
 from ..outcomes import with_undo
-from ..page import PageRequest, came_from, for_person, neighbours_of, telling_refusals
+from ..page import PageRequest, agent_link, came_from, for_person, neighbours_of, telling_refusals
 from ..quotations import message_address, shorten, speaker_of
 from .actions import MOST_WITHHELD, Removal, dont_keep, erase, refuse, summaries_with, waiting_erasure
 from .answers import running_reply, unread, ways_of_answering
@@ -180,11 +180,12 @@ def _show_removal(
     request: PageRequest, principal: Principal, removal: Removal, back: str, refused: Refused | None = None
 ) -> HttpResponse:
     talk, message = removal.conversation, removal.message
+    agent = agent_link(talk.agent_id, talk.agent.name if talk.agent else "")
     context = {
         "talk": talk,
         "message": message,
         "number": message.index + 1 if message else 0,
-        "speaker": speaker_of(message.role, message.speaker, talk.agent.name if talk.agent else "") if message else "",
+        "speaker": speaker_of(message.role, message.speaker, agent) if message else "",
         "glimpse": shorten(message.content, GLIMPSE_CHARACTERS) if message else "",
         "removal": removal,
         "most": MOST_WITHHELD,

@@ -7,11 +7,13 @@ from dataclasses import replace
 from uuid import UUID
 
 import numpy as np
+from django.db.models import OuterRef, Subquery
 from django.urls import reverse
+from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop, pgettext
 
-from accounts.models import Member
+from accounts.models import Agent, Member
 from accounts.principals import Principal
 from facts.models import FactLink, LegacyFact
 from facts.policy import is_unused, is_waiting
@@ -23,7 +25,7 @@ from ..cards import Card, Other, Tag, author, not_quoted, origin, told_fact
 from ..diff import word_diff
 from ..labels import label, reason_in_words
 from ..outcomes import Done, Refusal, as_sentence
-from ..page import page_address
+from ..page import agent_link, page_address
 from ..quotations import make_passages, messages_behind, quote
 
 State = LegacyFact.State
@@ -56,8 +58,14 @@ def offers_for(fact: LegacyFact, *, kept: bool) -> list[str]:
 
 
 def load_facts(facts: FactQuerySet, principal: Principal, *, opened: bool = True) -> list[LegacyFact]:
-    """Load facts for cards with author and legacy; for ``opened`` ones with evidence and links."""
-    read = facts.shown_to(principal) if opened else facts.without_vectors()
+    """Load facts for cards with author and legacy; for ``opened`` ones with evidence, links and the agent's id.
+
+    The agent that wrote a fact is known by its name only, as ``writer_id`` by the person's agent of that name.
+    """
+    if not opened:
+        return list(facts.without_vectors().select_related("user", "legacy"))
+    named = Agent.objects.visible_to(principal).filter(name=OuterRef("written_by")).order_by("created_at")
+    read = facts.shown_to(principal).annotate(writer_id=Subquery(named.values("pk")[:1]))
     return list(read.select_related("user", "legacy"))
 
 
@@ -158,7 +166,11 @@ def _origin(fact: LegacyFact, principal: Principal) -> str:
         if _is_mine(fact, principal)
         else _("In %(user)s's own words") % {"user": fact.user.get_full_name()}
     )
-    return _("%(origin)s on") % {"origin": origin(fact.written_by, found=fact.source_index is not None, own=own)}
+    found, writer_id = fact.source_index is not None, getattr(fact, "writer_id", None)
+    writer = agent_link(writer_id if _is_mine(fact, principal) and not found else None, fact.written_by)
+    return format_html(
+        _("%(origin)s on").replace("%(origin)s", "{}"), origin(fact.written_by, found=found, own=own, writer=writer)
+    )
 
 
 def _by(fact: LegacyFact, principal: Principal) -> str:

@@ -24,7 +24,7 @@ from statements.policy.naming import in_second_person
 from ..cards import Card, Link, Other, Tag, author, diff_of_memories, last_day, not_quoted, origin
 from ..labels import category_label, label, reason_in_words
 from ..outcomes import Done, Refusal, as_sentence
-from ..page import page_address
+from ..page import agent_link, page_address
 from ..quotations import Quotation, make_passages, messages_behind, quote
 
 State = Memory.State
@@ -161,8 +161,7 @@ def _review_of(memory: Memory) -> Link | None:
 
 
 def _origin(memory: Memory) -> str:
-    writer = page_address("agent-page", memory.agent_id) if memory.agent_id else ""
-    return origin(memory.written_by, found=not memory.agent_id, writer=writer)
+    return origin(memory.written_by, found=not memory.agent_id, writer=agent_link(memory.agent_id, memory.written_by))
 
 
 def _stored(memory: Memory) -> dict[str, str]:

@@ -29,7 +29,7 @@ from memories.querysets import PLACES_CATEGORY
 from statements.policy.naming import in_second_person
 from statements.wording import Embedded
 
-from ..cards import Card, FieldChange, Link, Other, Rival, Tag, diff_of_memories, not_quoted
+from ..cards import Card, FieldChange, Link, Other, Rival, Tag, diff_of_memories, named, not_quoted
 from ..diff import DiffPiece, word_diff
 from ..history import what_changed
 from ..labels import category_label, writer_label
@@ -37,6 +37,7 @@ from ..legacies.cards import make_fact_card
 from ..memories.audience import who_sees
 from ..memories.cards import card_of
 from ..outcomes import Done, Refusal
+from ..page import agent_link
 from ..quotations import QuotationContext, make_passages, messages_behind, quote
 from .queue import QueueItem
 
@@ -134,14 +135,13 @@ def _memory(principal: Principal, item: QueueItem, memory: Memory, outcome: Done
     card = _item(principal, item, memory, outcome)
     outdated = [] if proposed else what_changed(principal, "memory", memory.pk)
     by = memory.agent.name if memory.agent else memory.written_by
+    writer = agent_link(memory.agent_id, by) or writer_label(by)
     unused = writing.is_unused(memory, principal.review)
     waits = Tag(_("Not used until you approve") if unused else _("To review"), "waits")
     if proposal:
-        origin = _("Proposed by %(name)s on") % {"name": writer_label(by) if by else "Keepsake"}
+        origin = named(_("Proposed by %(name)s on"), writer or "Keepsake")
     elif by:
-        origin = (_("Written by %(name)s on") if memory.agent_id else _("Found by %(name)s on")) % {
-            "name": writer_label(by)
-        }
+        origin = named(_("Written by %(name)s on") if memory.agent_id else _("Found by %(name)s on"), writer)
     else:
         origin = _("In your own words on")
     return replace(
@@ -276,9 +276,9 @@ def _proposer(proposal: Proposal) -> str:
 
 def _proposed(proposal: Proposal, *, removes: bool) -> dict[str, Any]:
     """Describe who proposed it when, and whether it would remove the object."""
-    by = _proposer(proposal)
+    by = agent_link(proposal.agent_id, _proposer(proposal)) or writer_label(proposal.written_by)
     return {
-        "origin": _("Proposed by %(name)s on") % {"name": writer_label(by) if by else "Keepsake"},
+        "origin": named(_("Proposed by %(name)s on"), by or "Keepsake"),
         "at": proposal.created_at,
         "removes": removes,
     }

@@ -11,10 +11,12 @@ from django.utils import timezone
 from accounts.actions import grant_set
 from accounts.models import Agent, AgentKey, Grant
 from accounts.queries import principal_for_person
-from conversations.actions import checkpoint_save
+from conversations.actions import NewMessage, checkpoint_save, conversation_create, messages_append
 from conversations.models import Checkpoint
-from memories.actions import memory_archive, webhook_create, webhook_remove
+from facts.actions import fact_add
+from memories.actions import memory_add, memory_archive, memory_update, webhook_create, webhook_remove
 from memories.models import Disclosure, Webhook, WebhookDelivery
+from memories.records import NewMemory
 from memories.webhooks import secret_of
 from tests.factories import (
     AgentFactory,
@@ -360,6 +362,40 @@ def test_names_of_agents_lead_here(visit, owner, agent):
     of_memory = text(client.get(f"/memories/{memory.pk}/"))
     assert of_memory.count(link) == 3  # Who wrote it, who saw it, and its history.
     assert link in text(client.get(f"/memories/{memory.pk}/seen/"))
+
+
+def test_names_of_agents_lead_here_from_conversations_and_the_timeline(visit, owner, agent):
+    talk = conversation_create(agent_principal(agent), title="With a helper")
+    messages_append(agent_principal(agent), talk.pk, [NewMessage("user", "I row."), NewMessage("assistant", "Nice.")])
+    memory_archive(agent_principal(agent), MemoryFactory(user=owner, agent=agent, principal=agent_principal(agent)).pk)
+    client, link = visit(owner), f'href="/agents/{agent.pk}/"'
+    pages = ("/conversations/", f"/conversations/{talk.pk}/", "/timeline/", "/agents/")
+    assert [address for address in pages if link not in text(client.get(address))] == []
+    turns = text(client.get(f"/conversations/{talk.pk}/"))
+    assert turns.count(f"<strong><a {link}>agent</a></strong>") == 1
+    assert f"<a {link}>agent</a>:</strong>" in text(client.get("/conversations/?search=nice"))
+
+
+@pytest.mark.parametrize("proposed", [True, False])
+def test_the_origin_of_what_waits_for_review_leads_here(visit, owner, agent, proposed):
+    bot = agent_principal(agent)
+    if proposed:
+        own = MemoryFactory(user=owner, content="Nina rows.")
+        memory_update(bot, own.pk, content="Nina rows at sea.")
+    else:
+        memory_add(bot, NewMemory("Nina rows.", "context"))
+    told = "Proposed" if proposed else "Written"
+    assert f'{told} by <a href="/agents/{agent.pk}/">agent</a> on' in text(visit(owner).get("/review/"))
+
+
+def test_the_origin_of_a_fact_leads_here_and_a_name_is_no_markup(visit, owner, legacy):
+    agent = AgentFactory(owner=owner, name="<i>Scribe</i>")
+    fact = fact_add(agent_principal(agent), legacy.pk, "Nina rowed.", "hobby")
+    link = f'Written by <a href="/agents/{agent.pk}/">&lt;i&gt;Scribe&lt;/i&gt;</a> on'
+    client = visit(owner)
+    assert link in text(client.get(f"/facts/{fact.pk}/"))
+    agent.delete()
+    assert "Written by &lt;i&gt;Scribe&lt;/i&gt; on" in text(client.get(f"/facts/{fact.pk}/"))
 
 
 def test_pages_cost_the_same_with_many(visit, owner, agent, django_assert_num_queries):

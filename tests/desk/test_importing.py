@@ -100,7 +100,7 @@ def test_without_a_legacy_no_facts_are_collected(visit, owner):
         (sent([chatgpt_talk("A")], legacy="x"), 400, "Select a valid choice."),
         (sent([chatgpt_talk("A")], form="locomo"), 400, "Select a valid choice."),
         (sent([chatgpt_talk("A")], title="t" * 201), 400, "Ensure this value has at most 200 characters"),
-        (sent([{"sample_id": "x"}]), 400, "is a LoCoMo dataset, which is imported by manage.py"),
+        (sent([{"sample_id": "x"}]), 400, "is a LoCoMo dataset, made to test programs, and holds nothing of your own"),
     ],
 )
 def test_what_can_t_be_imported_is_told_beside_the_field(visit, owner, fields, status, told):

@@ -281,6 +281,13 @@ def test_a_row_opens_to_where_it_comes_from_and_where_it_goes(visit, owner, agen
     assert "Importance 4 of 5." in part
 
 
+def test_not_keeping_is_explained_where_it_is_pressed(visit, owner, memory):
+    client = visit(owner)
+    for answer in (opened(client, memory, LIST), client.get(page_of(memory))):
+        assert ">Don’t keep</button>" in text(answer)
+        assert "withheld" in words(answer)
+
+
 def test_words_that_an_agent_relayed_are_not_shown_as_typed_by_the_person(visit, owner, agent, me, said):
     Conversation.objects.filter(pk=said.conversation_id).update(agent=agent)
     Message.objects.filter(pk=said.pk).update(voice=Message.Voice.RELAYED)
@@ -290,6 +297,8 @@ def test_words_that_an_agent_relayed_are_not_shown_as_typed_by_the_person(visit,
     client = visit(owner)
     assert "agent reports that you said it, in “Sunday talk”, message 1" in words(opened(client, memory, LIST))
     assert "agent reports that you said it, in “Sunday talk”, message 1" in words(client.get(f"/memories/{memory.pk}/"))
+    for answer in (opened(client, memory, LIST), client.get(f"/memories/{memory.pk}/")):
+        assert "agent</a> reports that you said it" in text(answer)
 
 
 def test_with_memory_switched_off_no_prompt_is_said_to_hold_any(visit, owner):
