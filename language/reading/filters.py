@@ -12,6 +12,7 @@ from language.reading.parse import Parsed, Word
 from language.reading.persons import Person
 from language.reading.words import KIN, KIN_PLURALS, PETS, listed
 
+_RELATIVES = KIN_PLURALS | KIN.keys()
 _HEDGES = listed(
     """maybe perhaps probably possibly presumably supposedly apparently allegedly rumour rumor rumours rumors
     hopefully purportedly reportedly hypothetically"""
@@ -58,6 +59,9 @@ _OF_THE_MOMENT = DOUBT | listed(
     """want try thank tell say talk ask see look need start begin go get sorry understand agree picture mind let
     cry smile laugh miss mention recall appreciate sleep know seem remember forget mean come find add check
     finish make think sound call email test use"""
+)
+_UNWILLED = listed(
+    "cry sob laugh giggle smile think wonder worry feel notice stare shake shiver cough sneeze yawn talk"
 )
 _STATES = listed(
     """sorry sure glad happy sad afraid tired ready fine ok okay good here there proud nervous back home thankful
@@ -215,10 +219,10 @@ def is_transient(clause: Clause) -> bool:  # noqa: PLR0911
         return any(each.dep == "xcomp" for each in clause.children())
     complements = clause.children("xcomp")
     progressive = head.tag == "VBG" and any(each.lemma == "be" for each in clause.children("aux"))
-    if progressive and any(each.entity == "DATE" for each in words):
-        return False  # A dated plan: "getting married in May".
-    if lemma in {"stop", "help"} and complements and clause.children("neg"):
-        return True  # "I can't stop crying."
+    if progressive and any(each.entity == "DATE" and not re.fullmatch(r"1\d{3}", each.low) for each in words):
+        return False  # A dated plan: "getting married in May", not "visiting my gran, born in 1932".
+    if lemma in {"stop", "help"} and clause.children("neg") and any(each.lemma in _UNWILLED for each in complements):
+        return True  # "I can't stop crying.", unlike "I can't stop smoking."
     if lemma in _OF_THE_MOMENT and not _is_lasting(clause, complements):
         return True
     if lemma in {"like", "love", "want", "keep", "hate", "prefer", "enjoy"} and any(
@@ -371,7 +375,7 @@ def is_imperative(clause: Clause) -> bool:
 def announces_topic(clause: Clause) -> bool:
     """Whether the user only announces a topic: "I want to tell you about …"."""
     wanted = clause.head.lemma in {"want", "like", "love", "need"} and not clause.children("neg")
-    about = clause.lower_words() & {"about", "on"}
+    about = "about" in clause.lower_words()
     return wanted and any(
         each.lemma in _TALK or (about and each.lemma in _KEEPING) for each in clause.children("xcomp")
     )
@@ -387,7 +391,7 @@ def is_permanent(clause: Clause) -> bool:
     head = clause.head
     if head.lemma == "be" and head.tag != "VBG":
         return not is_transient(clause)
-    if clause.subject is not None and clause.subject.low in KIN_PLURALS | KIN.keys():
+    if clause.subject is not None and clause.subject.low in _RELATIVES:
         return is_finite(clause.parsed, head)
     if clause.subject is not None and clause.subject.lemma in PETS:
         return head.tag in {"VBZ", "VBP"} or head.lemma in {"die", "call", "name", "pass"}

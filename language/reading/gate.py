@@ -69,7 +69,7 @@ _NEGATION = re.compile(
 )
 _NAMED_TWICE = re.compile(
     r"'s (?:[\w'-]+ )?([A-Z][\w'-]+),? \1\b|'s 's"
-    r"|^([A-Z]\w+) [^,]*\b(?:about|with|to|of|for) \2(?!['\w])"
+    r"|^(?!The\b)([A-Z]\w+) [^,]*\b(?:about|with|to|of|for) \2(?!['\w])"
     r"|\b([A-Z]\w+)'s (?:\w+ )?\3\b|(?<!St )\b[\w-]+'s, |\b(\w+) \4's\b|'s's|\b([A-Z]\w+) (?:is|was) (?:called "
     r"|named )?\5\b|\b([A-Z]\w+)'s name (?:is|was) \6\b"
 )

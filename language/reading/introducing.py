@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from language.reading.lexicon import is_word
-from language.reading.words import ENGLISH, KIN, PETS
+from language.reading.words import FEMALE_NAMES, KIN, MALE_NAMES, NOT_NAMES, PETS
 
 if TYPE_CHECKING:
     from language.reading.normalise import Normalised
@@ -54,8 +54,8 @@ def introduce(mended: Normalised, about: str) -> None:
 
 def _called(match: re.Match[str], then: str) -> str:
     """The noun with its name; unchanged if what stands there is no name."""
-    name = match["name"]
+    name, low = match["name"], match["name"].lower()
     # What a name is said to be, with a capital, is one even if it is a word: "his name is Biscuit".
-    is_common = name.lower() in ENGLISH and (bool(then) or name.islower())
-    is_common = is_common or (bool(then) and name.islower() and is_word(name))
+    is_common = low in NOT_NAMES and (bool(then) or name.islower())
+    is_common = is_common or (bool(then) and is_word(low) and low not in FEMALE_NAMES | MALE_NAMES)
     return match.group() if is_common else f"{match['what']} called {name[:1].upper()}{name[1:]}{then}"

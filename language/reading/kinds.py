@@ -136,7 +136,8 @@ _FACULTY = re.compile(
 _ORDER_OF_BIRTH = re.compile(
     r"\b(?:oldest|eldest|youngest|only child|third|second|first) (?:child )?of (?:\w+ )?(?:children|"
     r"siblings|brothers|sisters|kids)|the eldest$|the youngest$|only child"
-    r"|\b(?:oldest|eldest|youngest|\w+(?:th|st|nd|rd)) of (?:two|three|four|five|six|seven"
+    r"|\b(?:oldest|eldest|youngest|first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth"
+    r"|\d+(?:th|st|nd|rd)) of (?:two|three|four|five|six|seven"
     r"|eight|nine|ten|eleven|twelve|\d+)\b"
 )
 _CALLED = re.compile(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
+from language.reading.inflection import past_of
 from language.reading.words import KIN, KIN_PLURALS, PETS
 
 _LABEL = re.compile(
@@ -45,6 +46,7 @@ _ABOUT = re.compile(
 _PAST = {
     "like": "liked", "dislike": "disliked", "speak": "spoke", "take": "took", "want to": "wanted to", "am": "was",
     "live in": "lived in", "have": "had", "am afraid of": "was afraid of", "am allergic to": "was allergic to",
+    "can": "could", "can't": "couldn't", "cannot": "could not", "don't": "didn't",
 }  # fmt: skip
 _ITEM = re.compile(r"\s*[,;]\s*(?:and )?(?![^()]*\))|\s*(?<!\()\b\d[.)]\s+")
 _STATES = re.compile(
@@ -73,6 +75,10 @@ _GOES_ON = re.compile(
     r", (?:and )?(?=(?P<born>born (?:in|on|at|and)\b)|(?:live|work|study|teach|run|play|love|hate|speak|drive|got"
     r"|have|moved|grew up|was born|used to|came|retired|don't|can't) \w)"
 )
+_OF_ANOTHER = re.compile(
+    r"(?i)(?:'m| am) (?:\w+ly )?\w+ing\b|'s\b|\b(?:to|into|with|of|for|by|about|my|his|her|our|their|the|this|that)\b"
+)
+"""What brings in somebody or something else, of whom a participle may tell: "I'm visiting my gran, born in 1932"."""
 _CLAUSE = re.compile(r"(?i)(?:i|he|she|we|they)(?: |')")
 _COUNTED = rf"(?:two|three|four|five|\d) (?:{'|'.join(sorted(KIN_PLURALS))})"
 _KIN = "|".join(sorted(map(re.escape, KIN), key=len, reverse=True))
@@ -142,6 +148,8 @@ def part_lists(text: str) -> Iterator[tuple[int, int, str]]:
     """Replacements (start, end, text) that give each predicate of a list about oneself its subject."""
     for listing in _OF_ONESELF.finditer(text):
         for comma in _GOES_ON.finditer(text, *listing.span()):
+            if comma["born"] and _OF_ANOTHER.search(text, listing.start(), comma.start()):
+                continue
             yield comma.start(), comma.end(), ". I was " if comma["born"] else ". I "
 
 
@@ -188,7 +196,12 @@ def _born_when(item: str) -> str:
 
 
 def _inflected(verb: str, who: str) -> str:
-    return verb if who == "I" else _PAST.get(verb, verb)
+    if who == "I":
+        return verb
+    helper, _, rest = verb.partition(" ")
+    return _PAST.get(verb) or (
+        f"never {past_of(rest)}" if helper == "never" else f"{_PAST.get(helper, helper)} {rest}".strip()
+    )
 
 
 def _sentence(item: str, who: str, verb: str) -> str:

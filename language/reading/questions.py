@@ -130,6 +130,12 @@ _OF_THE_TALK = regex.compile(
     regex.IGNORECASE,
 )
 _OF_SOMEBODY = regex.compile(r"\b(?:I|my|mine|we|our|he|his|she|her|they|their)\b", regex.IGNORECASE)
+_ALL_OVER = regex.compile(
+    r"^\W*\w+\W*$|\b(?:all|any ?more|bye|done|finished|here|it|more|no|not|now|off|ok|okay|on|out|over|that|then|this"
+    r"|up)\b",
+    regex.IGNORECASE,
+)
+"""A word alone, or one beside a word that names nothing: "gone now", "all finished"; not "Quit smoking"."""
 _MOST_WORDS_OF_MANNERS, _MOST_WORDS_OF_NOBODY = 5, 2
 _WHAT_YOU_KNOW = regex.compile(
     r"\b(?:what (?:else |more )?(?:do|did|can|have)|(?:everything|all|what)(?: that)?) you "
@@ -216,14 +222,16 @@ def wants_quiet(text: str) -> bool:
 def is_of_the_talk(text: str) -> bool:
     """Whether a message is said to the assistant or ends the talk, so that it changes nothing known: "stop", "bye".
 
-    Two words of nobody tell a change only as the answer to a question, which is read elsewhere.
+    A word of nobody, or two of which one names nothing, tell a change only as the answer to a question, which is read
+    elsewhere.
     """
     words = text.split()
     if complains(text) or wants_quiet(text):
         return True
     if len(words) <= _MOST_WORDS_OF_MANNERS and any(says.search(text) for says, _ in MANNERS):
         return True
-    return len(words) <= _MOST_WORDS_OF_NOBODY and _OF_SOMEBODY.search(text) is None
+    is_short = len(words) <= _MOST_WORDS_OF_NOBODY and _OF_SOMEBODY.search(text) is None
+    return is_short and _ALL_OVER.search(text) is not None
 
 
 def tells_something(text: str) -> bool:

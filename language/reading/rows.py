@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from language.reading.learners import article
 from language.reading.lexicon import is_adjective, is_kind_of, is_place, is_word
+from language.reading.questions import is_question
 from language.reading.words import ENGLISH, FEMALE_NAMES, KIN, KIN_PLURALS, MALE_NAMES, PETS, listed
 
 _HEADS = "|".join(sorted(map(re.escape, KIN.keys() | KIN_PLURALS | PETS), key=len, reverse=True))
@@ -31,11 +32,13 @@ _PERSON = re.compile(
     r"(?:(?<=[.!?] )|^)(?P<name>[A-Z][\w-]+)(?P<items>(?:[.,] [\w'][\w' -]{1,30}(?=[.,!?]|$)){1,6})(?=[.,!?]|$)"
 )
 _AFTER_NAME = re.compile(r"[.,] (?P<item>[^.,]+)")
-_FOND = re.compile(r"(?i)(?:poor|dear|bless|lovely|silly|the|my) ")
+_FOND = r"(?:poor|dear|bless|lovely|silly|the|my) "
+_DOES = re.compile(r"(?:has|had|loves|likes|works|plays|speaks|studies|teaches) \w")
 _BEFORE_ITEM = re.compile(r"^(?i:an?|in|lives in|now) ")
-_REMARK = re.compile(r", \w+(?: \w+)?(?=[.!?]|$)")
+_REMARK = re.compile(rf"(?i), {_FOND}\w+(?=[.!?]|$)")
 _RELATIVES = "|".join(sorted(map(re.escape, KIN.keys() | KIN_PLURALS), key=len, reverse=True))
 _ASKED = re.compile(rf"(?i)\b(?:your|the) (?:\w+ )?({_RELATIVES})\b")
+_SENTENCE = re.compile(r"[^.!?]+[.!?]*")
 _ASKS_WHO = re.compile(r"(?i)^$|\babout (?:you|yourself)\b|\bwho are you\b|\byour name\b|\bintroduce yourself\b")
 _EITHER = {
     **dict.fromkeys(("children", "kids", "child", "kid"), ("child", "son", "daughter")),
@@ -75,16 +78,18 @@ def expand_people(text: str, about: str, reply: str) -> Iterator[tuple[int, int,
 
     It is one of the user's relatives whom the assistant asked about, or else the user, asked about themself.
     """
-    asked = _ASKED.findall(reply)
+    asked = _ASKED.findall(" ".join(each for each in _SENTENCE.findall(reply) if is_question(each)))
     for row in _PERSON.finditer(text):
         kin = _kin_of(asked[-1].lower(), row["name"]) if asked else ""
         is_own = not asked and about == "I" and not row.start() and _ASKS_WHO.search(reply) is not None
-        is_name = row["name"].lower() in FEMALE_NAMES | MALE_NAMES or not is_word(row["name"].lower())
+        low = row["name"].lower()
+        is_name = low in FEMALE_NAMES | MALE_NAMES or not (is_word(low) or is_place(low))
         if not is_name or not (kin or is_own):
             continue
         told, end = [], row.start("items")
         for item in _AFTER_NAME.finditer(row["items"]):
-            said = "" if _FOND.match(item["item"]) else _predicate(_BEFORE_ITEM.sub("", item["item"]), "is")
+            said = "" if re.match(_FOND, item["item"], re.I) else _predicate(_BEFORE_ITEM.sub("", item["item"]), "is")
+            said = item["item"] if kin and _DOES.match(item["item"]) else said
             if not said:
                 break
             told.append(said)
@@ -100,7 +105,7 @@ def _told_of(name: str, kin: str, told: Sequence[str]) -> list[str]:
 
 
 def _aside(text: str, end: int) -> int:
-    """The length of a short remark after a comma: "Divorced, poor lamb."."""
+    """The length of a fond remark after a comma: "Divorced, poor lamb."."""
     return len(found.group()) if (found := _REMARK.match(text, end)) else 0
 
 

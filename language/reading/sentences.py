@@ -46,8 +46,6 @@ _OPENS = re.compile(
 """What a person writes before what they tell, with a colon: "Got tested: I'm not allergic"."""
 _IS_TOLD = re.compile(r".*\b(?:is|are|was|were|am)\b(?!.*\b(?:say|said|says|told|tells|asked|asks|wrote|thinks?)\b)")
 """A clause before a colon, which tells something itself: "The port is finished: all Go"."""
-_SENTENCE_BEFORE = re.compile(r"(?<!\bdr)(?<!\bmr)(?<!\bms)(?<!\bst)(?<!mrs)(?<!prof)\. \w")
-"""What comes before a label within a line: "Yes. Health: asthma". Not "Dr. Weiss: …"."""
 _OF_FORMS = listed(
     "from to cc bcc subject date sent re fw fwd name email phone address title status response answer question output "
     "input result error warning summary prompt system assistant bot ai user q a task context instructions"
@@ -59,8 +57,10 @@ _FIRST_PERSON = re.compile(r"\b(?:I|i['’]m|I['’]\w+|[Mm]y)\b")
 
 _ABBREVIATIONS = listed(
     "mr mrs ms dr prof st sr jr vs etc inc ltd co corp no approx dept est fig gen gov hon rev capt sgt col lt e.g i.e "
-    "a.m p.m u.s u.k cf ca mt ft"
+    "a.m p.m u.s u.k cf ca mt ft fr sen"
 )
+_SENTENCE_BEFORE = re.compile(rf"\b(?!(?:{'|'.join(map(re.escape, _ABBREVIATIONS - {'no'}))})\.)\w\w+\. \w")
+"""What comes before a label within a line: "No. Health: asthma". Not "Dr. Weiss: …" or "J. Weiss: …"."""
 _END = re.compile(r"[.!?…]+[\"'”’)\]*_~]*(?=\s|$)|[。！？｡]+[」』”’）]*|\n+")
 
 
@@ -115,7 +115,8 @@ def _blank_unless_own(match: re.Match[str]) -> str:
     is_clause = _FIRST_PERSON.search(said) is not None and (not is_label(who) or _SUBJECT_FIRST.match(said) is not None)
     if is_opening or ((who in _OWN_HEADINGS or _is_heading(words)) and is_clause):
         return " " * (len(line) - len(said)) + said
-    if is_label(who) or _is_thing(words) or (is_row(line.strip()) and not _FIRST_PERSON.search(said)):
+    is_named = _is_thing(words) or is_row(line.strip())
+    if is_label(who) or (is_named and not _FIRST_PERSON.search(said)):
         return line
     return _blank(match)
 

@@ -40,6 +40,20 @@ def told(*said, legacy=None):
             ["The user is 27.", "The user lives in Leeds.", "The user works as a nurse."],
         ),
         (("Wife: Siobhan, from Cork.",), ["The user's wife is Siobhan.", "The user's wife Siobhan is from Cork."]),
+        (
+            ("guide> And your son?", "Tom, 34, has asthma."),
+            ["The user's son Tom is 34.", "The user's son Tom has asthma."],
+        ),
+        (
+            ("guide> And your son?", "Tom, 34, loves jazz, bless him."),
+            ["The user's son Tom is 34.", "The user's son Tom loves jazz."],
+        ),
+        (
+            ("guide> Your son sounds kind. What about you?", "Ben. Cardiff. Plumber."),
+            ["The user's name is Ben.", "The user lives in Cardiff.", "The user is a plumber."],
+        ),
+        (("No. Health: asthma.",), ["The user has asthma."]),
+        (("I'm a nurse, born in Leeds.",), ["The user is a nurse.", "The user was born in Leeds."]),
     ],
 )
 def test_telegrams_and_lists_are_read(said, expected):
@@ -84,6 +98,11 @@ def test_chats_leave_out_who(said, expected):
         ("I can't bake at all.", None, "The user cannot bake at all."),
         ("My sister swam like a seal.", None, "The user's sister swam like a seal."),
         ("He and I drive the highway.", "Otto", "Otto and Ana drive the highway."),
+        ("I moved to The Hague in 2010.", None, "The user moved to The Hague in 2010."),
+        ("I work for The Guardian.", None, "The user works for The Guardian."),
+        ("I want to keep working on my novel.", None, "The user wants to keep working on the user's novel."),
+        ("I have a brother. Sadly, he is ill.", None, "The user's brother is ill."),
+        ("I have a brother. Sometimes, he is ill.", None, "The user has a brother."),
         ("Never even been on a plane.", None, "The user has never even been on a plane."),
         ("I am afraid from the wind.", None, "The user is afraid of the wind."),
     ],
@@ -105,11 +124,20 @@ def test_what_is_told_beside_the_point_is_kept(said, legacy, expected):
         ("We are going to Crete, the three of us.", None),
         ("Customer: I want a refund.", None),
         ("Name: Brian. Status: open.", None),
+        ("J. Smith: I have diabetes", None),
+        ("Rev. Brown: I'm allergic to nuts", None),
+        ("Front desk: I'm based in Porto.", None),
+        ("Leeds. Retired. Divorced.", None),
+        ("I have a brother. Tragically, he is ill.", None),
+        ("I'm visiting my gran, born in 1932.", None),
         ("I have a dog, his name is on the collar.", None),
     ],
 )
 def test_what_is_no_statement_of_the_user(said, legacy):
-    wrong = ("terrible", "nine", "spoken", "drive", "shut", "left", "asthma", "three of", "refund", "Brian", "called")
+    wrong = (
+        *("terrible", "nine", "spoken", "drive", "shut", "left", "asthma", "three of", "refund", "Brian", "called"),
+        *("diabetes", "nuts", "Porto", "Leeds", "1932"),
+    )
     assert not [one for one in told(said, legacy=legacy) if any(each in one for each in wrong)]
 
 
@@ -151,3 +179,34 @@ def test_a_relative_whose_sex_fits_the_legacy_is_not_the_next_he():
 def test_siblings_asked_for_without_a_verb_are_the_users():
     said = ("My dad was a baker.", "guide> Siblings?", "A sister, Camille.")
     assert told(*said)[-1] == "The user has a sister, Camille."
+
+
+def test_a_place_is_nobodys_name():
+    said = ("guide> Where does your son live, and what does he do?", "Glasgow. Electrician.")
+    assert not [one for one in told(*said) if "son Glasgow" in one]
+
+
+def test_who_was_born_there_may_be_the_one_named_last():
+    assert "The user was born in Leeds." not in told("I'm married to Ann, born in Leeds.")
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [("Never eat: plums.", "Otto never ate plums."), ("Don't eat: plums.", "Otto did not eat plums.")],
+)
+def test_what_the_dead_never_did_is_told_in_the_past(said, expected):
+    assert (
+        told("Otto was a baker. He was tall.", "guide> Tell me more about Otto.", said, legacy="Otto")[-1] == expected
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("I am the sixth of nine.", "relationship"),
+        ("I am the 4th of 7.", "relationship"),
+        ("I have a coupon worth of 20 pounds.", ""),
+    ],
+)
+def test_an_order_of_birth_is_told_by_its_numeral(said, kind):
+    assert [one.kind for one in read(conversation(said)).statements] == [kind]

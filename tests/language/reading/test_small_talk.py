@@ -27,6 +27,8 @@ def said(text, **more):
         ("Good morning dear, how are you today?", []),
         ("Good morning dear, I have a dog called Rex.", ["The user has a dog called Rex."]),
         ("I can't stop crying", []),
+        ("I can't stop smoking.", ["The user cannot stop smoking."]),
+        ("I never stopped playing the violin.", ["The user never stopped playing the violin."]),
         (
             "My grandson Oliver got a puppy, his name is Biscuit.",
             ["The user's grandson Oliver got a puppy called Biscuit."],
@@ -59,6 +61,8 @@ def test_what_is_said_of_the_talk_changes_nothing():
         "finished",
         "it's over",
         "gone",
+        "gone now",
+        "all finished",
         "I have to go now",
         "good night",
         "wtf",
@@ -66,6 +70,8 @@ def test_what_is_said_of_the_talk_changes_nothing():
     assert [text for text in talk if not is_of_the_talk(text)] == []
     news = (
         "I quit",
+        "Quit smoking.",
+        "Gone vegan.",
         "We sold it",
         "I got divorced",
         "He died",
