@@ -22,7 +22,7 @@ from accounts.models import Agent, Legacy
 from accounts.principals import PLACEHOLDER_AGENT, PLACEHOLDER_USER, Principal
 from journal.exceptions import NotFound
 from retrieval.filters import ANY, PLACEHOLDER_NOW, Filters
-from retrieval.prepared import Shaped, Steps, Stepwise, read
+from retrieval.prepared import PLACEHOLDER_INDEX, Shaped, Steps, Stepwise, read
 from retrieval.reranking import TurnColumns
 from retrieval.search import read_columns, read_places
 from retrieval.weights import SearchWeights
@@ -31,7 +31,7 @@ from .models import Conversation, ConversationChunk, Message
 from .querysets import ChunkQuerySet, MessageQuerySet
 
 _CONVERSATION = UUID(int=5)
-_FROM, _UPTO = 2_147_483_001, 2_147_483_002
+_FROM, _UPTO = PLACEHOLDER_INDEX, PLACEHOLDER_INDEX + 1
 _NO_CONVERSATION = UUID(int=0)
 _PLACEHOLDERS: dict[str, Any] = {
     "legacy_id": UUID(int=4),

@@ -50,6 +50,8 @@ M = TypeVar("M", bound=Model)
 
 PLACEHOLDER_ROW = UUID(int=3)
 """An id that no row has, as a UUID or as a text."""
+PLACEHOLDER_INDEX = 2_147_483_001
+"""The index of a message that no conversation has."""
 
 _PART = re.compile(r"\{(\w+)\}")
 _LENGTH = re.compile(r"\(\d+\)")

@@ -17,12 +17,9 @@ from assistant.erasure.hiding import MOST_WITHHELD, keep_words_back
 from assistant.learn.actions import message_refuse
 from conversations.models import Conversation, ConversationChunk, Message
 from journal.models import Erasure
-from retrieval.prepared import PLACEHOLDER_ROW, Shaped, count
+from retrieval.prepared import PLACEHOLDER_INDEX, PLACEHOLDER_ROW, Shaped, count
 
 from ..outcomes import Done
-
-_INDEX = 2_147_483_001
-"""The placeholder of a message's index in a compiled statement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +52,15 @@ class Removal:
 
 def summaries_with(removal: Removal) -> int:
     """Return the number of summaries that an erasure of it reaches."""
-    at = {"message_range_start__lte": _INDEX, "message_range_end__gt": _INDEX} if removal.message else {}
-    values = {PLACEHOLDER_ROW: removal.conversation.pk, _INDEX: removal.message.index if removal.message else 0}
+    at = (
+        {"message_range_start__lte": PLACEHOLDER_INDEX, "message_range_end__gt": PLACEHOLDER_INDEX}
+        if removal.message
+        else {}
+    )
+    values = {
+        PLACEHOLDER_ROW: removal.conversation.pk,
+        PLACEHOLDER_INDEX: removal.message.index if removal.message else 0,
+    }
     rows = ConversationChunk.objects.filter(conversation=PLACEHOLDER_ROW, **at)
     return count(Shaped(("summaries with", bool(at)), lambda: rows, values))
 

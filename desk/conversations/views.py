@@ -21,7 +21,7 @@ from assistant.reply.told import count_poll
 from conversations.models import Conversation, Message
 from conversations.searching import find_conversation
 from journal.exceptions import NotFound, Refused, must_find
-from retrieval.prepared import PLACEHOLDER_ROW, read_objects
+from retrieval.prepared import PLACEHOLDER_INDEX, PLACEHOLDER_ROW, read_objects
 from statements.querysets import SEARCHED
 
 from ..erasures import Wanted, show_erasure
@@ -34,8 +34,6 @@ from .listing import ConversationView, choices, find_passages, page_of_conversat
 from .reader import ReaderDay, page_at, read_page
 
 GLIMPSE_CHARACTERS = 400
-_INDEX = 2_147_483_001
-"""The placeholder of a message's index in a compiled statement."""
 _MESSAGE_COLUMNS = tuple(each.attname for each in Message._meta.concrete_fields if each.name not in SEARCHED)
 
 
@@ -170,8 +168,10 @@ def _find_message(principal: Principal, talk: Conversation, number: int) -> Mess
     said = shape_for(
         principal,
         "message at",
-        lambda someone: Message.objects.visible_to(someone).filter(conversation=PLACEHOLDER_ROW, index=_INDEX),
-        {PLACEHOLDER_ROW: talk.pk, _INDEX: number - 1},
+        lambda someone: Message.objects.visible_to(someone).filter(
+            conversation=PLACEHOLDER_ROW, index=PLACEHOLDER_INDEX
+        ),
+        {PLACEHOLDER_ROW: talk.pk, PLACEHOLDER_INDEX: number - 1},
     )
     return must_find(next(iter(read_objects(Message, said, _MESSAGE_COLUMNS)), None), "message")
 
