@@ -54,6 +54,22 @@ document.addEventListener("htmx:beforeRequest", (event) => {
   if (document.hidden && event.detail.elt.matches("[hx-trigger^=every]")) event.preventDefault();
 });
 
+// A row keeps its height when a decision swaps it, as what is offered after it takes less room: nothing below moves.
+{
+  const high = (element) => element.getBoundingClientRect().height;
+  let row = null;
+  document.addEventListener("htmx:beforeSwap", ({ target }) => {
+    row = target.matches(".fact") ? { id: target.id, height: high(target) } : null;
+  });
+  document.addEventListener("htmx:afterSwap", () => {
+    const swapped = row && document.getElementById(row.id);
+    const foot = swapped?.querySelector(".fact-foot");
+    const less = foot ? row.height - high(swapped) : 0;
+    if (less > 0) foot.style.minHeight = `${high(foot) + less}px`;
+    row = null;
+  });
+}
+
 // Buttons that copy an element's text; if the browser forbids it, the text is selected instead.
 for (const button of document.querySelectorAll("[data-copy]")) {
   const source = document.getElementById(button.dataset.copy);

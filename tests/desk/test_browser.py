@@ -156,7 +156,7 @@ TOPS = "[...document.querySelectorAll('.fact')].map(each => Math.round(each.getB
 
 def test_nothing_moves_when_a_fact_is_swapped(browse, owner, legacy, facts):
     page = browse(owner)
-    for viewport, decision in product((PHONE, DESKTOP), ("Approve", "Share")):  # What is rejected loses words.
+    for viewport, decision in product((PHONE, DESKTOP), ("Approve", "Share", "Don’t keep")):
         page.set_viewport_size(viewport)
         page.goto(fact_list(legacy, "waiting"))
         open_row(card(page, facts[0]))
