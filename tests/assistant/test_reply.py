@@ -22,6 +22,7 @@ from assistant.models import Reply
 from assistant.reply import running
 from assistant.reply.actions import replies_sweep
 from assistant.reply.told import events_key
+from conversations.actions import messages_index
 from conversations.models import Conversation, Message
 from memories.actions import memory_reject, memory_update
 from memories.models import Memory
@@ -267,6 +268,16 @@ class TestThePrompt:
         [request] = server.requests
         assert "tools" not in request.body
         assert "green velvet" in request.body["system"][0]["text"]
+
+    def test_without_tools_what_was_said_elsewhere_is_recalled_too(self, api, owner, server, conversation, talk):
+        elsewhere = talk(owner)
+        factories.MessageFactory(conversation=elsewhere, content="I sold the red boat to Mira.")
+        messages_index(elsewhere.pk)
+        server.answers(spoken("To Mira."))
+        say(api(owner), conversation, "Whom did I sell the red boat to?", mode="chat")
+        [request] = server.requests
+        assert "tools" not in request.body
+        assert "red boat to Mira" in str(request.body["system"])
 
 
 def words(content):

@@ -38,9 +38,10 @@ from language.reading.replying import (
 )
 from tests import factories
 from tests.conftest import with_key
+from tests.language.messages_api import spoken
 
 from .conftest import say as say_in
-from .replying import named, say, text_of
+from .replying import behind, named, say, text_of
 
 
 def answer(question, *found, is_first=False, **heard):
@@ -594,3 +595,23 @@ class TestInTheTerminal:
     def test_nobody_unknown_talks(self, db):
         with pytest.raises(CommandError, match="nobody called ghost"):
             call_command("chat", as_user="ghost")
+
+
+@pytest.mark.django_db(transaction=True)
+class TestWithAModelInTheTerminal:
+    @pytest.fixture(autouse=True)
+    def _model_behind_the_api(self, settings, server):
+        behind(settings, server)
+
+    def test_an_answer_is_written_as_it_comes(self, owner, server, monkeypatch):
+        class Told(io.StringIO):
+            parts = []
+
+            def write(self, text):
+                self.parts.append(text)
+                return super().write(text)
+
+        server.answers(spoken("Hello, ", "Olga."))
+        monkeypatch.setattr("sys.stdin", io.StringIO("Hi.\n"))
+        call_command("chat", as_user="owner", stdout=Told())
+        assert [part for part in Told.parts if part.strip()] == ["Hello, ", "Olga."]
