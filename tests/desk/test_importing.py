@@ -128,7 +128,7 @@ def test_the_form_needs_its_token(owner):
 
     client = Client(enforce_csrf_checks=True)
     client.force_login(owner)
-    assert client.post("/import/", sent([chatgpt_talk("A")])).status_code == 403
+    assert client.post("/import/", sent([claude_talk("A")])).status_code == 403
     assert not ConversationImport.objects.exists()
 
 
@@ -148,7 +148,7 @@ def test_a_bad_file_is_told_with_the_place_and_nothing_came_in(visit, owner):
 
 def test_one_import_at_a_time(visit, owner):
     client = visit(owner)
-    client.post("/import/", sent([chatgpt_talk("A")]))
+    client.post("/import/", sent([claude_talk("A")]))
     answer = client.post("/import/", sent([chatgpt_talk("B")]))
     assert (answer.status_code, "Another import is under way" in text(answer)) == (409, True)
     assert ConversationImport.objects.count() == 1
@@ -156,7 +156,7 @@ def test_one_import_at_a_time(visit, owner):
 
 def test_cancelling(visit, owner):
     client = visit(owner)
-    address = client.post("/import/", sent([chatgpt_talk("A")])).url
+    address = client.post("/import/", sent([claude_talk("A")])).url
     assert client.post(f"{address}cancel/").url == address
     page = text(client.get(address))
     assert "Cancelled" in page
@@ -207,7 +207,7 @@ def test_what_was_left_out_and_what_was_changed_is_told(visit, owner, settings):
 
 def test_a_service_that_is_away_is_told(visit, owner):
     client = visit(owner)
-    address = client.post("/import/", sent([chatgpt_talk("A")])).url
+    address = client.post("/import/", sent([claude_talk("A")])).url
     job = JobRun.objects.get()
     JobRun.objects.update(state="running", lease_token=job.pk, lease_until=job.created_at)
     job.refresh_from_db()
@@ -395,3 +395,17 @@ class TestMemoriesOfMem0:
         upload, page = bring(self.ROWS)
         assert upload.state == "failed"
         assert "has at most" in page
+
+
+@pytest.mark.parametrize(
+    ("state", "told"),
+    [("checking", "3 of 9 KB"), ("writing", "3 of 9 messages"), ("reading", "3 of 9 conversations")],
+)
+def test_how_far_an_import_is_is_shown(visit, owner, state, told):
+    client = visit(owner)
+    address = client.post("/import/", sent([claude_talk("A")])).url
+    ConversationImport.objects.update(state=state)
+    JobRun.objects.filter(kind="import").update(done=3, total=9)
+    page = client.get(address)
+    assert '<progress max="9" value="3"' in text(page)
+    assert told in words(page)

@@ -12,7 +12,9 @@ from accounts.models import User
 from accounts.queries import principal_for_person
 from assistant.erasure.actions import run_erasure
 from assistant.takeout.export_actions import run_export
+from conversations.actions import PassagePlace, passages_withhold
 from conversations.models import Message
+from facts.actions import fact_delete
 from facts.models import LegacyFact
 from journal.models import Erasure, JobRun
 from memories.actions import memory_archive
@@ -207,3 +209,36 @@ def test_opening_an_address_of_a_form_leads_to_the_page_with_the_form(visit, own
     assert "nothing was changed" in words(answer)
     assert f'<a href="{above}' in text(answer).split("<main")[1]
     assert not visit(owner).put(address).content
+
+
+def test_how_far_the_export_is_is_shown(visit, owner):
+    client = visit(owner)
+    client.post("/data/export/")
+    JobRun.objects.filter(kind="export").update(done=1_234, total=5_678)
+    page = client.get("/data/")
+    assert '<progress max="5678" value="1234"' in text(page)
+    assert "1,234 of 5,678 rows" in words(page)
+
+
+def test_what_is_withheld_and_rejected_is_counted_with_links(visit, owner, legacy):
+    me = principal_for_person(owner.pk)
+    said = MessageFactory(conversation=ConversationFactory(user=owner), content="My sister is ill. I row.")
+    passages_withhold(me, [PassagePlace(said.conversation_id, 0, "My sister is ill.")])
+    memory_archive(me, MemoryFactory(user=owner).pk)
+    fact_delete(me, LegacyFactFactory(legacy=legacy, user=owner).pk)
+    page = text(visit(owner).get("/data/"))
+    for address in ("/memories/?state=archived", "/facts/?show=gone", "/withheld/"):
+        assert f'<a href="{address}">1<' in page, address
+
+
+@pytest.mark.parametrize(
+    ("stored", "told"),
+    [
+        (None, "As I review: quote it while"),
+        (True, "Quote to my agents what I said to others"),
+        (False, "Never quote one conversation in another"),
+    ],
+)
+def test_whether_the_record_is_recalled_stands_there(visit, owner, stored, told):
+    PreferencesFactory(user=owner, recall_record=stored)
+    assert told in words(visit(owner).get("/data/"))

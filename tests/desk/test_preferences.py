@@ -152,3 +152,12 @@ def test_what_was_changed_in_another_window_is_not_lost(visit, owner):
     assert "changed meanwhile, so nothing was saved" in words(answer)
     assert 'name="version" value="1"' in text(answer)
     assert principal_for_person(owner.pk).review == "before"
+
+
+@pytest.mark.parametrize(("value", "stored"), [("yes", True), ("no", False), ("", None)])
+def test_whether_the_record_is_recalled_is_chosen(visit, owner, value, stored):
+    client = visit(owner)
+    client.post("/preferences/", {**SOUND, "recall_record": value})
+    assert principal_for_person(owner.pk).recall_record is stored
+    page = text(client.get("/preferences/"))
+    assert re.search(rf'name="recall_record" value="{value}"[^>]*checked', page)
