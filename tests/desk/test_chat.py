@@ -11,11 +11,13 @@ from accounts.queries import principal_for_person
 from assistant.learn import actions as learning
 from assistant.learn.actions import extract_messages, message_refuse
 from assistant.models import Reply
+from assistant.reply.told import STOPPED, stop_key
 from conversations.actions import NewMessage, messages_append
 from conversations.models import Conversation, Message, Withheld
 from tests import factories
 from tests.assistant.replying import all_of, behind
 from tests.language.messages_api import MODEL, OTHER_MODEL, error, spoken
+from web import streaming
 
 from .conftest import text, words
 
@@ -236,6 +238,19 @@ class TestAnAnswerThatWasStopped:
         shown = words(client.get(sent(say(client, talk, "Tell me a <story>."))))
         assert "There was a hen." in shown
         assert "Ask again" not in shown
+
+
+class TestStoppingWithoutAScript:
+    def test_a_plain_form_asks_for_the_end_and_leads_back(self, visit, owner, stranger, talk):
+        said = factories.MessageFactory(conversation=talk)
+        running = {"state": "running", "error_code": "", "ended_at": None, "lease_until": "2100-01-01T00:00Z"}
+        reply = factories.ReplyFactory(message=said, **running)
+        address, client = reverse("chat-stop", args=[talk.pk, reply.pk]), visit(owner)
+        assert f'action="{address}"' in text(client.get(page(talk)))
+        assert visit(stranger).post(address).status_code == 404
+        assert streaming.valkey_client().get(stop_key(reply.pk, 1)) is None
+        assert client.post(address).url == f"{page(talk)}#end"
+        assert streaming.valkey_client().get(stop_key(reply.pk, 1)).decode() == STOPPED
 
 
 class TestHowItAnswers:

@@ -1,6 +1,9 @@
 """Making an account where that is let, and changing a password."""
 
+import os
 import re
+import subprocess
+import sys
 from datetime import timedelta
 
 import pytest
@@ -277,3 +280,14 @@ class TestTheAddress:
     def test_it_can_be_told_with_the_account(self, visit, db, let_in):
         visit().post("/register/", NAMES | {"email": "jo@example.org"})
         assert User.objects.get(username="jo").email == "jo@example.org"
+
+
+@pytest.mark.slow
+def test_mails_are_printed_unless_a_server_is_named():
+    environment = {name: value for name, value in os.environ.items() if name != "EMAIL_URL"}
+    environment["DJANGO_SETTINGS_MODULE"] = "memory_project.settings"
+    code = "from django.conf import settings; print(settings.EMAIL_BACKEND)"
+    said = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60, check=True
+    )
+    assert said.stdout.strip() == "django.core.mail.backends.console.EmailBackend"

@@ -105,3 +105,13 @@ def test_in_a_browser_it_is_seen_as_another_ended_and_brought_back(browse, said,
     page.get_by_role("button", name="Bring back").click()
     expect(page.get_by_role("heading", level=1, name=legacy.name)).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_a_legacys_page_leads_to_what_i_share_and_what_others_share(visit, said, owner, legacy):
+    client, page = visit(owner), f"/legacies/{legacy.pk}/"
+    shown = text(client.get(page))
+    assert f'<a href="{page}?show=mine&amp;visibility=shared">What I share</a>' in shown
+    assert f'<a href="{page}?show=shared">What others share with me</a>' in shown
+    mine, theirs = words(client.get(f"{page}?show=mine&visibility=shared")), words(client.get(f"{page}?show=shared"))
+    assert ("sang alto" in mine, "kept bees" in mine, "born in Viana" in mine) == (True, False, False)
+    assert ("born in Viana" in theirs, "sang alto" in theirs) == (True, False)

@@ -378,3 +378,20 @@ def test_it_tells_why_a_moderator_opened_something(visit, owner, staff):
     page = words(visit(owner).get("/timeline/"))
     assert "A moderator opened it to moderate it" in page
     assert all(f"Reason: {reason}" in page for reason in ("a report", "another report", "a third report"))
+
+
+def test_every_number_of_a_picture_stands_in_a_table_and_every_dot_in_a_list(visit, owner, me):
+    first = MemoryFactory(user=owner, content=BEES, category="context")
+    second = MemoryFactory(user=owner, content=HENS, category="preference")
+    Relation.objects.all().delete()
+    Relation.objects.create(user=owner, from_memory=first, to_memory=second, type="supersedes", strength=1)
+    page = text(visit(owner).get("/timeline/pictures/"))
+    tokens, months = re.findall(r'<table class="figures">(.*?)</table>', page, re.S)
+    for label, number in picture_tokens(me).rows:
+        assert f'<th scope="row">{label}</th><td>{number}</td>' in tokens
+    for label, numbers in picture_months(me, picture_tokens(me)).rows:
+        row = re.search(rf'<th scope="row">{label}</th>(.*?)</tr>', months, re.S)[1]
+        assert [int(each) for each in re.findall(r"<td>(\d+)</td>", row)] == list(numbers)
+    graph = page.split('class="graph"')[1].split("</div>")[0]
+    assert graph.count("<circle") == 2
+    assert all(f'<a href="/memories/{each.pk}/">' in graph.split("<ol>")[1] for each in (first, second))
