@@ -279,6 +279,20 @@ class TestTheFirstPage:
         """Counts of this test alone."""
         settings.CACHES = {"default": {**settings.CACHES["default"], "KEY_PREFIX": f"board-{uuid4()}"}}
 
+    def test_it_says_how_many_requests_broke_and_how_long_they_took_in_a_day(self, client, moderator, monkeypatch):
+        monkeypatch.setattr(pulse, "_counts", pulse._Counts())
+        monkeypatch.setattr(pulse, "FLUSH_SECONDS", 0.0)
+        for number in range(100):
+            pulse.note_request(0.010 if number < 90 else 0.400, 500 if number < 3 else 200)
+        day = pulse.last_day()
+        client.force_login(moderator)
+        page = " ".join(client.get("/admin/").content.decode().split())
+        told = re.search(r"<dt>Requests in 24 h</dt><dd>(.*?)</dd>", page)[1]
+        assert told == (
+            f"{day.requests}, {day.broken} of them broken; half within {day.p50} ms, 95 % within {day.p95} ms"
+        )
+        assert (day.requests, day.broken) == (100, 3)
+
     def test_it_says_what_waits(self, client, moderator, settings):
         settings.KEEPSAKE_MODEL = "offline"
         settings.KEEPSAKE_EMBEDDER = "hashing"
@@ -370,6 +384,18 @@ class TestTheFirstPage:
         for debug, label in ((True, ["Development", "info"]), (False, None)):
             settings.DEBUG = debug
             assert sidebar.environment(rf.get("/")) == label
+
+
+# Beside test_records_are_listed_with_whom_they_are_of_instead_of_ids, in the same file.
+def test_staff_see_what_each_reply_used_and_took_out_of_the_cache(client, moderator, owner):
+    said = factories.MessageFactory(conversation=factories.ConversationFactory(user=owner))
+    used = {"input_tokens": 1_000, "cached_tokens": 860, "output_tokens": 140}
+    reply = factories.ReplyFactory(message=said, state="done", error_code="", answer_index=1, **used)
+    client.force_login(moderator)
+    for path in ("/admin/assistant/reply/", f"/admin/assistant/reply/{reply.pk}/change/"):
+        page = client.get(path).content.decode()
+        assert "86%" in page, path
+        assert said.content not in page, path
 
 
 def test_records_are_listed_with_whom_they_are_of_instead_of_ids(client, moderator):
