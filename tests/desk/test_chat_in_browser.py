@@ -56,6 +56,53 @@ def test_without_a_model_it_asks_and_a_yes_remembers_what_was_said_before(browse
     ][-4:] == ["m1", "m2", "m3", "m4"]
 
 
+def test_without_a_model_a_new_conversation_recalls_what_was_kept(browse, owner, settings):
+    """Scenario 2 of source 001."""
+    settings.KEEPSAKE_EMBEDDER = "hashing"
+    page = browse(owner, PHONE)
+    page.goto("/talk/")
+    type_in(page, "Remember that Alec is my boss.").press("Enter")
+    expect(page.locator("#m2")).to_contain_text("I will remember that Alec is your boss.")
+    extract_messages(Conversation.objects.get().pk)
+    page.get_by_role("link", name="New conversation").click()
+    page.wait_for_url("**/talk/")
+    type_in(page, "Who is Alec?").press("Enter")
+    expect(page.locator("#m2")).to_contain_text("Alec is your boss. (remembered on")
+
+
+def test_without_a_model_a_correction_is_made_at_once_and_told(browse, owner, settings):
+    """Scenario 3 of source 001."""
+    settings.KEEPSAKE_EMBEDDER = "hashing"
+    memory = factories.MemoryFactory(user=owner, content="Sarah works on the Platform team.", subject="Sarah")
+    page = browse(owner, PHONE)
+    page.goto("/talk/")
+    type_in(page, "Sarah works on the Design team now.").press("Enter")
+    expect(page.locator("#m2")).to_contain_text("Updated: Sarah works on the Design team.")
+    expect(page.locator("#m2")).to_contain_text("Until now I had: Sarah works on the Platform team.")
+    expect(page.locator("#m2")).not_to_contain_text("Shall I")
+    extract_messages(Conversation.objects.get().pk)
+    memory.refresh_from_db()
+    assert (memory.content, memory.version) == ("Sarah works on the Design team.", 2)
+    page.goto(f"/memories/{memory.pk}/")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Sarah works on the Design team.")
+
+
+def test_without_a_model_a_no_leaves_nothing(browse, owner, settings):
+    """Scenario 4 of source 001."""
+    settings.KEEPSAKE_EMBEDDER = "hashing"
+    page = browse(owner, PHONE)
+    page.goto("/talk/")
+    type_in(page, "Alec is my boss by the way.").press("Enter")
+    expect(page.locator("#m2")).to_contain_text("Shall I remember that Alec is your boss?")
+    type_in(page, "No, it's just for this task").press("Enter")
+    expect(page.locator("#m4")).to_be_visible()
+    expect(page.locator("#m1")).not_to_contain_text("Alec")
+    extract_messages(Conversation.objects.get().pk)
+    assert not Memory.objects.exists()
+    page.goto("/memories/")
+    expect(page.get_by_role("main")).not_to_contain_text("Alec")
+
+
 def test_a_person_types_and_is_answered_and_decides_about_what_was_learned(browse, owner, model):
     model.answers(
         spoken("Good ", "morning."), spoken("One moment.", calls=[ADD]), spoken("I’ll remember that.", usage=USED)
