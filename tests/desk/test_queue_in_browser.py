@@ -345,3 +345,86 @@ def test_what_was_decided_after_the_session_ended_is_done_once_the_person_has_si
     tab.get_by_role("heading").first.wait_for()
     assert now(facts[2]).content == "Rosa hated waste."
     assert tab.evaluate("sessionStorage.getItem('keepsake:decided')") is None
+
+
+def test_the_next_five_need_no_server(tab, owner, facts):
+    tab.sign_in(owner)
+    tab.goto("/review/")
+    ready(tab)
+    tab.wait_for_load_state("networkidle")
+    tab.context.set_offline(True)
+    for number in range(1, 6):
+        tab.keyboard.press("j")
+        expect(claim(tab, facts[number])).to_be_focused()
+
+
+def test_the_last_decision_can_be_undone_from_a_bar_above_the_buttons(tab, owner, facts):
+    tab.sign_in(owner)
+    tab.goto("/review/")
+    ready(tab)
+    tab.get_by_role("button", name="Approve").click()
+    snack = tab.locator(".snack")
+    expect(snack).to_contain_text("Approved.")
+    expect(snack).to_be_in_viewport(ratio=1)
+    assert snack.evaluate("each => getComputedStyle(each).position") == "fixed"
+    above = snack.bounding_box()
+    assert above["y"] + above["height"] <= tab.locator("#review .fact-foot").bounding_box()["y"]
+    snack.get_by_role("button", name="Undo").click()
+    expect(claim(tab, facts[0])).to_be_visible()
+    assert now(facts[0]).reviewed_at is None
+
+
+def test_the_bar_of_every_item_stands_in_one_place_with_both_reasons(tab, owner, facts):
+    LegacyFact.objects.filter(pk=facts[1].pk).update(content="Rosa kept bees. " * 30)
+    tab.sign_in(owner)
+    tab.goto("/review/")
+    ready(tab)
+    places = []
+    for fact in facts[:3]:
+        expect(claim(tab, fact)).to_be_visible()
+        names = ("Approve", "Share", "Not true", "Don’t keep")
+        places.append([tab.get_by_role("button", name=name).bounding_box() for name in names])
+        tab.keyboard.press("j")
+    assert places[0] == places[1] == places[2]
+
+
+def test_on_a_phone_the_words_stand_under_the_claim_the_bar_stays_and_filters_fold_up(browse, owner, facts):
+    page = browse(owner, PHONE, has_touch=True, is_mobile=True)
+    page.goto("/review/")
+    ready(page)
+    panels = page.locator("#item > .panel")
+    claimed, beside = panels.first.bounding_box(), panels.nth(1).bounding_box()
+    assert 0 <= beside["y"] - claimed["y"] - claimed["height"] <= 24
+    expect(panels.nth(1).locator(".evidence").first).to_be_in_viewport()
+    bar = page.locator("#review .fact-foot")
+
+    def bottom():
+        box = bar.bounding_box()
+        return round(box["y"] + box["height"])
+
+    assert bottom() == PHONE["height"]
+    page.evaluate("scrollTo(0, 400)")
+    assert bottom() == PHONE["height"]
+    filters = page.locator("details.filters")
+    expect(filters.get_by_role("combobox")).to_have_count(0)  # Folded up: none of them is seen.
+    filters.locator("summary").click()
+    assert filters.get_by_role("combobox").count() >= 2
+
+
+@pytest.mark.parametrize("viewport", [PHONE, DESKTOP], ids=["390", "1440"])
+def test_two_that_contradict_each_other_stand_side_by_side_and_one_is_chosen(tab, owner, legacy, facts, viewport):
+    other = LegacyFactFactory(legacy=legacy, user=owner, content="Grandmother Rosa was a nurse.")
+    facts[0].links_from.create(to_fact=other, kind="contradicts", strength=0.9)
+    tab.set_viewport_size(viewport)
+    tab.sign_in(owner)
+    tab.goto("/review/")
+    ready(tab)
+    this, that = (each.bounding_box() for each in tab.locator(".rival > div").all())
+    assert this["y"] == that["y"]
+    assert this["x"] + this["width"] <= that["x"]
+    for name in ("Both are true", "This one", "That one"):
+        expect(tab.get_by_role("button", name=name)).to_be_in_viewport()
+    tab.get_by_role("button", name="This one").click()
+    expect(claim(tab, facts[1])).to_be_visible()
+    expect(tab.locator("#said")).not_to_be_empty()
+    assert (now(facts[0]).state, now(other).state) == ("active", "rejected")

@@ -108,3 +108,39 @@ def test_several_are_ticked_with_shift_and_the_bar_comes_with_the_first(browse, 
     boxes.nth(0).click()
     page.get_by_role("button", name="Put away …").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Put away 1 memory?")
+
+
+@pytest.mark.parametrize("path", ["/memories/", "/facts/"])
+def test_categories_are_a_rail_beside_the_rows_and_chips_above_them_on_a_phone(browse, owner, memories, facts, path):
+    for category in ("interests", "tasks", "person", "preference", "goals"):
+        MemoryFactory(user=owner, content=f"Nina names {category}.", category=category)
+    for category in ("hobby", "occupation", "personality", "milestone"):
+        LegacyFactFactory(user=owner, legacy=facts[0].legacy, content=f"Rosa named {category}.", category=category)
+    for viewport in (DESKTOP, PHONE):
+        page = browse(owner, viewport)
+        page.goto(path)
+        chips = [each.bounding_box() for each in page.locator("#rail a").all()]
+        rail, rows = page.locator("#rail").bounding_box(), page.locator("#found").bounding_box()
+        assert len(chips) > 4
+        assert all(each.inner_text().split()[-1].isdigit() for each in page.locator("#rail a").all())
+        if viewport == PHONE:
+            assert len({box["y"] for box in chips}) == 1
+            assert rail["y"] + rail["height"] <= rows["y"]
+            assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+        else:
+            assert len({box["x"] for box in chips}) == 1
+            assert rail["x"] + rail["width"] <= rows["x"]
+
+
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["1440", "390"])
+def test_facts_are_ticked_with_shift_too_and_the_bar_comes_with_the_first(browse, owner, facts, viewport):
+    page = browse(owner, viewport)
+    page.goto("/facts/")
+    boxes, bar = page.locator(".pick input"), page.locator("#bulk")
+    expect(bar).to_be_hidden()
+    boxes.first.click()
+    expect(bar).to_be_in_viewport(ratio=1)
+    boxes.last.click(modifiers=["Shift"])
+    assert all(box.is_checked() for box in boxes.all())
+    if viewport == PHONE:
+        assert bar.evaluate("each => getComputedStyle(each).position") == "fixed"

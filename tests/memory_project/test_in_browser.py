@@ -170,3 +170,19 @@ def test_staff_revoke_keys_with_the_mouse(tab, staff, agent):
     tab.get_by_text("1 of 1 revoked").wait_for()
     assert agent.keys.get().revoked_at
     assert tab.faults == []
+
+
+def test_reasons_stand_at_the_left_of_the_decision(tab, staff, owner, legacy):
+    for fact, why in zip(
+        factories.LegacyFactFactory.create_batch(2, legacy=legacy, user=owner), ("An order", "A complaint"), strict=True
+    ):
+        fact_quarantine(principal_for_staff(staff), fact.pk, why)
+    tab.sign_in(staff)
+    tab.set_viewport_size(DESKTOP)
+    tab.goto("/admin/waiting/")
+    reasons, decision = tab.get_by_role("navigation", name="Reasons"), tab.get_by_role("region", name="Decision")
+    left, right = reasons.bounding_box(), decision.bounding_box()
+    assert left["x"] + left["width"] <= right["x"]
+    assert left["y"] == right["y"]
+    for why in ("An order", "A complaint"):
+        expect(reasons.get_by_role("link", name=why)).to_be_visible()
