@@ -12,9 +12,13 @@ pytestmark = pytest.mark.slow
 URL = "/api/v1/checkpoints/supervisor/"
 SMALL_URL = "/api/v1/checkpoints/small/"
 ALLOWED_SECONDS = 0.1
-"""What the source document allows; on an idle machine it is less than a fifth (docs/checkpoints.md)."""
+"""What the source document allows, on a busy machine, too."""
+IDLE_SECONDS = 0.02
+"""What issue 17 allows on an idle machine (docs/checkpoints.md has the figures)."""
 SMALL_IDLE_SECONDS = 0.01
-"""What a state of some bytes takes there at most, p95."""
+"""What a state of some bytes takes on one at most, p95."""
+SURELY_IDLE_SECONDS = 0.005
+"""A machine that is as quick with those does nothing else."""
 
 
 def p95(answers):
@@ -50,3 +54,5 @@ def test_checkpoints_of_100_kb_are_quick_and_survive_restarts(record_property):
         for kind, seconds in took.items():
             slowness = max(1.0, small[kind] / SMALL_IDLE_SECONDS)
             assert seconds <= allowed(ALLOWED_SECONDS * slowness), (took, small)
+            if small[kind] <= SURELY_IDLE_SECONDS:
+                assert seconds <= allowed(IDLE_SECONDS), (took, small)

@@ -13,9 +13,10 @@ from accounts.actions import preferences_set
 from accounts.queries import principal_for_person
 from journal.exceptions import Conflict, NotAllowed, NotFound, NotYoursToDecide, Refused, TooMany
 from journal.leases import cancel_job, fail_job
-from journal.models import JobRun, OperationEvent
+from journal.models import JobRun, ModelUse, OperationEvent
 from language.backends import embedder_replaced
-from language.base import ModelUnavailable
+from language.base import ModelUnavailable, Usage
+from language.consolidating import Condensing
 from language.embedders.e5.embedder import BundledEmbedder
 from memories import actions, strategies
 from memories.actions import optimizing
@@ -600,6 +601,18 @@ class TestStrategies:
         )
         (group,) = Summarise().condense(memories)
         assert (group.importance, group.topics) == (4, ("dogs", "home", "brown"))
+
+    def test_what_a_model_used_is_counted(self, owner, monkeypatch):
+        class Model:
+            name, offline = "scripted", False
+
+            def condense(self, memories):
+                return Condensing((), Usage(90, 10))
+
+        monkeypatch.setattr("memories.strategies.get_model", Model)
+        assert Summarise().condense(remember(owner, DOG, SAME_DOG)) == []
+        use = ModelUse.objects.get(purpose="condense")
+        assert (use.calls, use.input_tokens, use.output_tokens) == (1, 90, 10)
 
     def test_batches_hold_what_is_near_together(self, owner):
         rng = np.random.default_rng(7)
