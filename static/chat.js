@@ -198,6 +198,7 @@
     let last = "0";
     let over = false;
     let begun = false;
+    let commanded = false;
     const members = {};
     const each = (name, data, at) => {
       last = at || last;
@@ -209,10 +210,12 @@
       } else if (name === "member") {
         const place = (members[data.model] ||= member(words, data.model));
         place.textContent += data.text ?? inWords("no answer");
-      } else if (name === "tool" && data.ok && !begun) words.textContent = "…";
+      } else if (name === "command") commanded = true;
+      else if (name === "tool" && data.ok && !begun) words.textContent = "…";
       else if (name === "done") over = true;
     };
-    for (let tries = 0; !over && tries < 5; tries += 1) {
+    // What was done without a model has no id, and is not told again.
+    for (let tries = 0; !over && tries < (id ? 5 : 1); tries += 1) {
       try {
         if (tries) {
           await wait(500 * tries);
@@ -228,6 +231,14 @@
     busy(false);
     if (!over) {
       tell(inWords("The answer could not be followed to its end. Reload the page to see what came of it."));
+      return;
+    }
+    if (commanded) {
+      const line = words.closest("li").appendChild(document.createElement("p"));
+      line.className = "said-used soft small";
+      line.textContent = inWords("A command: neither it nor this answer is kept in the conversation.");
+      scrollTo(0, document.documentElement.scrollHeight);
+      sendWaiting();
       return;
     }
     try {

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from uuid import UUID, uuid4
 
 from django.conf import settings
-from django.http import StreamingHttpResponse
+from django.http import HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import path
 from django.utils import translation
@@ -20,14 +20,18 @@ from rest_framework.views import APIView
 
 from accounts.authentication import PersonSessionAuthentication, principal_factory, principal_of
 from accounts.principals import Principal
-from conversations.models import Message
+from conversations.models import Conversation, Message
 from journal.models import IdempotencyRecord
+from language.base import Usage
 from web.idempotency import IdempotentView
 from web.json import ExactSerializer, OrjsonRenderer, require_empty_body, validated
-from web.streaming import FIRST_ID, EventStreamRenderer, read_event_id
+from web.streaming import FIRST_ID, EventStreamRenderer, StreamEvent, read_event_id
 
 from ..models import Reply
-from .actions import Begun, Wanted, find_reply, reply_begin, reply_retry, reply_stop
+from ..serializers import CommandDataSerializer
+from ..tools.command import CommandAnswer, parse, repeat_answer, run_command
+from .actions import Begun, ReplyOutcome, Wanted, find_reply, reply_begin, reply_retry, reply_stop
+from .following import as_told
 from .running import HEADERS, reply_stream
 
 HEADER = "Keepsake-Reply"
@@ -84,9 +88,15 @@ class Replies(IdempotentView[Principal]):
         Server-sent events: `memory_used`, `member`, `token`, `tool`, `memory_update_started`,
         `memory_update_completed`, `error`, and `done` last. The header `Keepsake-Reply` has the id by which to follow
         it again.
+
+        `/memory` and its like, as `command/` takes them, are run without a model: `command`, `token` and `done`, whose
+        `index` is null. Neither the command nor its answer is saved.
         """
         principal = self.caller(request)
         asked = validated(ReplyRequestSerializer(data=request.data))
+        if parse(asked["content"]) is not None:
+            Conversation.objects.visible_to(principal).must_find(conversation_id)
+            return _tell_command(run_command(principal.with_memory(asked["has_memory"]), asked["content"]))
         wanted = Wanted(asked["mode"], asked["agentic_memory"], asked["has_memory"], tuple(asked["models"]))
         reply_id = uuid4()
         return _answer(
@@ -94,8 +104,11 @@ class Replies(IdempotentView[Principal]):
         )
 
     def replay(self, request: Request, record: IdempotencyRecord) -> Response:
-        """Follow the reply that the first request began, from its beginning."""
+        """Follow the reply that the first request began, from its beginning; of a command, tell its outcome."""
         principal = principal_of(request)
+        content = validated(ReplyRequestSerializer(data=request.data))["content"]
+        if parse(content) is not None:
+            return _tell_command(repeat_answer(principal, content, record))  # type: ignore[return-value]  # a header is set on it
         said = get_object_or_404(Message.objects.visible_to(principal), pk=record.object_ids[0])
         reply = get_object_or_404(
             Reply.objects.visible_to(principal), conversation=said.conversation_id, message_index=said.index
@@ -162,6 +175,17 @@ def _answer(
     with translation.override(spoken):
         stream = reply_stream(principal_of(request), principal_factory(request), reply_id, begin, after)
     return StreamingHttpResponse(stream, content_type="text/event-stream", headers={**HEADERS, HEADER: str(reply_id)})
+
+
+def _tell_command(answer: CommandAnswer) -> HttpResponse:
+    """Return the answer to a command as a complete stream. Nothing of it is saved, so it can't be followed again."""
+    told = {
+        "command": CommandDataSerializer(answer.data).data,
+        "token": {"text": answer.text},
+        "done": as_told(ReplyOutcome(Reply.State.DONE, "", Usage(), 0), None),
+    }
+    body = b"".join(StreamEvent(FIRST_ID, name, data).sent for name, data in told.items())
+    return HttpResponse(body, content_type="text/event-stream", headers=HEADERS)
 
 
 urlpatterns = [

@@ -30,6 +30,7 @@ from accounts.queries import principal_for_person
 from assistant.models import Reply
 from assistant.reply.actions import Begun, Wanted, reply_begin, reply_retry, reply_stop
 from assistant.reply.running import HEADERS, reply_stream
+from assistant.tools.command import parse, run_command
 from conversations.actions import NewMessage, check_messages, conversation_create
 from conversations.models import Conversation, Message
 from conversations.policy import ASSISTANT_CHANNEL
@@ -79,6 +80,10 @@ def talk(request: PageRequest, principal: Principal) -> HttpResponseBase:
         return _show_form(request, principal, form, status=400)
     asked = form.cleaned_data
     try:
+        if parse(asked["content"]) is not None:
+            told = run_command(principal, asked["content"]).text
+            begun = TalkForm(principal, about=asked["about"])
+            return _show_form(request, principal, begun, command=asked["content"], told=told)
         check_messages([NewMessage(Message.Role.USER, asked["content"])])
         conversation = conversation_create(
             principal,
@@ -92,9 +97,19 @@ def talk(request: PageRequest, principal: Principal) -> HttpResponseBase:
         return _show_form(request, principal, form, status=getattr(error, "status", 400))
 
 
-def _show_form(request: PageRequest, principal: Principal, form: TalkForm, status: int = 200) -> HttpResponse:
+def _show_form(
+    request: PageRequest, principal: Principal, form: TalkForm, status: int = 200, *, command: str = "", told: str = ""
+) -> HttpResponse:
+    """Render the form, with the answer to a command that was typed there."""
     offline = get_reply_model().offline
-    context = {"principal": principal, "form": form, "no_model": offline, "begins": list(_begins(offline))}
+    context = {
+        "principal": principal,
+        "form": form,
+        "no_model": offline,
+        "begins": list(_begins(offline)),
+        "command": command,
+        "told": told,
+    }
     return render(request, "desk/talk.html", context, status=status)
 
 
@@ -113,9 +128,15 @@ def _begins(offline: bool) -> Iterator[tuple[str, str]]:
 @require_POST
 @for_person
 def say(request: PageRequest, principal: Principal, conversation_id: UUID) -> HttpResponseBase:
-    """Send a message."""
+    """Send a message, or run a command, which is answered on the page and not saved."""
     conversation = find_conversation(principal, conversation_id)
     content = request.POST.get("content", "")
+    if parse(content) is not None:
+        try:
+            told = run_command(principal, content).text
+        except Refused as error:
+            return show_conversation(request, principal, conversation, content, error)
+        return show_conversation(request, principal, conversation, command=content, told=told)
     try:
         return _say(principal, conversation, content, request.POST.get("mode", ""))
     except NotFound:

@@ -61,9 +61,19 @@ def conversation(request: PageRequest, principal: Principal, conversation_id: UU
 
 
 def show_conversation(
-    request: PageRequest, principal: Principal, talk: Conversation, composed: str = "", refused: Refused | None = None
+    request: PageRequest,
+    principal: Principal,
+    talk: Conversation,
+    composed: str = "",
+    refused: Refused | None = None,
+    *,
+    command: str = "",
+    told: str = "",
 ) -> HttpResponse:
-    """Render the page; ``composed``: text in the composer; ``refused``: the error above it."""
+    """Render the page; ``composed``: text in the composer; ``refused``: the error above it.
+
+    ``command``: one that was typed and run, and ``told``, its answer. Neither is a message.
+    """
     at = request.GET.get("at", "")
     page = page_at(talk, request.GET.get("page", ""), at)
     days = read_page(principal, talk, page, at)
@@ -87,6 +97,8 @@ def show_conversation(
         "reading": goes_on and unread(principal, talk).exists(),
         "composed": composed,
         "refused": refused.detail if refused else "",
+        "command": command,
+        "told": told,
         "most": settings.MESSAGE_MAX_CHARACTERS,
         **(ways_of_answering(principal, talk) if goes_on else {}),
         "next": f"{reverse('conversation-page', args=[talk.pk])}?page={page.number}",

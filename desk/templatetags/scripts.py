@@ -31,6 +31,7 @@ TEXTS = [
     gettext_noop("Keepsake could not take it. Please try again in a moment."),
     gettext_noop("That is too long: a message has at most {most} characters, and this has {has}."),
     gettext_noop("Keepsake could not be reached. What you typed is still here; please try again."),
+    gettext_noop("A command: neither it nor this answer is kept in the conversation."),
     gettext_noop("no answer"),
     gettext_noop("You"),
     gettext_noop("The assistant"),

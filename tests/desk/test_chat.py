@@ -240,6 +240,36 @@ class TestAnAnswerThatWasStopped:
         assert "Ask again" not in shown
 
 
+class TestACommandWithoutAScript:
+    """Scenarios 5 and 6 of source 001: /memory, which no model is asked about and which is not saved."""
+
+    def test_it_is_answered_on_the_page_of_the_talk(self, visit, owner, talk):
+        alec = factories.MemoryFactory(user=owner, content="Alec is the user's boss.", category="person")
+        client = visit(owner)
+        listed = say(client, talk, "/memory")
+        assert listed.status_code == 200
+        assert f"• [{alec.pk}] Alec is the user&#x27;s boss." in text(listed)
+        assert "neither it nor this answer is kept" in words(listed)
+        assert "Deleted: &#x27;Alec is the user&#x27;s boss.&#x27;" in text(
+            say(client, talk, f"/memory delete {alec.pk}")
+        )
+        alec.refresh_from_db()
+        assert alec.state == "archived"
+        refused = say(client, talk, "/memory delete zzzzzzzz")
+        assert (refused.status_code, "There is no memory zzzzzzzz." in words(refused)) == (404, True)
+        assert ">/memory delete zzzzzzzz</textarea>" in text(refused)
+        assert not Message.objects.exists()
+
+    def test_it_begins_no_talk(self, visit, owner):
+        factories.MemoryFactory(user=owner, content="Alec is the user's boss.", category="person")
+        client = visit(owner)
+        listed = client.post("/talk/", {"content": "/memory"})
+        assert (listed.status_code, "Alec is the user&#x27;s boss." in text(listed)) == (200, True)
+        refused = client.post("/talk/", {"content": "/memory delete zzzzzzzz"})
+        assert (refused.status_code, "There is no memory zzzzzzzz." in words(refused)) == (404, True)
+        assert not Conversation.objects.exists()
+
+
 class TestStoppingWithoutAScript:
     def test_a_plain_form_asks_for_the_end_and_leads_back(self, visit, owner, stranger, talk):
         said = factories.MessageFactory(conversation=talk)

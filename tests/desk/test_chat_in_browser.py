@@ -17,7 +17,7 @@ from tests import factories
 from tests.assistant.replying import behind
 from tests.language.messages_api import error, serving, spoken
 
-from .conftest import PHONE
+from .conftest import DESKTOP, PHONE
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 ADD = ("toolu_1", "add_to_memory", {"content": "Alec is the user's boss.", "category": "person", "subject": "Alec"})
@@ -101,6 +101,41 @@ def test_without_a_model_a_no_leaves_nothing(browse, owner, settings):
     assert not Memory.objects.exists()
     page.goto("/memories/")
     expect(page.get_by_role("main")).not_to_contain_text("Alec")
+
+
+@pytest.mark.parametrize("viewport", [PHONE, DESKTOP], ids=["390", "1440"])
+def test_what_is_remembered_is_listed_and_deleted_by_a_command(browse, owner, settings, viewport):
+    """Scenarios 5 and 6 of source 001, in a new talk and in one that goes on."""
+    settings.KEEPSAKE_EMBEDDER = "hashing"
+    alec = factories.MemoryFactory(user=owner, content="Alec is the user's boss.", category="person", subject="Alec")
+    due = factories.MemoryFactory(user=owner, content="The user prefers Thursday due dates.", category="preference")
+    page = browse(owner, viewport)
+    page.goto("/talk/")
+    type_in(page, "/memory").press("Enter")
+    expect(page.locator(".said")).to_contain_text(f"[{alec.pk}] Alec is the user's boss.")
+    assert not Conversation.objects.exists()
+    type_in(page, "Hello.").press("Enter")
+    page.wait_for_url("**/conversations/**")
+    expect(page.locator("#m2")).to_be_visible()
+    type_in(page, "/memory list").press("Enter")
+    now = page.locator("#now")
+    for line in (f"[{alec.pk}] Alec is the user's boss.", f"[{due.pk}] The user prefers Thursday due dates."):
+        expect(now).to_contain_text(line)
+    type_in(page, "/memory delete zzzzzzzz").press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("There is no memory zzzzzzzz.")
+    field = page.get_by_label("What you want to say")
+    expect(field).to_have_value("/memory delete zzzzzzzz")
+    field.fill("")
+    type_in(page, f"/memory delete {due.pk}").press("Enter")
+    expect(now).to_contain_text("Deleted: 'The user prefers Thursday due dates.'")
+    expect(now).to_contain_text("neither it nor this answer is kept")
+    expect(page.get_by_role("alert")).to_be_hidden()
+    expect(field).to_be_focused()
+    due.refresh_from_db()
+    assert due.state == "archived"
+    assert Conversation.objects.get().message_count == 2
+    type_in(page, "Hello again.").press("Enter")
+    expect(page.locator("#m4")).to_be_visible()
 
 
 def test_a_person_types_and_is_answered_and_decides_about_what_was_learned(browse, owner, model):

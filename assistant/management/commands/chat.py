@@ -9,7 +9,7 @@ from argparse import ArgumentParser
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from django.core.management.base import BaseCommand, CommandError
 
@@ -26,6 +26,7 @@ from ...reply.actions import Begun, Wanted, reply_begin
 from ...reply.following import Running, reply_events
 from ...reply.running import Caller, reply_start
 from ...reply.told import audience_key, longest_stream
+from ...tools.command import parse, run_command
 
 
 class Command(BaseCommand):
@@ -63,15 +64,21 @@ class Command(BaseCommand):
             self._prompt()
             for line in sys.stdin:
                 if line.strip():
-                    reply_id = uuid4()
-                    take_slot(audience_key(reply_id), "terminal", longest_stream())
                     try:
-                        begun = reply_begin(caller(), reply_id, conversation.pk, line.strip(), Wanted(options["mode"]))
+                        self._answer(caller, conversation.pk, line.strip(), options["mode"])
                     except Refused as refusal:
                         self.stderr.write(refusal.detail)
-                    else:
-                        asyncio.run(self._tell(begun, caller))
                 self._prompt()
+
+    def _answer(self, caller: Caller, conversation_id: UUID, line: str, mode: str) -> None:
+        """Answer a line; a ``/memory`` command without a model, and neither is saved. Raises Refused."""
+        if parse(line) is not None:
+            self.stdout.write(run_command(caller(), line).text)
+            return
+        reply_id = uuid4()
+        take_slot(audience_key(reply_id), "terminal", longest_stream())
+        begun = reply_begin(caller(), reply_id, conversation_id, line, Wanted(mode))
+        asyncio.run(self._tell(begun, caller))
 
     def _prompt(self) -> None:
         if sys.stdin.isatty():
