@@ -36,14 +36,15 @@ def memory_candidates(reading: BatchReading, request: ExtractionRequest) -> tupl
             continue
         explicit = any(one.is_explicit for one in group)
         importance = importance_of(first.kind, first.content)
+        field = field_of(first.content) if about_user else ""
         memories.append(
             MemoryCandidate(
                 category=category,
                 content=first.content,
                 indices=_indices(group),
                 quote=first.quote,
-                subject=subject_of(first.content, first.person),
-                field=field_of(first.content) if about_user else "",
+                subject="" if field else subject_of(first.content, first.person),  # A field is about the user.
+                field=field,
                 importance=max(importance, EXPLICIT_IMPORTANCE) if explicit else importance,
                 explicit=explicit,
             )

@@ -126,7 +126,7 @@ class ClauseWording:
         low = word.low
         if word.text.startswith(MASK):
             return self._render_quoted(clause, word, words, position)
-        if word.index in self.referents:
+        if word.index in self.referents and not self._is_own_name(clause, word):
             return self._render_person(clause, word, words, skipped)
         if low in {"we", "us", "our", "ours", "ourselves"} and word.text != "US":
             return self._render_group(clause, word)
@@ -150,6 +150,11 @@ class ClauseWording:
         if self.normalised.casual and name and word.text.islower() and low not in ENGLISH:
             return word.text.capitalize()
         return word.text
+
+    def _is_own_name(self, clause: Clause, word: Word) -> bool:
+        """Whether a name is the speaker's, whoever else has it: "I'm Tom", beside a cousin Tom."""
+        subject = clause.parsed.child(clause.parsed.head(word), "nsubj")
+        return word.pos == "PROPN" and word.dep == "attr" and subject is not None and subject.low == "i"
 
     def _render_quoted(self, clause: Clause, word: Word, words: list[Word], position: int) -> str:
         quotation = self.normalised.quoted(word.text)

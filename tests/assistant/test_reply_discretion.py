@@ -44,6 +44,7 @@ def test_a_secret_is_neither_asked_about_nor_stored_and_can_be_taken_out_or_reme
         ("Can I tell you a secret?", SECRET),
         ("Okay, I'll tell you a secret.", SECRET),
         ("I have a secret to tell you.", SECRET),
+        ("I have a secret. Can you keep it?", SECRET),
         ("May I tell you something in confidence, please?", SECRET),
         ("Who can see what I tell you?", WHO_SEES),
         ("Are my messages private?", WHO_SEES),

@@ -28,8 +28,10 @@ _SECRET = any_case(
 )
 _BARE = any_case(
     rf"^\W*{SOFT}(?:{_KEEPS_A_SECRET}[^.!?]{{0,20}}"
-    rf"|{_ANNOUNCES}(?: to (?:tell|share)(?: (?:with )?{YOU})?)?(?:,? (?:please|ok|okay))?)\W*$"
+    rf"|{_ANNOUNCES}(?: to (?:tell|share)(?: (?:with )?{YOU})?)?(?:,? (?:please|ok|okay))?"
+    rf"(?:\W+(?:can|could|will|would|do) {YOU} keep (?:it|that|this|one)(?: (?:to yourself|safe|for me))?)?)\W*$"
 )
+"""A secret that is only announced, maybe with the question whether it can be kept."""
 _WHO_SEES = any_case(
     rf"^\W*{SOFT}(?:"
     r"(?:who|who else|does any(?:one|body)"

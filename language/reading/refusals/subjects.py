@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from language.reading.words import KIN, listed
 
+from ..lexicon import is_word
 from ..parse import NOUN_SUBJECTS, Parsed, Word, irregular_forms, parse
 
 _NO_CONTENT = frozenset(
@@ -31,10 +32,16 @@ _OPEN = frozenset({"NOUN", "PROPN", "VERB", "ADJ", "NUM", "X", "INTJ"})
 
 def content_words(words: Iterable[Word]) -> list[str]:
     """Return the lemmas of content words, with one lemma for all words for a relative."""
-    lemmas = (word.lemma.lower() for word in words if word.pos in _OPEN and word.dep not in {"aux", "auxpass", "neg"})
+    lemmas = (_lemma_of(word) for word in words if word.pos in _OPEN and word.dep not in {"aux", "auxpass", "neg"})
     return [
         _SAME_WORD.get(lemma, lemma) for lemma in lemmas if lemma not in _NO_CONTENT and any(map(str.isalnum, lemma))
     ]
+
+
+def _lemma_of(word: Word) -> str:
+    """The lemma in lower case; a word that is no plural of a known noun is taken for a name: "Leeds" is no "leed"."""
+    lemma = word.lemma.lower()
+    return word.low if word.tag in {"NNS", "VBZ"} and not is_word(lemma) else lemma
 
 
 def forms_of(lemma: str) -> frozenset[str]:

@@ -9,7 +9,16 @@ import yaml
 from language.backends import embedder_replaced
 from language.embedders.e5.embedder import BundledEmbedder
 from language.embedders.hashing import HashingEmbedder
-from language.reading.refusals import Turn, count_extra_words, find_refusal, forms_of, may_refuse, restates, says_yes
+from language.reading.refusals import (
+    Turn,
+    count_extra_words,
+    find_refusal,
+    forms_of,
+    lemmas,
+    may_refuse,
+    restates,
+    says_yes,
+)
 from tests.timing import allowed, processor_seconds
 
 GROUPS = yaml.load((Path(__file__).parent.parent / "refusals.yaml").read_text(), yaml.CSafeLoader)
@@ -173,6 +182,17 @@ def test_orders_to_strike_wipe_or_scrub_are_a_no(embedder, asked, no):
 )
 def test_other_strikes_wipes_and_scrubs_are_none(said):
     assert find_refusal([Turn("user", SWAN), Turn("assistant", "I see."), Turn("user", said)], 2) is None
+
+
+@pytest.mark.parametrize("said", ["Forget what I said about Leeds.", "forget what i said about leeds"])
+def test_a_name_that_ends_like_a_plural_is_found(said):
+    """Reproduction: alone it was read as several "leed", in a sentence as a name."""
+    refusal = find_refusal(
+        [Turn("user", "I moved to Leeds in May."), Turn("assistant", "I see."), Turn("user", said)], 2
+    )
+    assert refusal is not None
+    assert (0, "I moved to Leeds in May.") in refusal.passages
+    assert refusal.named_lemmas <= lemmas("The user lives in Leeds.")
 
 
 def test_the_forms_of_a_word_are_those_that_endings_do_not_give():

@@ -34,11 +34,19 @@ def said(text, **more):
             ["The user's grandson Oliver got a puppy called Biscuit."],
         ),
         ("My sister has a dog. Her name is Luna.", ["The user's sister has a dog called Luna."]),
+        ("I have a cousin called Tom. I'm Tom.", ["The user has a cousin called Tom.", "The user is Tom."]),
     ],
 )
 def test_greetings_moods_and_names_of_pets(text, contents):
     """Reproduction: "you are a good morning dear", and a grandson whose name is Biscuit."""
     assert said(text) == contents
+
+
+def test_their_own_name_has_no_subject_of_its_own():
+    """Reproduction: with one it is refused as a field, so of "My name is … and I am …" only the age was asked about."""
+    name, age = OfflineModel().extract(conversation("My name is Margaret and I am eighty-one.")).memories
+    assert (name.content, name.field, name.subject) == ("The user's name is Margaret.", "preferred_name", "")
+    assert age.content == "The user is eighty-one."
 
 
 def test_children_in_a_list_are_named_as_they_were():
