@@ -279,7 +279,7 @@ def _begun(
         is_first=not said.exists(),
         learns=not (message.private or message.memory_off),
         models=tuple(reply.council),
-        language=_spoken(principal.language),
+        language=spoken_language(principal.language),
     )
 
 
@@ -287,7 +287,7 @@ def _may_mark(principal: Principal, conversation_id: UUID) -> bool:
     return may_mark(principal, Conversation.objects.visible_to(principal).must_find(conversation_id))
 
 
-def _spoken(language: str) -> str:
+def spoken_language(language: str) -> str:
     """Return the person's language if it has a translation catalogue, else the page's."""
     try:
         return get_supported_language_variant(language)

@@ -30,7 +30,7 @@ from web.streaming import FIRST_ID, EventStreamRenderer, StreamEvent, read_event
 from ..models import Reply
 from ..serializers import CommandDataSerializer
 from ..tools.command import CommandAnswer, parse, repeat_answer, run_command
-from .actions import Begun, ReplyOutcome, Wanted, find_reply, reply_begin, reply_retry, reply_stop
+from .actions import Begun, ReplyOutcome, Wanted, find_reply, reply_begin, reply_retry, reply_stop, spoken_language
 from .following import as_told
 from .running import HEADERS, reply_stream
 
@@ -96,7 +96,8 @@ class Replies(IdempotentView[Principal]):
         asked = validated(ReplyRequestSerializer(data=request.data))
         if parse(asked["content"]) is not None:
             Conversation.objects.visible_to(principal).must_find(conversation_id)
-            return _tell_command(run_command(principal.with_memory(asked["has_memory"]), asked["content"]))
+            principal = principal.with_memory(asked["has_memory"])
+            return _answer_command(request, lambda: run_command(principal, asked["content"]))
         wanted = Wanted(asked["mode"], asked["agentic_memory"], asked["has_memory"], tuple(asked["models"]))
         reply_id = uuid4()
         return _answer(
@@ -108,7 +109,7 @@ class Replies(IdempotentView[Principal]):
         principal = principal_of(request)
         content = validated(ReplyRequestSerializer(data=request.data))["content"]
         if parse(content) is not None:
-            return _tell_command(repeat_answer(principal, content, record))  # type: ignore[return-value]  # a header is set on it
+            return _answer_command(request, lambda: repeat_answer(principal, content, record))  # type: ignore[return-value]  # a header is set on it
         said = get_object_or_404(Message.objects.visible_to(principal), pk=record.object_ids[0])
         reply = get_object_or_404(
             Reply.objects.visible_to(principal), conversation=said.conversation_id, message_index=said.index
@@ -169,16 +170,24 @@ class ReplyStop(APIView):
 def _answer(
     request: Request, reply_id: UUID, begin: Callable[[], Begun | Reply], after: str = FIRST_ID
 ) -> StreamingHttpResponse:
-    # On a page a reply is in the browser's language, if the person chose none. Agents get English then.
-    from_page = isinstance(request.successful_authenticator, PersonSessionAuthentication)
-    spoken = translation.get_language_from_request(request._request) if from_page else settings.LANGUAGE_CODE
-    with translation.override(spoken):
+    with translation.override(_language(request)):
         stream = reply_stream(principal_of(request), principal_factory(request), reply_id, begin, after)
     return StreamingHttpResponse(stream, content_type="text/event-stream", headers={**HEADERS, HEADER: str(reply_id)})
 
 
-def _tell_command(answer: CommandAnswer) -> HttpResponse:
+def _language(request: Request) -> str:
+    """Return the language of a reply if the person chose none: the browser's on a page, English for agents."""
+    from_page = isinstance(request.successful_authenticator, PersonSessionAuthentication)
+    return translation.get_language_from_request(request._request) if from_page else settings.LANGUAGE_CODE
+
+
+def _answer_command(request: Request, run: Callable[[], CommandAnswer]) -> HttpResponse:
     """Return the answer to a command as a complete stream. Nothing of it is saved, so it can't be followed again."""
+    with (
+        translation.override(_language(request)),
+        translation.override(spoken_language(principal_of(request).language)),
+    ):
+        answer = run()
     told = {
         "command": CommandDataSerializer(answer.data).data,
         "token": {"text": answer.text},

@@ -1,7 +1,7 @@
 """The ``/memory`` command: list, delete and restore memories by typing, without a model.
 
-Parsed and executed here for REST and messengers. Answers are plain text that fits into one message; stored text is one
-line each, without markup.
+Parsed and executed here for REST, the chat and messengers. Answers are plain text that fits into one message, in the
+active language; stored text is one line each, without markup.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ import regex
 from django.conf import settings
 from django.utils import timezone
 from django.utils.dateformat import format as format_date
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop, ngettext
 
 from accounts import categories
 from accounts.policy import must_act_for, must_read
@@ -30,12 +32,14 @@ from memories.querysets import MemoryQuerySet
 
 LONGEST_ANSWER = 4_096
 """UTF-16 code units, which are at least as many as characters however a messenger counts."""
-HELP = f"""\
+_HELP = gettext_noop("""\
 /memory shows what is remembered about you.
 /memory list <category> <page> shows a category, or a page of a long list.
 /memory delete <id> removes a memory.
-/memory restore <id> brings it back, for {settings.ARCHIVE_DAYS} days.
-/memory help shows this."""
+/memory restore <id> brings it back, for %(days)s days.
+/memory help shows this.""")
+HELP = _HELP % {"days": settings.ARCHIVE_DAYS}
+"""In English."""
 
 _OFF = "Memory is switched off: agents are shown nothing of what is remembered."
 _SHOWN = ("id", "category", "subject", "content", "state", "purge_at")
@@ -131,7 +135,7 @@ def run_command(principal: Principal, text: str) -> CommandAnswer:
         case "restore":
             return _restore(principal, _checked_id(command))
         case "help":
-            return CommandAnswer(HELP, {"command": "help"})
+            return CommandAnswer(_(_HELP) % {"days": settings.ARCHIVE_DAYS}, {"command": "help"})
 
 
 def repeat_answer(principal: Principal, text: str, record: IdempotencyRecord) -> CommandAnswer:
@@ -151,7 +155,7 @@ def repeat_answer(principal: Principal, text: str, record: IdempotencyRecord) ->
 def _parsed(text: str) -> Command:
     command = parse(text)
     if command is None:
-        raise Refused("A command begins with /memory. /memory help shows what it can do.", code="no_command")
+        raise Refused(_("A command begins with /memory. /memory help shows what it can do."), code="no_command")
     return command
 
 
@@ -171,10 +175,13 @@ def _delete(principal: Principal, memory_id: str) -> CommandAnswer:
 
 
 def _deleted(memory: Memory, outcome: str) -> CommandAnswer:
-    said = {"archived": "Deleted", "unchanged": "Deleted already", "waiting": "To be deleted when you approve it"}
-    back = (
-        "" if outcome == "waiting" else f"/memory restore {memory.pk} brings it back, for {settings.ARCHIVE_DAYS} days."
-    )
+    said = {
+        "archived": _("Deleted: '%(content)s'"),
+        "unchanged": _("Deleted already: '%(content)s'"),
+        "waiting": _("To be deleted when you approve it: '%(content)s'"),
+    }
+    named = {"id": memory.pk, "days": settings.ARCHIVE_DAYS}
+    back = "" if outcome == "waiting" else _("/memory restore %(id)s brings it back, for %(days)s days.") % named
     return _about(memory, "delete", outcome, said[outcome], back)
 
 
@@ -195,25 +202,28 @@ def _come_back(memory: Memory) -> str:
 
 
 def _restored(memory: Memory, outcome: str) -> CommandAnswer:
-    said = {"restored": "Restored", "unchanged": "It is there already", "waiting": "Restored, and waits to be reviewed"}
+    said = {
+        "restored": _("Restored: '%(content)s'"),
+        "unchanged": _("It is there already: '%(content)s'"),
+        "waiting": _("Restored, and waits to be reviewed: '%(content)s'"),
+    }
     return _about(memory, "restore", outcome, said[outcome], "")
 
 
 def _about(memory: Memory, command: str, outcome: str, said: str, after: str) -> CommandAnswer:
     content = shortened(memory.content, LONGEST_ANSWER - _AROUND_THE_LIST)
-    text = "\n".join(filter(None, (f"{said}: '{content}'", after)))
+    text = "\n".join(filter(None, (said % {"content": content}, after)))
     shown = {name: getattr(memory, name) for name in _SHOWN}
     return CommandAnswer(text, {"command": command, "outcome": outcome, "memory": shown})
 
 
 def _checked_id(command: Command) -> str:
     if not command.memory_id:
-        raise Refused(f"Say which one: /memory {command.name} <id>. /memory list shows the ids.", code="bad_id")
+        which = _("Say which one: /memory %(command)s <id>. /memory list shows the ids.")
+        raise Refused(which % {"command": command.name}, code="bad_id")
     if not _ID.fullmatch(command.memory_id):
-        raise Refused(
-            f"An id has {ID_CHARACTERS} letters and digits, and one is named at a time. /memory list shows them.",
-            code="bad_id",
-        )
+        form = _("An id has %(count)s letters and digits, and one is named at a time. /memory list shows them.")
+        raise Refused(form % {"count": ID_CHARACTERS}, code="bad_id")
     return command.memory_id
 
 
@@ -230,9 +240,9 @@ def _no_such(principal: Principal, memory_id: str) -> NotFound:
         log = Change.objects.of_owner(must_act_for(principal)).filter(object_type="memory", object_id=memory_id)
         purged_at = log.filter(event=Change.Event.PURGE).values_list("at", flat=True).last()
         if purged_at is not None:
-            on = _day(principal, purged_at)
-            return NotFound(f"The memory {memory_id} was purged on {on}. It can't come back.", code="purged")
-    return NotFound(f"There is no memory {memory_id}. /memory list shows those that there are.")
+            named = {"id": memory_id, "day": _day(principal, purged_at)}
+            return NotFound(_("The memory %(id)s was purged on %(day)s. It can't come back.") % named, code="purged")
+    return NotFound(_("There is no memory %(id)s. /memory list shows those that there are.") % {"id": memory_id})
 
 
 # --- Lists ------------------------------------------------------------------------------------------------------
@@ -255,12 +265,16 @@ def _list(principal: Principal, command: Command) -> CommandAnswer:
     active, archived = _rows(visible)
     lines = [
         *(_Line(_heading(memory["category"]), _line(memory), memory) for memory in active),
-        *(_Line("Archived", _line(memory, _day(principal, memory["purge_at"])), memory) for memory in archived),
+        *(_Line(_("Archived"), _line(memory, _day(principal, memory["purge_at"])), memory) for memory in archived),
     ]
     pages = list(_in_pages(lines, LONGEST_ANSWER - _AROUND_THE_LIST))
     if not 1 <= command.page <= len(pages):
-        some = "one page" if len(pages) == 1 else f"{len(pages)} pages"
-        raise Refused(f"There is no page {command.page}: this list has {some}.", code="no_page")
+        none = ngettext(
+            "There is no page %(page)s: this list has one page.",
+            "There is no page %(page)s: this list has %(pages)s pages.",
+            len(pages),
+        )
+        raise Refused(none % {"page": command.page, "pages": len(pages)}, code="no_page")
     page = pages[command.page - 1]
     data = {
         "command": "list",
@@ -287,7 +301,8 @@ def _canonical(principal: Principal, name: str) -> str:
     known = categories.load()
     if known.canonical(name) is None:
         names = ", ".join(sorted(known.by_name))
-        raise Refused(f"There is no category {shortened(name, 50)}. There are: {names}.", code="unknown_category")
+        none = _("There is no category %(name)s. There are: %(names)s.")
+        raise Refused(none % {"name": shortened(name, 50), "names": names}, code="unknown_category")
     return writing.must_file_under(principal, name)
 
 
@@ -308,32 +323,41 @@ def _in_pages(lines: Sequence[_Line], longest: int) -> Iterator[list[_Line]]:
 
 
 def _list_text(page: Sequence[_Line], number: int, pages: int, category: str) -> str:
-    what = f"Your memories under {_words(category)}" if category else "Your memories"
+    named = {"category": _words(category), "page": number, "pages": pages}
+    if not page and category:
+        return _("Nothing is remembered under %(category)s.") % named
     if not page:
-        where = f" under {_words(category)}" if category else " about you yet"
-        return f"Nothing is remembered{where}."
-    parts = [f"{what}, page {number} of {pages}:" if pages > 1 else f"{what}:"]
+        return _("Nothing is remembered about you yet.")
+    if category:
+        some, all_of = (
+            _("Your memories under %(category)s, page %(page)s of %(pages)s:"),
+            _("Your memories under %(category)s:"),
+        )
+    else:
+        some, all_of = _("Your memories, page %(page)s of %(pages)s:"), _("Your memories:")
+    parts = [(some if pages > 1 else all_of) % named]
     heading = ""
     for line in page:
         if line.heading != heading:
             heading = line.heading
             parts += ["", heading]
         parts.append(line.text)
-    parts += ["", "Use /memory delete <id> to remove a memory."]
+    parts += ["", _("Use /memory delete <id> to remove a memory.")]
     if any(line.memory["state"] == Memory.State.ARCHIVED for line in page):
-        parts.append("Use /memory restore <id> to bring an archived one back.")
+        parts.append(_("Use /memory restore <id> to bring an archived one back."))
     if number < pages:
-        parts.append(f"Use /memory list {f'{category} ' if category else ''}{number + 1} to see more.")
+        named["where"] = f"{category} {number + 1}".strip()
+        parts.append(_("Use /memory list %(where)s to see more.") % named)
     return "\n".join(parts)
 
 
 def _line(memory: Mapping[str, Any], until: str = "") -> str:
-    after = f" (until {until})" if until else ""
+    after = " " + _("(until %(day)s)") % {"day": until} if until else ""
     return f"• [{memory['id']}] {shortened(memory['content'], _LONGEST_LINE)}{after}"
 
 
 def _heading(category: str) -> str:
-    return _words(category).capitalize()
+    return _(_words(category).capitalize())
 
 
 def _words(category: str) -> str:
@@ -345,7 +369,7 @@ def _words(category: str) -> str:
 
 def _day(principal: Principal, at: datetime | None) -> str:
     """Format a date in the person's time zone, as in ``3 May 2026``; '' for None."""
-    return format_date(timezone.localtime(at, ZoneInfo(principal.time_zone)), "j F Y") if at else ""
+    return format_date(timezone.localtime(at, ZoneInfo(principal.time_zone)), _("j F Y")) if at else ""
 
 
 def _units(text: str) -> int:

@@ -7,7 +7,11 @@ import io
 
 import pytest
 from django.core.management import call_command
+from django.utils import translation
+from django.utils.translation import gettext
 
+from accounts.actions import preferences_set
+from accounts.queries import principal_for_person
 from assistant.models import Reply
 from conversations.models import Message
 from memories.models import Memory
@@ -98,3 +102,12 @@ def test_in_the_terminal(owner, alec, monkeypatch):
     assert "Deleted: 'Alec is the user's boss.'" in told.getvalue()
     assert "There is no memory zzzzzzzz." in refused.getvalue()
     assert not Message.objects.exists()
+
+
+def test_it_is_answered_in_the_language_that_the_person_chose(api, owner, conversation):
+    factories.MemoryFactory(user=owner, content="The user prefers Thursday due dates.", category="preference")
+    preferences_set(principal_for_person(owner.pk), language="de")
+    with translation.override("de"):
+        heading = gettext("Preference")
+    assert heading in text_of(typed(api(owner), conversation, "/memory")).splitlines()
+    assert heading != "Preference"
