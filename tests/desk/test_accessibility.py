@@ -242,6 +242,12 @@ def test_pages_of_a_talk_with_the_assistant_keep_nobody_out(tab, owner):
     tab.goto(f"/conversations/{chat.pk}/")
     tab.get_by_text("This answer: 1,140 tokens, 86% cached.").wait_for()
     tab.get_by_role("button", name="Try again").wait_for()
+    for path in ("/talk/", f"/conversations/{chat.pk}/"):
+        tab.goto(path)
+        tab.get_by_label("What you want to say").fill("/memory")
+        tab.keyboard.press("Enter")
+        tab.get_by_text("neither it nor this answer is kept").wait_for()
+        found[f"{path}: /memory"] = found_on(tab)
     assert {where: broken for where, broken in found.items() if broken} == {}
 
 
