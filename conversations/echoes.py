@@ -295,7 +295,7 @@ def _read_likely(
 @lru_cache(maxsize=SHAPES)
 def _likely(someone: Principal) -> PreparedStatement:
     """Compile the statement, shared by principals with the same kind of access. Raises EmptyResultSet."""
-    rows = Message.objects.visible_to(someone).filter(declined=False, role__in=["user", "assistant"]).order_by()
+    rows = Message.objects.visible_to(someone).filter(declined=False).order_by()
     columns = ("pk", "at", "conversation_id", "index", "content", "search_config", "search", "embedding_model")
     read = {"rows": rows.values_list(*columns, "embedding")}
     return build_statement(_SAID_AGAIN, read, placeholders={PLACEHOLDER_USER, PLACEHOLDER_AGENT}, lasting=True)

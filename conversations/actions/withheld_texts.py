@@ -174,7 +174,7 @@ class RedactedTexts:
         return found
 
     def echoes(self, said: WithheldWords, first: Mapping[UUID, Message]) -> dict[UUID, list[Span]]:
-        """Return the spans in which the assistant repeated it after the ``first`` message of each conversation."""
+        """Return the spans in which others than the person repeated it after each conversation's ``first`` message."""
         ids = self.reply_candidates(said, first)
         self.sought.append((said, first, ids))
         self.read(ids)
@@ -198,12 +198,13 @@ class RedactedTexts:
         return [each for each in sentences if not asks(each)]
 
     def reply_candidates(self, said: WithheldWords, first: Mapping[UUID, Message]) -> set[UUID]:
-        """Return the ids of the assistant's later messages that share a word with it or are redacted already."""
+        """Return the ids of later messages, except the person's, that share a word with it or are redacted already."""
         later = [Q(conversation_id=each, index__gt=message.index) for each, message in first.items()]
-        replies = Message.objects.filter(reduce(or_, later, Q(pk__in=[])), user_id=self.user_id, role="assistant")
+        others = Message.objects.filter(user_id=self.user_id, role__in=Message.OTHER_ROLES)
+        replies = others.filter(reduce(or_, later, Q(pk__in=[])))
         ids = set(said.in_part(replies).values_list("pk", flat=True))
         # Redacted words are in no search index, so these messages are checked in any case.
-        withheld = Withheld.objects.filter(conversation__in=first, message__role="assistant").passages()
+        withheld = Withheld.objects.filter(conversation__in=first, message__role__in=Message.OTHER_ROLES).passages()
         for pk, where, index in withheld.values_list("message_id", "conversation_id", "message__index"):
             ids |= {pk} if index > first[where].index else set()
         return ids

@@ -145,6 +145,15 @@ def test_what_the_assistant_says_to_everybody_gives_nothing_away(owner, stock):
     assert record(conversation) == [MARK, stock]
 
 
+@pytest.mark.parametrize("role", ["tool", "system"])
+def test_what_a_program_wrote_afterwards_goes_like_the_assistants_echo(owner, role):
+    conversation = say(owner, SAID, "Noted.")
+    told = json.dumps({"saved": "The user plays the cello in an orchestra."})
+    messages_append(me(owner), conversation.pk, [NewMessage(role, told), NewMessage(role, '{"weather": "It snows."}')])
+    dont_keep(owner, learned(owner, conversation))
+    assert record(conversation)[2:] == [MARK, '{"weather": "It snows."}']
+
+
 def test_what_was_read_wrongly_stays_in_the_record(owner):
     conversation = say(owner, SAID, ECHO)
     memory_reject(me(owner), learned(owner, conversation).pk)
@@ -803,6 +812,14 @@ def test_what_was_said_elsewhere_is_offered_and_withheld_at_one_press(owner, api
     assert record(elsewhere)[0] == MARK
     assert client.delete(f"/api/v1/withheld/{made.json()['withheld'][0]['id']}/").status_code == 204
     assert record(elsewhere)[0] == "My orchestra lets me play the cello alone."
+
+
+@pytest.mark.parametrize("role", ["tool", "system"])
+def test_what_a_program_wrote_elsewhere_is_offered_too(owner, role):
+    (memory,) = remember(owner, "The user plays the cello in an orchestra.")
+    told = json.dumps({"saved": "The user plays the cello in an orchestra."})
+    messages_append(me(owner), factories.ConversationFactory(user=owner).pk, [NewMessage(role, told)])
+    assert also_kept(owner, memory) == {"message": (told, True)}
 
 
 def test_a_question_with_the_same_words_is_offered_and_not_ticked(owner):
