@@ -210,7 +210,7 @@ def _kept_texts(user_id: UUID, ids: Collection[UUID], cause: Cause) -> Iterator[
 
 
 def withhold_in_replies(write: LedgerWrite, conversation: Conversation, ids: Collection[UUID]) -> None:
-    """Withhold sentences of new messages by the assistant or a tool that repeat words already withheld in the conversation.
+    """Withhold sentences of new messages by the assistant or a tool that repeat words withheld in the conversation.
 
     The reply may have been generated before the person refused. What an active statement says may be repeated.
     """
