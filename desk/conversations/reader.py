@@ -101,11 +101,6 @@ class ReaderMessage:
     again: str = ""
     asks: int = 0
 
-    @property
-    def decides(self) -> bool:
-        """Whether something learned from it can be decided about beside it."""
-        return any(each.fresh or each.waits for each in self.learned)
-
 
 @dataclass(frozen=True, slots=True)
 class ReaderDay:

@@ -206,8 +206,9 @@ def test_remembered_words_open_their_memory_and_their_fact(visit, owner, legacy,
     shown = text(visit(owner).get(page(kept)))
     assert f'<a class="remembered" href="/memories/{memory.pk}/"><mark>I row on Tuesdays</mark></a>, with Ana.' in shown
     assert f'Remembered: <a href="/memories/{memory.pk}/">Nina rows on Tuesdays.</a>' in shown
+    assert shown.count("its words are withheld from what was said") == 1
     memories.memory_reject(me, memory.pk)
-    assert "remembered" not in text(visit(owner).get(page(kept)))
+    assert 'class="remembered"' not in text(visit(owner).get(page(kept)))
     (fact,) = told(owner, legacy, "Grandmother Rosa was a midwife.")
     shown = text(visit(owner).get(page(fact.source_conversation)))
     assert f'Fact: <a href="/facts/{fact.pk}/">' in shown
