@@ -49,8 +49,10 @@ _ONLY_ONCE = re.compile(
 """An answer that lets nothing become a rule: "depends on the text, so don't make a rule out of it"."""
 _NEEDLESS = re.compile(
     r"(?:^|[.,;!–—]|\b(?:so|and|but))\s*(?:(?:please )?(?:don'?t|do not|no need to) bother|(?:there'?s |there is )?no"
-    r" (?:point|use|sense)(?: in (?:it|that|keeping\b.*))?|(?:it'?s |that'?s )?not worth (?:it|keeping|noting|saving))"
-    r"\s*(?:[.,;!]|$)|^\W*(?:(?:not necessary|not needed|unnecessary)\b|what for\?|(?:can|could) (?:we|you) not\?"
+    r" (?:point|use|sense)(?: in (?:it|that|keeping\b.*))?|(?:it'?s |that'?s )?not worth (?:it|keeping|noting|saving)"
+    r"|(?:please|rather|better) (?:don'?t|do not)(?=\W*$))\s*(?:[.,;!]|$)"
+    r"|\bthank(?:s| you)\b[^.!?]*\bi(?:'m| am) (?:good|fine|all set)\s*(?:[.;!]|$)|\bi'?ll pass\b"
+    r"|^\W*(?:(?:not necessary|not needed|unnecessary)\b|what for\?|(?:can|could) (?:we|you) not\?"
     r"|(?:rather|better|please) not (?:until|till|before|unless|yet|while)\b)",
     re.IGNORECASE,
 )

@@ -41,9 +41,17 @@ def is_of_answer(named: frozenset[str], own: Iterable[str], answer: str) -> bool
 
 def _is_of_people(text: str) -> bool:
     """Whether a sentence may tell of the person or of those they told of: "As Lena has epilepsy, …"."""
-    parsed = parse(text)
+    parsed = parse(_ADVISES.sub("", text))
     words = parsed.words if parsed is not None else []
     return any(word.entity == "PERSON" or word.low in _PEOPLE for word in words)
+
+
+_ADVISES = re.compile(
+    r"\byou(?:'ll| will|'d| would)?(?: (?:also|only|just|then))*"
+    r" (?:need|want|take|add|use|put|mix|start|can|could|should|may|might)\b",
+    re.IGNORECASE,
+)
+"""What is told to do, and not of anybody: "you need two onions"."""
 
 
 _PEOPLE = frozenset({"you", "your", "yours", "“", *KIN, *KIN_PLURALS})

@@ -39,8 +39,10 @@ from .questions import (
     asks_last,
     asks_or_announces,
     changes_topic,
+    is_of_record,
     leaves_open,
     lets_keep,
+    offers_else,
     only_announces,
     only_asks,
 )
@@ -156,6 +158,8 @@ class _RefusalResolver:
         text = self.turns[self.last_index].content[act.start : act.end]
         bare = object_to_forget(text) if act.is_learned else frozenset(act.named_text.lower().split())
         named = lemmas(act.named_text) or bare
+        if before is not None and offers_else(before.content) and not is_of_record(text):
+            return act.start < self.sentences[0].end
         own = [turn.content for turn in self.turns[: self.last_index] if turn.role == "user"]
         answer = before.content if before is not None and before.role == "assistant" else ""
         return _OF_SPEAKER.search(act.named_text) is None and is_of_answer(named, own, answer)

@@ -10,15 +10,15 @@ import re
 from .wording import any_case, begins_with_yes, is_clear_no, opens_with_no, says_no
 
 _KEEPS = (
-    r"\b(?:remember|note|noted|save|saved|keep|store|record|write|hold on to|add|put|memori[sz]e|log|bear in mind"
-    r"|go into|include|part of|remembered|stored|kept|recorded|written|added)\b"
+    r"\b(?:remember|note|noted|save|saved|keep|store|record|write(?! to\b)|hold on to|add|put|memori[sz]e|log"
+    r"|bear in mind|go into|include|part of|remembered|stored|kept|recorded|written|added)\b"
 )
 ASKING = any_case(
     r"\b(?:i'?ll|i will|i can|i could|i'?ve|i have|shall i|should i|may i|can i|could i|let me|me to|if i"
     r"|i'?d (?:like|love) to|i'?d (?=(?:keep|remember|note|save) (?:it|that|this)\b)"
     rf"|going to|want (?:that|this|it)|should (?:that|this|it)|(?:that|this|it) be)\b[^.?!]{{0,60}}{_KEEPS}"
-    r"|\b(?:shall|should|do you want me to|may) i?\b[^.?!]{0,60}\b(?:from now on|always|in future|in the future"
-    r"|by default|next time|every time)\b|\b(?:always|from now on)\?|\bwill you always \w[^.!?\n]*\?"
+    r"|\b(?:shall|should|do you want me to|may) i?\b[^.?!]{0,60}\b(?:from (?:now|here) on|always|in future"
+    r"|in the future|by default|next time|every time)\b|\b(?:always|from now on)\?|\bwill you always \w[^.!?\n]*\?"
     r"|\b(?:made|taken|make) (?:a )?note\b"
     rf"|\b(?:for|in|on) (?:my|your|his|her|their|the) (?:page|story|legacy|memorial|records?|profile|notes?)\b[^.!?]*\?"
     rf"|\bwant (?:that|this|it) (?:in|on|among)\b|\bwant me\b[^.?!]{{0,20}}{_KEEPS}|\b(?:noted|got it|saved"
@@ -35,6 +35,7 @@ _ASKS_TO_KEEP = any_case(
     r"|(?:^|[.!?]\s)(?:remember|note|keep|save|store) (?:that|this|it|them)\b[^.!?\n]{0,40}\?"
     r"|\b(?:soll|darf|kann|dass) ich\b[^.?!\n]{0,80}\b(?:merken?|notieren?|behalten?)\b[^.!?\n]*\?"
     r"|\b(?:dois-je|puis-je|que je)\b[^.?!\n]{0,80}\b(?:reten|retien|souvi?en|mémoris|note)\w*[^.!?\n]*\?"
+    r"|\bje (?:l[ea]s?|l'|m'en|te l[ea]) ?(?:reten|retien|souvi?en|mémoris|note|garde)\w*[^.!?\n]*\?"
     r"|\b(?:quieres? que|debo|puedo)\b[^.?!\n]{0,80}\b(?:recuerde|recordar|anote|anotar|guarde)\w*[^.!?\n]*\?"
     r"|\b(?:ska|skal|får|kan) (?:jag|jeg)\b[^.?!\n]{0,80}\b(?:spara|gemme|husk|komma ihåg|lagr|minnas|noter)\w*"
     r"[^.!?\n]*\?"

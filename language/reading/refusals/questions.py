@@ -13,6 +13,7 @@ from ..parse import parse
 from ..stock import confirms, settles, stock
 from .content import says_something
 from .judged import asks
+from .naming import DENIES
 from .offers import ASKING, allows_by_a_no, asks_for_objections, asks_to_keep, objects
 from .parts import POINTS, agrees_to_all, keeps_a_part, numbered_lines
 from .records import Turn
@@ -58,6 +59,17 @@ def without_recital(said: str) -> str:
     return "\n".join(line for line in said.splitlines() if not line.startswith("- ")) if fixed else said
 
 
+def offers_else(said: str) -> bool:
+    """Whether the assistant's last sentence offers to do something else than keeping: "Shall I write to her?"."""
+    last = [each.text for each in split_sentences(said)][-1:]
+    return any(_OFFERS.search(each) is not None and not asks_or_announces(each) for each in last)
+
+
+def is_of_record(text: str) -> bool:
+    """Whether words tell of keeping or saying something, and not only of doing it: not "leave that"."""
+    return _RECORD.search(text) is not None
+
+
 def only_announces(said: str) -> bool:
     """Whether the assistant says that it keeps something, and neither asks nor offers to: "I will remember that"."""
     announced = False
@@ -98,11 +110,21 @@ def changes_topic(rest: str, question: str) -> bool:
 
 def lets_keep(question: str, said: str) -> bool:
     """Whether an answer lets all be kept that was asked about."""
-    if allows_by_a_no(question, said):
+    if allows_by_a_no(question, said) or _contradicts(question, said):
         return True
     if asks_for_objections(question) and objects(said, question):
         return False
     return allows_keeping(said) or says_yes(said) or agrees_to_all(question, said)
+
+
+def _contradicts(question: str, said: str) -> bool:
+    """Whether an answer contradicts what a question supposes against keeping: "…, or was it said in passing?" "No." """
+    asked, told = question.replace("’", "'"), said.replace("’", "'")
+    if _CONTRARY.match(told) is not None:
+        return DENIES.search(asked) is not None or asks_for_objections(asked)
+    other = _ALTERNATIVE.search(asked)
+    words = lemmas(told) if other is not None and DENIES.search(told) and "?" not in told else frozenset()
+    return other is not None and bool(words) and words <= lemmas(other[1])
 
 
 def leaves_open(said: str) -> bool:
@@ -119,6 +141,17 @@ def only_asks(turns: Sequence[Turn]) -> bool:
 
 
 _WITHHELD = "[withheld]"
+_OFFERS = re.compile(r"\b(?:shall|should|can|could|may) I\b|\b(?:want|like) me to\b[^?]*\?\s*$", re.IGNORECASE)
+_RECORD = re.compile(
+    r"\b(?:remember|not(?:e|ed|es|ing)|record|memor|said|say|told|tell|mention|secret|private|confiden|between|writ"
+    r"|(?:to|must|should|may) know|keep|kept|stor|sav|out of|anywhere|anybody|anyone|delet|eras|withh|heard?|yourself)",
+    re.IGNORECASE,
+)
+_CONTRARY = re.compile(
+    r"\W*(?:quite )?(?:on the contrary|the (?:very )?(?:opposite|contrary|reverse))\b", re.IGNORECASE
+)
+_ALTERNATIVE = re.compile(r"\bor (?:is|was|are|were|did|does|do|has|have) ([^?]+)\?\s*$", re.IGNORECASE)
+"""The last of two questions: "Shall I note it, or was it said in passing?"."""
 _SAME_SUBJECT = listed("he she it they that this")
 _ASKS_CONTENT = re.compile(
     r"(?:was|were|is|are|did|does|has|had)\b(?! (?:it|that|this) (?:ok|all right|fine))", re.IGNORECASE

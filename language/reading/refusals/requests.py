@@ -129,7 +129,7 @@ _OPENING = any_case(r"[^.]*\b(?:record|between)\b|.{0,12}\bnot\b")
 _LONGEST_OBJECT = 200
 _MOST = 10
 """The most matches per kind that are examined."""
-SAYS_THIS = any_case(r"\b(?:this|these|following|next)\b")
+SAYS_THIS = any_case(r"\b(?:this(?! (?:conversation|talk|chat|exchange)\b)|these|following|next)\b")
 
 
 def flat(text: str) -> str:

@@ -119,9 +119,9 @@ FORMS = [
         r"(?:(?P<what>that|this|it)(?:'s| is| stays?| has to stay| must stay| should stay| should remain"
         r"| remains)? )?(?:just |only"
         r" |strictly |let'?s keep (?:that|this|it) |keep (?:that|this|it) )?between (?:us|you and me|you and i"
-        r"|me and (?:god|(?:my|the|our) [\w-]+)"
+        r"|you,? me,? and the [\w-]+|me and (?:god|(?:my|the|our) [\w-]+)"
         r"|ourselves|the two of"
-        r" us)(?=\s*(?:[,.:;!?…–—]|$|please\b|ok|okay|though|then))",
+        r" us)(?=\s*(?:[,.:;!?…–—]|$|please\b|ok|okay|though|then|and\b))",
         r"(?:(?:can|could|let|may|keep|is|make) )?(?:(?P<what>that|this|it)(?:'s| is| was| stays?)? )?(?:stay "
         r"|stays |strictly"
         r" |completely |all )?off the record\b(?! with)",
@@ -153,6 +153,9 @@ FORMS = [
         r"(?:it(?:'d| would) \w+ if )?(?:let'?s |please |we |you |both |can |could |just ){0,3}pretend(?:ed)?"
         r" (?:that )?i (?:never|didn'?t|did not) (?:say|said|tell|told|typed?|wrote|write|mention(?:ed)?)\b"
         r"(?: (?:that|this|it|you)){0,3}",
+        r"(?:this|that|our) (?:conversation|talk|chat|exchange) (?:never|did not|didn'?t) (?:happen(?:ed)?|t(?:ake|ook)"
+        r" place)|we never (?:had|spoke|talked|discussed) (?:of |about )?(?:this|it|that)"
+        r"(?: (?:conversation|talk|chat))?(?=\s*(?:[,.:;!?…–—]|$|ok\b|okay\b|right\b))",
         rf"{YOU}(?:'ve| have)? (?:didn'?t hear|did not hear|never heard?|heard nothing(?: of)?)"
         r"(?: (?:that|this|it))?(?: from me)?(?=\s*(?:[,.:;!?…–—]|$))",
         # I don't want that coming up again; no writing it down; what's said here stays here.
@@ -252,7 +255,8 @@ _ORDERS_KEEPING = any_case(
     r"|\byou (?:may|can)(?: keep (?:it|that|this|them))?\s*(?=[.!]|$)|\byou can(?:'t|not) not (?:keep|remember|note)\b"
     r"|(?<!not )(?<!n't )\blet (?:it|that|this|them) (?:stand|stay)\s*(?=[.,;!?]|$)"
     r"|\b(?:it|that|this|one)(?:'s| is) to stay\b|\b(?:bear|keep) (?:it|that|this) in mind\s*(?=[.!]|$)"
-    r"|\bgood to have (?:it|that|this) noted\b|\bso yes\b|\byes,? please\b|\bby all means\b"
+    r"|\bgood to have (?:it|that|this) noted\b|\bso yes\b"
+    r"|\byes,? (?:please )?do (?:note|keep|save|store|remember)\b|\byes,? please\b|\bby all means\b"
 )
 _PIECES = any_case(r"\s*(?:[,.;!?…–—:]+|\s-+\s)\s*")
 _BEFORE_BUT = any_case(rf"{_PIECES.pattern}|\s+(?=(?:but|though|except|only)\b)")
@@ -322,6 +326,7 @@ _YES_IN_NO = any_case(
     r"^\W*(?:(?:yes|yeah|sure)\W+)?(?:(?:if you|i) (?:wouldn't|don't) mind|why not"
     r"|nothing would (?:please|delight) \w+ more"
     r"|i? ?(?:can(?:'t|not)|don'?t) (?:see|think(?: of)?) (?:any reason )?why (?:not|you shouldn't))(?=[.!?]|$)\??"
+    r"|\bi(?:'d| would) (?:only )?mind (?:it )?(?:more |rather |only )?if you (?:didn't|did not|don't|forgot)\b"
     r"|^\W*you'd better\b(?! not)"
 )
 """A yes that has the words of a no."""

@@ -201,6 +201,39 @@ def test_the_forms_of_a_word_are_those_that_endings_do_not_give():
     assert forms_of("swan") == {"swan"}
 
 
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        ("Should I note it, or is it a passing fancy?", "It's no passing fancy."),
+        ("Surely I needn't remember that?", "Quite the opposite."),
+        ("I hope you don't mind that I remember it.", "I'd mind if you forgot."),
+        ("Should I leave it out of the menu?", "No, only out of the soup. But yes, do remember it."),
+        ("Shall I write to the vet about it?", "Leave that, she has heard."),
+        ("Should I mention ducks too?", "Forget ducks."),
+        ("You need flour, butter and thyme.", "Forget the thyme!"),
+    ],
+)
+def test_what_answers_another_question_or_contradicts_a_doubt_is_no_refusal(asked, answer):
+    assert find_refusal([Turn("user", SWAN), Turn("assistant", asked), Turn("user", answer)], 2) is None
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        ("Shall I remember it?", "Thanks for asking, but I'm fine."),
+        ("Shall I remember it?", "Only if you like being wrong, so better don't."),
+        ("Je le note ?", "Surtout pas."),
+        ("How lovely.", "We never had this talk, okay?"),
+        ("How lovely.", "That's between you, me and the lamppost."),
+        ("Shall I write to the vet?", "No. And don't keep it anywhere."),
+    ],
+)
+def test_a_no_in_other_words_is_heard(asked, answer):
+    refusal = find_refusal([Turn("user", SWAN), Turn("assistant", asked), Turn("user", answer)], 2)
+    assert refusal is not None
+    assert (0, SWAN) in refusal.passages
+
+
 ASKED = "What's the name of my mum?"
 
 
