@@ -118,12 +118,13 @@ def place_edit(
     name: str | None = None,
     notes: str | None = None,
     version: int | None = None,
+    withholds: bool = False,
 ) -> PlaceChanged:
     """Change the name or notes of the place with this row id; None leaves a value unchanged.
 
-    ``version`` is the one that the caller saw. An agent's change becomes a proposal if the person reviews before, or
-    worded the place. Raises NotAllowed, NotFound, Refused (400), Gated (422), Conflict (409 ``version_conflict`` with
-    the current version, ``wrong_state``).
+    ``version`` is the one that the caller saw. ``withholds``: pinned blocks don't show the earlier text either. An
+    agent's change becomes a proposal if the person reviews before, or worded the place. Raises NotAllowed, NotFound,
+    Refused (400), Gated (422), Conflict (409 ``version_conflict`` with the current version, ``wrong_state``).
     """
     user_id = _must_keep(principal)
     own_word = principal.speaks_as_person
@@ -144,7 +145,7 @@ def place_edit(
             proposal = propose_place(write, principal, user_id, values, written_by=written_by, reason=reason)
             write.result("proposal", proposal.pk, status_code=202)
             return PlaceChanged(row, proposal)
-        row = store_place(write, row, user_id, values, written_by=written_by)
+        row = store_place(write, row, user_id, values, written_by=written_by, withholds=withholds)
         write.result("place", row.pk)
     return PlaceChanged(row)
 
@@ -160,7 +161,7 @@ def place_withhold(principal: Principal, place: UUID, quote: str) -> PlaceChange
     notes = Original(row.notes)
     spans = [span for span in notes.sentences() if notes.words(span) in quote]
     left = " ".join(piece.strip() for piece in notes.pieces(spans))
-    return place_edit(principal, place, notes=left.strip(), version=row.version)
+    return place_edit(principal, place, notes=left.strip(), version=row.version, withholds=True)
 
 
 def place_remove(principal: Principal, place: UUID, *, version: int | None = None) -> PlaceChanged:

@@ -87,9 +87,13 @@ def store_place(
     *,
     written_by: str | None,
     conversation_id: UUID | None = None,
+    withholds: bool = False,
     **meta: Any,
 ) -> Place:
-    """Insert, update or restore a place with these values; ``written_by`` is the author of another wording."""
+    """Insert, update or restore a place with these values; ``written_by`` is the author of another wording.
+
+    If it ``withholds`` words, the place leaves pinned blocks, which show it as it was.
+    """
     now = timezone.now()
     if place is None:
         place = Place(user_id=user_id, place_id=values["place_id"], version=0, tokens=0, added_at=now)
@@ -112,7 +116,7 @@ def store_place(
         user_id, "place", place.pk, {"version": before, "present": not restored} if before else {"created": True}
     )
     cost = 0 if restored else place.tokens
-    if event != "UPDATE":
+    if event != "UPDATE" or withholds:
         place.active_rev = rev
     place.deleted_at = place.purge_at = None
     place.updated_at = now

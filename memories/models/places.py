@@ -18,7 +18,7 @@ class Place(models.Model):
     """A place of a person, with the id that its creator uses.
 
     ``name`` and ``notes`` are those of the current version. ``tokens`` are those of its line in the memory block.
-    ``active_rev`` is the person's revision at which it was last added or restored; None for a removed place.
+    ``active_rev`` is the person's revision at which it was last added, restored or withheld from; None if removed.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

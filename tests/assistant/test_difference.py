@@ -17,7 +17,7 @@ from conversations.actions import NewMessage, messages_append
 from conversations.models import Conversation
 from facts.actions import fact_add, fact_edit, fact_reject
 from language.fencing import DIFFERENCE_FENCE
-from memories.actions import memory_update, place_edit
+from memories.actions import memory_update, place_edit, place_withhold
 from memories.block import memory_block
 from memories.models import Memory
 from tests import factories
@@ -241,6 +241,17 @@ def test_places_are_told_by_name(turn, owner, talk):
     told = turn(owner, conversation)["difference"]
     assert "- Home now: House: By the river." in told
     assert "- new: Office" in told
+
+
+def test_what_is_withheld_from_the_notes_of_a_place_leaves_the_pinned_block(turn, owner, agent, talk):
+    hall = place(owner, "hall", "Town hall", "Near the river. Otto was in prison.")
+    conversation = talk(owner)
+    assert "prison" in turn(owner, conversation, save=True)["text"]
+    place_withhold(principal_for_person(owner.pk), hall.pk, "Otto was in prison.")
+    for reader in (agent, owner):
+        told = turn(reader, conversation, content="What is near?")
+        assert "prison" not in told["text"]
+        assert "Town hall: Near the river." in told["text"]
 
 
 def test_facts_that_are_new_corrected_and_gone(turn, owner, legacy, talk):
