@@ -31,7 +31,7 @@ from .correcting import (
 from .figures import THOUSANDS
 from .filters import is_prompt_injection
 from .kinds import is_health_to_guard
-from .lexicon import is_word
+from .lexicon import is_kind_of, is_word
 from .outdated import all_outdated
 from .questions import is_of_the_talk
 from .refusals import Refusal, find_named, says_undo
@@ -40,6 +40,7 @@ from .sentences import own_words
 from .statements import BatchReading, read
 from .stems import content_prefixes
 from .values import new_wording
+from .words import KIN
 
 _NAME_WISH = re.compile(r"\b(?:call\w*|names?|nicknam\w+|goes by|known as|prefers?|address\w*)\b", re.IGNORECASE)
 _SINGLE_VALUED = frozenset({"preferred_name", "pronouns", "city", "language", "tone"})
@@ -242,8 +243,10 @@ def _own_note(content: str) -> str:
     """Return the person's own words, with a line that only looks like another speaker's: "Gym: twice a week now"."""
     words = own_words(content)
     label, _, said = content.partition(":")
-    is_note = not words.strip() and "\n" not in content.strip() and not _OF_ONESELF.search(said)
-    return content if is_note and (label.islower() or all(map(is_word, label.lower().split()))) else words
+    names = label.lower().split()
+    is_title = len(names) > 1 and not any(name in KIN or is_kind_of(name, "person") for name in names)
+    is_note = not words.strip() and "\n" not in content.strip() and (is_title or not _OF_ONESELF.search(said))
+    return content if is_note and (label.islower() or all(map(is_word, names))) else words
 
 
 def _negation_in_message(

@@ -7,6 +7,7 @@ Without it, or with another embedder, nothing is found, and only ``compare`` det
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -18,6 +19,7 @@ from language.backends import get_embedder
 from language.base import EmbedderUnavailable, Vectors
 from language.embedders.e5.embedder import BundledEmbedder
 
+from .beside import after_denials, without_others
 from .entailed import judged_by
 from .questions import is_question
 from .rewording import leaves_it, reworded
@@ -38,6 +40,19 @@ _MOST_NEAR = 3
 _MOST_SENTENCES, _MOST_WORDS = 3, 40
 """Maximum length of the passages that are scored: a change often takes two sentences."""
 
+_FOR_EFFECT = re.compile(
+    r"^\W*(?:can you believe (?:it|that|this)|(?:do )?you know what|guess what)[,:!?–—-]+ ?"
+    r"|,? (?:\w+ ){0,2}(?:eh|huh|innit|right|you know)\?\W*$",
+    re.IGNORECASE,
+)
+"""What makes no question of a sentence: "Can you believe it, …", "…, not bad eh?"."""
+_ENDS = re.compile(
+    r"\b(?:cancel(?:l?ed)?|scrapped|scrapyard|binned|drowned|RIP|packed (?:it|that) in|call(?:ed)? it a day"
+    r"|(?:let|letting) [^.,;!?]{1,40}? (?:lapse|slide|slip|go))\b",
+    re.IGNORECASE,
+)
+"""Words of an end that need no second look."""
+
 
 @dataclass(frozen=True, slots=True)
 class Outdated:
@@ -55,7 +70,8 @@ class Outdated:
 
 def all_outdated(said: str, memories: Sequence[str], vectors: Sequence[Vectors | None] = ()) -> Sequence[Outdated]:
     """Return the memories of states that a message says to be over; without any, that which ``outdated`` finds."""
-    if all(is_question(each.text) for each in split_sentences(said)):
+    said = after_denials(said)
+    if not _states(said):
         return ()
     over = tuple(states_over(said, memories))
     if over:
@@ -71,7 +87,7 @@ def outdated(said: str, memories: Sequence[str], vectors: Sequence[Vectors | Non
     without a stored one are considered only if they have a content word of the message. None for a question, with
     another embedder, or while it or the network is unavailable.
     """
-    if all(is_question(each.text) for each in split_sentences(said)):
+    if not _states(said):
         return None
     embedder = get_embedder()
     by_place = {place: vector for place, vector in enumerate(vectors) if vector is not None}
@@ -96,17 +112,24 @@ def outdated(said: str, memories: Sequence[str], vectors: Sequence[Vectors | Non
     nearest = ((number, which) for number in range(len(passages)) for which in np.argsort(-scores[number])[:_MOST_NEAR])
     likely = sorted((-float(scores[at]), at) for at in nearest if scores[at] >= LEAST_LIKELY)[:_MOST_JUDGED]
     meant = [(places[which], passages[number]) for _, (number, which) in likely]
-    meant = [(place, passage) for place, passage in meant if not leaves_it(memories[place], passage)]
-    logits = judged_by(TUNING, [(memories[place], passage) for place, passage in meant])
+    heard = [(place, passage, without_others(memories[place], passage)) for place, passage in meant]
+    heard = [(place, passage, own) for place, passage, own in heard if own and not leaves_it(memories[place], own)]
+    logits = judged_by(TUNING, [(memories[place], own) for place, _, own in heard])
     if logits is None:
         return None
     best = int(logits.argmax())
-    logit, (place, passage) = float(logits[best]), meant[best]
+    logit, (place, passage, own) = float(logits[best]), heard[best]
     if logit < LEAST:
         return None
     is_plain, is_certain = logit >= PLAIN, logit >= CERTAIN
-    content = reworded(memories[place], passage, is_plain=is_plain, is_certain=is_certain) if logit >= SURE else None
+    is_sure = logit >= SURE or _ENDS.search(own) is not None
+    content = reworded(memories[place], own, is_plain=is_plain, is_certain=is_certain) if is_sure else None
     return Outdated(place, passage, content)
+
+
+def _states(said: str) -> bool:
+    """Whether a message states something: not only asks, but for "eh?" behind it or "can you believe it" before."""
+    return any(not is_question(_FOR_EFFECT.sub("", each.text)) for each in split_sentences(said))
 
 
 def _passages(said: str) -> Iterator[str]:

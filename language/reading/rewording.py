@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from .beside import is_back, is_got
 from .ending import denied, ended, never_so, over, tells_name, tells_of_another
 from .figures import MONTHS, normalise_figures
 from .lexicon import is_kind_of, relation
@@ -38,6 +39,7 @@ _SINCE = re.compile(r"(?i)\b(?:now|any ?more|no longer|since|again|these days|me
 _LONG_AGO = re.compile(
     r"(?i)\b(?:in (?:my|his|her) (?:teens|twenties|thirties|forties|childhood|youth)|back then"
     r"|as a (?:child|kid|boy|girl|teenager)|when I was (?:young|little|small|a (?:child|kid|boy|girl)))\b"
+    r"|\b(?:until|till|before|when) (?:I|he|she) (?:was|turned) (?:\d\d|\w+(?:teen|ty)(?:-\w+)?)\b"
 )
 _ONE_MORE = re.compile(r"(?i)\b(?:a (?:second|third|fourth)|one more)\b(?! (?:time|thought|chance))")
 
@@ -48,8 +50,8 @@ _TO_A_DAY = re.compile(
     rf" (?:\w+ ){{0,2}}(?:{_DAY})\b"
 )
 _TO_COME = re.compile(
-    rf"(?i)\b(?:(?:on|from|starting|by|in) (?:(?:the|next|this) )?(?:{_DAY}|\d|(?:{'|'.join(MONTHS)})\b)"
-    r"|tomorrow\b|next \w)"
+    rf"(?i)\b(?:(?:on|from|starting|by|in) (?:(?:the|next|this) )?(?:{_DAY}|(?<!in )\d|20\d\d|(?:{'|'.join(MONTHS)})\b)"
+    r"|tomorrow\b|next \w|in (?:\w+ )?(?:years|months|weeks|days)\b)"
 )
 _IS_NAMED = re.compile(
     r"\b(?i:it|he|she|that|name)(?:['’]s| is)(?: (?:really|actually|called|spelt|spelled|written))* "
@@ -59,6 +61,7 @@ _CALLS = re.compile(r"(?i)\b(?:called|named?)\b")
 _FOR_NOW = re.compile(
     rf"(?i)\b(?:until|til|till) (?:(?:the|next|this|after) )?"
     rf"(?:{_DAY}|\d|tomorrow|{'|'.join(MONTHS)}|\w+ (?:week|month)\b)"
+    r"|\bover (?:Easter|Christmas|the (?:holidays?|weekend|summer))\b"
     r"|\bfor (?:the time being|the (?:week|weekend|day)|a (?:few|couple of) (?:days|weeks))\b|\btemporar(?:y|ily)\b"
 )
 """What holds for a while only: "the car's in the garage until Friday"."""
@@ -80,6 +83,7 @@ def leaves_it(memory: str, passage: str) -> bool:
     is_beside = _LONG_AGO.search(passage) is not None and _SINCE.search(passage) is None
     is_beside = is_beside or (known.root is not None and known.root.lemma == "have" and bool(_ONE_MORE.search(passage)))
     is_beside = is_beside or _says_figures_again(memory, parsed) or _is_planned(parsed) or _is_for_now(parsed)
+    is_beside = is_beside or is_back(known, passage) or is_got(parsed, known)
     is_beside = is_beside or _names_another(parsed, known) or tells_of_another(passage, memory)
     return is_beside and not _is_denied_in(memory, passage)
 
@@ -300,9 +304,11 @@ def _does_to_own(parsed: Parsed, verb: Word, told: set[str]) -> bool:
 
     ``told`` are the beginnings of the words of the memory that "the" alone may refer to.
     """
-    thing = parsed.child(verb, "dobj")
+    thing, whom = parsed.child(verb, "dobj"), parsed.child(verb, "dative")
     if thing is None:
         return False
+    if verb.lemma in {"give", "send", "assign", "issue"} and whom is not None and whom.low in {"me", "us"}:
+        return True
     is_the = _beginning(thing) in told and [each.low for each in parsed.children(thing)] == ["the"]
     return is_the or _is_own(parsed, thing)
 

@@ -82,8 +82,8 @@ _SWAPS = [
         r"^(?:sorry|no|actually|wait|oops)?[,:]? ?{now}, not {was}{end}",
         r"\b(?:switched|swapped|changed|moved|went|swap|switch|renamed)\b[^.!?]{{0,40}}? from {was} to {now}"
         r"{end}",
-        r"\b(?:swapped|traded|exchanged) {was} (?:for|in for) {now}{end}",
-        r"\bswitched {was} (?:for|to) {now}{end}",
+        r"\b(?:swapped|traded|exchanged|switched) {was} (?:in for|for|to) {now}{end}",
+        r"\b{was} is history[,;.:] (?:(?:and|from now on|now),? )*(?:we['’]re|we trade as|it['’]s) {now}{end}",
         r"^(?:[\w ]+: )?(?:moved |from )?{was} ?(?:->|→) ?{now}{end}",
         r"\bdid I say {was}\? I mean[t]? {now}{end}",
         r"\binstead of {was},? (?:I['’]m|I am|we['’]re|it['’]s|I) (?:\w+ing (?:with |on |at )?)?{now}{end}",

@@ -336,6 +336,34 @@ def test_what_others_changed_rewords_nothing_of_theirs(memory, said):
     assert not [each for each in _calls(said, memory) if each.name == UPDATE]
 
 
+@pytest.mark.parametrize(("memory", "said"), [
+    ("The user has three grandchildren.", "My brother's triplets came last night, so he's got five now!"),
+    ("The user is a member of the Green Party.", "My dad cut up his Green card. I was there and had to explain."),
+    ("The user is engaged to Malik.", "Someone said Malik and I had called it off. Utter nonsense, we tried cakes."),
+    ("The user works at the mill.", "They say I quit the mill, which is rubbish."),
+    ("The user's cat Mog sleeps on the stove.", "Mog was at the vet's on Sunday, she's back up on the stove already."),
+    ("The user has a beard.", "I had no beard until I was forty, just a moustache."),
+    ("The user cannot ride a bike.", "They've given me a bike as a present! It's leaning in the hall."),
+    ("The user owes the bank 12,000 euros.", "In ten years the bank and I will be quits."),
+])  # fmt: skip
+def test_what_is_of_others_denied_long_ago_or_only_got_changes_nothing(memory, said):
+    assert not [each for each in _calls(said, memory) if each.name in {UPDATE, DOUBT}]
+
+
+@pytest.mark.parametrize(("memory", "said", "now"), [
+    ("The user has no meat.", "He says I eat meat. Nonsense.", None),
+    ("The user's son is in third grade.", "Can you believe it, my son started fourth grade.", "fourth grade"),
+    ("The user subscribes to a weekly.", "I let the weekly lapse in January.", "no longer subscribes"),
+    ("The user's band is called Damp.", "Band meeting last night: Damp is history, from now on we're Tide.", "Tide."),
+    ("The user is single.", "My girlfriend and I are celebrating our first half year tonight.", "no longer single"),
+    ("The user's phone number ends in 44.", "O2 gave me a new number. It ends in 09.", "ends in 09."),
+    ("The user works at the mill.", "He says I love it there. Nonsense, I quit the mill.", "The user quit the mill."),
+])  # fmt: skip
+def test_what_is_said_for_effect_after_a_denial_or_behind_a_heading_is_a_change(memory, said, now):
+    changes = [str(each.arguments["content"]) for each in _calls(said, memory) if each.name == UPDATE]
+    assert [now in each for each in changes] == ([True] if now else [])
+
+
 def test_a_note_with_a_heading_is_the_person_s_own():
     (call,) = _calls("Gym: 2x a week now, was 3.", "The user goes to the gym three times a week.")
     assert (call.name, call.arguments["content"]) == (UPDATE, "The user goes to the gym twice a week.")

@@ -1,0 +1,119 @@
+"""What a message tells beside a memory of the user: of somebody else, of long ago, of a gift, or only denied.
+
+Such a passage leaves the memory as it is, however near to it the networks read it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .lexicon import is_kind_of
+from .parse import Parsed, Word, parse
+from .sentences import split_sentences
+from .stems import LIGHT, content_prefixes, prefix, stem_of
+from .words import KIN, KIN_PLURALS, listed
+
+_ONESELF = listed("i me mine myself we us ours ourselves you")
+_OWNED, _ANYBODY = listed("my our"), listed("he she they who that which")
+_NEAREST = listed(
+    """baby son daughter twin child kid boy girl boyfriend girlfriend partner wife husband fiancé fiancée spouse dog cat
+    landlord landlady boss doctor"""
+)
+"""Relatives and others whose doings are a change of the user's own life: "our daughter was born"."""
+_EXTENT = r"(?:(?:complete|utter|total|absolute|pure|sheer|all|just|what|such|of course|a load of)(?: and \w+)? )*"
+_UNTRUE = (
+    rf"{_EXTENT}(?:rubbish|nonsense|bollocks|bull\w*|tosh|hogwash|poppycock|balderdash|lies|a lie|made up|untrue"
+    r"|not true|a rumou?r)\b"
+)
+_DENIES_BEFORE = re.compile(
+    rf"\W*(?:(?:(?:that|it|which)(?:['’]s| is| was)|but|well) )*(?:{_UNTRUE}|none of (?:it|that)(?:['’]s| is| was) true"
+    r"|not a word of (?:it|that) is true|there(?:['’]s| is) nothing in (?:it|that))",
+    re.IGNORECASE,
+)
+_DENIES_ITSELF = re.compile(rf", which(?:['’]s| is| was) {_UNTRUE}", re.IGNORECASE)
+_BACK_THERE = re.compile(
+    r"(?:['’](?:s|m|re)|\b(?:is|am|are|was|were|went|go(?:es)?|c[ao]mes?|got|again)) back"
+    r" (?:up |down |home )?(?:on|in|at|with|to|under|by) (?:(?:the|my|his|her|their|our) )?(?P<where>\w+)",
+    re.IGNORECASE,
+)
+_GETS = listed("give get buy receive own have win inherit")
+_ABLE = re.compile(r"\b(?:learn\w*|learnt|teach\w*|taught|can|could|able|manage[ds]?|lessons?|first)\b", re.IGNORECASE)
+
+
+def after_denials(said: str) -> str:
+    """Return the end of a message, from what it denies last: "He says I quit. Nonsense, I love it." """
+    start = 0
+    for place, sentence in enumerate(split_sentences(said)):
+        if place and _DENIES_BEFORE.match(sentence.text):
+            start = sentence.start
+        if _DENIES_ITSELF.search(sentence.text):
+            start = sentence.end
+    return said[start:]
+
+
+def without_others(memory: str, passage: str) -> str:
+    """Return the sentences of a passage but for those about somebody else than the user, whom a memory is about."""
+    known = parse(memory, names=False)
+    if known is None or not _is_of_user(known):
+        return passage
+    own = [each.text for each in split_sentences(passage) if not _is_of_others(each.text, known)]
+    return " ".join(own)
+
+
+def is_back(known: Parsed, passage: str) -> bool:
+    """Whether somebody is where a memory says that they are: "she's back on the boiler"."""
+    places = {prefix(each["where"].lower()) for each in _BACK_THERE.finditer(passage)}
+    if any(word.dep == "neg" for word in known.words):
+        return False  # "I'm back on meat."
+    return not places.isdisjoint(content_prefixes(known.text))
+
+
+def is_got(parsed: Parsed, known: Parsed) -> bool:
+    """Whether a passage tells that somebody gets a thing, and a memory that they can't use one."""
+    root = known.root
+    is_ability = root is not None and any(each.lemma in {"can", "ca"} for each in known.children(root))
+    if root is None or not is_ability or _ABLE.search(parsed.text) or any(w.lemma == root.lemma for w in parsed.words):
+        return False
+    things = content_prefixes(known.text)
+    gotten = (each for each in parsed.words if each.dep == "dobj" and parsed.head(each).lemma in _GETS)
+    return any(prefix(stem_of(each)) in things for each in gotten)
+
+
+def _is_of_user(known: Parsed) -> bool:
+    subject = known.child(known.root, "nsubj", "nsubjpass") if known.root is not None else None
+    return subject is not None and subject.low == "user"
+
+
+def _is_of_others(text: str, known: Parsed) -> bool:
+    """Whether all clauses of a sentence have others for subjects, and it names nothing of the user's."""
+    parsed = parse(text, names=False)
+    root = parsed.root if parsed is not None else None
+    if parsed is None or root is None or any(word.low in _ONESELF or word.lemma == "move" for word in parsed.words):
+        return False
+    subjects = [word for word in parsed.words if word.dep in {"nsubj", "nsubjpass"}]
+    told = content_prefixes(known.text)
+    holders = [parsed.head(word) for word in parsed.words if word.low in _OWNED]
+    is_own = any(not _is_other(holder, told) for holder in holders)
+    named = [word for word in subjects if word.low not in _ANYBODY]
+    of_others = all(_is_somebody(parsed, word, told) or _is_held(parsed, word, told) for word in named)
+    return not is_own and bool(named) and of_others and parsed.child(root, "nsubj", "nsubjpass") is not None
+
+
+def _is_other(word: Word, told: set[str]) -> bool:
+    """Whether a word is a relative or person that a memory, whose words are ``told``, does not mention."""
+    is_person = word.low in KIN or word.low in KIN_PLURALS or (word.pos == "NOUN" and is_kind_of(word.lemma, "person"))
+    is_mentioned = stem_of(word) not in LIGHT and prefix(stem_of(word)) in told
+    return is_person and not is_mentioned and {word.low, word.lemma.lower()}.isdisjoint(_NEAREST)
+
+
+def _is_somebody(parsed: Parsed, word: Word, told: set[str]) -> bool:
+    """Whether a subject is such a person: "my neighbour", "someone"; not "the inspector", who may act on the user."""
+    marks = [each.low for each in parsed.children(word) if each.dep in {"poss", "det"}]
+    is_marked = any(mark in _OWNED or mark in {"a", "an", "some", "another"} for mark in marks)
+    return _is_other(word, told) and (is_marked or word.low in KIN or word.low in KIN_PLURALS)
+
+
+def _is_held(parsed: Parsed, word: Word, told: set[str]) -> bool:
+    """Whether something is of such a person: "my brother's twins"."""
+    holder = parsed.child(word, "poss")
+    return holder is not None and _is_other(holder, told)
