@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 
 from accounts.categories import load as load_categories
 from accounts.principals import Principal
+from conversations.actions import said_elsewhere
 from conversations.models import Conversation, Message, Withheld
 from facts.actions import foresee_extracted
 from facts.models import LegacyFact
@@ -201,7 +202,7 @@ def heard_refusal(begun: Begun, principal: Principal | None = None) -> Heard:
 
     ``principal``: who may be told which memories stay; None tells nobody. ``awaits``: an agent relayed it, and
     something that the person decided about waits for them. ``along``: of the memories that went for something named,
-    some have no word of the refusal.
+    some have no word of the refusal. ``elsewhere``: other conversations tell what it names, and stay as they are.
     """
     indices = {index for each in begun.turn.refusals for index in each["withheld"]}
     said = Message.objects.without_vectors().get(pk=begun.message_id)
@@ -213,6 +214,8 @@ def heard_refusal(begun: Begun, principal: Principal | None = None) -> Heard:
     sentences = [each.text for text in own.values_list("text", flat=True) for each in split_sentences(text)]
     of_all = any(map(asks_to_forget_all, sentences))
     for_later = any(map(asks_for_rule, [*sentences, said.content]))
+    request = " ".join(sentences)
+    elsewhere = principal is not None and bool(said_elsewhere(principal, begun.conversation_id, request))
     if indices == {said.index} and not changes:
         stays = () if principal is None or of_all else _saying_more(principal, sentences)
         return Heard(
@@ -221,12 +224,14 @@ def heard_refusal(begun: Begun, principal: Principal | None = None) -> Heard:
             of_all=of_all,
             for_later=for_later,
             stays=stays,
+            elsewhere=elsewhere,
         )
     gone = Memory.objects.filter(pk__in=[pk for event, pk in changes if event == "DELETE"])
-    words = lemmas(" ".join(sentences)) if len(changes) > 1 else frozenset()
+    words = lemmas(request) if len(changes) > 1 else frozenset()
     named = {not words.isdisjoint(lemmas(each)) for each in gone.values_list("content", flat=True) if words}
     awaits = any(each[0] == "PROPOSE" for each in changes)
-    return Heard(refused=True, along=named == {True, False}, awaits=awaits, of_all=of_all, for_later=for_later)
+    along = named == {True, False}
+    return Heard(refused=True, along=along, awaits=awaits, of_all=of_all, for_later=for_later, elsewhere=elsewhere)
 
 
 def _saying_more(principal: Principal, sentences: Sequence[str]) -> tuple[str, ...]:

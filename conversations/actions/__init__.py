@@ -41,6 +41,7 @@ from .refusals import (
     refusal_of_asked,
     refusals_apply,
     refusals_of,
+    said_elsewhere,
 )
 from .withheld_rows import Cause, words_erase
 from .withheld_texts import chunks_hide, summaries_hide
@@ -107,6 +108,7 @@ __all__ = [
     "register_kept_texts",
     "register_refused_search",
     "register_retold_search",
+    "said_elsewhere",
     "summaries_hide",
     "thread_delete",
     "withheld_erase",

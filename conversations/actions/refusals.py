@@ -8,18 +8,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import reduce
 from itertools import pairwise
+from operator import or_
 from typing import Any
 from uuid import UUID
 
-from django.db.models import F
+from django.db.models import F, Q
 from django.utils import timezone
 
 from accounts.principals import Principal
 from journal.actions import LedgerWrite
-from language.reading.refusals import LONGEST_ANSWER, Refusal, Turn, find_refusal, may_answer, may_refuse
+from language.reading.refusals import (
+    LONGEST_ANSWER,
+    Refusal,
+    Turn,
+    find_refusal,
+    forms_of,
+    lemmas,
+    may_answer,
+    may_refuse,
+)
 
 from .. import policy
 from ..models import Conversation, Message, Withheld
@@ -111,8 +122,32 @@ def find_refusals(
         if refusal is None or not (refusal.passages or refusal.named_lemmas):
             continue
         is_live = not brought and abs(row.created_at - row.at) < LIVE_WINDOW
-        found.append(_heard(principal, conversation, row, rows, refusal, now=now, names=is_live))
+        heard = _heard(principal, conversation, row, rows, refusal, now=now, names=is_live)
+        if is_live and refusal.covers_all and heard.relayed_by is None:
+            passages = (*heard.passages, *said_elsewhere(principal, conversation.pk, row.content))
+            heard = replace(heard, passages=passages)
+        found.append(heard)
     return found
+
+
+def said_elsewhere(principal: Principal, conversation_id: UUID, request: str) -> list[tuple[UUID, str]]:
+    """Return message ids and sentences of what a request to forget names, in the person's other conversations.
+
+    Only the latest messages with all its words are read.
+    """
+    asked = Turn(Message.Role.USER, request)
+    refusal = find_refusal([asked], 0)
+    named = refusal.named_lemmas if refusal is not None else frozenset()
+    if not named:
+        return []
+    said = Message.objects.visible_to(principal).filter(user_id=principal.user_id, role=Message.Role.USER)
+    said = said.exclude(conversation_id=conversation_id)
+    for word in named:
+        said = said.filter(reduce(or_, (Q(content__icontains=form) for form in forms_of(word))))
+    rows = list(said.order_by("-created_at").values_list("pk", "content")[:SEARCHED_BEFORE])
+    again = find_refusal([*(Turn(Message.Role.USER, content) for _, content in rows), asked], len(rows))
+    meant = again.passages if again is not None else ()
+    return [(rows[place][0], quote) for place, quote in meant if place < len(rows) and named <= lemmas(quote)]
 
 
 def refusal_of_asked(principal: Principal, conversation: Conversation, message: Message) -> HeardRefusal | None:
@@ -226,7 +261,9 @@ def refusals_of(messages: Collection[Message]) -> list[dict[str, Any]]:
     asked = {str(row.pk): row.index for row in messages if row.role == Message.Role.USER and _may_have_refused(row)}
     if not asked:
         return []
-    rows = Withheld.objects.because_of(Withheld.Cause.MESSAGE, asked).passages().filter(message__role="user")
+    here = {row.conversation_id for row in messages}
+    rows = Withheld.objects.because_of(Withheld.Cause.MESSAGE, asked).passages()
+    rows = rows.filter(message__role="user", message__conversation__in=here)
     withheld: dict[str, set[int]] = {}
     for cause_id, index in rows.values_list("cause_id", "message__index"):
         withheld.setdefault(cause_id, set()).add(index)

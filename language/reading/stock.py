@@ -47,6 +47,10 @@ NOT_KEPT = gettext_noop("All right, I keep nothing of that.")
 GONE_ALONG = gettext_noop(
     "What else I had learned from the same sentence went with it. Under Put away you can bring it back."
 )
+SAID_ELSEWHERE = gettext_noop(
+    "Other conversations tell of it, too: choose “Don’t keep” there, or tell the assistant on these pages “Forget "
+    "everything about …”."
+)
 REST_NOT_KEPT = gettext_noop("The rest I don't keep.")
 DECIDED = {
     "holds": gettext_noop("Good, I keep that: %(statements)s"),
@@ -123,6 +127,7 @@ STOCK = (
     DECIDED["not_yours"],
     SOME_WAITS,
     NOTHING_TO_FORGET,
+    SAID_ELSEWHERE,
     ERASE_ALL,
     FOUND,
     NEAREST,

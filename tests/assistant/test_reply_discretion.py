@@ -4,7 +4,7 @@ import pytest
 
 from conversations.models import Message
 from language.reading.refusals import asks_for_rule, asks_for_secrecy, asks_who_sees, only_asks_for_secrecy
-from language.reading.stock import ASKS_FIRST, FORGETS, NO_RULE, NOT_KEPT, SECRET, SECRET_KEPT, WHO_SEES
+from language.reading.stock import ASKS_FIRST, FORGETS, NO_RULE, NOT_KEPT, SAID_ELSEWHERE, SECRET, SECRET_KEPT, WHO_SEES
 from tests import factories
 from tests.timing import allowed, processor_seconds
 
@@ -37,6 +37,15 @@ def test_a_secret_is_neither_asked_about_nor_stored_and_can_be_taken_out_or_reme
     assert remembered() == ["The user is allergic to wasps."]
 
 
+def test_what_is_to_be_forgotten_and_told_in_another_conversation_is_not_said_to_be_gone(api, owner, talk):
+    """Reproduction: "I keep nothing of that", and the next question was answered from the other conversation."""
+    telling(api(owner), talk(owner))("I started pottery classes on Thursdays.")
+    tell = telling(api(owner), talk(owner))
+    tell("Hello")
+    assert tell("Forget about the pottery.") == f"{NOT_KEPT} {SAID_ELSEWHERE}"
+    assert SAID_ELSEWHERE not in tell("Forget about the harp.")
+
+
 @pytest.mark.parametrize(
     ("question", "answer"),
     [
@@ -47,6 +56,7 @@ def test_a_secret_is_neither_asked_about_nor_stored_and_can_be_taken_out_or_reme
         ("I have a secret. Can you keep it?", SECRET),
         ("May I tell you something in confidence, please?", SECRET),
         ("Who can see what I tell you?", WHO_SEES),
+        ("Who sees this?", WHO_SEES),
         ("Are my messages private?", WHO_SEES),
         ("Do you share this with anyone?", WHO_SEES),
         ("Nothing about my wife, ever, ok?", f"{NO_RULE} {ASKS_FIRST} {FORGETS}"),

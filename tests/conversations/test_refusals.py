@@ -3,7 +3,7 @@
 import pytest
 
 from accounts.queries import principal_for_person
-from conversations.actions import NewMessage, messages_append, refusals_of, withheld_restore
+from conversations.actions import NewMessage, messages_append, refusals_of, said_elsewhere, withheld_restore
 from conversations.models import Message, Withheld
 from conversations.passages import MARK
 from facts.models import FactEvidence, LegacyFact
@@ -171,6 +171,34 @@ def test_what_they_name_is_forgotten_wherever_it_was_learned(owner, conversation
     assert Memory.objects.get(pk=porto.pk).state == "active"
 
 
+POTTERY = "I started pottery classes on Thursdays."
+
+
+@pytest.mark.parametrize("asked", ["Forget everything about my pottery.", "Forget what I said about my pottery."])
+def test_everything_about_a_thing_goes_from_other_conversations_too_and_can_be_given_back(owner, conversation, asked):
+    before, others = factories.ConversationFactory(user=owner), factories.ConversationFactory()
+    said = [POTTERY, "My pots crack. I row.", "Ana teaches pottery to children. I row on Tuesdays."]
+    say(owner, before, *said)
+    say(others.user, others, POTTERY)
+    messages = say(owner, conversation, "Hello.", asked)
+    assert record(before) == [MARK, said[1], f"{MARK} I row on Tuesdays."]
+    assert record(others) == [POTTERY]
+    assert refusals_of(messages) == [{"index": 1, "withheld": [1]}]
+    withheld_restore(me(owner), Withheld.objects.filter(message__conversation=before).latest("created_at").pk)
+    assert record(before) == said
+
+
+@pytest.mark.parametrize("asked", ["Forget about my pottery.", "Don't keep the thing about pottery."])
+def test_what_other_conversations_tell_of_a_thing_is_known_but_stays(owner, conversation, asked):
+    before = factories.ConversationFactory(user=owner)
+    (said,) = say(owner, before, POTTERY)
+    say(owner, conversation, "I sold my boat.", asked)
+    assert record(before) == [POTTERY]
+    assert said_elsewhere(me(owner), conversation.pk, asked) == [(said.pk, POTTERY)]
+    assert said_elsewhere(me(owner), before.pk, asked) == []
+    assert said_elsewhere(me(owner), conversation.pk, "Forget what I said about my boots.") == []
+
+
 @pytest.mark.parametrize(
     ("content", "said"),
     [
@@ -267,7 +295,7 @@ def test_for_a_long_message_that_can_not_refuse_nothing_is_asked(owner, conversa
     (saved,) = messages_append(principal_for_person(owner.pk), conversation.pk, [NewMessage("user", told)])
     with django_assert_num_queries(0):
         assert refusals_of([saved]) == []
-    short = Message(role="user", content="That's hers to tell.")
+    short = Message(conversation=conversation, role="user", content="That's hers to tell.")
     with django_assert_num_queries(1):
         assert refusals_of([short]) == []
 
