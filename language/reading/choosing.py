@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from language.base import ExtractionRequest, KnownMemory, MemoryCandidate, ToolCall, ToolRequest, ToolRound
+from language.base import ExtractionRequest, KnownMemory, MemoryCandidate, ToolCall, ToolRequest, ToolRound, Utterance
 
 from .candidates import EXPLICIT_IMPORTANCE, memory_candidates
 from .compare import Saying, compare, denies_in_words, parse_pairs
@@ -26,6 +26,7 @@ from .correcting import (
     apply_second_tries,
     change_of,
     evidence_of,
+    was_agreed_to,
     without_disputed,
 )
 from .figures import THOUSANDS
@@ -93,7 +94,7 @@ def _first_round(request: ToolRequest) -> list[PlannedCall]:
     repeated: set[_Repeated] = set()
     known = [(memory, Saying(in_third_person(memory.content))) for memory in request.memories]
     found, moved = apply_rescheduling(memory_candidates(reading, batch), request)
-    latest, put_right = apply_corrections(_latest(found, contents), request)
+    latest, put_right = apply_corrections(_latest(found, contents, request.messages), request)
     latest, meant = apply_second_tries(latest, request, known)
     latest = without_disputed(latest, request)
     parse_pairs((saying, said) for _, saying in latest for _, said in known)
@@ -158,8 +159,10 @@ def _may_insist(request: ToolRequest) -> bool:
     return isinstance(properties, Mapping) and "insist" in properties
 
 
-def _latest(candidates: Sequence[MemoryCandidate], contents: Mapping[int, str]) -> list[tuple[MemoryCandidate, Saying]]:
-    """Drop candidates that a later one repeats, replaces or contradicts."""
+def _latest(
+    candidates: Sequence[MemoryCandidate], contents: Mapping[int, str], messages: Sequence[Utterance]
+) -> list[tuple[MemoryCandidate, Saying]]:
+    """Drop candidates that a later one repeats, replaces or contradicts; it corrects one that was agreed to."""
     kept: list[tuple[MemoryCandidate, Saying]] = []
     sayings = [(one, Saying(one.content, contents[one.indices[0]])) for one in candidates]
     parse_pairs(combinations((saying for _, saying in sayings), 2))
@@ -167,6 +170,8 @@ def _latest(candidates: Sequence[MemoryCandidate], contents: Mapping[int, str]) 
         verdicts = [(old, said, compare(said, saying)) for old, said in kept]
         if any(verdict == "same" for *_, verdict in verdicts):
             continue
+        if any(verdict in _INCOMPATIBLE and was_agreed_to(old, messages) for old, _, verdict in verdicts):
+            new = replace(new, explicit=True)  # noqa: PLW2901 - it stays the latest
         same_field = [old for old, *_ in verdicts if new.field in _SINGLE_VALUED and new.field == old.field]
         kept = [
             (old, said) for old, said, verdict in verdicts if verdict not in _INCOMPATIBLE and old not in same_field

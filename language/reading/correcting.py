@@ -178,6 +178,13 @@ def _is_of(candidate: MemoryCandidate, message: Utterance, correction: Correctio
     return candidate.indices[0] == message.index and candidate.quote.rstrip(".! ") in correction.sentence
 
 
+def was_agreed_to(candidate: MemoryCandidate, messages: Sequence[Utterance]) -> bool:
+    """Whether the person, asked whether it may be kept, said yes right after they told it."""
+    later = (each for each in messages if each.role == "user" and each.index > candidate.indices[-1])
+    answer = next(later, None)
+    return answer is not None and says_yes(answer.content) and answers_an_offer(messages, answer.index)
+
+
 def change_of(memory_id: str, candidate: MemoryCandidate) -> dict[str, object]:
     """The arguments of the call that rewords a memory as a candidate."""
     explicit: dict[str, object] = {"explicit": True} if candidate.explicit else {}

@@ -112,6 +112,15 @@ class TestACorrection:
         assert memory.content == "The user lives in Ghent."
         assert memory.proposals.filter(state="waiting").exists()
 
+    def test_of_what_was_agreed_to_and_waits_is_not_asked_about_beside_it(self, api, agent, settings):
+        """Reproduction: "Shall I remember that you moved to Leeds?" beside the waiting "You live in Glasgow."."""
+        settings.KEEPSAKE_EMBEDDER = "hashing"
+        opened = api(agent).post("/api/v1/conversations/", {}, format="json").json()["id"]
+        tell = telling(api(agent), Conversation.objects.get(pk=opened))
+        tell("I live in Glasgow.")
+        assert tell("yes") == "This waits until you approve it: You live in Glasgow."
+        assert tell("Actually I moved to Leeds") == "This waits until you approve it: You moved to Leeds."
+
     def test_where_one_lives_counts_at_once_and_is_found(self, tell, owner):
         factories.MemoryFactory(user=owner, content="The user lives in Ghent.", field="city")
         tell("I moved to Bruges last week.")
