@@ -115,9 +115,10 @@ class WritePolicy:
     ``consent``: the person explicitly asked for it or agreed to it, so it needs neither approval nor review, and
     removes suppressions. ``relayed``: an agent reports it, so it is reviewed, suppressions stay, and it changes nothing
     that they worded or pinned. ``unanswered``: they were asked whether to remember it and did not say
-    yes, so it waits for them. ``verdicts`` are a model's comparisons by the wording of the neighbour; with them a
-    rewording updates the neighbour, without them the caller gets a conflict. ``among_others``: part of a batch, which
-    the caller relates with ``memories_relate`` at the end of the transaction.
+    yes, so it waits for them. ``filing_reason``: why its subject, topics or metadata wait. ``verdicts`` are a model's
+    comparisons by the wording of the neighbour; with them a rewording updates the neighbour, without them the caller
+    gets a conflict. ``among_others``: part of a batch, which the caller relates with ``memories_relate`` at the end of
+    the transaction.
     """
 
     own_word: bool = False
@@ -125,6 +126,7 @@ class WritePolicy:
     consent: bool = False
     relayed: bool = False
     unanswered: bool = False
+    filing_reason: str = ""
     verdicts: Mapping[str, Comparison] | None = None
     among_others: bool = False
 
@@ -136,7 +138,7 @@ class WritePolicy:
     @property
     def waiting_reason(self) -> str:
         """Why what it writes has to wait for the person, or ''."""
-        return UNANSWERED if self.unanswered and not self.consent else ""
+        return UNANSWERED if self.unanswered and not self.consent else self.filing_reason
 
 
 @dataclass(frozen=True, slots=True)

@@ -187,7 +187,7 @@ def messages_append(
             write.result("message", *(row.pk for row in new), status_code=201)
             own = Conversation.objects.filter(user_id=user_id, agent=principal.agent_id) if narrowed else None
             repeats = (brought or relayed) and withhold_repeated(write, user_id, new, own=own)
-            if replies := [row.pk for row in new if row.role in Message.OTHER_ROLES]:
+            if replies := [row.pk for row in new if row.role != Message.Role.USER]:
                 withhold_in_replies(write, conversation, replies)
             if heard:
                 refusals_apply(write, user_id, heard)

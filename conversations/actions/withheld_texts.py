@@ -40,6 +40,7 @@ from .withheld_rows import (
 
 REWRITE_TASK = "assistant.rewrite_chunks"
 _MOST_THAT_STAY = 200
+_OTHERS = [role for role in Message.Role if role != Message.Role.USER]
 _NEVER = datetime(9999, 1, 1, tzinfo=UTC)
 
 
@@ -200,11 +201,11 @@ class RedactedTexts:
     def reply_candidates(self, said: WithheldWords, first: Mapping[UUID, Message]) -> set[UUID]:
         """Return the ids of later messages, except the person's, that share a word with it or are redacted already."""
         later = [Q(conversation_id=each, index__gt=message.index) for each, message in first.items()]
-        others = Message.objects.filter(user_id=self.user_id, role__in=Message.OTHER_ROLES)
+        others = Message.objects.filter(user_id=self.user_id, role__in=_OTHERS)
         replies = others.filter(reduce(or_, later, Q(pk__in=[])))
         ids = set(said.in_part(replies).values_list("pk", flat=True))
         # Redacted words are in no search index, so these messages are checked in any case.
-        withheld = Withheld.objects.filter(conversation__in=first, message__role__in=Message.OTHER_ROLES).passages()
+        withheld = Withheld.objects.filter(conversation__in=first, message__role__in=_OTHERS).passages()
         for pk, where, index in withheld.values_list("message_id", "conversation_id", "message__index"):
             ids |= {pk} if index > first[where].index else set()
         return ids

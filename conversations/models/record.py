@@ -205,9 +205,6 @@ class Message(Searchable):
         SYSTEM = "system"
         TOOL = "tool"
 
-    OTHER_ROLES = (Role.ASSISTANT, Role.SYSTEM, Role.TOOL)
-    """Roles of what programs write, not the person. A refused sentence is an echo there."""
-
     class Voice(models.TextChoices):
         OWN = "own"
         RELAYED = "relayed"

@@ -33,6 +33,7 @@ from ..records import Changed, Updated
 from .denying import Rewording
 from .proposing import as_json, propose_instead, reason_to_keep
 from .single import MemoryWrite, author, memory_write, relink
+from .telling_fields import reason_by_meaning
 
 _OF_A_VERSION = ("content", "written_by", "valid_from", "said_at", "embedding", "embedding_model")
 
@@ -77,6 +78,7 @@ def memory_update(
     noted_there = beside.texts_beside("", (), metadata, content if verbatim else "")
     read = [] if own_word else read_beside(user_id, [reason, *noted_there], text.beside)
     document = beside.reason_for_document(principal, content, "", verbatim)
+    document = document or reason_by_meaning(principal, beside.texts_beside("", (), metadata))
     compares, new = not (own_word or verbatim), replace(filed, content=content)
     rewording = Rewording.of(principal, user_id, memory_id, new, text, compare=compares)
     with memory_write(principal, memory_id, State.ACTIVE, State.PROPOSED, version=version) as change:
@@ -196,6 +198,7 @@ def memory_amend(
         filing["metadata"] = writing.clean_metadata(metadata, own_word=own_word)
     said = beside.texts_beside(filing.get("subject", ""), filing.get("topics", ()), filing.get("metadata"))
     read = [] if own_word else read_beside(user_id, said)
+    tells = reason_by_meaning(principal, said)
     with memory_write(principal, memory_id, State.ACTIVE, State.PROPOSED, version=version) as change:
         memory = change.memory
         filing = {name: value for name, value in filing.items() if getattr(memory, name) != value}
@@ -204,7 +207,7 @@ def memory_amend(
         writing.check_no_guess(memory.kind, own_word=own_word)
         values = {name: as_json(value) for name, value in filing.items()}
         reason = check_beside(principal, memory, filing, read)
-        reason = reason or beside.reason_beside(principal, filing, memory.subject)
+        reason = reason or beside.reason_beside(principal, filing, memory.subject) or tells
         if proposal := propose_instead(change, principal, Proposal.Kind.UPDATE, values, reason=reason):
             return Changed(memory, proposal)
         refile(change, principal, filing)

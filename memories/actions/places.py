@@ -44,6 +44,7 @@ from .placing import (
 )
 from .proposing import end, propose_place, quoted
 from .single import author
+from .telling_fields import reason_by_meaning
 
 LONGEST_NAME = 200
 LONGEST_NOTES = 500
@@ -74,6 +75,7 @@ def place_add(
     source = _source(principal, conversation_id, message_id)
     written_by = author(principal)
     read = [] if own_word else read_beside(user_id, [name, notes])
+    tells = reason_by_meaning(principal, [name, notes])
     with ledger_write(principal.actor, user_id) as write:
         place = _places(user_id).filter(place_id=place_id).first()
         present = place is not None and place.deleted_at is None
@@ -85,7 +87,7 @@ def place_add(
         if own_word:
             unsuppress_place(write, user_id, values, place)
         repeats = "" if own_word else place_check(principal, user_id, values, read)
-        reason = reason_for_place(principal, name, values["notes"], place_id) or repeats
+        reason = reason_for_place(principal, name, values["notes"], place_id) or tells or repeats
         reason = reason or (_reason_to_keep(principal, place) if place and present else "")
         if reason or writing.waits(principal, ""):
             if place is not None and present:
@@ -132,6 +134,7 @@ def place_edit(
     given |= {} if notes is None else {"notes": _clean_notes(notes, own_word=own_word)}
     written_by = author(principal)
     read = [] if own_word else read_beside(user_id, given.values())
+    tells = reason_by_meaning(principal, given.values())
     with ledger_write(principal.actor, user_id) as write:
         row = _present(Place.objects.visible_to(principal), place, version)
         values = {"place_id": row.place_id, "name": row.name, "notes": row.notes, **given}
@@ -139,7 +142,8 @@ def place_edit(
             write.result("place", row.pk)
             return PlaceChanged(row)
         repeats = "" if own_word else place_check(principal, user_id, values, read)
-        reason = reason_for_place(principal, values["name"], values["notes"], values["place_id"]) or repeats
+        reason = reason_for_place(principal, values["name"], values["notes"], values["place_id"])
+        reason = reason or tells or repeats
         reason = reason or _reason_to_keep(principal, row)
         if reason or writing.waits(principal, ""):
             proposal = propose_place(write, principal, user_id, values, written_by=written_by, reason=reason)

@@ -16,7 +16,7 @@ from language.third_person import OF_THE_USER, SHORT_CHARACTERS
 from ..models import Memory
 from .fields import MAY_SET_A_FIELD, PRONOUNS_ALONE, SENTENCES, field_of, may_set_field
 from .labels import gives_field_by_itself, gives_what_it_is_filed_under, is_home, is_profile, is_short_profile
-from .pieces import compiled
+from .pieces import as_the_user, compiled
 from .writing import metadata_entries
 
 MOST_WORDS_JOINED = 5
@@ -125,7 +125,7 @@ def _sets_field(text: str, subject: str, name: str) -> bool:
     Topics are rarely sentences, so it has to be about the user by its own words: "live music in Porto" is not.
     Pronouns alone are, and so are few words such as "home city Porto".
     """
-    shown, first = as_shown(text).strip(), name.partition(" ")[0]
+    shown, first = as_the_user(as_shown(text).strip()), name.partition(" ")[0]
     if subject in {"", "user"} and (
         PRONOUNS_ALONE.search(shown) or _IN_FEW_WORDS.search(shown) or gives_field_by_itself([shown])
     ):

@@ -20,7 +20,7 @@ from language.third_person import SHORT_CHARACTERS, about_the_user
 
 from ..models import Memory
 from .asserted import as_stated, is_doubtful, tells_no_home, without_what_was
-from .pieces import LANGUAGES, compiled
+from .pieces import LANGUAGES, as_the_user, compiled
 
 Field = Memory.Field
 
@@ -303,7 +303,7 @@ _CALLED = regex.compile(
 """An agent's pronoun that can only mean its user, as it names nobody else."""
 _OWNED = regex.compile(r"^(?:the|their|his|her) (?=\p{Ll})", regex.IGNORECASE)
 _PREFERRED = regex.compile(r"the (?:preferred|chosen) name\b", regex.IGNORECASE)
-_OF_THE_USER = regex.compile(r"\b(?:user|I|my|me)\b")
+_OF_THE_USER = regex.compile(r"\b(?:(?i:user)|I|my|me)\b")
 MAY_SET_A_FIELD = gettext_noop("This may say your name, your pronouns, your city or your language.")
 """Why a document with such a text waits: names, pronouns, city, language, tone and goals need consent."""
 _LABEL = regex.compile(r"[\p{L} ]{3,40}[:=]\s*\S")
@@ -341,7 +341,8 @@ def _said(content: str, subject: str, name: str) -> tuple[str, str]:
         if content.startswith(own) and content[len(own) :][:1] in {" ", "'", "’"}:
             content = f"The user{content[len(own) :]}"
     named = {name.lower(), name.partition(" ")[0].lower()}
-    is_the_user = _THE_USER.fullmatch(subject) or subject.lower() in named
+    is_the_user = _THE_USER.fullmatch(subject) is not None or subject.lower() in named
+    content = as_the_user(content, alone=is_the_user)
     if is_the_user and _OF_THE_USER.search(content) is None:
         content = _CALLED.sub(r"\g<who> the user ", content)
     if _OF_THE_USER.search(content) is None:
@@ -376,6 +377,11 @@ def may_set_field(document: str, name: str = "") -> bool:
     return bool(
         PRONOUNS_ALONE.search(shown) or _IN_FEW_WORDS.search(shown) or field_of(about_the_user(shown), "", name)
     )
+
+
+def names_the_user(text: str) -> bool:
+    """Whether a text names the user, or speaks as them."""
+    return _OF_THE_USER.search(as_the_user(as_shown(text))) is not None
 
 
 def _starts(sentence: str) -> set[int]:

@@ -33,6 +33,11 @@ TONES = either(
     succinct terse respectful empathetic matter-of-fact honest kind calm technical clear long longer crisp dry
     light-hearted to-the-point conversational"""
 )
+_MEANT = r"^(?:the|this|our) (?:{})(?=['’]s\b| (?!(?:who|whose)\b))"
+_CLEARLY_MEANT, _MEANT_ALONE = (
+    regex.compile(_MEANT.format(words), regex.IGNORECASE)
+    for words in ("account (?:holder|owner)", "account (?:holder|owner)|customer|speaker|human|person")
+)
 PIECES = {
     "user": r"(?:(?:the )?user|I(?:['’](?:m|ve))?)",
     "users": r"(?:(?:the )?user['’]s|my)",
@@ -84,3 +89,11 @@ PIECES = {
 def compiled(patterns: Iterable[str]) -> regex.Pattern[str]:
     """Return one pattern for any of these, which name parts in braces, such as ``{place}``."""
     return regex.compile("|".join(f"(?:{each.format(**PIECES)})" for each in patterns), regex.IGNORECASE)
+
+
+def as_the_user(text: str, *, alone: bool = True) -> str:
+    """Return a text that begins with another word for the user, such as "the account holder", with "The user".
+
+    ``alone``: it has no subject, who could be "the customer".
+    """
+    return (_MEANT_ALONE if alone else _CLEARLY_MEANT).sub("The user", text)

@@ -184,6 +184,17 @@ def test_under_their_own_name_it_is_the_person_and_a_subject_means_somebody_else
     assert field_of("Alice's sister lives in Porto.", name="Alice Moore") == ""
     assert field_of("Lives in Porto.", subject="Anna") == ""
     assert field_of("The user lives in Porto.", subject="Home") == "city"
+    assert field_of("User goes by Bobby.", subject="Tea") == "preferred_name"
+    assert field_of("USER'S PRONOUNS ARE SHE/HER.", subject="Tea") == "pronouns"
+    assert field_of("The customer lives in Porto.", subject="Tea") == ""
+
+
+@pytest.mark.parametrize("who", ["account holder", "account owner", "speaker", "human", "person", "customer"])
+def test_other_words_for_the_user_mean_them(who):
+    assert field_of(f"The {who} lives in Porto.") == "city"
+    assert field_of(f"This {who}'s preferred name is Bobby.") == "preferred_name"
+    assert field_of(f"The {who} who cleans lives in Porto.") == ""
+    assert field_of(f"The {who} likes tea.") == ""
 
 
 @pytest.mark.django_db

@@ -2,6 +2,8 @@
 
 import pytest
 
+from language.backends import embedder_replaced
+from language.embedders.e5.embedder import BundledEmbedder
 from memories.models import Memory, Place, Proposal
 from memories.policy.beside import reason_beside, reason_for_notes
 from memories.policy.fields import MAY_SET_A_FIELD
@@ -10,6 +12,7 @@ from tests.memories.rest import add, url
 
 pytestmark = pytest.mark.django_db
 BREAD = {"content": "The user bakes bread.", "category": "context"}
+TOLD = "Porto has been home for the user since May."
 SETS = [
     {"subject": "The preferred name of the user is Bobby"},
     {"topics": ["baking", "call me Bobby"]},
@@ -131,3 +134,28 @@ def test_other_notes_pass(api, agent):
     sent = {"place_id": "cafe", "name": "Café Porto", "notes": "Their sister works here. Open until six."}
     assert api(agent).post("/api/v1/places/", sent, format="json").status_code == 201
     assert not reason_for_notes(agent_principal(agent), ["Where the user buys bread."])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("beside", [{"subject": TOLD}, {"topics": [TOLD]}, {"metadata": {"note": f"Likes it. {TOLD}"}}])
+def test_what_no_rule_recognises_beside_a_statement_waits_by_its_meaning(api, agent, owner, beside):
+    with embedder_replaced(BundledEmbedder()):
+        client = api(agent)
+        made = add(client, **BREAD, **beside)
+        assert (made["state"], made["state_reason"]) == ("proposed", MAY_SET_A_FIELD)
+        tea = add(client, content="The user drinks tea.", category="context")
+        changed = client.patch(url(tea), beside, format="json")
+        assert (changed.status_code, changed.json()["proposal"]["reason"]) == (202, MAY_SET_A_FIELD)
+
+
+@pytest.mark.slow
+def test_notes_of_a_place_wait_by_their_meaning(api, agent, owner):
+    with embedder_replaced(BundledEmbedder()):
+        client = api(agent)
+        cafe = {"place_id": "a", "name": "Cafe"}
+        told = client.post("/api/v1/places/", {**cafe, "notes": TOLD}, format="json")
+        assert (told.status_code, Place.objects.count()) == (202, 0)
+        notes = "The user has lunch here with Ann."
+        assert client.post("/api/v1/places/", {**cafe, "notes": notes}, format="json").status_code == 201
+        changed = client.patch(f"/api/v1/places/{Place.objects.get().pk}/", {"notes": TOLD}, format="json")
+        assert (changed.status_code, Place.objects.get().notes) == (202, notes)
