@@ -15,7 +15,9 @@ from .content import TIMES_OF_DAY, Content
 from .lexicon import ALIKE, relation
 from .related import related
 from .roles import (
+    are_other_kin,
     are_roles_swapped,
+    bears_otherwise,
     describes_otherwise,
     have_other_purposes,
     is_done_by_another,
@@ -23,6 +25,7 @@ from .roles import (
     names_more_in_short,
     somebody_else,
     takes_other_objects,
+    takes_some_of_anothers,
 )
 from .spans import ENDED, differ_in_time
 from .words import listed
@@ -45,13 +48,10 @@ _SAME_PLACES = (listed("near by beside close around"), listed("above over"), lis
 _QUALIFYING = listed(
     "half most least almost or more less first former last next new old left right other late present current used"
 )
-_ALWAYS_QUALIFYING = listed(
-    "until till half almost or least former only another all some could too far more next off may might should against "
-    "believes thinks claims probably perhaps maybe possibly"
-)
 _NEVER_FREE = listed(
     "half or almost least former may might could should against believes thinks claims probably perhaps maybe possibly"
 )
+_ALWAYS_QUALIFYING = _NEVER_FREE | listed("until till only another all some too far more next off")
 _MOST_LEFT = (1.0, 2.3)
 """The most unaligned weight of each statement, the lower and the higher."""
 _MOST_LEFT_OF_ONE, _MOST_LEFT_OF_LONG, _LONG = 4.0, 2.5, 5
@@ -104,7 +104,7 @@ def _has_other_values(pair: Alignment) -> bool:
     ]
     if one.figures:
         values.append((one.units, other.units))
-    if differ_in_time(pair) or takes_other_objects(pair):
+    if differ_in_time(pair) or takes_other_objects(pair) or takes_some_of_anothers(pair) or are_other_kin(pair):
         return True
     if is_of_unmentioned(one, other) or is_of_unmentioned(other, one):
         return True
@@ -116,9 +116,10 @@ def stay_doubtful(pair: Alignment) -> bool:
 
     Of two that share most words: one verb, the kind of a thing, tense, reverse order, or an adjective that the other
     has after a preposition. Of others: much that is left over, less of it if both are long, as any two share something.
-    Of all: what each wants to do, and a thing that only the shorter of two long ones names.
+    Of all: what each wants to do or denies, what is told on condition or compared with others, and a thing that only
+    the shorter of two long ones names.
     """
-    if max(pair.unaligned_weights) > _MOST_LEFT_OF_ONE or have_other_purposes(pair):
+    if max(pair.unaligned_weights) > _MOST_LEFT_OF_ONE or have_other_purposes(pair) or bears_otherwise(pair):
         return True
     is_too_much = sum(pair.unaligned_weights) > _MOST_LEFT_OF_LONG or names_more_in_short(pair)
     if _is_long(pair) and not pair.is_near and is_too_much:

@@ -7,6 +7,7 @@ import re
 from .alignment import Alignment
 from .content import LIGHT, Content
 from .lexicon import is_word
+from .parse import Word
 from .related import Token, related
 from .words import listed
 
@@ -17,6 +18,11 @@ _LASTING = frozenset({"marry", "retire", "divorce"})
 _TURNED = frozenset({"blame", "be", "have", ""})
 """Verbs that may change their objects and say the same: "blames Tom for it", "blames it on Tom"."""
 _TURNING = frozenset({"with", "of", "to", "subject", "object"})
+_LIGHT_VERBS = frozenset({"be", "have", ""})
+_ASIDE = frozenset({"relcl", "conj"})
+_FARTHER = re.compile(r"\b(?:(?:half|step|foster|great)-(\w+)|(\w+)-in-law)\b", re.IGNORECASE)
+_NOT = re.compile(r"\bnot\b|n['’]t\b", re.IGNORECASE)
+_SOME_OF = re.compile(r"\b\d+ of (?:the|his|her|their) \w+['’]s\b", re.IGNORECASE)
 _PRONOUNS = listed("he she they it who that which him her them himself herself themselves")
 
 
@@ -130,9 +136,103 @@ def describes_otherwise(pair: Alignment) -> bool:
     return False
 
 
+def are_other_kin(pair: Alignment) -> bool:
+    """Whether only one of them tells of a relative by marriage or of half blood: "daughter", "daughter-in-law"."""
+    one, other = pair.first.text, pair.second.text
+    return _is_nearer_kin(one, other) or _is_nearer_kin(other, one)
+
+
+def _is_nearer_kin(one: str, other: str) -> bool:
+    if _FARTHER.search(other):
+        return False
+    kin = ("".join(found) for found in _FARTHER.findall(one))
+    return any(re.search(rf"\b{each}s?\b", other, re.IGNORECASE) for each in kin)
+
+
+def takes_some_of_anothers(pair: Alignment) -> bool:
+    """Whether only one tells of some of what another has or makes: "three of the artist's paintings"."""
+    return bool(_SOME_OF.search(pair.first.normalised)) != bool(_SOME_OF.search(pair.second.normalised))
+
+
+def bears_otherwise(pair: Alignment) -> bool:
+    """Whether common words bear on each other otherwise: as purpose, cause or condition, in a denial or comparison."""
+    is_caused = {"for", "from"} <= pair.unshared_tokens and not pair.is_monotonic
+    return (
+        is_caused
+        or _exchange_predicates(pair)
+        or _is_on_condition(pair)
+        or _are_other_denials(pair)
+        or _is_most_of_others(pair)
+    )
+
+
+def _exchange_predicates(pair: Alignment) -> bool:
+    """Whether what each tells of the user is by the way in the other: "runs to stay fit", "is fit enough to run"."""
+    one, other = pair.first, pair.second
+    first, second = _predicate(one), _predicate(other)
+    back = {
+        other.content_words[other_index].index: one.content_words[index].index
+        for index, (other_index, _) in pair.aligned.items()
+    }
+    if first not in back.values() or second not in back or back[second] == first:
+        return False
+    there = next(index for index, its in back.items() if its == first)
+    return _ASIDE.isdisjoint({one.parsed.words[back[second]].dep, other.parsed.words[there].dep})
+
+
+def _predicate(content: Content) -> int | None:
+    """The index of the main verb, or of the adjective that is said with it."""
+    root = content.root
+    if root is None or content.verb not in _LIGHT_VERBS:
+        return root.index if root is not None else None
+    said = content.parsed.child(root, "acomp")
+    return said.index if said is not None and said.text.islower() else None
+
+
+def _is_most_of_others(pair: Alignment) -> bool:
+    """Whether what is the most of one's own is the most of others: "youngest child", "the youngest in school"."""
+    dependencies = [
+        {word.low: word.dep for word in each.parsed.words if word.tag == "JJS"} for each in (pair.first, pair.second)
+    ]
+    both = dependencies[0].keys() & dependencies[1].keys()
+    return any((dependencies[0][low] == "amod") != (dependencies[1][low] == "amod") for low in both)
+
+
+def _is_on_condition(pair: Alignment) -> bool:
+    """Whether what one tells is a clause of the other: "her head hurts", "takes aspirin when her head hurts"."""
+    one, other = pair.first, pair.second
+    if one.verb == other.verb or not _LIGHT_VERBS.isdisjoint({one.verb, other.verb}):
+        return False
+    return any(
+        word.dep == "advcl" and word.lemma.lower() == told.verb and _is_subordinate(beside, word)
+        for told, beside in ((one, other), (other, one))
+        for word in beside.parsed.words
+    )
+
+
+def _is_subordinate(content: Content, verb: Word) -> bool:
+    return any(word.dep == "mark" or word.tag == "WRB" for word in content.parsed.children(verb))
+
+
+def _are_other_denials(pair: Alignment) -> bool:
+    """Whether both deny, with a verb that the other has no word for: "isn't on it", "doesn't post on it".
+
+    The one may follow from the other, so the network takes them for the same.
+    """
+    both = pair.first, pair.second
+    if not pair.is_same_subject or not all(_NOT.search(each.text) for each in both):
+        return False
+    if pair.first.contains(pair.second.verb) or pair.second.contains(pair.first.verb):
+        return False
+    return any(
+        _predicate(each) in {token.index for token in unaligned}
+        for each, unaligned in zip(both, pair.unaligned, strict=True)
+    )
+
+
 def _swap_sides(one: Content, other: Content) -> bool:
     """Whether the two sides of a comparison, negation or description are swapped."""
-    comparing = ["before", "after", "not", "but", "because"]
+    comparing = ["before", "after", "when", "while", "not", "but", "because"]
     if not _are_converse(one, other):
         comparing.append("than")
     if "prefer" in one.text and "prefer" in other.text:

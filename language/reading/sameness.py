@@ -27,21 +27,18 @@ from .alignment import Alignment, features_of
 from .content import Content
 from .differences import differ, differ_in_wording, doubts, stay_doubtful
 from .entailed import sameness_logit
-from .turns import is_phrased_otherwise, is_reworded
+from .turns import is_phrased_otherwise, is_reordered, is_reworded
 
 WEIGHTS = Path(__file__).with_name("sameness.npz")
 LEAST_PROBABILITY = 0.02
 """From this probability on the entailment network is asked: the linear model gives less to hardly any duplicate."""
-LEAST_LOGIT = 2.25
+LEAST_LOGIT = 2.6
 """From this logit of the network on two are the same."""
-LEAST_REWORDED, LEAST_REORDERED = 0.7, 0.95
-"""From these probabilities on two that share most of their words are the same though the network doubts it.
+LEAST_REWORDED = 0.7
+"""From this probability on two that differ in a listed turn of phrase, or only in order, are the same.
 
-The first: if they differ in a turn of phrase. The second: if they differ in several places, mostly in order. The
-network takes even such changes for a difference: of two like these it mostly learned that they differ.
+The network takes even such changes for a difference: of two like these it mostly learned that they differ.
 """
-LEAST_LOGIT_REORDERED = -0.5
-"""With less the network is sure that even those two differ: "as day, month, year", "as year, month, day"."""
 LEAST_OF_NEAR, LEAST_IN_DOUBT = 0.1, 0.34
 """From these probabilities on a language model is asked about two that share most of their words.
 
@@ -137,13 +134,12 @@ class StatementPair:
         may_be_words_alone = is_turn or not is_in_one_place
         logit = None
         if not self._is_worded:
-            if is_turn and self.probability >= LEAST_REWORDED:
+            if (is_turn or is_reordered(pair)) and self.probability >= LEAST_REWORDED:
                 return True
             logit = sameness_logit(self.first.text, self.second.text)
         if logit is None:
             return may_be_words_alone and self.probability >= self._weights.same
-        is_reordered = pair.is_near and not is_in_one_place and self.probability >= LEAST_REORDERED
-        return logit >= (LEAST_LOGIT_REORDERED if is_reordered else LEAST_LOGIT)
+        return logit >= LEAST_LOGIT
 
     @property
     def has_vector_features(self) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from .alignment import Alignment
+from .content import Content
 from .lexicon import ALIKE
 from .related import Token, related
 from .words import listed
@@ -74,6 +75,7 @@ _TURNS = tuple(
     """.strip().splitlines()
 )
 """Each line: phrases for one thing, verbs in their base form, without articles, owners and a "be" at the beginning."""
+_ARTICLES = listed("a an the")
 _LEFT_OUT = listed("a an the of 's his her their its user own")
 _FREE_BESIDE = listed("any of as not no do be have to 's his her their its user own")
 _DEGREES = listed("really very quite currently now so truly")
@@ -100,6 +102,28 @@ def is_phrased_otherwise(pair: Alignment) -> bool:
     return all(_are_turns(*place) for place in pair.changed_places)
 
 
+def is_reordered(pair: Alignment) -> bool:
+    """Whether the two have the same words, each with the same bearing on the same word, in another order.
+
+    The network takes half of such pairs for a difference: "born in Izmir in 1961", "born in 1961 in Izmir".
+    """
+    bearings = [sorted(_bearings(each)) for each in (pair.first, pair.second)]
+    return bearings[0] == bearings[1]
+
+
+def _bearings(content: Content) -> Iterator[tuple[str, str, str]]:
+    """Each word with what it bears on, and how: by its preposition, where it has one."""
+    for word in content.parsed.words:
+        head = content.parsed.head(word)
+        is_preposition = any(each.dep == "pobj" for each in content.parsed.children(word))
+        if word.dep == "punct" or word.low in _ARTICLES or is_preposition:
+            continue
+        if word.dep == "pobj":
+            yield word.low, head.low, content.parsed.head(head).low
+        else:
+            yield word.low, word.dep, head.low
+
+
 def _are_turns(one: Sequence[Token], other: Sequence[Token]) -> bool:
     phrases = {_phrase(one), _phrase(other)}
     return any(phrases <= turns for turns in _TURNS)
@@ -114,7 +138,7 @@ def _are_forms(pair: Alignment, one: Sequence[Token], other: Sequence[Token]) ->
     """Whether all words of one place have their counterpart in the other, in the same number and tense."""
     if pair.differs_in_polarity:
         return False
-    first, second = ([word for word in words if not {word.low, word.lemma} & _FREE_BESIDE] for words in (one, other))
+    first, second = ([word for word in words if not _is_free(word)] for words in (one, other))
     found = list(_matched(first, second))
     is_same = _is_liked if pair.first.verb in _LIKING and pair.second.verb in _LIKING else _is_same_form
     return len(found) == len(first) == len(second) and all(is_same(*both) for both in found)
@@ -129,8 +153,15 @@ def _matched(one: Sequence[Token], other: Sequence[Token]) -> Iterator[tuple[Tok
             yield word, found
 
 
+def _is_free(word: Token) -> bool:
+    """Whether a word adds nothing: "their own" does not, "owned" does."""
+    return bool({word.low, word.lemma} & _FREE_BESIDE) and not (word.lemma == "own" and word.part == "verb")
+
+
 def _is_same_form(word: Token, other: Token) -> bool:
     is_one_word = related(word, other) == "same"
+    if related(word, other) == "derived" and word.part == other.part == "noun":
+        return False  # "a mine", "a miner"
     forms = _PRESENT | {"VBG"} if word.lemma in _LASTING else _PRESENT
     return not is_one_word or word.tag == other.tag or {word.tag, other.tag} <= forms
 

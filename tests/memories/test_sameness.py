@@ -254,6 +254,20 @@ def test_what_turns_a_statement_round_or_contradicts_it_is_another(one, other):
         ("The user got the contract to sign.", "The user signed the contract."),
         ("The user has had the dog for a year.", "The user's dog is a year old."),
         ("The user has kept the hens for three months.", "The user's hens are three months old."),
+        ("The user reads Dutch and speaks French.", "The user speaks Dutch and French."),
+        ("The user writes poems and sings folk songs.", "The user writes folk songs and poems."),
+        ("The user is not on social media.", "The user doesn't post on social media."),
+        ("The user is not religious.", "The user doesn't go to church."),
+        ("The user's child is the youngest in school.", "The user's youngest child is in school."),
+        ("The user takes medicine for high blood pressure.", "The user's blood pressure is high from a medicine."),
+        ("The user takes aspirin when the head hurts.", "The user's head hurts from aspirin."),
+        ("The user is nervous when singing.", "The user sings when nervous."),
+        ("The user runs to stay fit.", "The user is fit enough to run."),
+        ("The user works in order to travel.", "The user travels for work."),
+        ("The user pays half the rent.", "The user's rent was halved."),
+        ("The user bought three of the artist's paintings.", "The artist painted three pictures for the user."),
+        ("The user's daughter has a degree in law.", "The user's daughter-in-law has a degree."),
+        ("The user's grandfather was a miner.", "The user's grandfather owned a mine."),
     ],
 )
 def test_a_small_difference_that_the_network_does_not_see_is_left_to_a_model(one, other):
@@ -272,6 +286,9 @@ def test_a_small_difference_that_the_network_does_not_see_is_left_to_a_model(one
         ("The user's daughter has asthma.", "The user's daughter is asthmatic."),
         ("The user wakes up at half past five.", "The user gets up at 5:30."),
         ("The user works as a locksmith.", "The user earns a living as a locksmith."),
+        ("Elif was born in Izmir in 1961.", "Elif was born in 1961 in Izmir."),
+        ("The user isn't a smoker.", "The user doesn't smoke."),
+        ("The user is not able to drive a car.", "The user can't drive."),
     ],
 )
 def test_another_turn_of_phrase_in_one_place_is_one(one, other):
