@@ -320,6 +320,14 @@ class Passage:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """The ids of selected passages, and the usage."""
+
+    ids: tuple[str, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+
+
 @runtime_checkable
 class LanguageModel(Protocol):
     """A language model, or the rules that replace one. Calls raise ModelUnavailable or ModelAnswerInvalid."""
@@ -365,7 +373,7 @@ class LanguageModel(Protocol):
         """
         ...
 
-    def select(self, question: str, passages: Sequence[Passage], most: int) -> tuple[str, ...]:
+    def select(self, question: str, passages: Sequence[Passage], most: int) -> Selected:
         """Return the ids of at most ``most`` passages that help to answer a question."""
         ...
 

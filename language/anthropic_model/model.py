@@ -30,6 +30,7 @@ from language.base import (
     Passage,
     ReplyAnswer,
     ReplyRequest,
+    Selected,
     ToolRequest,
 )
 from language.consolidating import Compared, Condensing
@@ -172,24 +173,25 @@ class AnthropicModel:
             log.info("model_condensed_dropped", model=self.name, dropped=dropped)
         return Condensing(condensed, usage)
 
-    def select(self, question: str, passages: Sequence[Passage], most: int) -> tuple[str, ...]:
+    def select(self, question: str, passages: Sequence[Passage], most: int) -> Selected:
         """Ask in one call for the ids of at most ``most`` passages that help to answer a question.
 
         Without passages no call is made. Raises ModelUnavailable, ModelAnswerInvalid. Unknown ids are dropped.
         """
         if not passages or most < 1:
-            return ()
-        text, _ = ask(
+            return Selected()
+        text, usage = ask(
             self.endpoint,
             role=self.judges,
             instructions=prompts.load("select").substitute(most=most),
             content=prompts.passages_to_select(question, passages),
             schema=selected_schema(),
         )
-        chosen, dropped = read_selected(text, passages, most)
+        with spent(usage):
+            chosen, dropped = read_selected(text, passages, most)
         if dropped:
             log.info("model_selected_dropped", model=self.name, dropped=dropped)
-        return chosen
+        return Selected(chosen, usage)
 
     def insights(self, request: InsightRequest) -> Insights:
         """Ask in one short call for insights: what memories and messages suggest. Without either no call is made.

@@ -13,6 +13,7 @@ from language.base import (
     Passage,
     ReplyAnswer,
     ReplyRequest,
+    Selected,
     ToolRequest,
 )
 from language.consolidating import Compared, Condensing
@@ -80,9 +81,9 @@ class OfflineModel:
         """Merge memories that are equal or that fit into one sentence; never raises."""
         return Condensing(condense(memories))
 
-    def select(self, question: str, passages: Sequence[Passage], most: int) -> tuple[str, ...]:
+    def select(self, question: str, passages: Sequence[Passage], most: int) -> Selected:
         """Choose passages that share a word with the question, or the first ones if none does; never raises."""
-        return select(question, passages, most)
+        return Selected(select(question, passages, most))
 
     def insights(self, request: InsightRequest) -> Insights:
         """Return an insight about a feeling that was named at least twice; never raises."""

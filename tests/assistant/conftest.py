@@ -8,7 +8,7 @@ import pytest
 from accounts.queries import principal_for_person
 from assistant.recall.turn import preparing
 from conversations.actions import NewMessage, conversation_create, messages_append
-from language.base import ChosenCalls, Extraction, FactCandidate, ToolCall
+from language.base import ChosenCalls, Extraction, FactCandidate, Selected, ToolCall
 from language.consolidating import Compared, Condensing
 
 from .replying import telling
@@ -59,7 +59,7 @@ class ScriptedModel:
         return [result for each in self.tool_requests[-1].rounds for result in each.results]
 
     def select(self, question, passages, most):
-        return tuple(passage.id for passage in passages[:most])
+        return Selected(tuple(passage.id for passage in passages[:most]))
 
     def condense(self, memories):
         return Condensing()

@@ -21,9 +21,9 @@ from facts.actions import fact_add
 from journal.actions import ledger_write
 from journal.cache import valkey
 from journal.exceptions import NotFound
-from journal.models import OperationEvent
+from journal.models import ModelUse, OperationEvent
 from journal.records import Actor
-from language.base import ModelUnavailable
+from language.base import ModelUnavailable, Selected, Usage
 from language.tokens import count_tokens
 from memories import actions
 from memories.actions.single import MemoryWrite
@@ -641,7 +641,8 @@ class Chooser:
         if self.error:
             raise self.error
         self.shown = [passage.text for passage in passages]
-        return tuple(each.id for each in passages if any(word in each.text for word in self.wanted))[:most]
+        chosen = [each.id for each in passages if any(word in each.text for word in self.wanted)]
+        return Selected(tuple(chosen[:most]), Usage(90, 10))
 
 
 def test_the_model_chooses_among_the_first_fifty(api, owner, monkeypatch):
@@ -651,6 +652,8 @@ def test_the_model_chooses_among_the_first_fifty(api, owner, monkeypatch):
     answer = ask(api(owner), "boat lake number 7", mode="agentic")
     assert len(model.shown) == 50
     assert set(texts(answer)) == {"[context] The boat is at the lake.", "[context] Boat number 7 is blue."}
+    use = ModelUse.objects.get(purpose="select")
+    assert (use.calls, use.input_tokens, use.output_tokens) == (1, 90, 10)
     model = Chooser(error=ModelUnavailable("away"))
     assert len(ask(api(owner), "boat", mode="agentic")["results"]) == 10
 

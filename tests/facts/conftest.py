@@ -9,7 +9,7 @@ from facts import actions
 from facts.models import LegacyFact
 from journal.actions import ledger_write
 from journal.models import Ledger
-from language.base import ChosenCalls, FactCandidate
+from language.base import ChosenCalls, FactCandidate, Selected
 from language.consolidating import Compared, Condensing
 
 
@@ -34,7 +34,7 @@ class ComparingModel:
         return ChosenCalls((), self.name)
 
     def select(self, question, passages, most):
-        return tuple(passage.id for passage in passages[:most])
+        return Selected(tuple(passage.id for passage in passages[:most]))
 
     def condense(self, memories):
         return Condensing()

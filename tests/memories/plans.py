@@ -1,6 +1,6 @@
 """A strategy whose answers a test writes, and what a person's memories come to, to compare before and after."""
 
-from language.base import ModelUnavailable
+from language.base import ModelUnavailable, Selected
 from memories.models import Memory, MemoryEvidence, Relation
 from memories.strategies import MergeGroup
 
@@ -32,7 +32,7 @@ class Scripted:
         self.groups.append(MergeGroup(content, category, subject, importance, tuple(topics), ids))
 
     def select(self, question, passages, most):
-        return tuple(passage.id for passage in passages[:most])
+        return Selected(tuple(passage.id for passage in passages[:most]))
 
     def condense(self, memories):
         self.shown.append([memory.pk for memory in memories])

@@ -11,6 +11,7 @@ from django.conf import settings
 from accounts.principals import Principal
 from conversations.actions import conversation_set_told_rev
 from conversations.policy import may_pin
+from journal.actions import count_use
 from language.backends import get_model
 from language.base import LanguageError, Passage
 from language.reranker import RERANKED, is_reranking, reranked
@@ -102,7 +103,7 @@ def _chosen(question: Question, results: list[Result]) -> list[Result]:
     """Return the results that the model selects, in its order; all if it is unavailable."""
     passages = [Passage(str(number), result.text) for number, result in enumerate(results)]
     try:
-        chosen = set(get_model().select(question.query, passages, question.top_k))
+        chosen = set(count_use("select", get_model().select, question.query, passages, question.top_k).ids)
     except LanguageError as error:
         log.warning("query_not_chosen", error=type(error).__name__)
         return results
