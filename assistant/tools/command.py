@@ -270,7 +270,7 @@ def _list(principal: Principal, command: Command) -> CommandAnswer:
     pages = list(_in_pages(lines, LONGEST_ANSWER - _AROUND_THE_LIST))
     if not 1 <= command.page <= len(pages):
         none = ngettext(
-            "There is no page %(page)s: this list has one page.",
+            "There is no page %(page)s: this list has %(pages)s page.",
             "There is no page %(page)s: this list has %(pages)s pages.",
             len(pages),
         )

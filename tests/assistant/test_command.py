@@ -320,7 +320,7 @@ class TestLongLists:
         with pytest.raises(Refused) as refused:
             run_command(me, f"/memory list {page}")
         assert (refused.value.status, refused.value.code) == (400, "no_page")
-        assert refused.value.detail == f"There is no page {page}: this list has one page."
+        assert refused.value.detail == f"There is no page {page}: this list has 1 page."
 
     def test_it_takes_two_queries_however_long(self, me, owner, django_assert_num_queries):
         for _ in range(2):

@@ -263,7 +263,7 @@ def words_on(answer):
 
 def english_on(answer):
     """The English words on a page, each with what stands around it."""
-    text = re.sub(r"\s+", " ", words_on(answer))
+    text = re.sub(r"\s+", " ", words_on(answer)).replace("/memory", "")
     for name in ("Claude Code", "Data controls", "conversations.json", "Messages API", "by name"):
         text = text.replace(name, "")
     return [text[max(0, found.start() - 30) : found.end() + 30] for found in ENGLISH.finditer(text)]
