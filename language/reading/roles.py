@@ -20,6 +20,7 @@ _TURNED = frozenset({"blame", "be", "have", ""})
 _TURNING = frozenset({"with", "of", "to", "subject", "object"})
 _LIGHT_VERBS = frozenset({"be", "have", ""})
 _ASIDE = frozenset({"relcl", "conj"})
+_DOING = frozenset({"er", "or", "st"})
 _FARTHER = re.compile(r"\b(?:(?:half|step|foster|great)-(\w+)|(\w+)-in-law)\b", re.IGNORECASE)
 _NOT = re.compile(r"\bnot\b|n['’]t\b", re.IGNORECASE)
 _SOME_OF = re.compile(r"\b\d+ of (?:the|his|her|their) \w+['’]s\b", re.IGNORECASE)
@@ -159,10 +160,21 @@ def bears_otherwise(pair: Alignment) -> bool:
     is_caused = {"for", "from"} <= pair.unshared_tokens and not pair.is_monotonic
     return (
         is_caused
+        or _is_what_it_has(pair)
         or _exchange_predicates(pair)
         or _is_on_condition(pair)
         or _are_other_denials(pair)
         or _is_most_of_others(pair)
+    )
+
+
+def _is_what_it_has(pair: Alignment) -> bool:
+    """Whether one is by trade or habit what is made of a thing that the other has: "a gardener", "has a garden"."""
+    if {pair.first.verb, pair.second.verb} != {"be", "have"}:
+        return False
+    return any(
+        kind == "derived" and word.part == another.part == "noun" and {word.lemma[-2:], another.lemma[-2:]} & _DOING
+        for word, another, kind in pair.aligned_words
     )
 
 

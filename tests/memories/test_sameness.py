@@ -268,6 +268,7 @@ def test_what_turns_a_statement_round_or_contradicts_it_is_another(one, other):
         ("The user bought three of the artist's paintings.", "The artist painted three pictures for the user."),
         ("The user's daughter has a degree in law.", "The user's daughter-in-law has a degree."),
         ("The user's grandfather was a miner.", "The user's grandfather owned a mine."),
+        ("The user has a garden.", "The user is a gardener."),
     ],
 )
 def test_a_small_difference_that_the_network_does_not_see_is_left_to_a_model(one, other):
