@@ -86,7 +86,6 @@ _SWAPS = [
         r"\b{was} is history[,;.:] (?:(?:and|from now on|now),? )*(?:we['’]re|we trade as|it['’]s) {now}{end}",
         r"^(?:[\w ]+: )?(?:moved |from )?{was} ?(?:->|→) ?{now}{end}",
         r"\bdid I say {was}\? I mean[t]? {now}{end}",
-        r"\binstead of {was},? (?:I['’]m|I am|we['’]re|it['’]s|I) (?:\w+ing (?:with |on |at )?)?{now}{end}",
         r"\b(?:is|['’]s) (?:now )?{now},? I (?:wrote|said|typed|put) {was}{end}",
     )
 ]

@@ -131,9 +131,7 @@ FORMS = [
         rf"|his|her|their|\w+'s)(?: [\w']+){{1,3}}?) (?:(?:as )?(?:to yourself|private|confidential|secret"
         rf"|between us)\b|out\b"
         rf"(?: of (?:(?:this|it|that|my|the|his|her|your)\b ?\w*))?)(?={ENDING}\s*(?:[,.:;!?…–—]|$|and\b))",
-        # I'd rather this wasn't remembered; this is confidential.
-        rf"i(?:'d| would)(?: much)? (?:rather|prefer)(?: it)?(?: if| that)? (?P<what>that|this|it)"
-        rf" (?:was|were|is|be|would)? ?(?:n't|not|n’t)(?: be)? {_KEPT}",
+        # This is confidential.
         r"(?P<what>that|this|it)(?: is|'s| was)(?: strictly| all| very| a)? (?:confidential|private"
         r"|secret)(?=\s*(?:[.!]|$))",
         # He doesn't want that known; I don't think she'd want it written down; take that out again; not the hint.
@@ -167,8 +165,6 @@ FORMS = [
         r" (?P<what>that|this|it|these|those|any of (?:that|this|it))(?: down)?(?=\s*(?:[,.:;!?…–—]|$|please\b|ok))",
         r"what(?:'s|ever is| is|ever i| i|ever we| we) (?:said|say|typed?|told?|tell|discuss(?:ed)?)(?: \w+){0,3}?"
         r" (?:stays|has to stay|must stay|should stay|remains|ends|dies) (?:in )?(?:here|this \w+)\b",
-        r"(?:i did not|i didn'?t) want to say (?:that|this|it),? please to forget",
-        r"no word (?:about|of) (?P<what>(?:[\w']+ ?){1,4})",
     )
 ]
 # --- Answering no -----------------------------------------------------------------------------------------------
