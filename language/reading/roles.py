@@ -21,6 +21,7 @@ _TURNING = frozenset({"with", "of", "to", "subject", "object"})
 _LIGHT_VERBS = frozenset({"be", "have", ""})
 _ASIDE = frozenset({"relcl", "conj"})
 _DOING = frozenset({"er", "or", "st"})
+_ITSELF = frozenset({"subject", "object", "as", "of"})
 _FARTHER = re.compile(r"\b(?:(?:half|step|foster|great)-(\w+)|(\w+)-in-law)\b", re.IGNORECASE)
 _NOT = re.compile(r"\bnot\b|n['’]t\b", re.IGNORECASE)
 _SOME_OF = re.compile(r"\b\d+ of (?:the|his|her|their) \w+['’]s\b", re.IGNORECASE)
@@ -161,6 +162,7 @@ def bears_otherwise(pair: Alignment) -> bool:
     return (
         is_caused
         or _is_what_it_has(pair)
+        or _is_beside_who_does(pair)
         or _exchange_predicates(pair)
         or _is_on_condition(pair)
         or _are_other_denials(pair)
@@ -176,6 +178,16 @@ def _is_what_it_has(pair: Alignment) -> bool:
         kind == "derived" and word.part == another.part == "noun" and {word.lemma[-2:], another.lemma[-2:]} & _DOING
         for word, another, kind in pair.aligned_words
     )
+
+
+def _is_beside_who_does(pair: Alignment) -> bool:
+    """Whether what is done in one is the trade of somebody in the other: "sings", "is married to a singer"."""
+    for word, another, kind in pair.aligned_words:
+        for noun, content, verb in ((word, pair.first, another), (another, pair.second, word)):
+            is_agent = noun.part == "noun" and verb.part == "verb" and noun.lemma[-2:] in _DOING
+            if kind == "derived" and is_agent and content.role_by_index.get(noun.index, "of") not in _ITSELF:
+                return True
+    return False
 
 
 def _exchange_predicates(pair: Alignment) -> bool:

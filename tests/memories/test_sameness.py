@@ -269,6 +269,7 @@ def test_what_turns_a_statement_round_or_contradicts_it_is_another(one, other):
         ("The user's daughter has a degree in law.", "The user's daughter-in-law has a degree."),
         ("The user's grandfather was a miner.", "The user's grandfather owned a mine."),
         ("The user has a garden.", "The user is a gardener."),
+        ("The user sings and is married.", "The user is married to a singer."),
     ],
 )
 def test_a_small_difference_that_the_network_does_not_see_is_left_to_a_model(one, other):
