@@ -75,7 +75,7 @@ _OCCASIONS = listed(
 )
 _UNDERTAKINGS = listed(
     """job work school university college course degree training apprenticeship studies business company family
-    therapy treatment medication chemo diet relationship career phd retirement"""
+    therapy treatment medication chemo diet relationship career phd retirement class lesson"""
 )
 _LASTING = listed(
     """learn train study work marry live teach build move retire expect save volunteer raise write plan practise
@@ -268,7 +268,8 @@ def _is_lasting(clause: Clause, complements: Sequence[Word]) -> bool:  # noqa: P
     if lemma in {"start", "begin", "finish"}:
         at = any(each.low in {"at", "as"} for each in clause.children("prep"))
         undertaken = any(each.lemma in _UNDERTAKINGS for each in clause.children("dobj"))
-        return undertaken or (lemma != "finish" and (at or bool(complements)))
+        goes_on = at or bool(complements) or is_habitual(clause)
+        return undertaken or (lemma != "finish" and goes_on)
     if lemma == "come" and any(each.low == "from" for each in clause.children("prep")):
         return True
     if lemma == "go":

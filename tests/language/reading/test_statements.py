@@ -108,6 +108,7 @@ def told(*said, legacy=None):
         ("She was a Quaker, as her aunt had been.", "Rosa", "Rosa was a Quaker, as her aunt had been."),
         ("girlfriend is Kim", None, "The user's girlfriend is Kim."),
         ("I started a new job at the mint in May.", None, "The user started a new job at the mint in May."),
+        ("I started pottery classes on Thursdays.", None, "The user started pottery classes on Thursdays."),
         ("I am thirty-one.", None, "The user is thirty-one."),
         ("I'm the youngest of four.", None, "The user is the youngest of four."),
         ("I get migraines when I work late.", None, "The user gets migraines when the user works late."),
@@ -163,6 +164,7 @@ def test_what_the_rules_lost_is_found(said, legacy, expected):
         ("She'd of laughed at it.", "Rosa"),
         ("Everyone loved Rosa.", "Rosa"),
         ("Theres five pictures of him and in 3 hes leaving.", "Otto"),
+        ("I started the class late today.", None),
     ],
 )
 def test_what_is_unclear_reported_or_imagined_gives_nothing(said, legacy):
