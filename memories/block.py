@@ -23,6 +23,7 @@ from accounts.principals import PLACEHOLDER_AGENT, PLACEHOLDER_USER, Principal
 from language.fencing import MEMORY_FENCE, as_data, fenced
 from language.tokens import count_tokens
 from retrieval.prepared import Shaped, read
+from statements.refused_wordings import are_refused, reads_all
 
 from .cache import CachedValue, Family, read_through
 from .lines import line_tokens, memory_line, place_line
@@ -193,7 +194,7 @@ def _shape(principal: Principal, rev: int, *, present: bool) -> Shaped:
 
 
 def _places(principal: Principal, rev: int) -> list[str]:
-    """Return the lines of places, in order of creation."""
+    """Return the lines of places, in order of creation. One whose wording was refused since has the current one."""
     someone = principal.with_placeholders()
 
     def build() -> PlaceQuerySet:
@@ -203,7 +204,20 @@ def _places(principal: Principal, rev: int) -> list[str]:
 
     values = {PLACEHOLDER_USER: principal.user_id, PLACEHOLDER_AGENT: principal.agent_id, _REV: rev}
     shape = Shaped(key=("places", someone), build=build, values=values)
-    return [place_line(*row) for row in read(shape, ("wording__name", "wording__notes", "mentioned_in"))]
+    rows = read(shape, ("wording__name", "wording__notes", "name", "notes", "mentioned_in"))
+    refused = _refused_notes(principal, {f"{was}: {noted}" for was, noted, *now, _ in rows if [was, noted] != now})
+    return [
+        place_line(*((name, notes) if f"{was}: {noted}" in refused else (was, noted)), mentioned_in)
+        for was, noted, name, notes, mentioned_in in rows
+    ]
+
+
+def _refused_notes(principal: Principal, earlier: set[str]) -> set[str]:
+    """Return those earlier texts of places that say what the person refused, if the principal can't read them."""
+    if not earlier or principal.user_id is None or reads_all(principal):
+        return set()
+    told = sorted(earlier)
+    return {text for text, no in zip(told, are_refused(principal.user_id, told), strict=True) if no}
 
 
 # --- Text -------------------------------------------------------------------------------------------------------

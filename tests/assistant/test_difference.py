@@ -17,9 +17,10 @@ from conversations.actions import NewMessage, messages_append
 from conversations.models import Conversation
 from facts.actions import fact_add, fact_edit, fact_reject
 from language.fencing import DIFFERENCE_FENCE
-from memories.actions import memory_update, place_edit, place_withhold
+from memories.actions import memory_reject, memory_update, place_edit, place_withhold
 from memories.block import memory_block
 from memories.models import Memory
+from statements.models import RejectionReason
 from tests import factories
 from tests.memories.rows import archive, change, place, remember, restore, reword
 
@@ -252,6 +253,19 @@ def test_what_is_withheld_from_the_notes_of_a_place_leaves_the_pinned_block(turn
         told = turn(reader, conversation, content="What is near?")
         assert "prison" not in told["text"]
         assert "Town hall: Near the river." in told["text"]
+
+
+def test_earlier_notes_of_a_place_that_say_what_was_refused_since_are_told_to_no_agent(turn, owner, agent, talk):
+    hall = place(owner, "hall", "Town hall", "Near the river. Otto was in prison.")
+    conversation = talk(owner)
+    turn(owner, conversation, save=True)
+    place_edit(principal_for_person(owner.pk), hall.pk, notes="Near the river.")
+    assert "prison" in turn(agent, conversation, content="What is near?")["text"]
+    (memory,) = remember(owner, "Otto was in prison.")
+    memory_reject(principal_for_person(owner.pk), memory.pk, RejectionReason.DONT_KEEP)
+    told = turn(agent, conversation, content="What is near?")["text"]
+    assert "prison" not in told
+    assert "Town hall: Near the river." in told
 
 
 def test_facts_that_are_new_corrected_and_gone(turn, owner, legacy, talk):
