@@ -59,6 +59,7 @@ _NAMES_ONESELF = re.compile(
     r"|\bI(?:['’]m| am) (?:(?:called|named|not|no longer) )*(?-i:[A-Z])",
     re.IGNORECASE,
 )
+_NEARLY = re.compile(r"\b(?:nearly|almost) \w+ed\b", re.IGNORECASE)
 _INCOMPATIBLE = frozenset({"replaces", "contradicts"})
 _Repeated = tuple[int, str]
 """The index of a message, and the id of a memory that it says again."""
@@ -190,6 +191,8 @@ def _outdated(
         same_field = candidate.field in _SINGLE_VALUED and memory.field == candidate.field
         if verdict == "same":
             return None, (memory,)
+        if _NEARLY.search(candidate.content):
+            continue  # "I nearly cancelled it."
         if verdict in _INCOMPATIBLE or same_field or denies_in_words(candidate.content, memory.content):
             over.append(memory)
     return max(over, key=lambda memory: memory.date, default=None), ()

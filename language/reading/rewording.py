@@ -41,7 +41,7 @@ _LONG_AGO = re.compile(
     r"|as a (?:child|kid|boy|girl|teenager)|when I was (?:young|little|small|a (?:child|kid|boy|girl)))\b"
     r"|\b(?:until|till|before|when) (?:I|he|she) (?:was|turned) (?:\d\d|\w+(?:teen|ty)(?:-\w+)?)\b"
 )
-_ONE_MORE = re.compile(r"(?i)\b(?:a (?:second|third|fourth)|one more)\b(?! (?:time|thought|chance))")
+_ONE_MORE = re.compile(r"(?i)\b(?:a (?:second|third|fourth)|one more)\b(?! (?:time|thought|chance))(?: (?P<what>\w+))?")
 
 _IS_CALLED = re.compile(r"The user is (?!(?:[A-Z]{2,}|[IVX]+)\b)[A-Z][a-zà-ÿ]+(?:,? \d{1,3})?(?:,? (?:a|and)\b.*)?\.?$")
 _DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|weekends?"
@@ -81,7 +81,9 @@ def leaves_it(memory: str, passage: str) -> bool:
     if _IS_CALLED.match(memory) and "name" not in passage.lower() and "call" not in passage.lower():
         return True  # Who somebody is does not end: "I quit smoking" made it "The user is no longer Tom, 44."
     is_beside = _LONG_AGO.search(passage) is not None and _SINCE.search(passage) is None
-    is_beside = is_beside or (known.root is not None and known.root.lemma == "have" and bool(_ONE_MORE.search(passage)))
+    if (more := _ONE_MORE.search(passage)) is not None:
+        is_same_kind = prefix((more["what"] or "").lower()) in content_prefixes(memory)
+        is_beside = is_beside or is_same_kind or _root(known).lemma == "have"
     is_beside = is_beside or _says_figures_again(memory, parsed) or _is_planned(parsed) or _is_for_now(parsed)
     is_beside = is_beside or is_back(known, passage) or is_got(parsed, known)
     is_beside = is_beside or _names_another(parsed, known) or tells_of_another(passage, memory)

@@ -148,8 +148,9 @@ FORMS = [
         r"(?:that'?s |this is |it'?s |just for you,? )?(?:not|nothing|no word|not a word)(?: of"
         r"| about)?(?P<what>(?: [\w']+){0,4}?) (?:for|in)"
         r" (?:your|the|my|any|our) (?:notes?|book|album|records?|memory|story|summary|file)\b",
-        r"(?:it(?:'d| would) \w+ if )?(?:let'?s |please |we |you |both |can |could |just ){0,3}pretend(?:ed)?"
-        r" (?:that )?i (?:never|didn'?t|did not) (?:say|said|tell|told|typed?|wrote|write|mention(?:ed)?)\b"
+        r"(?:it(?:'d| would) \w+ if )?(?:let'?s |please |we |you |both |can |could |just ){0,3}"
+        r"(?:pretend(?:ed)?|(?:act|behave) as (?:if|though)) (?:that )?i(?: had|'d)? "
+        r"(?:never|didn'?t|did not) (?:say|said|tell|told|typed?|wrote|write|mention(?:ed)?)\b"
         r"(?: (?:that|this|it|you)){0,3}",
         r"(?:this|that|our) (?:conversation|talk|chat|exchange) (?:never|did not|didn'?t) (?:happen(?:ed)?|t(?:ake|ook)"
         r" place)|we never (?:had|spoke|talked|discussed) (?:of |about )?(?:this|it|that)"

@@ -342,6 +342,8 @@ def test_what_others_changed_rewords_nothing_of_theirs(memory, said):
     ("The user is engaged to Malik.", "Someone said Malik and I had called it off. Utter nonsense, we tried cakes."),
     ("The user works at the mill.", "They say I quit the mill, which is rubbish."),
     ("The user's cat Mog sleeps on the stove.", "Mog was at the vet's on Sunday, she's back up on the stove already."),
+    ("The user's phone number ends in 44.", "I've got a second phone for work now, that one ends in 09."),
+    ("The user goes to the chess evening.", "I nearly cancelled the chess evening when it snowed."),
     ("The user has a beard.", "I had no beard until I was forty, just a moustache."),
     ("The user cannot ride a bike.", "They've given me a bike as a present! It's leaning in the hall."),
     ("The user owes the bank 12,000 euros.", "In ten years the bank and I will be quits."),

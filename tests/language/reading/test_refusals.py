@@ -224,6 +224,7 @@ def test_what_answers_another_question_or_contradicts_a_doubt_is_no_refusal(aske
         ("Shall I remember it?", "Only if you like being wrong, so better don't."),
         ("Je le note ?", "Surtout pas."),
         ("How lovely.", "We never had this talk, okay?"),
+        ("How lovely.", "Please act as if I had never said that."),
         ("How lovely.", "That's between you, me and the lamppost."),
         ("Shall I write to the vet?", "No. And don't keep it anywhere."),
     ],
