@@ -19,6 +19,7 @@ from uuid import UUID
 from django.db.models import F, Q
 from django.utils import timezone
 
+from accounts.policy import must_act_for
 from accounts.principals import Principal
 from journal.actions import LedgerWrite
 from language.reading.refusals import (
@@ -140,8 +141,8 @@ def said_elsewhere(principal: Principal, conversation_id: UUID, request: str) ->
     named = refusal.named_lemmas if refusal is not None else frozenset()
     if not named:
         return []
-    said = Message.objects.visible_to(principal).filter(user_id=principal.user_id, role=Message.Role.USER)
-    said = said.exclude(conversation_id=conversation_id)
+    own = Message.objects.visible_to(principal).filter(user_id=must_act_for(principal))
+    said = own.filter(role=Message.Role.USER).exclude(conversation_id=conversation_id)
     for word in named:
         said = said.filter(reduce(or_, (Q(content__icontains=form) for form in forms_of(word))))
     rows = list(said.order_by("-created_at").values_list("pk", "content")[:SEARCHED_BEFORE])
