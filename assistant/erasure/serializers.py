@@ -27,6 +27,9 @@ NOT_REACHED = (
         "Copies that agents and clients keep. They are told by their feed of changes, and for 90 days by 410."
     ),
     gettext_noop("States that agents saved to resume from, until their threads or the account are deleted."),
+    gettext_noop(
+        "The name of an imported file and its counts: they are erased on the page of that import, or with everything."
+    ),
     gettext_noop("What other members of a legacy said or wrote themselves."),
     gettext_noop(
         "Of what was erased a keyed fingerprint stays while the account does, which refuses the same words and nothing "

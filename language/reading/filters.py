@@ -268,8 +268,7 @@ def _is_lasting(clause: Clause, complements: Sequence[Word]) -> bool:  # noqa: P
     if lemma in {"start", "begin", "finish"}:
         at = any(each.low in {"at", "as"} for each in clause.children("prep"))
         undertaken = any(each.lemma in _UNDERTAKINGS for each in clause.children("dobj"))
-        goes_on = at or bool(complements) or is_habitual(clause)
-        return undertaken or (lemma != "finish" and goes_on)
+        return undertaken or (lemma != "finish" and (at or bool(complements) or is_habitual(clause)))
     if lemma == "come" and any(each.low == "from" for each in clause.children("prep")):
         return True
     if lemma == "go":
