@@ -6,7 +6,7 @@ until the answer is complete.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 from uuid import UUID, uuid4
@@ -62,8 +62,8 @@ class TalkForm(forms.Form):
         widget=forms.Textarea({"rows": 3, "data-composer": "", "autofocus": True}),
     )
 
-    def __init__(self, principal: Principal, data: Any = None, *, about: str = "") -> None:
-        super().__init__(data, label_suffix="", initial={"about": about})
+    def __init__(self, principal: Principal, data: Any = None, *, begun: Mapping[str, Any] | None = None) -> None:
+        super().__init__(data, label_suffix="", initial=begun)
         legacies = Legacy.objects.visible_to(principal).order_by("name").values_list("pk", "name")
         self.fields["about"].choices = [("", _("Myself")), *((str(pk), name) for pk, name in legacies)]  # type: ignore[attr-defined]
         self.fields["mode"].choices = modes()  # type: ignore[attr-defined]
@@ -74,7 +74,7 @@ class TalkForm(forms.Form):
 def talk(request: PageRequest, principal: Principal) -> HttpResponseBase:
     """Start a conversation with the assistant, about the person or a legacy."""
     if request.method != "POST":
-        return _show_form(request, principal, TalkForm(principal, about=request.GET.get("about", "")))
+        return _show_form(request, principal, TalkForm(principal, begun={"about": request.GET.get("about", "")}))
     form = TalkForm(principal, request.POST)
     if not form.is_valid():
         return _show_form(request, principal, form, status=400)
@@ -82,7 +82,8 @@ def talk(request: PageRequest, principal: Principal) -> HttpResponseBase:
     try:
         if parse(asked["content"]) is not None:
             told = run_command(principal, asked["content"]).text
-            begun = TalkForm(principal, about=asked["about"])
+            # Only the command is done with: a talk that was to be private still is.
+            begun = TalkForm(principal, begun={**asked, "content": ""})
             return _show_form(request, principal, begun, command=asked["content"], told=told)
         check_messages([NewMessage(Message.Role.USER, asked["content"])])
         conversation = conversation_create(

@@ -269,6 +269,16 @@ class TestACommandWithoutAScript:
         assert (refused.status_code, "There is no memory zzzzzzzz." in words(refused)) == (404, True)
         assert not Conversation.objects.exists()
 
+    def test_it_leaves_what_was_chosen_for_the_talk(self, visit, owner, legacy, model):
+        chosen = {"about": str(legacy.pk), "private": "on", "mode": "chat"}
+        form = visit(owner).post("/talk/", {"content": "/memory", **chosen}).context["form"]
+        assert {name: form[name].value() for name in ("about", "private", "mode", "content")} == {
+            "about": str(legacy.pk),
+            "private": True,
+            "mode": "chat",
+            "content": "",
+        }
+
 
 class TestStoppingWithoutAScript:
     def test_a_plain_form_asks_for_the_end_and_leads_back(self, visit, owner, stranger, talk):
