@@ -17,8 +17,8 @@ class Heard:
     since an agent relayed that; ``of_all``: all that is known of them was meant; ``for_later``: it was meant for what
     may be said later; ``in_part``: they agreed to the rest. ``decided``: a doubt about ``noted`` is settled, or what
     happened to it undone, or there is nothing to undo, or it is not for the agent to undo that relays the wish.
-    ``stays``: memories that say what they refused, and more. ``elsewhere``: other conversations tell it, too, and stay
-    as they are. ``agreed`` to a question. ``about``: whom the talk is
+    ``stays``: memories that say what they refused, and more. ``elsewhere``: other conversations told it, too, and it
+    is gone from them or stays. ``agreed`` to a question. ``about``: whom the talk is
     about, if not the user. ``secret``: kind of a number or code in it, never stored.
     """
 
@@ -37,7 +37,7 @@ class Heard:
     for_later: bool = False
     in_part: bool = False
     stays: tuple[str, ...] = ()
-    elsewhere: bool = False
+    elsewhere: Literal["", "gone", "stays"] = ""
     decided: Literal["", "holds", "away", "undone", "dropped", "given_back", "nothing", "not_yours"] = ""
     agreed: bool = False
     about: str = ""

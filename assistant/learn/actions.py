@@ -300,7 +300,7 @@ def message_refuse(principal: Principal, conversation_id: UUID, index: int) -> b
     if heard is None:
         message_decline(principal, conversation_id, index)
         return True
-    legacies = [heard.legacy_id] if heard.legacy_id is not None else []
+    legacies = list(heard.legacies)
     with (
         plan_refusals(must_write(principal), [heard]),
         _marking(principal, conversation_id, index, *legacies) as marking,

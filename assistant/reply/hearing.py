@@ -9,17 +9,15 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import F, Q
+from django.db.models import F
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.categories import load as load_categories
 from accounts.principals import Principal
-from conversations.actions import said_elsewhere
-from conversations.models import Conversation, Message, Withheld
+from conversations.models import Conversation, Message
 from facts.actions import foresee_extracted
 from facts.models import LegacyFact
-from journal.models import Change
 from language.backends import get_embedder, get_reply_model
 from language.base import EmbedderUnavailable, Extraction, ExtractionRequest, Source, ToolRequest
 from language.gates import first_sensitive, mask_sensitive
@@ -27,23 +25,15 @@ from language.heard import Heard
 from language.reading.answering import MOST_TOLD_OF_ALL
 from language.reading.questions import tells_something
 from language.reading.refusals import (
-    Turn,
     agrees_to_all,
-    asks_for_rule,
-    asks_to_forget_all,
     asks_to_keep,
     begins_with_yes,
     corrects_asked,
-    find_refusal,
     leaves_open,
-    lemmas,
-    names_what_was_said,
     says_only,
     says_yes,
 )
-from language.reading.revising import OWN_WORDS
 from language.reading.second_tries import has_correction
-from language.reading.sentences import split_sentences
 from language.second_person import told_to
 from language.shown import quoted
 from memories.models import Memory
@@ -51,12 +41,13 @@ from memories.policy import writing as filing
 from memories.queries import kept_by_person
 from memories.records import WritePolicy
 from statements.policy import waits_in_words
-from statements.policy.naming import as_of_user, in_second_person
+from statements.policy.naming import in_second_person
 from statements.wording import Embedded
 
 from ..learn import tools
 from ..learn.learning import Part, plan_changes
 from ..learn.plan import Adding, Doubting, Plan, Rewording
+from .refused import as_told, heard_refusal
 from .settling import settled_by
 
 if TYPE_CHECKING:
@@ -66,8 +57,6 @@ _Told = tuple[int, str, bool]
 """The place of the message, a statement as it is stored, and whether it is about a memorialised person."""
 _ASKED_BEFORE = 8
 """How many messages before a yes are looked at for what it confirms."""
-_MOST_STAYING = 3
-"""The most memories that a refusal named in part and that are told."""
 _LOOKS_BACK = 20
 """How many messages of a talk are read again for a question about what was said in it."""
 
@@ -196,57 +185,6 @@ def _heard(
     )
 
 
-def heard_refusal(begun: Begun, principal: Principal | None = None) -> Heard:
-    """What to answer to a refusal: ``not_found`` if it names something said before, or is a rule for later, and only
-    itself was withheld.
-
-    ``principal``: who may be told which memories stay; None tells nobody. ``awaits``: an agent relayed it, and
-    something that the person decided about waits for them. ``along``: of the memories that went for something named,
-    some have no word of the refusal. ``elsewhere``: other conversations tell what it names, and stay as they are.
-    """
-    indices = {index for each in begun.turn.refusals for index in each["withheld"]}
-    said = Message.objects.without_vectors().get(pk=begun.message_id)
-    removed = Q(event="DELETE", object_type__in=["memory", "fact"])
-    asked = Q(event="PROPOSE", object_type="proposal", conversation_id=begun.conversation_id)
-    since = Change.objects.filter(removed | asked, ledger_id=begun.user_id, at__gte=said.created_at)
-    changes = list(since.values_list("event", "object_id"))
-    own = Withheld.objects.because_of(Withheld.Cause.MESSAGE, [str(said.pk)]).passages().filter(message=said)
-    sentences = [each.text for text in own.values_list("text", flat=True) for each in split_sentences(text)]
-    of_all = any(map(asks_to_forget_all, sentences))
-    for_later = any(map(asks_for_rule, [*sentences, said.content]))
-    request = " ".join(sentences)
-    elsewhere = principal is not None and bool(said_elsewhere(principal, begun.conversation_id, request))
-    if indices == {said.index} and not changes:
-        stays = () if principal is None or of_all else _saying_more(principal, sentences)
-        return Heard(
-            refused=True,
-            not_found=for_later or (all(map(names_what_was_said, sentences)) and not of_all),
-            of_all=of_all,
-            for_later=for_later,
-            stays=stays,
-            elsewhere=elsewhere,
-        )
-    gone = Memory.objects.filter(pk__in=[pk for event, pk in changes if event == "DELETE"])
-    words = lemmas(request) if len(changes) > 1 else frozenset()
-    named = {not words.isdisjoint(lemmas(each)) for each in gone.values_list("content", flat=True) if words}
-    awaits = any(each[0] == "PROPOSE" for each in changes)
-    along = named == {True, False}
-    return Heard(refused=True, along=along, awaits=awaits, of_all=of_all, for_later=for_later, elsewhere=elsewhere)
-
-
-def _saying_more(principal: Principal, sentences: Sequence[str]) -> tuple[str, ...]:
-    """Return the memories in use that have all words of what a refusal names: they say more, so it took none away."""
-    refusal = find_refusal([Turn(Message.Role.USER, " ".join(sentences))], 0)
-    named = refusal.named_lemmas if refusal is not None else frozenset()
-    rows = Memory.objects.visible_to(principal).in_use(principal).naming(named) if named else Memory.objects.none()
-    found = [
-        content
-        for content in rows.values_list("content", flat=True)
-        if named <= lemmas(as_of_user(content, principal.name))
-    ]
-    return tuple(map(as_told, found[:_MOST_STAYING]))
-
-
 def said_here(principal: Principal, begun: Begun) -> list[Source]:
     """Return the person's statements in this conversation that are not stored yet, most similar to the question first.
 
@@ -324,11 +262,6 @@ def find_said_at(principal: Principal, begun: Begun, when: str, *, elsewhere: bo
     told = [mask_sensitive(" ".join(each.content.split())) for each in said.order_by("-at", "-index")[:_LOOKS_BACK]]
     telling = [each for each in told if tells_something(each) and not says_yes(each)]
     return [Source(quoted(each), when or _("you said so"), quoted=True) for each in telling[:MOST_TOLD_OF_ALL]][::-1]
-
-
-def as_told(content: str) -> str:
-    """Format a memory for the person. Their own words in the first person are quoted."""
-    return quoted(content) if OWN_WORDS.match(content) else in_second_person(content)
 
 
 def nearness(texts: Sequence[str], *questions: str) -> list[list[float]]:

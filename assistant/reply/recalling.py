@@ -31,7 +31,8 @@ from statements.policy.urgency import urgency
 
 from ..recall.query import Question, Result, memory_query
 from .actions import Begun
-from .hearing import agrees_in_words, as_told, asked_about, find_said_at, heard_in, heard_refusal, nearness, said_here
+from .hearing import agrees_in_words, asked_about, find_said_at, heard_in, nearness, said_here
+from .refused import as_told, heard_refusal
 
 _MOST = 12
 _MOST_LOOKED_AT = 100

@@ -155,8 +155,8 @@ def messages_append(
     by_itself = not brought and sum(row.role == Message.Role.USER for row in new) == 1
     corrects = follow_up and not brought and _has_correction(new, now)
     heard = find_refusals(principal, conversation_id, new, brought=brought)
-    # A refusal may reject facts of a legacy, so the legacy's ledger is locked too.
-    legacies = {each.legacy_id for each in heard if each.legacy_id is not None}
+    # A refusal may reject facts of legacies, so their ledgers are locked too.
+    legacies = {legacy_id for each in heard for legacy_id in each.legacies}
     relayed = not brought and not principal.speaks_as_person
     narrowed = relayed and not sees_everything(principal)
     off_record = narrowed and labels_repeat_rejected(user_id, *dict.fromkeys(message.speaker for message in messages))

@@ -19,6 +19,7 @@ from uuid import UUID
 from django.db.models import F, Q
 from django.utils import timezone
 
+from accounts.models import Legacy
 from accounts.policy import must_act_for
 from accounts.principals import Principal
 from journal.actions import LedgerWrite
@@ -27,10 +28,9 @@ from language.reading.refusals import (
     Refusal,
     Turn,
     find_refusal,
-    forms_of,
-    lemmas,
     may_answer,
     may_refuse,
+    named_things,
 )
 
 from .. import policy
@@ -50,7 +50,8 @@ _SPEAKERS = (Message.Role.USER, Message.Role.ASSISTANT)
 class HeardRefusal:
     """A message's refusal: what it asks not to be kept.
 
-    ``passages``: pairs of message id and sentence; ``since`` is when the earliest of those messages was stored.
+    ``legacies`` are those that its conversations are about. ``passages``: pairs of message id and sentence; ``since``
+    is when the earliest of those messages was stored.
     ``named``: the words that it names the matter by, to match what is known from elsewhere; empty for imports and old
     records. ``denied``: whether a named clause is a denial, None if it is no clause. ``held``: messages about which the
     person was being asked whether to remember them. ``relayed_by``: the agent that reports it; None for the person's
@@ -61,7 +62,7 @@ class HeardRefusal:
 
     message_id: UUID
     conversation_id: UUID
-    legacy_id: UUID | None
+    legacies: frozenset[UUID]
     passages: tuple[tuple[UUID, str], ...]
     since: datetime
     named: frozenset[str] = frozenset()
@@ -124,31 +125,58 @@ def find_refusals(
             continue
         is_live = not brought and abs(row.created_at - row.at) < LIVE_WINDOW
         heard = _heard(principal, conversation, row, rows, refusal, now=now, names=is_live)
-        if is_live and refusal.covers_all and heard.relayed_by is None:
-            passages = (*heard.passages, *said_elsewhere(principal, conversation.pk, row.content))
-            heard = replace(heard, passages=passages)
-        found.append(heard)
+        reaches_all = is_live and refusal.covers_all and heard.relayed_by is None
+        found.append(_with_elsewhere(principal, heard, row.content) if reaches_all else heard)
     return found
 
 
-def said_elsewhere(principal: Principal, conversation_id: UUID, request: str) -> list[tuple[UUID, str]]:
-    """Return message ids and sentences of what a request to forget names, in the person's other conversations.
+@dataclass(frozen=True, slots=True)
+class SaidElsewhere:
+    """A sentence of a message in another conversation, which is about ``legacy_id`` or nobody."""
 
-    Only the latest messages with all its words are read.
+    message_id: UUID
+    sentence: str
+    created_at: datetime
+    legacy_id: UUID | None
+
+
+def said_elsewhere(
+    principal: Principal, conversation_id: UUID, request: str, *, of_all: bool = False
+) -> list[SaidElsewhere]:
+    """Return the sentences of the person's other conversations that tell what a request to forget names.
+
+    ``of_all``: only for requests for everything about it, and in all conversations; otherwise not in what is private
+    or was said with memory off, so that it may be told of. Of each thing the latest ``SEARCHED_BEFORE`` messages that
+    may tell it are read.
     """
-    asked = Turn(Message.Role.USER, request)
-    refusal = find_refusal([asked], 0)
-    named = refusal.named_lemmas if refusal is not None else frozenset()
-    if not named:
-        return []
     own = Message.objects.visible_to(principal).filter(user_id=must_act_for(principal))
     said = own.filter(role=Message.Role.USER).exclude(conversation_id=conversation_id)
-    for word in named:
-        said = said.filter(reduce(or_, (Q(content__icontains=form) for form in forms_of(word))))
-    rows = list(said.order_by("-created_at").values_list("pk", "content")[:SEARCHED_BEFORE])
-    again = find_refusal([*(Turn(Message.Role.USER, content) for _, content in rows), asked], len(rows))
-    meant = again.passages if again is not None else ()
-    return [(rows[place][0], quote) for place, quote in meant if place < len(rows) and named <= lemmas(quote)]
+    if not of_all:
+        said = said.filter(conversation__private=False, memory_off=False)
+    found: dict[tuple[UUID, str], SaidElsewhere] = {}
+    for thing in named_things(request):
+        if of_all and not thing.all_of_it:
+            continue
+        rows = said
+        for beginnings in thing.beginnings:
+            rows = rows.filter(reduce(or_, (Q(content__icontains=each) for each in beginnings)))
+        columns = ("pk", "content", "created_at", "conversation__legacy_id")
+        for pk, content, at, legacy_id in rows.order_by("-created_at").values_list(*columns)[:SEARCHED_BEFORE]:
+            for sentence in thing.sentences_in(content):
+                found[pk, sentence] = SaidElsewhere(pk, sentence, at, legacy_id)
+    return list(found.values())
+
+
+def _with_elsewhere(principal: Principal, heard: HeardRefusal, request: str) -> HeardRefusal:
+    """Return the refusal with what other conversations tell of what it names."""
+    others = said_elsewhere(principal, heard.conversation_id, request, of_all=True)
+    legacies = Legacy.objects.visible_to(principal).filter(pk__in={each.legacy_id for each in others})
+    return replace(
+        heard,
+        passages=(*heard.passages, *((each.message_id, each.sentence) for each in others)),
+        legacies=heard.legacies.union(legacies.values_list("pk", flat=True)),
+        since=min([heard.since, *(each.created_at for each in others)]),
+    )
 
 
 def refusal_of_asked(principal: Principal, conversation: Conversation, message: Message) -> HeardRefusal | None:
@@ -182,7 +210,7 @@ def _heard(
     return HeardRefusal(
         row.pk,
         conversation.pk,
-        conversation.legacy_id,
+        frozenset([conversation.legacy_id] if conversation.legacy_id else ()),
         tuple((each.pk, quote) for each, quote in meant),
         min((each.created_at for each, _ in meant), default=now),
         refusal.named_lemmas if names else frozenset(),

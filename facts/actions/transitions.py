@@ -218,16 +218,16 @@ def _words_behind(fact_id: UUID) -> tuple[Cause, list[tuple[UUID, str]]]:
 
 
 def facts_follow_refusal(write: LedgerWrite, user_id: UUID, heard: HeardRefusal) -> None:
-    """Archive the facts about a conversation's legacy that a person asks in the conversation not to keep.
+    """Archive the facts about the legacies of conversations that a person asks in talk not to keep.
 
     That is facts supported only by the withheld words, and facts that the person names. If an agent relays it, those
     that the person approved or worded stay, marked as possibly out of date.
     """
-    if heard.legacy_id is None:
+    if not heard.legacies:
         return
     withheld = Withheld.objects.because_of(heard.cause.type, [heard.cause.id])
     quotes = list(withheld.filter(object_type=FactEvidence._meta.label_lower).values_list("object_id", flat=True))
-    own = LegacyFact.objects.filter(user_id=user_id, legacy_id=heard.legacy_id, state__in=PRESENT)
+    own = LegacyFact.objects.filter(user_id=user_id, legacy__in=heard.legacies, state__in=PRESENT)
     behind = FactEvidence.objects.filter(fact__in=own)
     learned = own.filter(evidence__pk__in=quotes).exclude(pk__in=behind.exclude(pk__in=quotes).values("fact"))
     named = [fact.pk for fact in own.naming(heard.named) if _is_named(fact.content, heard)]

@@ -130,10 +130,10 @@ def _replied(request: ReplyRequest) -> tuple[list[str], bool]:
             (SOME_WAITS, heard.awaits),
             (ERASE_ALL, heard.of_all),
             (NO_RULE, heard.for_later and not heard.not_found),
-            (SAID_ELSEWHERE, heard.elsewhere),
+            *((text, heard.elsewhere == where) for where, text in SAID_ELSEWHERE.items()),
         )
         also = [text for text, holds in notes if holds]
-        nothing = _(NOTHING_TO_FORGET if heard.not_found and not heard.elsewhere else NOT_KEPT)
+        nothing = _(NOTHING_TO_FORGET if heard.not_found else NOT_KEPT)
         nothing = _no_rule(heard) if heard.for_later and heard.not_found else nothing
         told = _(STAYS) % {"statements": " ".join(heard.stays)} if heard.stays else nothing
         return [*parts, _joined([told, *map(_, also), _asking(heard) if heard.new else ""])], False

@@ -47,10 +47,13 @@ NOT_KEPT = gettext_noop("All right, I keep nothing of that.")
 GONE_ALONG = gettext_noop(
     "What else I had learned from the same sentence went with it. Under Put away you can bring it back."
 )
-SAID_ELSEWHERE = gettext_noop(
-    "Other conversations tell of it, too: choose “Don’t keep” there, or tell the assistant on these pages “Forget "
-    "everything about …”."
-)
+SAID_ELSEWHERE = {
+    "gone": gettext_noop("It is withheld in other conversations, too: what went is listed under Withheld."),
+    "stays": gettext_noop(
+        "Other conversations tell of it, too: choose “Don’t keep” there, or tell the assistant under Talk “Forget "
+        "everything about …”."
+    ),
+}
 REST_NOT_KEPT = gettext_noop("The rest I don't keep.")
 DECIDED = {
     "holds": gettext_noop("Good, I keep that: %(statements)s"),
@@ -127,7 +130,7 @@ STOCK = (
     DECIDED["not_yours"],
     SOME_WAITS,
     NOTHING_TO_FORGET,
-    SAID_ELSEWHERE,
+    *SAID_ELSEWHERE.values(),
     ERASE_ALL,
     FOUND,
     NEAREST,

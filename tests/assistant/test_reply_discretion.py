@@ -42,8 +42,9 @@ def test_what_is_to_be_forgotten_and_told_in_another_conversation_is_not_said_to
     telling(api(owner), talk(owner))("I started pottery classes on Thursdays.")
     tell = telling(api(owner), talk(owner))
     tell("Hello")
-    assert tell("Forget about the pottery.") == f"{NOT_KEPT} {SAID_ELSEWHERE}"
-    assert SAID_ELSEWHERE not in tell("Forget about the harp.")
+    assert tell("Forget about the pottery.") == f"{NOT_KEPT} {SAID_ELSEWHERE['stays']}"
+    assert SAID_ELSEWHERE["stays"] not in tell("Forget about the harp.")
+    assert tell("Forget everything about my pottery.") == f"{NOT_KEPT} {SAID_ELSEWHERE['gone']}"
 
 
 @pytest.mark.parametrize(

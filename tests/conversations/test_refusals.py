@@ -174,29 +174,69 @@ def test_what_they_name_is_forgotten_wherever_it_was_learned(owner, conversation
 POTTERY = "I started pottery classes on Thursdays."
 
 
-@pytest.mark.parametrize("asked", ["Forget everything about my pottery.", "Forget what I said about my pottery."])
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "Forget everything about my pottery.",
+        "Forget what I said about my pottery.",
+        "Forget everything about my pottery and my boat.",
+        "Forget everything I said about last week. Forget everything about my pottery.",
+    ],
+)
 def test_everything_about_a_thing_goes_from_other_conversations_too_and_can_be_given_back(owner, conversation, asked):
     before, others = factories.ConversationFactory(user=owner), factories.ConversationFactory()
-    said = [POTTERY, "My pots crack. I row.", "Ana teaches pottery to children. I row on Tuesdays."]
+    said = [POTTERY, "I saw Ana last week. My pots crack.", "Ana teaches pottery. I row.", "Is pottery hard?"]
     say(owner, before, *said)
     say(others.user, others, POTTERY)
     messages = say(owner, conversation, "Hello.", asked)
-    assert record(before) == [MARK, said[1], f"{MARK} I row on Tuesdays."]
+    assert record(before) == [MARK, said[1], f"{MARK} I row.", said[3]]
     assert record(others) == [POTTERY]
     assert refusals_of(messages) == [{"index": 1, "withheld": [1]}]
     withheld_restore(me(owner), Withheld.objects.filter(message__conversation=before).latest("created_at").pk)
     assert record(before) == said
 
 
+def test_a_thing_is_found_elsewhere_in_every_form_and_as_a_noun_alone(owner, conversation):
+    """Reproduction: "work" took what works along, and "diary" missed the diaries; the newest messages were skipped."""
+    before = factories.ConversationFactory(user=owner)
+    say(owner, before, "My diaries are in the attic. The dishwasher does not work.", *["I row. " * 30] * 8, "A diary!")
+    say(owner, conversation, "Forget everything about my diary.")
+    assert (record(before)[0], record(before)[-1]) == (f"{MARK} The dishwasher does not work.", MARK)
+    say(owner, conversation, "Forget everything about my work.")
+    assert record(before)[0] == f"{MARK} The dishwasher does not work."
+
+
+def test_an_agent_that_relays_it_takes_nothing_from_other_conversations(api, agent, owner):
+    before = factories.ConversationFactory(user=owner)
+    say(owner, before, POTTERY)
+    own = factories.ConversationFactory(user=owner, agent=agent)
+    client = api(factories.AgentKeyFactory(agent=agent, scopes=["read", "write"]).credential)
+    body = {"messages": [{"role": "user", "content": "Forget everything about my pottery."}]}
+    assert client.post(f"/api/v1/conversations/{own.pk}/messages/", body, format="json").status_code == 201
+    assert (record(own), record(before)) == ([MARK], [POTTERY])
+
+
 @pytest.mark.parametrize("asked", ["Forget about my pottery.", "Don't keep the thing about pottery."])
 def test_what_other_conversations_tell_of_a_thing_is_known_but_stays(owner, conversation, asked):
     before = factories.ConversationFactory(user=owner)
     (said,) = say(owner, before, POTTERY)
+    say(owner, factories.ConversationFactory(user=owner, private=True), POTTERY)
     say(owner, conversation, "I sold my boat.", asked)
     assert record(before) == [POTTERY]
-    assert said_elsewhere(me(owner), conversation.pk, asked) == [(said.pk, POTTERY)]
+    assert [(each.message_id, each.sentence) for each in said_elsewhere(me(owner), conversation.pk, asked)] == [
+        (said.pk, POTTERY)
+    ]
     assert said_elsewhere(me(owner), before.pk, asked) == []
     assert said_elsewhere(me(owner), conversation.pk, "Forget what I said about my boots.") == []
+
+
+def test_facts_that_were_learned_in_the_other_conversation_go_along(owner, legacy, conversation):
+    about = factories.ConversationFactory(user=owner, legacy=legacy)
+    (said,) = say(owner, about, "Henry was in prison for a year.")
+    fact = factories.LegacyFactFactory(user=owner, legacy=legacy, content="Henry was in prison for a year.")
+    FactEvidence.objects.create(fact=fact, message=said, quote=said.content)
+    say(owner, conversation, "Forget everything about the prison.")
+    assert (record(about), LegacyFact.objects.get().state) == ([MARK], "archived")
 
 
 @pytest.mark.parametrize(

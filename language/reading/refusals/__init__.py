@@ -7,6 +7,7 @@ Whether a short answer to the question whether to keep something is a no is judg
 
 from .corrected import answers_an_offer, corrects_asked
 from .discretion import asks_for_rule, asks_for_secrecy, asks_who_sees, only_asks_for_secrecy
+from .elsewhere import NamedThing, named_things
 from .meaning import find_refusal
 from .naming import asks_about, count_extra_words, find_named, restates
 from .offers import asks_to_keep
@@ -19,6 +20,7 @@ from .wording import LONGEST_ANSWER, asks_for_discretion, begins_with_yes, says_
 
 __all__ = [
     "LONGEST_ANSWER",
+    "NamedThing",
     "Refusal",
     "SentenceWords",
     "Turn",
@@ -42,6 +44,7 @@ __all__ = [
     "lemmas",
     "may_answer",
     "may_refuse",
+    "named_things",
     "names_what_was_said",
     "only_asks_for_secrecy",
     "restates",
