@@ -77,7 +77,7 @@ def words_withhold(
     *,
     verbatim: bool = False,
 ) -> None:
-    """Withhold the sentences that hold the quotations, and the assistant's later sentences that repeat them.
+    """Withhold the sentences that hold the quotations, and later sentences of programs that repeat them.
 
     ``quotes``: pairs of message id and quotation. An empty quotation, or one not found in its message, withholds the
     whole message. Titles and evidence that repeat the words are withheld too, and so are the titles of the
@@ -210,7 +210,7 @@ def _kept_texts(user_id: UUID, ids: Collection[UUID], cause: Cause) -> Iterator[
 
 
 def withhold_in_replies(write: LedgerWrite, conversation: Conversation, ids: Collection[UUID]) -> None:
-    """Withhold sentences of new messages by the assistant or a tool that repeat words withheld in the conversation.
+    """Withhold sentences of new messages by programs that repeat words withheld in the conversation.
 
     The reply may have been generated before the person refused. What an active statement says may be repeated.
     """
