@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from .figures import ORDINALS
 from .lexicon import is_kind_of
 from .parse import Parsed, Word, parse
 from .sentences import split_sentences
@@ -22,31 +23,48 @@ _NEAREST = listed(
 """Relatives and others whose doings are a change of the user's own life: "our daughter was born"."""
 _EXTENT = r"(?:(?:complete|utter|total|absolute|pure|sheer|all|just|what|such|of course|a load of)(?: and \w+)? )*"
 _UNTRUE = (
-    rf"{_EXTENT}(?:rubbish|nonsense|bollocks|bull\w*|tosh|hogwash|poppycock|balderdash|lies|a lie|made up|untrue"
-    r"|not true|a rumou?r)\b"
+    rf"{_EXTENT}(?:rubbish|nonsense|bollocks|bull(?:shit|crap)?|tosh|hogwash|poppycock|balderdash|lies|a lie|made up"
+    r"|untrue|not true|a rumou?r)(?= ?(?:[.,;!…–—]|$))"
 )
 _DENIES_BEFORE = re.compile(
-    rf"\W*(?:(?:(?:that|it|which)(?:['’]s| is| was)|but|well) )*(?:{_UNTRUE}|none of (?:it|that)(?:['’]s| is| was) true"
+    rf"\W*(?:(?:(?:that|it|which)(?:['’]s| is)|but|well) )*(?:{_UNTRUE}|none of (?:it|that)(?:['’]s| is| was) true"
     r"|not a word of (?:it|that) is true|there(?:['’]s| is) nothing in (?:it|that))",
     re.IGNORECASE,
 )
-_DENIES_ITSELF = re.compile(rf", which(?:['’]s| is| was) {_UNTRUE}", re.IGNORECASE)
+_DENIES_ITSELF = re.compile(rf", which(?:['’]s| is) {_UNTRUE}", re.IGNORECASE)
+_REPORTS = re.compile(
+    r"(?<!\bI )(?<!\bwe )\b(?:say(?:s|ing)?|said|tells?|telling|told|wr(?:ites?|ote|itten)|claim\w*|reckon\w*"
+    r"|think(?:s|ing)?|thought|believes?|believed)\b|\b(?:hears?|heard|apparently|supposedly|gossip\w*|rumou?r\w*)\b",
+    re.IGNORECASE,
+)
+"""What others say, and may be wrong in: without it, "It's rubbish" is an opinion on what was left."""
 _BACK_THERE = re.compile(
     r"(?:['’](?:s|m|re)|\b(?:is|am|are|was|were|went|go(?:es)?|c[ao]mes?|got|again)) back"
     r" (?:up |down |home )?(?:on|in|at|with|to|under|by) (?:(?:the|my|his|her|their|our) )?(?P<where>\w+)",
     re.IGNORECASE,
 )
+_FEARS = re.compile(
+    r"\b(?:afraid|scared|frightened|terrified|nervous|anxious|fears?|phobia|dreads?|panic\w*)\b", re.IGNORECASE
+)
+_ENDURES = re.compile(
+    r"\b(?:survived?|endured?|braved?|(?:got|made it|came|sat|managed to get) (?:all the way )?through)\b",
+    re.IGNORECASE,
+)
+_DONE = listed("finish complete do be end")
+_PARTS = frozenset(ORDINALS) | {"half"}
+_NO_MORE = re.compile(r"\b(?:no longer|any ?more|never|not|cured|over it|gone)\b|n['’]t\b", re.IGNORECASE)
 _GETS = listed("give get buy receive own have win inherit")
 _ABLE = re.compile(r"\b(?:learn\w*|learnt|teach\w*|taught|can|could|able|manage[ds]?|lessons?|first)\b", re.IGNORECASE)
 
 
 def after_denials(said: str) -> str:
-    """Return the end of a message, from what it denies last: "He says I quit. Nonsense, I love it." """
+    """Return the end of a message, from its last denial of what others say: "He says I quit. Nonsense, I love it." """
     start = 0
     for place, sentence in enumerate(split_sentences(said)):
-        if place and _DENIES_BEFORE.match(sentence.text):
+        if place and _DENIES_BEFORE.match(sentence.text) and _REPORTS.search(said[start : sentence.start]):
             start = sentence.start
-        if _DENIES_ITSELF.search(sentence.text):
+        itself = _DENIES_ITSELF.search(sentence.text)
+        if itself is not None and _REPORTS.search(said[start : sentence.start + itself.start()]):
             start = sentence.end
     return said[start:]
 
@@ -77,6 +95,35 @@ def is_got(parsed: Parsed, known: Parsed) -> bool:
     things = content_prefixes(known.text)
     gotten = (each for each in parsed.words if each.dep == "dobj" and parsed.head(each).lemma in _GETS)
     return any(prefix(stem_of(each)) in things for each in gotten)
+
+
+def is_step(parsed: Parsed, known: Parsed) -> bool:
+    """Whether a passage tells of numbered parts alone, and a memory what is being done: "chapter nine is done"."""
+    root = known.root
+    if root is None or root.tag != "VBG" or not content_prefixes(parsed.text).isdisjoint(content_prefixes(known.text)):
+        return False
+    subjects = [word for word in parsed.words if word.dep in {"nsubj", "nsubjpass"}]
+    done = _DONE | {root.lemma}
+    return bool(subjects) and all(
+        parsed.head(each).lemma in done and _is_numbered(parsed, _thing_told(parsed, each)) for each in subjects
+    )
+
+
+def is_endured(parsed: Parsed, known: Parsed) -> bool:
+    """Whether a passage tells that somebody got through something, and a memory that they fear it."""
+    is_fear = _FEARS.search(known.text) is not None and _ENDURES.search(parsed.text) is not None
+    return is_fear and _FEARS.search(parsed.text) is None and _NO_MORE.search(parsed.text) is None
+
+
+def _thing_told(parsed: Parsed, subject: Word) -> Word:
+    thing = parsed.child(parsed.head(subject), "dobj", "npadvmod") if subject.low in _ONESELF else None
+    return thing or subject
+
+
+def _is_numbered(parsed: Parsed, thing: Word) -> bool:
+    """Whether something is one of several, and not the last: "chapter nine", "the first coat", "half the roof"."""
+    marks = parsed.children(thing)
+    return any(each.low in _PARTS or (each.dep == "nummod" and each.index > thing.index) for each in marks)
 
 
 def _is_of_user(known: Parsed) -> bool:

@@ -29,7 +29,7 @@ from .correcting import (
     was_agreed_to,
     without_disputed,
 )
-from .figures import THOUSANDS
+from .figures import MONTHS, THOUSANDS
 from .filters import is_prompt_injection
 from .kinds import is_health_to_guard
 from .lexicon import is_kind_of, is_word
@@ -59,6 +59,14 @@ _NAMES_ONESELF = re.compile(
     r"|\bI(?:['’]m| am) (?:(?:called|named|not|no longer) )*(?-i:[A-Z])",
     re.IGNORECASE,
 )
+_BEGINS_WITH_ONESELF = re.compile(r"\W*(?:\w+, )?(?:I|my)\b", re.IGNORECASE)
+_OF_TIME_OR_NEWS = re.compile(
+    r".*\b(?:\w*day|week|weekend|month|year|mornings?|afternoons?|evenings?|nights?|tonight|tomorrow|now|spring|summer"
+    rf"|autumn|winter|{'|'.join(MONTHS)}|(?:19|20)\d\d|news|updates?|changes?|decision"
+    r"|over|done|finished|sorted|found|sold|passed)$",
+    re.IGNORECASE,
+)
+"""A title of what one tells oneself: "Next week", "Job news", "Search over"; "Gym reception" may be who says it."""
 _NEARLY = re.compile(r"\b(?:nearly|almost) \w+ed\b", re.IGNORECASE)
 _INCOMPATIBLE = frozenset({"replaces", "contradicts"})
 _Repeated = tuple[int, str]
@@ -253,6 +261,7 @@ def _own_note(content: str) -> str:
     label, _, said = content.partition(":")
     names = label.lower().split()
     is_title = len(names) > 1 and not any(name in KIN or is_kind_of(name, "person") for name in names)
+    is_title = is_title and (_OF_TIME_OR_NEWS.match(label) is not None or not _BEGINS_WITH_ONESELF.match(said))
     is_note = not words.strip() and "\n" not in content.strip() and (is_title or not _OF_ONESELF.search(said))
     return content if is_note and (label.islower() or all(map(is_word, names))) else words
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .beside import is_back, is_got
+from .beside import is_back, is_endured, is_got, is_step
 from .ending import denied, ended, never_so, over, tells_name, tells_of_another
 from .figures import MONTHS, normalise_figures
 from .lexicon import is_kind_of, relation
@@ -12,7 +12,7 @@ from .parse import Parsed, Word, parse
 from .second_tries import SecondTry
 from .stems import LIGHT, content_prefixes, prefix, stem_of
 from .values import are_alike, new_wording
-from .words import DIAGNOSING, KIN, listed
+from .words import DIAGNOSING, KIN, NUMERALS, listed
 
 _WHO_DECIDES = DIAGNOSING | {"boss"}
 """Whose word is the person's own change: "the doctor says 40 mg now"."""
@@ -39,7 +39,7 @@ _SINCE = re.compile(r"(?i)\b(?:now|any ?more|no longer|since|again|these days|me
 _LONG_AGO = re.compile(
     r"(?i)\b(?:in (?:my|his|her) (?:teens|twenties|thirties|forties|childhood|youth)|back then"
     r"|as a (?:child|kid|boy|girl|teenager)|when I was (?:young|little|small|a (?:child|kid|boy|girl)))\b"
-    r"|\b(?:until|till|before|when) (?:I|he|she) (?:was|turned) (?:\d\d|\w+(?:teen|ty)(?:-\w+)?)\b"
+    rf"|\b(?:until|till|before) (?:I|he|she) (?:was|turned) (?:\d\d?|(?:{'|'.join(NUMERALS)})(?:-\w+)?)\b"
 )
 _ONE_MORE = re.compile(r"(?i)\b(?:a (?:second|third|fourth)|one more)\b(?! (?:time|thought|chance))(?: (?P<what>\w+))?")
 
@@ -86,6 +86,7 @@ def leaves_it(memory: str, passage: str) -> bool:
         is_beside = is_beside or is_same_kind or _root(known).lemma == "have"
     is_beside = is_beside or _says_figures_again(memory, parsed) or _is_planned(parsed) or _is_for_now(parsed)
     is_beside = is_beside or is_back(known, passage) or is_got(parsed, known)
+    is_beside = is_beside or is_step(parsed, known) or is_endured(parsed, known)
     is_beside = is_beside or _names_another(parsed, known) or tells_of_another(passage, memory)
     return is_beside and not _is_denied_in(memory, passage)
 

@@ -19,7 +19,8 @@ _I = r"\b(?:I|we)(?:['’](?:m|ve|re)| am| are| have)?\b(?: \w+){0,2}?"
 _PET = "|".join(sorted(PETS))
 _MEAT = "meat|fish|chicken|beef|pork|steak|bacon|ham|lamb|turkey|sausages?|burgers?|everything"
 _DIETS = r"vegetarian|vegan|pescatarian|flexitarian|teetotal"
-_LOVED = r"(?:boyfriend|girlfriend|partner|fianc[ée]e?)"
+_LOVED = r"(?:boyfriend|girlfriend|fianc[ée]e?)"
+_PARTING = r"split\w*|broke|broken|breaking|separat\w+|part(?:ed|ing)|divorc\w+|end(?:ed|ing)|apart|no longer|called it"
 _CHILD = r"(?:our|my) (?:(?:first|second|third|fourth|fifth|new|little) )?(?:baby|son|daughter|twins|boy|girl)"
 _PARTED = (
     rf"{_I} (?:got |get |getting |been )?(?:divorced|separated)\b|{_I} (?:split up|broke up)\b"
@@ -51,7 +52,7 @@ _ROWS: tuple[tuple[str, ...], ...] = (
         rf"{_I} (?:got|met|found|a)\b[^.!?]*\b(?:boyfriend|girlfriend|partner)\b"
         rf"|{_I} (?:been )?(?:seeing|dating) some(?:one|body)\b"
         rf"|{_I} (?:got |get )?(?:engaged|married)\b"
-        rf"|\bmy {_LOVED} and I\b(?! (?:broke|split|separated|parted))"
+        rf"|\bmy {_LOVED} and I\b(?!.*\b(?:{_PARTING})\b)"
         rf"|\b(?:asked me to be|I(?:['’]m| am)(?: now)?) (?:his|her|their) {_LOVED}\b",
     ),
     (

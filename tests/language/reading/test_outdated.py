@@ -11,6 +11,7 @@ from language.embedders.e5.embedder import BundledEmbedder
 from language.embedders.hashing import HashingEmbedder
 from language.embedders.http import EmbedderFailed
 from language.entailment.model import EntailmentModel
+from language.reading.beside import after_denials
 from language.reading.choosing import DOUBT, UPDATE, choose
 from language.reading.kinds import is_health_to_guard
 from language.reading.outdated import CERTAIN, PLAIN, outdated
@@ -352,6 +353,62 @@ def test_what_is_of_others_denied_long_ago_or_only_got_changes_nothing(memory, s
     assert not [each for each in _calls(said, memory) if each.name in {UPDATE, DOUBT}]
 
 
+@pytest.mark.parametrize(("memory", "said"), [
+    ("The user sings in a choir.", "I left the choir, which was rubbish."),
+    ("The user works at a bakery.", "I quit my job at the bakery. Bullying was the reason."),
+    ("The user has a gym membership.", "I cancelled my gym membership. Rubbish place anyway."),
+    ("The user sings in a choir.", "I left the choir. Rubbish, really."),
+    ("The user is writing a novel.", "Chapter nine is done and with it I've given up."),
+    ("The user is afraid of flying.", "I got through the flight and I'm not scared any more."),
+])  # fmt: skip
+def test_an_opinion_on_what_was_left_denies_nothing(memory, said):
+    """Reproduction: the memories stayed as they were, as if "rubbish" denied the news."""
+    assert [each for each in _calls(said, memory) if each.name == UPDATE]
+
+
+@pytest.mark.parametrize(("said", "left"), [
+    ("I left the book club. It was rubbish.", "I left the book club. It was rubbish."),
+    ("We sold it. It was made up of three flats.", "We sold it. It was made up of three flats."),
+    ("He says I quit. Bullying is why, they think.", "He says I quit. Bullying is why, they think."),
+    ("He says I quit. Nonsense, I love it.", "Nonsense, I love it."),
+    ("There is a rumour that I quit. None of it is true.", "None of it is true."),
+    ("They say I quit, which is rubbish.", ""),
+])  # fmt: skip
+def test_only_what_others_say_is_denied(said, left):
+    assert after_denials(said) == left
+
+
+@pytest.mark.parametrize(("memory", "said"), [
+    ("The user has a gym membership.", "Gym reception: I cancelled my membership"),
+    ("The user works at a bakery.", "Bakery HR: I quit the bakery"),
+    ("The user lives in Leeds.", "Live chat: I moved to Porto"),
+    ("The user is single.", "My girlfriend and I have split up."),
+    ("The user is single.", "My girlfriend and I are no longer together."),
+    ("The user is single.", "My partner and I are opening a law firm."),
+    ("The user is single.", "My partner and I play chess"),
+    ("The user is writing a novel.", "Chapter nine is done."),
+    ("The user is writing a novel.", "I finished chapter 12."),
+    ("The user is restoring a boat.", "The first coat of paint is done."),
+    ("The user is afraid of flying.", "I got through the flight."),
+    ("The user has a fear of heights.", "I made it through the cable car ride."),
+])  # fmt: skip
+def test_what_another_says_or_is_only_a_step_rewords_nothing(memory, said):
+    assert not [each for each in _calls(said, memory) if each.name == UPDATE]
+
+
+@pytest.mark.parametrize(("said", "leaves"), [
+    ("I quit the bakery when I turned 62.", False),
+    ("When I turned forty I left the choir.", False),
+    ("I stayed until I was empty, so I left the choir.", False),
+    ("I had no beard until I was forty.", True),
+    ("I couldn't swim until I was nine.", True),
+    ("I lived in Hull before I turned thirty-one.", True),
+])  # fmt: skip
+def test_an_age_is_of_long_ago_only_as_a_limit(said, leaves):
+    """Reproduction: an end told with an age, "when I turned 62", was taken for something of long ago."""
+    assert leaves_it("The user has a trade.", said) is leaves
+
+
 @pytest.mark.parametrize(("memory", "said", "now"), [
     ("The user has no meat.", "He says I eat meat. Nonsense.", None),
     ("The user's son is in third grade.", "Can you believe it, my son started fourth grade.", "fourth grade"),
@@ -360,6 +417,8 @@ def test_what_is_of_others_denied_long_ago_or_only_got_changes_nothing(memory, s
     ("The user is single.", "My girlfriend and I are celebrating our first half year tonight.", "no longer single"),
     ("The user's phone number ends in 44.", "O2 gave me a new number. It ends in 09.", "ends in 09."),
     ("The user works at the mill.", "He says I love it there. Nonsense, I quit the mill.", "The user quit the mill."),
+    ("The user works at the mill.", "Job news: I quit the mill.", "no longer works at the mill"),
+    ("The user is looking for a flat.", "Search over: I've got the keys to a flat!", "no longer looking"),
 ])  # fmt: skip
 def test_what_is_said_for_effect_after_a_denial_or_behind_a_heading_is_a_change(memory, said, now):
     changes = [str(each.arguments["content"]) for each in _calls(said, memory) if each.name == UPDATE]
