@@ -42,7 +42,7 @@ _MOST_SENTENCES, _MOST_WORDS = 3, 40
 
 _FOR_EFFECT = re.compile(
     r"^\W*(?:can you believe (?:it|that|this)|(?:do )?you know what|guess what)[,:!?–—-]+ ?"
-    r"|,? (?:\w+ ){0,2}(?:eh|huh|innit|right|you know)\?\W*$",
+    r"|(?:,? (?:\w+ ){0,2}(?:eh|huh|innit)|(?:,| ?[–—]| -) ?(?:right|you know))\?\W*$",
     re.IGNORECASE,
 )
 """What makes no question of a sentence: "Can you believe it, …", "…, not bad eh?"."""

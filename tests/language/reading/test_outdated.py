@@ -14,7 +14,7 @@ from language.entailment.model import EntailmentModel
 from language.reading.beside import after_denials
 from language.reading.choosing import DOUBT, UPDATE, choose
 from language.reading.kinds import is_health_to_guard
-from language.reading.outdated import CERTAIN, PLAIN, outdated
+from language.reading.outdated import CERTAIN, PLAIN, _states, outdated
 from language.reading.rewording import leaves_it, reworded
 from tests.language.offline_talk import MEMORY_CATEGORIES, conversation
 from tests.language.test_offline_choosing import TOOLS
@@ -617,3 +617,18 @@ def test_the_name_of_another_leaves_that_of_the_person(memory, said):
 )
 def test_a_new_name_of_the_person_is_theirs(said):
     assert [each for each in _calls(said, "The user's name is Kim.") if each.arguments.get("memory_id")]
+
+
+@pytest.mark.parametrize(
+    ("said", "states"),
+    [
+        ("Is the bakery on the right?", False),
+        ("Am I right?", False),
+        ("Do you know?", False),
+        ("The van is sold, right?", True),
+        ("The van is sold – you know?", True),
+        ("Not bad, the van sold well eh?", True),
+    ],
+)
+def test_a_question_that_ends_like_a_tag_states_nothing(said, states):
+    assert _states(said) is states
