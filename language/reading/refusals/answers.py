@@ -51,7 +51,8 @@ _NEEDLESS = re.compile(
     r"(?:^|[.,;!–—]|\b(?:so|and|but))\s*(?:(?:please )?(?:don'?t|do not|no need to) bother|(?:there'?s |there is )?no"
     r" (?:point|use|sense)(?: in (?:it|that|keeping\b.*))?|(?:it'?s |that'?s )?not worth (?:it|keeping|noting|saving)"
     r"|(?:please|rather|better) (?:don'?t|do not)(?=\W*$))\s*(?:[.,;!]|$)"
-    r"|\bthank(?:s| you)\b[^.!?]*\bi(?:'m| am) (?:good|fine|all set)\s*(?:[.;!]|$)|\bi'?ll pass\b"
+    r"|\bthank(?:s| you)\b[^.!?]{0,40}\bi(?:'m| am) (?:good|fine|all set)\s*(?:[.;!]|$)"
+    r"|\bi'?ll pass(?: on (?:that|this|it))?(?:,? thank(?:s| you))?\s*(?:[.;!]|$)"
     r"|^\W*(?:(?:not necessary|not needed|unnecessary)\b|what for\?|(?:can|could) (?:we|you) not\?"
     r"|(?:rather|better|please) not (?:until|till|before|unless|yet|while)\b)",
     re.IGNORECASE,

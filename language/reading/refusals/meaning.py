@@ -34,6 +34,7 @@ from .naming import DENIES
 from .offers import asks_for_objections, asks_to_keep, objects
 from .parts import asked_beside_changes, asked_statements, choose, listed_beside, passages_about, told_beside_only
 from .questions import (
+    MOST_READ,
     answers_another,
     asking_sentences,
     asks_last,
@@ -58,7 +59,7 @@ from .requests import (
     says_undo,
 )
 from .subjects import SentenceWords, content_words, lemmas, shares_of
-from .wording import after_opening_no, allows_keeping, begins_with_yes, is_clear_no, says_no, says_yes
+from .wording import after_opening_no, allows_keeping, begins_with_yes, is_clear_no, opens_with_no, says_no, says_yes
 
 MOST_LOOKED_AT = 200
 """The number of latest sentences that are searched for what a refusal names."""
@@ -118,7 +119,7 @@ class _RefusalResolver:
             return True
         if asks_for_objections(question):
             return not objects(said, question)
-        return self._score is not None and self._score < SURELY_KEEPS
+        return self._score is not None and self._score < SURELY_KEEPS and not after_opening_no(said)
 
     def resolve_undo(self) -> Refusal | None:
         """What the assistant has asked or announced to keep; None if it changed a memory since, which is undone."""
@@ -158,10 +159,11 @@ class _RefusalResolver:
         text = self.turns[self.last_index].content[act.start : act.end]
         bare = object_to_forget(text) if act.is_learned else frozenset(act.named_text.lower().split())
         named = lemmas(act.named_text) or bare
-        if before is not None and offers_else(before.content) and not is_of_record(text):
+        answer = before.content if before is not None and before.role == "assistant" else ""
+        is_no = act.is_learned or opens_with_no(self.turns[self.last_index].content[: act.start])
+        if is_no and not named and offers_else(answer) and not is_of_record(text):
             return act.start < self.sentences[0].end
         own = [turn.content for turn in self.turns[: self.last_index] if turn.role == "user"]
-        answer = before.content if before is not None and before.role == "assistant" else ""
         return _OF_SPEAKER.search(act.named_text) is None and is_of_answer(named, own, answer)
 
     def is_unrelated(self, act: RefusalRequest) -> bool:
@@ -212,11 +214,8 @@ class _RefusalResolver:
 
     def resolve_plain_no(self) -> Refusal | None:
         """What a plain no refers to: what the assistant wanted to keep; None without such a request."""
-        question = self.question
-        if question is None:
-            return None
-        said = self.turns[self.last_index].content
-        if lets_keep(question, said):
+        question, said = self.question, self.turns[self.last_index].content
+        if question is None or lets_keep(question, said):
             return None
         is_no = objects(said, question) if asks_for_objections(question) else self._declines(said, question)
         return self._resolve_question(question) if is_no else None
@@ -233,7 +232,8 @@ class _RefusalResolver:
         tells = all(each.is_negated is not None for each in refusals) and not names_what_was_said(said)
         allowed = begins_with_yes(said) or lets_keep(question, said) or asks_for_objections(question)
         named = [each.named_lemmas for each in refusals]
-        is_other = all(named) and lemmas(question).isdisjoint(frozenset().union(*named)) and not after_opening_no(said)
+        words = lemmas(question[-MOST_READ:])
+        is_other = all(named) and words.isdisjoint(frozenset().union(*named)) and not after_opening_no(said)
         return [asked] if is_passed_over and not (allowed or tells or (question and is_other)) else []
 
     def asked_about(self, refusal: Refusal) -> Iterator[tuple[int, str]]:
@@ -246,7 +246,7 @@ class _RefusalResolver:
                 if self.turns[position].role == "user" and not self._agrees(position):
                     break
                 asked = asking_sentences(self.turns[position].content) if self.turns[position].role != "user" else ()
-                for text, words in ((each, lemmas(each)) for each in asked):
+                for text, words in ((each, lemmas(each[-MOST_READ:])) for each in asked):
                     if all(len(words & each) <= len(words & refused) for each in stays):
                         yield position, text
 
@@ -255,8 +255,7 @@ class _RefusalResolver:
         near = self._latest_told()
         if not near:
             return Refusal((), answers_question=True)
-        parsed = parse(question)
-        words = frozenset(content_words(parsed.words)) if parsed is not None else frozenset()
+        words = lemmas(question[-MOST_READ:])
         held = self.turns[near[0][0]].is_held
         since = [turn.content for turn in self.turns[near[0][0] : self.last_index] if turn.role != "user"]
         if (beside := asked_beside_changes(question, [text for _, text in near], since)) is not None:

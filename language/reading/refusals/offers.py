@@ -13,6 +13,7 @@ _KEEPS = (
     r"\b(?:remember|note|noted|save|saved|keep|store|record|write(?! to\b)|hold on to|add|put|memori[sz]e|log"
     r"|bear in mind|go into|include|part of|remembered|stored|kept|recorded|written|added)\b"
 )
+_KEEPING_VERB = any_case(_KEEPS)
 ASKING = any_case(
     r"\b(?:i'?ll|i will|i can|i could|i'?ve|i have|shall i|should i|may i|can i|could i|let me|me to|if i"
     r"|i'?d (?:like|love) to|i'?d (?=(?:keep|remember|note|save) (?:it|that|this)\b)"
@@ -33,6 +34,8 @@ _ASKS_TO_KEEP = any_case(
     rf"(?:\b(?:shall|should|may|can|could) (?:i|we)\b|\bme to\b|\b(?:want|like) me\b|\bif i\b|\bokay to\b)"
     rf"[^.?!\n]{{0,80}}\b{_KEEP_IT}\b[^.!?\n]*\?|\b(?:remember|note|keep|save) (?:that|this|it)\?"
     r"|(?:^|[.!?]\s)(?:remember|note|keep|save|store) (?:that|this|it|them)\b[^.!?\n]{0,40}\?"
+    r"|\b(?:want|like) (?:that|this|it) (?:in|on) (?:my|your|his|her|their|the) (?:page|story|legacy|memorial|records?"
+    r"|profile|notes?|book|album)\b[^.!?\n]*\?"
     r"|\b(?:soll|darf|kann|dass) ich\b[^.?!\n]{0,80}\b(?:merken?|notieren?|behalten?)\b[^.!?\n]*\?"
     r"|\b(?:dois-je|puis-je|que je)\b[^.?!\n]{0,80}\b(?:reten|retien|souvi?en|mémoris|note)\w*[^.!?\n]*\?"
     r"|\bje (?:l[ea]s?|l'|m'en|te l[ea]) ?(?:reten|retien|souvi?en|mémoris|note|garde)\w*[^.!?\n]*\?"
@@ -73,6 +76,11 @@ _ECHO = re.compile(r"^\W*\w+\?\s*")
 def asks_to_keep(text: str) -> bool:
     """Whether an assistant's text asks for permission to remember something."""
     return _ASKS_TO_KEEP.search(text.replace("’", "'")) is not None
+
+
+def is_about_keeping(text: str) -> bool:
+    """Whether a text has a verb of keeping: "note", "remember"."""
+    return _KEEPING_VERB.search(text) is not None
 
 
 def asks_for_objections(question: str) -> bool:

@@ -170,8 +170,8 @@ def listed_beside(question: str, answer: str, sentences: Sequence[str]) -> list[
 
 def keeps_a_part(question: str, answer: str) -> bool:
     """Whether an answer names what alone is to be kept, by words of what was asked: "just the dog"."""
-    named = lemmas(answer) - POINTS
-    return bool(named) and named <= lemmas(question) and says_only(answer) and not _DECLINES.search(answer)
+    named = lemmas(answer) - POINTS if says_only(answer) and not _DECLINES.search(answer) else frozenset()
+    return bool(named) and named <= lemmas(question)
 
 
 def _listed_after(sentence: str, kept: frozenset[str]) -> str:

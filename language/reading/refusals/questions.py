@@ -14,7 +14,7 @@ from ..stock import confirms, settles, stock
 from .content import says_something
 from .judged import asks
 from .naming import DENIES
-from .offers import ASKING, allows_by_a_no, asks_for_objections, asks_to_keep, objects
+from .offers import ASKING, allows_by_a_no, asks_for_objections, asks_to_keep, is_about_keeping, objects
 from .parts import POINTS, agrees_to_all, keeps_a_part, numbered_lines
 from .records import Turn
 from .requests import acts_in, flat, says_undo
@@ -27,6 +27,9 @@ from .wording import (
     says_no,
     says_yes,
 )
+
+MOST_READ = 4_000
+"""The characters of a question that are parsed, from its end."""
 
 
 def may_answer(asked: str, said: str) -> bool:
@@ -105,7 +108,7 @@ def changes_topic(rest: str, question: str) -> bool:
     parsed = parse(rest)
     subjects = [word for word in parsed.words if word.dep in {"nsubj", "nsubjpass"}] if parsed is not None else []
     is_other = "?" in rest or (bool(subjects) and subjects[0].low not in _SAME_SUBJECT)
-    return is_other and lemmas(rest).isdisjoint(lemmas(question))
+    return is_other and lemmas(rest).isdisjoint(lemmas(question[-MOST_READ:]))
 
 
 def lets_keep(question: str, said: str) -> bool:
@@ -118,13 +121,16 @@ def lets_keep(question: str, said: str) -> bool:
 
 
 def _contradicts(question: str, said: str) -> bool:
-    """Whether an answer contradicts what a question supposes against keeping: "…, or was it said in passing?" "No." """
+    """Whether an answer denies what a question supposes against keeping: "…, or is it a whim?" "It's no whim." """
     asked, told = question.replace("’", "'"), said.replace("’", "'")
     if _CONTRARY.match(told) is not None:
         return DENIES.search(asked) is not None or asks_for_objections(asked)
-    other = _ALTERNATIVE.search(asked)
-    words = lemmas(told) if other is not None and DENIES.search(told) and "?" not in told else frozenset()
-    return other is not None and bool(words) and words <= lemmas(other[1])
+    last = [each.text for each in split_sentences(asked)][-1:]
+    other = _ALTERNATIVE.search(last[0]) if last and DENIES.search(told) and "?" not in told else None
+    if other is None or DENIES.search(other[0]) is not None or is_about_keeping(told):
+        return False
+    words = lemmas(other[1])
+    return bool(words) and lemmas(told) == words
 
 
 def leaves_open(said: str) -> bool:
@@ -150,8 +156,8 @@ _RECORD = re.compile(
 _CONTRARY = re.compile(
     r"\W*(?:quite )?(?:on the contrary|the (?:very )?(?:opposite|contrary|reverse))\b", re.IGNORECASE
 )
-_ALTERNATIVE = re.compile(r"\bor (?:is|was|are|were|did|does|do|has|have) ([^?]+)\?\s*$", re.IGNORECASE)
-"""The last of two questions: "Shall I note it, or was it said in passing?"."""
+_ALTERNATIVE = re.compile(r"\bor (?:is|was|did|does|has) (?:it|that|this) ([^?.!\n]{1,80})\?\s*$", re.IGNORECASE)
+"""The last of two questions, and what it says of the matter: "Shall I note it, or was it said in passing?"."""
 _SAME_SUBJECT = listed("he she it they that this")
 _ASKS_CONTENT = re.compile(
     r"(?:was|were|is|are|did|does|has|had)\b(?! (?:it|that|this) (?:ok|all right|fine))", re.IGNORECASE

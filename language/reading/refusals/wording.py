@@ -119,9 +119,9 @@ FORMS = [
         r"(?:(?P<what>that|this|it)(?:'s| is| stays?| has to stay| must stay| should stay| should remain"
         r"| remains)? )?(?:just |only"
         r" |strictly |let'?s keep (?:that|this|it) |keep (?:that|this|it) )?between (?:us|you and me|you and i"
-        r"|you,? me,? and the [\w-]+|me and (?:god|(?:my|the|our) [\w-]+)"
-        r"|ourselves|the two of"
-        r" us)(?=\s*(?:[,.:;!?…–—]|$|please\b|ok|okay|though|then|and\b))",
+        r"|you,? me,? and (?:the|these)(?: four)? (?:(?:lamp|gate|bed)[ -]?post|walls?)"
+        r"|me and (?:god|(?:my|the|our) [\w-]+)|ourselves|the two of us)(?=\s*(?:[,.:;!?…–—]|$|please\b|ok|okay|though"
+        r"|then|and (?:don'?t|do not|not|please|nobody|no one)\b))",
         r"(?:(?:can|could|let|may|keep|is|make) )?(?:(?P<what>that|this|it)(?:'s| is| was| stays?)? )?(?:stay "
         r"|stays |strictly"
         r" |completely |all )?off the record\b(?! with)",
@@ -152,9 +152,8 @@ FORMS = [
         r"(?:pretend(?:ed)?|(?:act|behave) as (?:if|though)) (?:that )?i(?: had|'d)? "
         r"(?:never|didn'?t|did not) (?:say|said|tell|told|typed?|wrote|write|mention(?:ed)?)\b"
         r"(?: (?:that|this|it|you)){0,3}",
-        r"(?:this|that|our) (?:conversation|talk|chat|exchange) (?:never|did not|didn'?t) (?:happen(?:ed)?|t(?:ake|ook)"
-        r" place)|we never (?:had|spoke|talked|discussed) (?:of |about )?(?:this|it|that)"
-        r"(?: (?:conversation|talk|chat))?(?=\s*(?:[,.:;!?…–—]|$|ok\b|okay\b|right\b))",
+        r"(?:this (?:conversation|talk|chat) never happened|we never had this (?:conversation|talk|chat))"
+        r"(?=\s*(?:[,.:;!?…–—]|$|ok\b|okay\b|right\b))",
         rf"{YOU}(?:'ve| have)? (?:didn'?t hear|did not hear|never heard?|heard nothing(?: of)?)"
         r"(?: (?:that|this|it))?(?: from me)?(?=\s*(?:[,.:;!?…–—]|$))",
         # I don't want that coming up again; no writing it down; what's said here stays here.

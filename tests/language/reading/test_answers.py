@@ -2,8 +2,13 @@
 
 import pytest
 
+from language.backends import embedder_replaced
+from language.embedders.e5.embedder import BundledEmbedder
 from language.reading.refusals import Turn, find_refusal, may_refuse, names_what_was_said, says_yes
+from language.reading.refusals.meaning import _RefusalResolver
+from language.reading.refusals.questions import lets_keep
 from language.reading.replying import NO_MODEL
+from tests.timing import allowed, processor_seconds
 
 TOLD = "My sister has left the church."
 ASKED = "Shall I remember that?"
@@ -275,3 +280,120 @@ def test_whether_a_no_declines_depends_on_what_was_asked(question, answer, decli
 ])  # fmt: skip
 def test_what_only_the_assistant_spoke_of_is_no_secret_of_the_person(told, answer, said, is_meant):
     assert withholds(said, answer, told) is is_meant
+
+
+@pytest.mark.parametrize("offer", ["Can I help with anything else?", "Shall I look up epilepsy clinics?"])
+@pytest.mark.parametrize(
+    ("said", "is_meant"),
+    [
+        ("Forget everything about Ana.", True),
+        ("Please forget the epilepsy.", True),
+        ("Forget about my sister.", True),
+        ("Remove everything about Ana.", True),
+        ("No. Forget about Ana.", True),
+        ("Forget that, please.", True),
+        ("No, forget it.", False),
+        ("No, forget that.", False),
+        ("Leave that, she has heard.", False),
+    ],
+)
+def test_after_an_offer_only_a_bare_no_is_of_the_offer(offer, said, is_meant):
+    with embedder_replaced(BundledEmbedder()):
+        assert withholds(said, offer, "My sister Ana has epilepsy.") is is_meant
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "My dad left when I was six. We never talked about it.",
+        "My uncle Karl was in prison. We never discussed it, even at Christmas.",
+        "I planned to meet Ana at noon. Our conversation never took place.",
+        "I booked a room for the talk. That talk never took place.",
+        "It's just between us and the goalkeeper.",
+        "It's between us and Porto who wins the cup.",
+        "The flat is mine. It's between you, me and the landlord.",
+    ],
+)
+def test_what_never_happened_or_lies_between_people_is_no_refusal(said):
+    assert not withholds(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "This conversation never happened.",
+        "We never had this chat.",
+        "Between you, me and the gatepost.",
+        "That's between you, me and these four walls.",
+        "That's between us and please don't write it down.",
+    ],
+)
+def test_a_talk_that_never_happened_or_stays_between_two_is_one(said):
+    assert withholds(said)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "allows"),
+    [
+        ("Shall I remember that, or is the pregnancy private?", "Not the pregnancy.", False),
+        ("Shall I remember that, or is Ana's pregnancy not public?", "Ana's pregnancy isn't.", False),
+        ("Shall I remember that, or is it not public?", "It isn't public.", False),
+        ("Shall I note both, or is the pregnancy a secret?", "Don't note the pregnancy.", False),
+        ("Shall I note both, or is it a note about the baby?", "Don't note the baby.", False),
+        ("Can I remember that, or does Ana not want it?", "Ana does not want it.", False),
+        ("Shall I remember that, or is it a whim of Ana's?", "Not Ana.", False),
+        ("Shall I note it, or was it said in passing?", "It was not said in passing.", True),
+        ("Shall I note it, or was that a joke?", "No joke.", True),
+    ],
+)
+def test_only_who_denies_what_speaks_against_it_allows_it(question, answer, allows):
+    assert lets_keep(question, answer) is allows
+
+
+@pytest.mark.parametrize(
+    ("answer", "declines"),
+    [
+        ("I'll pass.", True),
+        ("I'll pass, thanks.", True),
+        ("I'll pass on that.", True),
+        ("Ill pass the exam in May.", False),
+        ("I'll pass the salt, then.", False),
+    ],
+)
+def test_who_passes_something_passes_on_nothing(answer, declines):
+    assert refuses(answer) is declines
+
+
+@pytest.mark.parametrize("question", ["Would you like that in his story?", "Do you want it in the book?", ASKED])
+@pytest.mark.parametrize(
+    ("answer", "declines"),
+    [
+        ("No, my aunts would never forgive me.", True),
+        ("No, the neighbours talk.", True),
+        ("No, but by all means note it.", False),
+        ("No worries.", False),
+    ],
+)
+def test_a_no_with_a_reason_of_others_is_never_consent(question, answer, declines):
+    with embedder_replaced(BundledEmbedder()):
+        assert refuses(answer, question) is declines
+
+
+def test_a_no_that_goes_on_lets_a_request_be_heard_beside_it():
+    """Reproduction: the network took the no for consent, and what it learned as requests was not looked for."""
+    turns = [Turn("user", TOLD), Turn("assistant", ASKED), Turn("user", "No, he was a dyer.")]
+    with embedder_replaced(BundledEmbedder()):
+        assert not _RefusalResolver(turns, 2).is_agreed()
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        (ASKED, "thanks " * 4_570),
+        ("Shall I remember that, " + "or is " * 5_300 + "it?", "It's no whim."),
+        ("Shall I remember that, " + "or is it " * 3_500 + "?", "It's no whim."),
+    ],
+)
+def test_long_answers_and_questions_take_no_long_time(question, answer):
+    refuses("No.", ASKED)  # Loads the parser.
+    assert processor_seconds(lambda: refuses(answer, question)) < allowed(1)
