@@ -6,7 +6,7 @@ until the answer is complete.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 from uuid import UUID, uuid4
@@ -62,7 +62,7 @@ class TalkForm(forms.Form):
         widget=forms.Textarea({"rows": 3, "data-composer": "", "autofocus": True}),
     )
 
-    def __init__(self, principal: Principal, data: Any = None, *, begun: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, principal: Principal, data: Any = None, *, begun: dict[str, Any] | None = None) -> None:
         super().__init__(data, label_suffix="", initial=begun)
         legacies = Legacy.objects.visible_to(principal).order_by("name").values_list("pk", "name")
         self.fields["about"].choices = [("", _("Myself")), *((str(pk), name) for pk, name in legacies)]  # type: ignore[attr-defined]
