@@ -91,6 +91,9 @@ def show_conversation(
         "talk": talk,
         "page": page,
         "days": days,
+        "decides": any(
+            learned.fresh or learned.waits for day in days for turn in day.turns for learned in turn.learned
+        ),
         "erasure": erasure,
         "goes_on": goes_on,
         "running": running,

@@ -333,6 +333,16 @@ class TestWhatAnAnswerUsed:
         Reply.objects.update(memories=[velvet.pk, "gone0000"])
         assert "1 more is not kept any more." in words(client.get(reverse("chat-shown", args=[talk.pk, 2])))
 
+    def test_what_a_decision_does_is_told_once_there_is_one(self, visit, owner, model, talk):
+        client = visit(owner)
+        model.answers(spoken("Hello."))
+        sent(say(client, talk, "Hi."))
+        assert 'id="away-means" hidden>' in text(client.get(page(talk)))
+        add = ("toolu_1", "add_to_memory", {"content": "Alec is the user's boss.", "category": "person"})
+        model.answers(spoken(calls=[add]), spoken("Noted."))
+        sent(say(client, talk, "Remember that Alec is my boss."))
+        assert text(client.get(page(talk))).count('id="away-means">Don’t keep: then it is in no prompt') == 1
+
     def test_a_part_for_the_script_has_the_messages_with_what_was_learned(self, visit, owner, model, talk):
         add = ("toolu_1", "add_to_memory", {"content": "Alec is the user's boss.", "category": "person"})
         model.answers(spoken(calls=[add]), spoken("Noted."))
