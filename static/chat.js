@@ -72,6 +72,7 @@
   let reply = "";
   let once = "";
   let waits = false;
+  let poll = 0;
 
   const wait = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
   const tell = (text) => {
@@ -149,12 +150,25 @@
   // What was fetched last, without its tokens, which differ each time.
   let fetched = "";
 
+  // Show the messages from an index on later, but not while a message is answered or a command runs.
+  const showLater = (from, again) => {
+    poll = setTimeout(() => {
+      if (send.hidden) showLater(from, again);
+      else show(from, again).catch(() => now.querySelector("[data-reading]")?.remove());
+    }, 2000);
+  };
+
   // Show the messages from an index on; repeat while extraction is still running.
   const show = async (from, again = READS_AGAIN) => {
+    clearTimeout(poll);
     const answer = await fetch(chat.dataset.latest.replace(/0\/$/, `${from}/`));
     if (!answer.ok) throw new Error("not shown");
     const made = document.createElement("template");
     made.innerHTML = await answer.text();
+    if (again < READS_AGAIN && send.hidden) {
+      showLater(from, again);
+      return 0;
+    }
     const plain = made.innerHTML.replace(/name="csrfmiddlewaretoken" value="[^"]*"/g, "");
     // What is there already stays: a press on a button that is just replaced would be lost.
     const isThere = again < READS_AGAIN && plain === fetched;
@@ -168,19 +182,21 @@
     if (!isThere) {
       for (const old of [...now.children]) {
         const number = Number(old.id.slice(1));
-        if (!number || number >= from) old.remove();
+        if (!("command" in old.dataset) && (!number || number >= from)) old.remove();
       }
-      for (const item of items) document.getElementById(item.id || "-")?.remove();
-      now.append(...items);
+      for (const item of items) {
+        document.getElementById(item.id || "-")?.remove();
+        // A command and its answer are in no fetched message, and stay where they were typed.
+        const number = Number(item.id.slice(1)) || Infinity;
+        const later = [...now.children].find((each) => Number(each.dataset.command) > number);
+        now.insertBefore(item, later ?? null);
+      }
     }
+    // What one of the decisions does is explained once there is one.
+    if (now.querySelector(".said-learned .said-decisions")) document.getElementById("away-means").hidden = false;
     const reading = now.querySelector("[data-reading]");
-    if (reading && again > 1) {
-      setTimeout(() => {
-        // Not during a decision there or the next answer.
-        if (!reply && !now.contains(document.activeElement)) show(from, again - 1).catch(() => reading.remove());
-        else reading.remove();
-      }, 2000);
-    } else reading?.remove();
+    if (reading && again > 1) showLater(from, again - 1);
+    else reading?.remove();
     return items.filter((item) => item.id).length;
   };
 
@@ -210,8 +226,12 @@
       } else if (name === "member") {
         const place = (members[data.model] ||= member(words, data.model));
         place.textContent += data.text ?? inWords("no answer");
-      } else if (name === "command") commanded = true;
-      else if (name === "tool" && data.ok && !begun) words.textContent = "…";
+      } else if (name === "command") {
+        commanded = true;
+        const told = words.closest("li");
+        // The message that comes next stands below them.
+        for (const item of [told.previousElementSibling, told]) item.dataset.command = next;
+      } else if (name === "tool" && data.ok && !begun) words.textContent = "…";
       else if (name === "done") over = true;
     };
     // What was done without a model has no id, and is not told again.
@@ -359,7 +379,7 @@
       .then((answer) => follow(answer, chat.dataset.running, next - 1, words))
       .catch(() => tell(inWords("The answer could not be followed. Reload the page to see what came of it.")));
   }
-  if ("reads" in chat.dataset) show(Math.max(1, next - 2)).catch(() => {});
+  if ("reads" in chat.dataset) show(Math.max(1, next - 2), READS_AGAIN - 1).catch(() => {});
   // The jump to the end takes the focus there, also after this has run.
   const end = document.getElementById("end");
   const intoField = () => field.focus({ preventScroll: true });

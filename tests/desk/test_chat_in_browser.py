@@ -138,6 +138,37 @@ def test_what_is_remembered_is_listed_and_deleted_by_a_command(browse, owner, se
     expect(page.locator("#m4")).to_be_visible()
 
 
+def test_the_answer_to_a_command_stays_while_what_was_learned_comes(browse, owner, settings):
+    settings.KEEPSAKE_EMBEDDER = "hashing"
+    page = browse(owner, PHONE)
+    page.goto("/talk/")
+    type_in(page, "Remember that Alec is my boss.").press("Enter")
+    expect(page.locator("#m2")).to_contain_text("I will remember that Alec is your boss.")
+    expect(page.locator("[data-reading]")).to_have_count(1)
+    means = page.get_by_text("Don’t keep: then it is in no prompt")
+    expect(means).to_be_hidden()
+    held = []
+    page.route("**/reply/", lambda route: held.append(route), times=1)  # noqa: PLW0108 - it is marked by the library
+    with page.expect_request("**/reply/"):
+        type_in(page, "/memory").press("Enter")
+    extract_messages(Conversation.objects.get().pk)
+    page.wait_for_timeout(2_500)  # It looks every two seconds.
+    expect(page.locator("#now .mine").last).to_contain_text("/memory")
+    held.pop().continue_()
+    expect(page.locator("#m1 .said-learned")).to_contain_text("Remembered: Alec is your boss.")
+    expect(page.locator("[data-reading]")).to_have_count(0)
+    expect(means).to_be_visible()
+    items = page.locator("#now > li")
+    expect(items).to_have_count(4)
+    expect(items.nth(2)).to_contain_text("/memory")
+    expect(items.nth(3)).to_contain_text("Your memories:")
+    type_in(page, "Hello.").press("Enter")
+    expect(page.locator("#m4")).to_be_visible()
+    assert page.evaluate("[...document.querySelectorAll('#now > li:not([data-reading])')].map(({id}) => id)") == [
+        *("m1", "m2", "", "", "m3", "m4")
+    ]
+
+
 def test_a_person_types_and_is_answered_and_decides_about_what_was_learned(browse, owner, model):
     model.answers(
         spoken("Good ", "morning."), spoken("One moment.", calls=[ADD]), spoken("I’ll remember that.", usage=USED)
