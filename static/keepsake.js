@@ -55,11 +55,13 @@ document.addEventListener("htmx:beforeRequest", (event) => {
 });
 
 // A row keeps its height when a decision swaps it, as what is offered after it takes less room: nothing below moves.
+// Where more was opened in it, such as the form to edit it, that closes with it.
 {
   const high = (element) => element.getBoundingClientRect().height;
   let row = null;
   document.addEventListener("htmx:beforeSwap", ({ target }) => {
-    row = target.matches(".fact") ? { id: target.id, height: high(target) } : null;
+    const opened = target.querySelector(".opened details[open], .opened .refusal");
+    row = target.matches(".fact") && !opened ? { id: target.id, height: high(target) } : null;
   });
   document.addEventListener("htmx:afterSwap", () => {
     const swapped = row && document.getElementById(row.id);

@@ -104,6 +104,26 @@ def test_nothing_moves_when_a_memory_is_swapped(browse, owner, memories):
         expect(card(page, memories[0]).get_by_role("button", name="Approve")).to_be_visible()
 
 
+def test_a_row_closes_with_the_form_that_was_saved_in_it(browse, owner, memories):
+    page = browse(owner)
+    row = card(page, memories[0])
+    for viewport, text in ((PHONE, "Nina rows daily."), (DESKTOP, "Nina rows weekly.")):
+        page.set_viewport_size(viewport)
+        page.goto("/memories/")
+        open_row(row)
+        closed = row.bounding_box()["height"]
+        row.locator("summary", has_text="Edit").click()
+        row.get_by_label("In your words").fill("     x     ")
+        row.get_by_role("button", name="Save", exact=True).click()
+        expect(row.get_by_role("alert")).to_be_visible()
+        with_form = row.bounding_box()["height"]
+        row.get_by_label("In your words").fill(text)
+        row.get_by_role("button", name="Save", exact=True).click()
+        expect(row.get_by_role("button", name="Undo")).to_be_visible()
+        after = row.bounding_box()["height"]
+        assert abs(after - closed) < (with_form - closed) / 2, viewport
+
+
 def test_a_phone_shows_everything_without_scrolling_sideways(browse, owner, memories):
     Memory.objects.filter(pk=memories[0].pk).update(
         content="x" * 500, written_by="w" * 80, subject="s" * 200, topics=["t" * 50] * 5
