@@ -28,7 +28,7 @@ from ..surroundings import AllSurroundings, compare_ahead
 from .candidates import candidates_record
 from .inserting import IdTaken
 from .single import author
-from .telling_fields import reason_by_meaning
+from .telling_fields import reasons_by_meaning
 
 ADDED_AT_ONCE = 1_000
 
@@ -139,7 +139,10 @@ def _prepare(
             continue
         if isinstance(source, Refused):
             admitted[-1] = source
-    texts = iter(Embedded.of_each([each[0].content for each in admitted if not isinstance(each, Refused)]))
+    added = [each[0] for each in admitted if not isinstance(each, Refused)]
+    texts = iter(Embedded.of_each([each.content for each in added]))
+    filed = [texts_beside(each.subject, each.topics, each.metadata) for each in added]
+    tells = iter(reasons_by_meaning(principal, filed))
     written_by = author(principal)
     own_word = principal.speaks_as_person
     candidates: list[Candidate | Refused] = []
@@ -149,7 +152,6 @@ def _prepare(
             continue
         assert isinstance(source, queries.EvidenceSource)
         new, held_back = passed
-        tells = ""
         text = replace(next(texts), said=" ".join(said.quote for said in source.said))
         if not own_word:
             text = text.as_document(len(additions) - 1) if new.verbatim else text
@@ -157,9 +159,8 @@ def _prepare(
             document = new.content if new.verbatim else ""
             said = texts_beside(new.subject, new.topics, new.metadata, document)
             text = replace(text, beside=tuple(read_beside(user_id, said, text.beside)))
-            tells = reason_by_meaning(principal, texts_beside(new.subject, new.topics, new.metadata))
         prepared = prepare_new(principal, user_id, new, text, written_by=written_by, held_back=held_back)
-        policy = WritePolicy(own_word=own_word, insist=each.insist, filing_reason=tells)
+        policy = WritePolicy(own_word=own_word, insist=each.insist, filing_reason=next(tells))
         candidates.append(Candidate(prepared, policy, source.conversation_id, source.said))
     ready = [each.prepared for each in candidates if isinstance(each, Candidate)]
     return candidates, compare_ahead(principal, user_id, [(each.new, each.text) for each in ready])

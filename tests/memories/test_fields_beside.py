@@ -2,11 +2,13 @@
 
 import pytest
 
-from language.backends import embedder_replaced
+from language.backends import embedder_replaced, get_embedder
 from language.embedders.e5.embedder import BundledEmbedder
+from memories.actions import memories_add
 from memories.models import Memory, Place, Proposal
 from memories.policy.beside import reason_beside, reason_for_notes
 from memories.policy.fields import MAY_SET_A_FIELD
+from memories.records import Addition, NewMemory
 from tests.factories import agent_principal
 from tests.memories.rest import add, url
 
@@ -82,6 +84,40 @@ def test_so_does_metadata_that_comes_with_a_new_wording(api, agent):
 @pytest.mark.parametrize("beside", PASSES)
 def test_other_texts_beside_a_statement_pass(api, agent, beside):
     assert add(api(agent), **BREAD, **beside)["state"] == "active"
+
+
+def test_what_stands_beside_many_is_read_in_one_call(agent, monkeypatch):
+    embedder, calls = get_embedder(), []
+    embed = type(embedder).embed_passages
+    monkeypatch.setattr(type(embedder), "embed_passages", lambda self, texts: calls.append(texts) or embed(self, texts))
+    notes = [*(f"The user owns {count} spoons." for count in range(9)), "The user lives in Porto."]
+    outcomes = memories_add(
+        agent_principal(agent),
+        [
+            Addition(
+                NewMemory(f"The user bakes bread number {count}.", "context", metadata={"note": note}), insist=True
+            )
+            for count, note in enumerate([*notes, *notes])
+        ],
+    )
+    assert [each.memory.state for each in outcomes] == [*["active"] * 9, "proposed"] * 2
+    assert len(calls) == 2, "the statements, and what stands beside them"
+    assert calls[1] == notes
+
+
+def test_while_the_embedder_is_away_what_stands_beside_is_judged_by_its_words(agent, away):
+    away()
+    notes = ["The user owns spoons.", TOLD, "The user lives in Porto."]
+    outcomes = memories_add(
+        agent_principal(agent),
+        [
+            Addition(
+                NewMemory(f"The user bakes bread number {count}.", "context", metadata={"note": note}), insist=True
+            )
+            for count, note in enumerate(notes)
+        ],
+    )
+    assert [each.memory.state for each in outcomes] == ["active", "active", "proposed"]
 
 
 def test_whom_the_statement_is_about_counts_for_its_topics(agent, owner):
