@@ -41,7 +41,7 @@ _HELP = gettext_noop("""\
 HELP = _HELP % {"days": settings.ARCHIVE_DAYS}
 """In English."""
 
-_OFF = "Memory is switched off: agents are shown nothing of what is remembered."
+_OFF = gettext_noop("Memory is switched off: agents are shown nothing of what is remembered.")
 _SHOWN = ("id", "category", "subject", "content", "state", "purge_at")
 _LONGEST_LINE = 1_100
 _AROUND_THE_LIST = 600
@@ -285,7 +285,7 @@ def _list(principal: Principal, command: Command) -> CommandAnswer:
         "memories": [line.memory for line in page],
     }
     if principal.kind == "agent" and not principal.has_memory:
-        return CommandAnswer(_OFF, data)
+        return CommandAnswer(_(_OFF), data)
     return CommandAnswer(_list_text(page, command.page, len(pages), category), data)
 
 
@@ -297,13 +297,15 @@ def _rows(visible: MemoryQuerySet) -> tuple[list[dict[str, Any]], list[dict[str,
 
 
 def _canonical(principal: Principal, name: str) -> str:
-    """Return the category of a typed name. Raises Refused with the available names, NotAllowed."""
+    """Return the category of a typed name, also a translated one. Raises Refused with the names, NotAllowed."""
     known = categories.load()
-    if known.canonical(name) is None:
-        names = ", ".join(sorted(known.by_name))
+    called = {_called(each).casefold(): each for each in known.by_name}
+    found = known.canonical(name) or called.get(_words(name).casefold())
+    if found is None:
+        names = ", ".join(sorted(map(_called, known.by_name)))
         none = _("There is no category %(name)s. There are: %(names)s.")
         raise Refused(none % {"name": shortened(name, 50), "names": names}, code="unknown_category")
-    return writing.must_file_under(principal, name)
+    return writing.must_file_under(principal, found)
 
 
 def _in_pages(lines: Sequence[_Line], longest: int) -> Iterator[list[_Line]]:
@@ -323,7 +325,8 @@ def _in_pages(lines: Sequence[_Line], longest: int) -> Iterator[list[_Line]]:
 
 
 def _list_text(page: Sequence[_Line], number: int, pages: int, category: str) -> str:
-    named = {"category": _words(category), "page": number, "pages": pages}
+    called = _called(category)
+    named = {"category": _words(called), "page": number, "pages": pages}
     if not page and category:
         return _("Nothing is remembered under %(category)s.") % named
     if not page:
@@ -346,7 +349,7 @@ def _list_text(page: Sequence[_Line], number: int, pages: int, category: str) ->
     if any(line.memory["state"] == Memory.State.ARCHIVED for line in page):
         parts.append(_("Use /memory restore <id> to bring an archived one back."))
     if number < pages:
-        named["where"] = f"{category} {number + 1}".strip()
+        named["where"] = f"{called} {number + 1}".strip()
         parts.append(_("Use /memory list %(where)s to see more.") % named)
     return "\n".join(parts)
 
@@ -358,6 +361,12 @@ def _line(memory: Mapping[str, Any], until: str = "") -> str:
 
 def _heading(category: str) -> str:
     return _(_words(category).capitalize())
+
+
+def _called(category: str) -> str:
+    """Return the name of a category in the active language, or its own where that has none."""
+    heading = _heading(category)
+    return category if heading == _words(category).capitalize() else heading
 
 
 def _words(category: str) -> str:

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 import regex
-from django.utils import timezone
+from django.utils import timezone, translation
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -185,6 +185,19 @@ class TestLists:
         assert "no category pets" in refused.value.detail
         assert all(name in refused.value.detail for name in categories.load().by_name)
 
+    def test_a_category_is_named_in_the_active_language_too(self, me):
+        made = add(me, "The user walked along the river.", "recent_activity")
+        with translation.override("de"):
+            for name in ("Zuletzt getan", "zuletzt getan", "recent_activity"):
+                answer = run_command(me, f"/memory list {name}")
+                assert answer.text.startswith("Deine Erinnerungen unter Zuletzt getan:\n\nZuletzt getan\n")
+                assert [each["id"] for each in answer.data["memories"]] == [made.pk]
+                assert answer.data["category"] == "recent_activity"
+            with pytest.raises(Refused) as refused:
+                run_command(me, "/memory list Haustiere")
+        assert "Vorliebe" in refused.value.detail
+        assert "preference" not in refused.value.detail
+
     def test_archived_ones_stand_at_the_end_with_the_way_back(self, me, owner):
         factories.PreferencesFactory(user=owner, time_zone="Pacific/Auckland")
         kept, gone = add(me), add(me, "The user keeps hens.")
@@ -222,6 +235,8 @@ class TestLists:
         answer = run_command(bot, "/memory")
         assert answer.data["memories"] == []
         assert answer.text == "Memory is switched off: agents are shown nothing of what is remembered."
+        with translation.override("de"):
+            assert run_command(bot, "/memory").text.startswith("Das Gedächtnis ist ausgeschaltet:")
         with pytest.raises(NotAllowed) as refused:
             run_command(bot, f"/memory delete {made.pk}")
         assert refused.value.code == "memory_off"

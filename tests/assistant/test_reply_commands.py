@@ -111,3 +111,12 @@ def test_it_is_answered_in_the_language_that_the_person_chose(api, owner, conver
         heading = gettext("Preference")
     assert heading in text_of(typed(api(owner), conversation, "/memory")).splitlines()
     assert heading != "Preference"
+
+
+def test_in_the_terminal_it_is_in_the_language_that_the_person_chose(owner, monkeypatch):
+    preferences_set(principal_for_person(owner.pk), language="de")
+    monkeypatch.setattr("sys.stdin", io.StringIO("/memory\n/memory delete zzzzzzzz\n"))
+    told, refused = io.StringIO(), io.StringIO()
+    call_command("chat", as_user="owner", stdout=told, stderr=refused)
+    assert "Über dich ist noch nichts gemerkt." in told.getvalue()
+    assert "Es gibt keine Erinnerung zzzzzzzz." in refused.getvalue()

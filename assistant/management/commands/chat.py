@@ -12,6 +12,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from django.core.management.base import BaseCommand, CommandError
+from django.utils import translation
 
 from accounts.models import User
 from accounts.queries import principal_for_person
@@ -22,7 +23,7 @@ from journal.exceptions import Refused
 from web.streaming import take_slot
 
 from ...models import Reply
-from ...reply.actions import Begun, Wanted, reply_begin
+from ...reply.actions import Begun, Wanted, reply_begin, spoken_language
 from ...reply.following import Running, reply_events
 from ...reply.running import Caller, reply_start
 from ...reply.told import audience_key, longest_stream
@@ -73,7 +74,9 @@ class Command(BaseCommand):
     def _answer(self, caller: Caller, conversation_id: UUID, line: str, mode: str) -> None:
         """Answer a line; a ``/memory`` command without a model, and neither is saved. Raises Refused."""
         if parse(line) is not None:
-            self.stdout.write(run_command(caller(), line).text)
+            principal = caller()
+            with translation.override(spoken_language(principal.language)):
+                self.stdout.write(run_command(principal, line).text)
             return
         reply_id = uuid4()
         take_slot(audience_key(reply_id), "terminal", longest_stream())
