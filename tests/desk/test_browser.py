@@ -168,6 +168,22 @@ def test_nothing_moves_when_a_fact_is_swapped(browse, owner, legacy, facts):
         expect(card(page, facts[0]).get_by_role("button", name="Approve")).to_be_visible()
 
 
+def test_a_row_closes_with_what_was_said_again_in_it(browse, owner, legacy, told):
+    (fact,) = told(owner, legacy, "Grandmother Rosa was a midwife.")
+    told(owner, legacy, "Grandmother Rosa was a midwife.", title="Monday talk")
+    page = browse(owner)
+    page.goto(fact_list(legacy))
+    row = card(page, fact)
+    open_row(row)
+    closed = row.bounding_box()["height"]
+    row.get_by_text("Said again elsewhere").click()
+    expect(row.get_by_text("Monday talk")).to_be_visible()
+    opened = row.bounding_box()["height"]
+    press(page, fact, "Approve")
+    expect(row.get_by_role("button", name="Undo")).to_be_visible()
+    assert abs(row.bounding_box()["height"] - closed) < (opened - closed) / 2
+
+
 def test_a_phone_shows_everything_without_scrolling_sideways(browse, owner, legacy, facts):
     LegacyFact.objects.filter(pk=facts[0].pk).update(content="x" * 500, written_by="w" * 80)
     page = browse(owner, PHONE, has_touch=True, is_mobile=True)
