@@ -75,7 +75,8 @@ def test_steps_are_orders_and_those_to_a_model_wait(executor, add, settings, ste
     assert memory.state == state
     if state == "active":
         other = add(executor, "1. Open the window. 2. Count to ten.", "procedural").memory
-        assert actions.memory_update(executor, other.pk, steps.replace("1. ", "1. Now and then ")).proposal is None
+        often = "De vez en cuando" if "Cuenta" in steps else "Now and then"
+        assert actions.memory_update(executor, other.pk, steps.replace("1. ", f"1. {often} ")).proposal is None
 
 
 def test_steps_whose_vectors_come_late_are_judged_together(executor, add, away):
