@@ -24,7 +24,7 @@ from journal.models import Change, UndoStep
 from journal.verdicts import check_compared, verdict
 from language.gates.passages import pieces_of
 from language.likeness import likeness
-from language.reading.refusals import forms_of
+from language.reading.refusals import beginnings_of
 from language.reading.traces import Traces
 from language.third_person import SHORT_CHARACTERS
 from retrieval.prepared import PreparedStatement, VectorArray, build_statement
@@ -216,8 +216,6 @@ def _matching(of_legacy: bool) -> PreparedStatement:
     return build_statement(_STATED + suppressed(of_legacy=of_legacy), {}, lasting=True)
 
 
-_IN_ALL_FORMS = 4
-"""The length of the prefix that nearly all inflected forms of a word share."""
 _MOST_NAMED = 100
 
 SEARCHED = ("embedding", "search", "search_text")
@@ -253,7 +251,7 @@ class StatementQuerySet(models.QuerySet[Row]):
         """Return the latest that may contain all of the words (lemmas) in any form; none without words."""
         found = self if words else self.none()
         for word in words:
-            found = found.filter(reduce(or_, (_contains(form[:_IN_ALL_FORMS]) for form in forms_of(word))))
+            found = found.filter(reduce(or_, map(_contains, beginnings_of(word))))
         return found.order_by("-updated_at")[:_MOST_NAMED]
 
     def saying(self, words: str) -> Self:
@@ -280,8 +278,7 @@ class StatementQuerySet(models.QuerySet[Row]):
 
 def _contains(beginning: str) -> models.Q:
     """The condition that a statement contains words that begin so, ignoring case and accents."""
-    # "Tried" has no y.
-    return models.Q(*(("search_text__contains", word) for word in list_query_words(beginning.removesuffix("y"))))
+    return models.Q(*(("search_text__contains", word) for word in list_query_words(beginning)))
 
 
 class DoubtQuerySet(models.QuerySet["Doubt"]):

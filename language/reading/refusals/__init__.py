@@ -15,7 +15,7 @@ from .parts import agrees_to_all, says_only
 from .questions import leaves_open, may_answer
 from .records import Refusal, Turn
 from .requests import asks_to_forget_all, may_refuse, names_what_was_said, says_undo
-from .subjects import SentenceWords, content_words, forms_of, lemmas
+from .subjects import SentenceWords, beginnings_of, content_words, lemmas
 from .wording import LONGEST_ANSWER, asks_for_discretion, begins_with_yes, says_no, says_yes
 
 __all__ = [
@@ -33,13 +33,13 @@ __all__ = [
     "asks_to_forget_all",
     "asks_to_keep",
     "asks_who_sees",
+    "beginnings_of",
     "begins_with_yes",
     "content_words",
     "corrects_asked",
     "count_extra_words",
     "find_named",
     "find_refusal",
-    "forms_of",
     "leaves_open",
     "lemmas",
     "may_answer",

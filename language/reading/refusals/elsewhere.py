@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from language.reading.questions import is_question
@@ -13,29 +13,24 @@ from ..parse import parse
 from ..words import listed
 from .meaning import find_refusal
 from .records import Turn
-from .subjects import content_words, forms_of, lemmas
+from .subjects import beginnings_of, content_words, lemmas
 
 _JOINED = re.compile(r",|\b(?:and|or|nor)\b")
 _TIMES = listed("time day week weekend fortnight month year morning afternoon evening night hour minute")
-_PREFIX = 4
-"""The length of the beginning that nearly all inflected forms of a word share."""
 
 
 @dataclass(frozen=True, slots=True)
 class NamedThing:
     """A thing that is named: the lemmas of its ``words``, and of the ``nouns`` among them.
 
-    ``all_of_it``: everything about it is to go, or all that was said of it.
+    ``all_of_it``: everything about it is to go, or all that was said of it. ``beginnings``: for each word those of its
+    forms.
     """
 
     words: frozenset[str]
     nouns: frozenset[str]
     all_of_it: bool
-
-    @property
-    def beginnings(self) -> list[list[str]]:
-        """For each word the beginnings of its forms, one of which a text has that holds the word."""
-        return [sorted({form[:_PREFIX].removesuffix("y") for form in forms_of(word)}) for word in sorted(self.words)]
+    beginnings: Sequence[Sequence[str]]
 
     def sentences_in(self, text: str) -> Iterator[str]:
         """Yield the sentences that have all its words, its nouns as nouns, and ask nothing."""
@@ -53,11 +48,14 @@ def named_things(request: str) -> list[NamedThing]:
     things = []
     for sentence in (each.text for each in split_sentences(request)):
         refusal = find_refusal([Turn("user", sentence)], 0)
-        for part in _JOINED.split(sentence) if refusal is not None and refusal.named_lemmas else ():
-            words = lemmas(part) & refusal.named_lemmas if refusal is not None else frozenset()
+        if refusal is None or not refusal.named_lemmas:
+            continue
+        for part in _JOINED.split(sentence):
+            words = lemmas(part) & refusal.named_lemmas
             nouns = (_nouns(part) & words) - _TIMES
-            if nouns and refusal is not None:
-                things.append(NamedThing(words, nouns, refusal.covers_all))
+            if nouns:
+                beginnings = [beginnings_of(word) for word in sorted(words)]
+                things.append(NamedThing(words, nouns, refusal.covers_all, beginnings))
     return things
 
 

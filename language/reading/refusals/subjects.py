@@ -27,6 +27,8 @@ _CALLED = {
     "take": "medication", "drink": "drunk drinking drinker", "smoke": "smoking smoker", "gamble": "gambling gambler",
 }  # fmt: skip
 _SAME_WORD = {each: word for word, others in _CALLED.items() for each in others.split()}
+_IN_ALL_FORMS = 4
+"""The length of the beginning that nearly all inflected forms of a word share."""
 _OPEN = frozenset({"NOUN", "PROPN", "VERB", "ADJ", "NUM", "X", "INTJ"})
 
 
@@ -48,6 +50,12 @@ def forms_of(lemma: str) -> frozenset[str]:
     """The words with this lemma for ``content_words``, without regular endings: "shoot" and "shot"; "father", "dad"."""
     words = {lemma, *_CALLED.get(lemma, "").split()}
     return frozenset(words.union(*map(irregular_forms, words)))
+
+
+def beginnings_of(lemma: str) -> list[str]:
+    """The beginnings that nearly all inflected forms of a word share, one of which a text has that holds the word."""
+    # "Tried" has no y.
+    return sorted({form[:_IN_ALL_FORMS].removesuffix("y") for form in forms_of(lemma)})
 
 
 def lemmas(text: str) -> frozenset[str]:
