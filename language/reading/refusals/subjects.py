@@ -46,7 +46,7 @@ def _lemma_of(word: Word) -> str:
     return word.low if word.tag in {"NNS", "VBZ"} and not is_word(lemma) else lemma
 
 
-def forms_of(lemma: str) -> frozenset[str]:
+def _forms_of(lemma: str) -> frozenset[str]:
     """The words with this lemma for ``content_words``, without regular endings: "shoot" and "shot"; "father", "dad"."""
     words = {lemma, *_CALLED.get(lemma, "").split()}
     return frozenset(words.union(*map(irregular_forms, words)))
@@ -55,7 +55,7 @@ def forms_of(lemma: str) -> frozenset[str]:
 def beginnings_of(lemma: str) -> list[str]:
     """The beginnings that nearly all inflected forms of a word share, one of which a text has that holds the word."""
     # "Tried" has no y.
-    return sorted({form[:_IN_ALL_FORMS].removesuffix("y") for form in forms_of(lemma)})
+    return sorted({form[:_IN_ALL_FORMS].removesuffix("y") for form in _forms_of(lemma)})
 
 
 def lemmas(text: str) -> frozenset[str]:
