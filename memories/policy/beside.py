@@ -43,14 +43,18 @@ _IN_FEW_WORDS = compiled([
 def texts_beside(
     subject: str, topics: Sequence[str], metadata: Mapping[str, Any] | None = None, document: str = ""
 ) -> list[str]:
-    """The subject, topics and metadata texts, with words apart that are written together.
+    """The texts of ``texts_apart``, and what short ones of the metadata and of a verbatim ``document`` say together.
 
-    Also what short texts of the metadata and of a verbatim ``document`` say together: "debt to Karl eur 9000".
+    For example "debt to Karl eur 9000".
     """
     noted = json.dumps(metadata, ensure_ascii=False) if metadata else ""
     together = (told for text in (document, noted) for told in told_together(text, SHORT_CHARACTERS)[:_MOST_TOGETHER])
-    apart = (spelled_out(text) for text in (subject, *topics, *_noted(metadata or {})) if text)
-    return [*dict.fromkeys([*together, *apart])]
+    return [*dict.fromkeys([*together, *texts_apart(subject, topics, metadata)])]
+
+
+def texts_apart(subject: str, topics: Sequence[str], metadata: Mapping[str, Any] | None = None) -> list[str]:
+    """The subject, topics and metadata texts, each by itself, with words apart that are written together."""
+    return [*dict.fromkeys(spelled_out(text) for text in (subject, *topics, *_noted(metadata or {})) if text)]
 
 
 def said_beside(subject: str, topics: Sequence[str], metadata: Mapping[str, Any] | None = None) -> list[str]:

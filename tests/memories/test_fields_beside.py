@@ -185,6 +185,22 @@ def test_what_no_rule_recognises_beside_a_statement_waits_by_its_meaning(api, ag
 
 
 @pytest.mark.slow
+def test_keys_and_short_values_are_no_sentence_to_judge(api, agent):
+    """What a client of mem0 changed waited: "… helper source me" was read as the user's name."""
+    beside = {"metadata": {"app_id": "shop", "agent_id": "helper", "source": "me"}}
+    with embedder_replaced(BundledEmbedder()):
+        client = api(agent)
+        kept = add(client, **BREAD, **beside)
+        assert kept["state"] == "active"
+        changed = {"content": "The user bakes rye bread.", **beside}
+        assert client.put(url(kept), changed, format="json").status_code == 200
+        assert (
+            client.patch(url(kept), {"metadata": {**beside["metadata"], "source": "i"}}, format="json").status_code
+            == 200
+        )
+
+
+@pytest.mark.slow
 def test_notes_of_a_place_wait_by_their_meaning(api, agent, owner):
     with embedder_replaced(BundledEmbedder()):
         client = api(agent)
