@@ -187,7 +187,7 @@ def test_what_no_rule_recognises_beside_a_statement_waits_by_its_meaning(api, ag
 @pytest.mark.slow
 def test_keys_and_short_values_are_no_sentence_to_judge(api, agent):
     """What a client of mem0 changed waited: "… helper source me" was read as the user's name."""
-    beside = {"metadata": {"app_id": "shop", "agent_id": "helper", "source": "me"}}
+    beside = {"metadata": {"mem0_app_id": "shop", "mem0_agent_id": "helper", "source": "me"}}
     with embedder_replaced(BundledEmbedder()):
         client = api(agent)
         kept = add(client, **BREAD, **beside)
