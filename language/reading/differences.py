@@ -329,6 +329,8 @@ def _is_qualified(pair: Alignment) -> bool:
     qualified = pair.unshared_tokens & _ALWAYS_QUALIFYING
     if "in" in {one.token_after("believes"), other.token_after("believes")}:
         qualified -= {"believes"}
+    if "all" in {one.token_after("at"), other.token_after("at")}:
+        qualified -= {"all"}
     qualified -= {word.lemma.partition("_")[2] for word in (*one.content_words, *other.content_words)}
     if "able" in one.lower_tokens | other.lower_tokens:
         qualified -= {"could"}

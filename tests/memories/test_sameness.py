@@ -94,6 +94,7 @@ def test_two_are_not_one_without_a_model(settings, network, one, other):
         ("The user filled the jar with beans.", "The user filled beans into the jar."),
         ("The user's migraines come every two days.", "The user gets a migraine once in two days."),
         ("The user is 38.", "The user is 38 years of age."),
+        ("The user never drinks coffee.", "The user does not drink coffee at all."),
         ("The user drinks no coffee until breakfast is over.", "The user drinks coffee only after breakfast."),
         ("The user's house was built by Tom.", "Tom built the user's house."),
         ("The user's mortgage runs until 2041.", "The user will be paying off the mortgage up to 2041."),
