@@ -394,8 +394,8 @@ def say_it_twice() -> None:
     for content, category in (
         ("Maria speaks Portuguese.", "profile"),
         ("Maria speaks English.", "profile"),
-        ("Maria can’t stand coriander.", "preference"),
-        ("Maria hates coriander.", "preference"),
+        ("Maria never drinks coffee.", "preference"),
+        ("Maria doesn’t drink coffee.", "preference"),
     ):
         if not Memory.objects.visible_to(person).filter(content=content).exists():
             memory_add(person, NewMemory(content, category), insist=True)
