@@ -178,10 +178,10 @@ def invite_somebody(page: Any) -> None:
 
 
 def invite_and_look(page: Any) -> None:
-    """Make an invitation, and see it among those that nobody has accepted; open what leaving comes to."""
+    """Make an invitation, and see it among those that nobody has accepted; open what removing a member comes to."""
     invite_somebody(page)
     page.get_by_role("link", name="Back to").click()
-    page.get_by_text("Leave …").click()
+    page.get_by_text("Remove …").first.click()
 
 
 def erase_everything(page: Any) -> None:
