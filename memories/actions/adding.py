@@ -22,7 +22,7 @@ from statements.wording import Embedded
 from .. import queries
 from ..models import Kind
 from ..policy import writing
-from ..policy.beside import texts_apart, texts_beside
+from ..policy.beside import texts_beside, texts_to_judge
 from ..records import Addition, Candidate, NewMemory, Outcome, PreparedMemory, Said, WritePolicy
 from ..surroundings import AllSurroundings, compare_ahead
 from .candidates import candidates_record
@@ -141,7 +141,7 @@ def _prepare(
             admitted[-1] = source
     added = [each[0] for each in admitted if not isinstance(each, Refused)]
     texts = iter(Embedded.of_each([each.content for each in added]))
-    filed = [texts_apart(each.subject, each.topics, each.metadata) for each in added]
+    filed = [texts_to_judge(each.subject, each.topics, each.metadata) for each in added]
     tells = iter(reasons_by_meaning(principal, filed))
     written_by = author(principal)
     own_word = principal.speaks_as_person

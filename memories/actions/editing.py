@@ -78,7 +78,7 @@ def memory_update(
     noted_there = beside.texts_beside("", (), metadata, content if verbatim else "")
     read = [] if own_word else read_beside(user_id, [reason, *noted_there], text.beside)
     document = beside.reason_for_document(principal, content, "", verbatim)
-    document = document or reason_by_meaning(principal, beside.texts_apart("", (), metadata))
+    document = document or reason_by_meaning(principal, beside.texts_to_judge("", (), metadata))
     compares, new = not (own_word or verbatim), replace(filed, content=content)
     rewording = Rewording.of(principal, user_id, memory_id, new, text, compare=compares)
     with memory_write(principal, memory_id, State.ACTIVE, State.PROPOSED, version=version) as change:
@@ -198,7 +198,7 @@ def memory_amend(
         filing["metadata"] = writing.clean_metadata(metadata, own_word=own_word)
     filed = filing.get("subject", ""), filing.get("topics", ()), filing.get("metadata")
     read = [] if own_word else read_beside(user_id, beside.texts_beside(*filed))
-    tells = reason_by_meaning(principal, beside.texts_apart(*filed))
+    tells = reason_by_meaning(principal, beside.texts_to_judge(*filed))
     with memory_write(principal, memory_id, State.ACTIVE, State.PROPOSED, version=version) as change:
         memory = change.memory
         filing = {name: value for name, value in filing.items() if getattr(memory, name) != value}

@@ -43,17 +43,25 @@ _IN_FEW_WORDS = compiled([
 def texts_beside(
     subject: str, topics: Sequence[str], metadata: Mapping[str, Any] | None = None, document: str = ""
 ) -> list[str]:
-    """The texts of ``texts_apart``, and what short ones of the metadata and of a verbatim ``document`` say together.
+    """The subject, topics and metadata texts, with words apart that are written together.
 
-    For example "debt to Karl eur 9000".
+    Also what short texts of the metadata and of a verbatim ``document`` say together: "debt to Karl eur 9000".
     """
     noted = json.dumps(metadata, ensure_ascii=False) if metadata else ""
     together = (told for text in (document, noted) for told in told_together(text, SHORT_CHARACTERS)[:_MOST_TOGETHER])
-    return [*dict.fromkeys([*together, *texts_apart(subject, topics, metadata)])]
+    return [*dict.fromkeys([*together, *_apart(subject, topics, metadata)])]
 
 
-def texts_apart(subject: str, topics: Sequence[str], metadata: Mapping[str, Any] | None = None) -> list[str]:
-    """The subject, topics and metadata texts, each by itself, with words apart that are written together."""
+def texts_to_judge(subject: str, topics: Sequence[str], metadata: Mapping[str, Any] | None = None) -> list[str]:
+    """The texts of ``texts_beside`` that may tell something of the user by their meaning.
+
+    What metadata say together is among them only if a text of it has several words: "source me app shop" means nothing.
+    """
+    says_more = any(" " in text.strip() for text in _noted(metadata or {}))
+    return texts_beside(subject, topics, metadata) if says_more else _apart(subject, topics, metadata)
+
+
+def _apart(subject: str, topics: Sequence[str], metadata: Mapping[str, Any] | None) -> list[str]:
     return [*dict.fromkeys(spelled_out(text) for text in (subject, *topics, *_noted(metadata or {})) if text)]
 
 

@@ -173,7 +173,16 @@ def test_other_notes_pass(api, agent):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("beside", [{"subject": TOLD}, {"topics": [TOLD]}, {"metadata": {"note": f"Likes it. {TOLD}"}}])
+@pytest.mark.parametrize(
+    "beside",
+    [
+        {"subject": TOLD},
+        {"topics": [TOLD]},
+        {"metadata": {"note": f"Likes it. {TOLD}"}},
+        {"metadata": {"who": "the user", "home": "Porto since May"}},
+        {"metadata": {"of": "me", "home": "Porto since May"}},
+    ],
+)
 def test_what_no_rule_recognises_beside_a_statement_waits_by_its_meaning(api, agent, owner, beside):
     with embedder_replaced(BundledEmbedder()):
         client = api(agent)
@@ -194,10 +203,8 @@ def test_keys_and_short_values_are_no_sentence_to_judge(api, agent):
         assert kept["state"] == "active"
         changed = {"content": "The user bakes rye bread.", **beside}
         assert client.put(url(kept), changed, format="json").status_code == 200
-        assert (
-            client.patch(url(kept), {"metadata": {**beside["metadata"], "source": "i"}}, format="json").status_code
-            == 200
-        )
+        filed = {"metadata": {**beside["metadata"], "source": "i"}}
+        assert client.patch(url(kept), filed, format="json").status_code == 200
 
 
 @pytest.mark.slow
