@@ -425,9 +425,10 @@ def take(address: str, out: Path, pages: list[Page], readme: bool) -> None:
     names = places()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium_program(), args=["--no-sandbox"])
-        for width, (across, down) in WIDTHS.items():
-            for scheme in SCHEMES:
-                for page in pages:
+        # Page by page: what is done on one may change those after it in all looks.
+        for page in pages:
+            for width, (across, down) in WIDTHS.items():
+                for scheme in SCHEMES:
                     context = browser.new_context(
                         base_url=address, viewport={"width": across, "height": down}, color_scheme=scheme
                     )
