@@ -1,7 +1,7 @@
 """The ``/memory`` command: list, delete and restore memories by typing, without a model.
 
 Parsed and executed here for REST, the chat and messengers. Answers are plain text that fits into one message, in the
-active language; stored text is one line each, without markup.
+active language; stored text is one line each, without markup, and tells the person of themselves: "You live in Porto."
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from memories.models import Memory, Proposal
 from memories.models.memory import ID_CHARACTERS
 from memories.policy import writing
 from memories.querysets import MemoryQuerySet
+from statements.policy.naming import in_second_person
 
 LONGEST_ANSWER = 4_096
 """UTF-16 code units, which are at least as many as characters however a messenger counts."""
@@ -211,7 +212,7 @@ def _restored(memory: Memory, outcome: str) -> CommandAnswer:
 
 
 def _about(memory: Memory, command: str, outcome: str, said: str, after: str) -> CommandAnswer:
-    content = shortened(memory.content, LONGEST_ANSWER - _AROUND_THE_LIST)
+    content = shortened(in_second_person(memory.content), LONGEST_ANSWER - _AROUND_THE_LIST)
     text = "\n".join(filter(None, (said % {"content": content}, after)))
     shown = {name: getattr(memory, name) for name in _SHOWN}
     return CommandAnswer(text, {"command": command, "outcome": outcome, "memory": shown})
@@ -356,7 +357,7 @@ def _list_text(page: Sequence[_Line], number: int, pages: int, category: str) ->
 
 def _line(memory: Mapping[str, Any], until: str = "") -> str:
     after = " " + _("(until %(day)s)") % {"day": until} if until else ""
-    return f"• [{memory['id']}] {shortened(memory['content'], _LONGEST_LINE)}{after}"
+    return f"• [{memory['id']}] {shortened(in_second_person(memory['content']), _LONGEST_LINE)}{after}"
 
 
 def _heading(category: str) -> str:

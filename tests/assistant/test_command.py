@@ -140,11 +140,11 @@ class TestLists:
             "Your memories:\n"
             "\n"
             "Person\n"
-            f"• [{alec.pk}] Alec is the user's boss.\n"
+            f"• [{alec.pk}] Alec is your boss.\n"
             f"• [{sarah.pk}] Sarah works on the Design team.\n"
             "\n"
             "Preference\n"
-            f"• [{due.pk}] The user prefers Thursday due dates.\n"
+            f"• [{due.pk}] You prefer Thursday due dates.\n"
             "\n"
             "Use /memory delete <id> to remove a memory."
         )
@@ -204,8 +204,8 @@ class TestLists:
         run_command(me, f"/memory delete {gone.pk}")
         Memory.objects.filter(pk=gone.pk).update(purge_at="2026-05-02T20:00:00Z")
         answer = run_command(principal_for_person(owner.pk), "/memory")
-        assert f"• [{kept.pk}] The user keeps bees.\n\nArchived\n" in answer.text
-        assert f"• [{gone.pk}] The user keeps hens. (until 3 May 2026)\n" in answer.text
+        assert f"• [{kept.pk}] You keep bees.\n\nArchived\n" in answer.text
+        assert f"• [{gone.pk}] You keep hens. (until 3 May 2026)\n" in answer.text
         assert answer.text.endswith("Use /memory restore <id> to bring an archived one back.")
         assert answer.data["count"] == 1
         assert [each["state"] for each in answer.data["memories"]] == ["active", "archived"]
@@ -278,7 +278,7 @@ class TestLongLists:
 
     def test_pages_hold_whole_lines(self, me, owner):
         contents = [
-            f"The user keeps {number} hens, {'and feeds them well, ' * (number % 20)}daily." for number in range(300)
+            f"Rosa keeps {number} hens, {'and feeds them well, ' * (number % 20)}daily." for number in range(300)
         ]
         remember(owner, *contents)
         answers = self.whole(me)
@@ -339,7 +339,7 @@ class TestLongLists:
 
     def test_it_takes_two_queries_however_long(self, me, owner, django_assert_num_queries):
         for _ in range(2):
-            remember(owner, *(f"The user keeps {number} hens." for number in range(100)))
+            remember(owner, *(f"The user keeps {number} hens." for number in range(150)))
             with django_assert_num_queries(2):
                 run_command(me, "/memory list 2")
 
@@ -348,7 +348,7 @@ class TestDeleting:
     def test_scenario_6_memory_deletion(self, me):
         made = add(me, "The user prefers Thursday due dates.", "preference")
         answer = run_command(me, f"/memory delete {made.pk}")
-        assert answer.text.splitlines()[0] == "Deleted: 'The user prefers Thursday due dates.'"
+        assert answer.text.splitlines()[0] == "Deleted: 'You prefer Thursday due dates.'"
         assert answer.text.splitlines()[1] == f"/memory restore {made.pk} brings it back, for 30 days."
         assert (answer.data["command"], answer.data["outcome"]) == ("delete", "archived")
         assert answer.data["memory"]["state"] == "archived"
@@ -360,7 +360,7 @@ class TestDeleting:
         run_command(me, f"/memory delete {made.pk}")
         before = rev_of(owner)
         answer = run_command(me, f"/memory delete {made.pk}")
-        assert answer.text.startswith("Deleted already: 'The user keeps bees.'")
+        assert answer.text.startswith("Deleted already: 'You keep bees.'")
         assert answer.data["outcome"] == "unchanged"
         assert rev_of(owner) == before
 
@@ -378,7 +378,7 @@ class TestDeleting:
     def test_what_an_agent_would_delete_can_wait(self, me, bot):
         made = add(me)
         answer = run_command(replace(bot, review="before"), f"/memory delete {made.pk}")
-        assert answer.text == "To be deleted when you approve it: 'The user keeps bees.'"
+        assert answer.text == "To be deleted when you approve it: 'You keep bees.'"
         assert answer.data["outcome"] == "waiting"
         assert stored(made).state == "active"
         assert Proposal.objects.get().kind == "archive"
@@ -423,7 +423,7 @@ class TestRestoring:
         made = add(me)
         run_command(me, f"/memory delete {made.pk}")
         answer = run_command(me, f"/memory restore {made.pk}")
-        assert answer.text == "Restored: 'The user keeps bees.'"
+        assert answer.text == "Restored: 'You keep bees.'"
         assert (answer.data["outcome"], answer.data["memory"]["purge_at"]) == ("restored", None)
         assert stored(made).state == "active"
 
@@ -431,7 +431,7 @@ class TestRestoring:
         made = add(me)
         before = rev_of(owner)
         answer = run_command(me, f"/memory restore {made.pk}")
-        assert answer.text == "It is there already: 'The user keeps bees.'"
+        assert answer.text == "It is there already: 'You keep bees.'"
         assert (answer.data["outcome"], rev_of(owner)) == ("unchanged", before)
 
     def test_a_purged_one_says_so(self, me, chat, owner, bot):
@@ -468,7 +468,7 @@ class TestRestoring:
         memory_quarantine(staff_principal(staff), made.pk, "Reads like an order.")
         run_command(me, f"/memory delete {made.pk}")
         answer = run_command(me, f"/memory restore {made.pk}")
-        assert answer.text == "Restored, and waits to be reviewed: 'The user keeps bees.'"
+        assert answer.text == "Restored, and waits to be reviewed: 'You keep bees.'"
         assert (answer.data["outcome"], stored(made).state) == ("waiting", "quarantined")
 
 

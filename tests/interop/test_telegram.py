@@ -340,16 +340,16 @@ class TestTheCommand:
         alec = add(me, "Alec is the user's boss.", "person")
         due = add(me, "The user prefers Thursday due dates.", "preference")
         told = linked.say("/memory")
-        assert f"Person\n• [{alec.pk}] Alec is the user's boss.\n" in told
-        assert f"Preference\n• [{due.pk}] The user prefers Thursday due dates.\n" in told
+        assert f"Person\n• [{alec.pk}] Alec is your boss.\n" in told
+        assert f"Preference\n• [{due.pk}] You prefer Thursday due dates.\n" in told
         assert told.endswith("Use /memory delete <id> to remove a memory.")
 
     def test_scenario_6_memory_deletion(self, linked, me):
         made = add(me, "The user prefers Thursday due dates.", "preference")
         told = linked.say(f"/memory delete {made.pk}")
-        assert told.startswith("Deleted: 'The user prefers Thursday due dates.'")
+        assert told.startswith("Deleted: 'You prefer Thursday due dates.'")
         assert state(made) == "archived"
-        assert linked.say(f"/memory restore {made.pk}") == "Restored: 'The user prefers Thursday due dates.'"
+        assert linked.say(f"/memory restore {made.pk}") == "Restored: 'You prefer Thursday due dates.'"
         assert state(made) == "active"
 
     def test_the_chat_is_the_actor_and_its_word_the_person_s(self, linked, me, owner):
