@@ -29,7 +29,7 @@ from .stems import content_prefixes
 
 WEIGHTS = Path(__file__).with_name("outdated.npz")
 TUNING = "outdated"
-LEAST, SURE, PLAIN, CERTAIN = 0.3, 1.0, 2.5, 3.75
+LEAST, SURE, PLAIN, CERTAIN = 0.3, 1.25, 2.5, 3.75
 """From which logits on the person is asked whether a memory still holds, it is reworded, told as no longer true where
 no wording can be made, and of the past denied.
 """

@@ -18,6 +18,8 @@ _WHO_DECIDES = DIAGNOSING | {"boss"}
 """Whose word is the person's own change: "the doctor says 40 mg now"."""
 _POINTING, _PERSONS, _HE_OR_SHE = listed("it that this"), listed("he she it they"), listed("he she")
 _SPEAKERS, _THEIRS = listed("i me my mine we us our ours"), listed("him his her their them its")
+_OPEN = listed("NOUN PROPN VERB ADJ NUM")
+_HOLDING = listed("be have keep hold")
 _DENIALS = listed("no not never without nobody nothing neither nor hardly n't longer anymore")
 _CHANGES = listed("stop start begin move leave retire finish end join switch give change marry")
 _MEASURES, _TELLS = listed("scale scales thermometer tape monitor"), listed("say show read tell")
@@ -157,12 +159,22 @@ def reworded(memory: str, passage: str, *, is_plain: bool = False, is_certain: b
     clauses = () if is_name else _OF_IT.finditer(passage)
     instead = (_put_elsewhere(memory, each["how"]) or SecondTry(passage, each[0]).apply_to(memory) for each in clauses)
     listed_ones = [word for word in known.words if word.dep == "conj"]
-    if _WHEN.search(passage) is not None and any(_WHEN.match(word.text) for word in listed_ones):
-        return None  # Of several days only one may be meant.
+    # Of several days only one may be meant.
+    is_part = _WHEN.search(passage) is not None and any(_WHEN.match(word.text) for word in listed_ones)
+    if is_part or _says_again(known, parsed):
+        return None
     made = never_so(memory, passage) or _respelt(known, passage) or next(filter(None, instead), None) or ended(memory)
     if made is None and is_certain and _was_mistaken(memory, passage):
         made = denied(memory)
     return made or (over(memory) if is_plain else None)
+
+
+def _says_again(known: Parsed, parsed: Parsed) -> bool:
+    """Whether a passage of what is now says all words of a memory with an own meaning, and denies nothing."""
+    said = {word.lemma.lower() for word in parsed.words}
+    denies = any(word.low in _DENIALS or word.dep == "neg" for word in parsed.words)
+    words = {word.lemma.lower() for word in known.words if word.pos in _OPEN} - _HOLDING
+    return not denies and _root(parsed).tag in {"VBZ", "VBP"} and len(words) > 1 and words <= said
 
 
 def _respelt(known: Parsed, passage: str) -> str | None:

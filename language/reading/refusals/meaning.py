@@ -207,8 +207,11 @@ class _RefusalResolver:
             return Refusal(tuple(passages))
         part = act.is_learned and means_part(inside)
         previous = self._previous_sentences(last_only=act.refers_to_last or part)
+        # What seems a mere comment may tell it, too: "My landlord doesn't know about the cat. Keep no trace of that."
+        is_alone = not previous and (act.is_learned or bool(self._latest_told()))
+        beside = [*before, *(inside if is_alone else ())]
         return Refusal(
-            tuple(previous or [(self.last_index, each.text) for each in inside if self._latest_told()]),
+            (*previous, *((self.last_index, each.text) for each in beside)),
             answers_question=self.question is not None,
         )
 

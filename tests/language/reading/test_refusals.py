@@ -83,6 +83,25 @@ def test_what_is_scrapped_elsewhere_is_no_request(last):
     assert judge(["I hate coriander.", "guide> I see.", last]) == (True, [])
 
 
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("My landlord doesn't know about the cat. Keep no trace of that, please.", "the cat"),
+        ("I told the school that we are ill. I trust you to let that slip your mind.", "ill"),
+        ("Got a tattoo of a prawn, strike that from the record your honour.", "a prawn"),
+    ],
+)
+def test_a_refusal_in_the_first_message_is_of_what_that_says(said, told):
+    refusal = find_refusal([Turn("user", said)], 0)
+    assert refusal is not None
+    assert any(told in passage for _, passage in refusal.passages)
+
+
+def test_a_request_that_says_nothing_in_the_first_message_refuses_nothing():
+    refusal = find_refusal([Turn("user", "It wasn't written anywhere, you just knew.")], 0)
+    assert refusal is None or not refusal.passages
+
+
 def test_there_are_eighty_dialogues():
     assert sum(len(group["cases"]) for group in GROUPS) >= 80
 
