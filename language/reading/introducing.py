@@ -26,6 +26,11 @@ _NAME_IS = re.compile(
     r"(?i)\b(?P<what>an? (?:[\w-]+ ){0,2}[\w-]+)[,.;:]? (?:and )?(?:his|her|its|their) name(?:'s| is| was) "
     r"(?P<name>(?-i:[A-Z])[\w'-]+|[a-z][\w'-]+(?=[.,;!?]|$| and\b))"
 )
+# "My sister's name is Ana and she …": the pronoun means her whose name it is, not somebody called Ana beside her.
+_WHOSE_NAME_IS = re.compile(
+    rf"(?i)\b(?P<who>(?:my|our|his|her|their) (?:\w+ )?(?:{_NEW}))['’]s name(?P<verb> is|['’]s| was) "
+    r"(?=(?-i:[A-Z])[\w'-]+(?: (?-i:[A-Z])[\w'-]+)?[.,;]? (?:and |but )?(?:s?he|it)\b)"
+)
 # "a toddler. Aanya, she's two", "a brother. Tom. He's a baker"
 _NAME_NEXT = re.compile(
     rf"(?i)\b(?P<what>(?:an?|one) (?:[\w-]+ ){{0,2}}(?:{_NEW}))[.:;] (?P<name>[a-z][\w-]+)[.,;]? "
@@ -48,6 +53,7 @@ def introduce(mended: Normalised, about: str) -> None:
         mended.replace(_ILLNESS, f"{about} had ")
     mended.replace(_IS_CALLED, lambda match: f"{match['what']} {match['verb']} ")
     mended.replace(_NAME_IS, lambda match: _called(match, ""))
+    mended.replace(_WHOSE_NAME_IS, lambda match: f"{match['who']} {'was' if 'was' in match['verb'] else 'is'} called ")
     mended.replace(_NAME_NEXT, lambda match: _called(match, f". {match['who'].capitalize()}" if match["who"] else ", "))
     mended.replace(_DISLOCATION, lambda match: match[1])
 

@@ -34,6 +34,14 @@ def said(text, **more):
             ["The user's grandson Oliver got a puppy called Biscuit."],
         ),
         ("My sister has a dog. Her name is Luna.", ["The user's sister has a dog called Luna."]),
+        (
+            "My sister's name is Ana and she lives in Porto.",
+            ["The user's sister is called Ana.", "The user's sister Ana lives in Porto."],
+        ),
+        (
+            "My brother's name was Otto, he was a baker.",
+            ["The user's brother was called Otto.", "Otto was a baker."],
+        ),
         ("I have a cousin called Tom. I'm Tom.", ["The user has a cousin called Tom.", "The user is Tom."]),
     ],
 )
