@@ -1,7 +1,7 @@
 """The ``/memory`` command: list, delete and restore memories by typing, without a model.
 
 Parsed and executed here for REST, the chat and messengers. Answers are plain text that fits into one message, in the
-active language; stored text is one line each, without markup, and tells the person of themselves: "You live in Porto."
+active language; stored text is one line each, without markup, in the second person where that is clear.
 """
 
 from __future__ import annotations
@@ -127,8 +127,7 @@ def run_command(principal: Principal, text: str) -> CommandAnswer:
     """
     must_read(principal)
     must_act_for(principal)
-    command = _parsed(text)
-    match command.name:
+    match (command := _parsed(text)).name:
         case "list":
             return _list(principal, command)
         case "delete":

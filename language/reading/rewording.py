@@ -20,6 +20,10 @@ _POINTING, _PERSONS, _HE_OR_SHE = listed("it that this"), listed("he she it they
 _SPEAKERS, _THEIRS = listed("i me my mine we us our ours"), listed("him his her their them its")
 _OPEN = listed("NOUN PROPN VERB ADJ NUM")
 _HOLDING = listed("be have keep hold")
+_ENDING = listed(
+    """stop quit leave close finish end cease drop sell lose die give cancel dead gone over past break fail skip miss
+    change switch move"""
+)
 _DENIALS = listed("no not never without nobody nothing neither nor hardly n't longer anymore")
 _CHANGES = listed("stop start begin move leave retire finish end join switch give change marry")
 _MEASURES, _TELLS = listed("scale scales thermometer tape monitor"), listed("say show read tell")
@@ -170,10 +174,10 @@ def reworded(memory: str, passage: str, *, is_plain: bool = False, is_certain: b
 
 
 def _says_again(known: Parsed, parsed: Parsed) -> bool:
-    """Whether a passage of what is now says all words of a memory with an own meaning, and denies nothing."""
+    """Whether a passage of what is now says all words of a memory with an own meaning, and no denial or end."""
     said = {word.lemma.lower() for word in parsed.words}
-    denies = any(word.low in _DENIALS or word.dep == "neg" for word in parsed.words)
-    words = {word.lemma.lower() for word in known.words if word.pos in _OPEN} - _HOLDING
+    denies = any(word.low in _DENIALS or word.dep == "neg" for word in parsed.words) or not said.isdisjoint(_ENDING)
+    words = {word.lemma.lower() for word in known.words if word.pos in _OPEN} - _HOLDING - {"user"}
     return not denies and _root(parsed).tag in {"VBZ", "VBP"} and len(words) > 1 and words <= said
 
 

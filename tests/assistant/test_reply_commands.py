@@ -47,7 +47,7 @@ def typed(client, conversation, content, **headers):
 def test_the_list_is_told_as_a_stream_and_nothing_is_saved(api, owner, model, conversation, alec):
     told = typed(api(owner), conversation, "/memory")
     assert [name for _, name, _ in told] == ["command", "token", "done"]
-    assert text_of(told).splitlines()[:4] == ["Your memories:", "", "Person", f"• [{alec.pk}] Alec is the user's boss."]
+    assert text_of(told).splitlines()[:4] == ["Your memories:", "", "Person", f"• [{alec.pk}] Alec is your boss."]
     [command], [done] = named(told, "command"), named(told, "done")
     assert (command["command"], [each["id"] for each in command["memories"]]) == ("list", [alec.pk])
     assert (done["state"], done["index"], done["rounds"]) == ("done", None, 0)
@@ -59,7 +59,7 @@ def test_the_list_is_told_as_a_stream_and_nothing_is_saved(api, owner, model, co
 def test_one_is_deleted_and_brought_back(api, owner, model, conversation, alec):
     client = api(owner)
     told = typed(client, conversation, f"/memory delete {alec.pk}")
-    assert text_of(told).startswith("Deleted: 'Alec is the user's boss.'")
+    assert text_of(told).startswith("Deleted: 'Alec is your boss.'")
     assert Memory.objects.get().state == "archived"
     assert text_of(typed(client, conversation, f" /memory  restore [id:{alec.pk}]")).startswith("Restored: 'Alec")
     assert Memory.objects.get().state == "active"
@@ -98,8 +98,8 @@ def test_in_the_terminal(owner, alec, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO(typed))
     told, refused = io.StringIO(), io.StringIO()
     call_command("chat", as_user="owner", stdout=told, stderr=refused)
-    assert f"• [{alec.pk}] Alec is the user's boss." in told.getvalue()
-    assert "Deleted: 'Alec is the user's boss.'" in told.getvalue()
+    assert f"• [{alec.pk}] Alec is your boss." in told.getvalue()
+    assert "Deleted: 'Alec is your boss.'" in told.getvalue()
     assert "There is no memory zzzzzzzz." in refused.getvalue()
     assert not Message.objects.exists()
 

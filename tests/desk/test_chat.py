@@ -248,11 +248,9 @@ class TestACommandWithoutAScript:
         client = visit(owner)
         listed = say(client, talk, "/memory")
         assert listed.status_code == 200
-        assert f"• [{alec.pk}] Alec is the user&#x27;s boss." in text(listed)
+        assert f"• [{alec.pk}] Alec is your boss." in text(listed)
         assert "neither it nor this answer is kept" in words(listed)
-        assert "Deleted: &#x27;Alec is the user&#x27;s boss.&#x27;" in text(
-            say(client, talk, f"/memory delete {alec.pk}")
-        )
+        assert "Deleted: &#x27;Alec is your boss.&#x27;" in text(say(client, talk, f"/memory delete {alec.pk}"))
         alec.refresh_from_db()
         assert alec.state == "archived"
         refused = say(client, talk, "/memory delete zzzzzzzz")
@@ -264,7 +262,7 @@ class TestACommandWithoutAScript:
         factories.MemoryFactory(user=owner, content="Alec is the user's boss.", category="person")
         client = visit(owner)
         listed = client.post("/talk/", {"content": "/memory"})
-        assert (listed.status_code, "Alec is the user&#x27;s boss." in text(listed)) == (200, True)
+        assert (listed.status_code, "Alec is your boss." in text(listed)) == (200, True)
         refused = client.post("/talk/", {"content": "/memory delete zzzzzzzz"})
         assert (refused.status_code, "There is no memory zzzzzzzz." in words(refused)) == (404, True)
         assert not Conversation.objects.exists()

@@ -140,7 +140,7 @@ def test_scenario_5_the_memory_command_without_an_agent(program, person):
             for part in ("Person", alec, sarah, "Preference", thursday)
         ]
         assert order == sorted(order)
-        assert any("Alec is the user's boss." in line for line in lines)
+        assert any("Alec is your boss." in line for line in lines)
         assert any("/memory delete" in line for line in lines)
 
 
@@ -149,7 +149,7 @@ def test_scenario_6_memory_deletion_without_an_agent(program, person):
     program.tool("add_to_memory", content="The user prefers Thursday due dates.", category="preference")
     pk = Memory.objects.get().pk
     answer = person.types(f"/memory delete {pk}")
-    assert "The user prefers Thursday due dates" in answer["text"]
+    assert "You prefer Thursday due dates" in answer["text"]
     assert person.ask("get", "memories/")["count"] == 0
     program.opens_a_conversation()
     above, _ = program.prepares("When are my tasks due?")

@@ -24,12 +24,18 @@ def says_something(text: str) -> bool:
     words = content_words(parsed.words)
     subjects = [word for word in parsed.words if word.dep in {"nsubj", "nsubjpass"}]
     pointing = bool(subjects) and subjects[0].low in {"it", "that", "this"}
-    if subjects and parsed.head(subjects[0]).lemma in _TALKS:
-        return False
+    if subjects and (verb := parsed.head(subjects[0])).lemma in _TALKS:
+        told = parsed.child(verb, "ccomp")
+        clause = parsed.subtree(told) if told is not None else []
+        return not any(word.low in _POINTS for word in clause) and says_something(
+            " ".join(each.text for each in clause)
+        )
     return bool(words) and not (pointing and (len(words) < 2 or not any(map(str.isdigit, text))))
 
 
 _TALKS = listed("think know tell say care mind mean gossip ramble rant vent babble joke talk speak kid")
+_POINTS = listed("you u it this")
+"""What "I think you went too far" or "I know she'd hate it" is about was said before."""
 
 
 def is_of_answer(named: frozenset[str], own: Iterable[str], answer: str) -> bool:
@@ -61,11 +67,22 @@ _PEOPLE = frozenset({"you", "your", "yours", "“", *KIN, *KIN_PLURALS})
 def has_other_content(text: str, sentence: Sentence, act: RefusalRequest) -> bool:
     """Whether a sentence of a text has content besides a request: before it, and after it if it refers ahead."""
     rest = text[sentence.start : max(sentence.start, act.start)]
-    if act.is_learned and is_fragment(rest):
+    if act.is_learned and is_fragment(rest) and not did_something(rest):
         rest = ""
     if act.refers_ahead:
         rest += " " + text[min(act.end, sentence.end) : sentence.end]
     return says_something(rest) and not _reacts(rest)
+
+
+def did_something(text: str) -> bool:
+    """Whether a text without a subject tells what was done: "got a tattoo"; not "said too much"."""
+    text = text.strip(" ,;:-–—")
+    # Without its subject a past tense is taken for another form.
+    parsed = parse(f"I {text[:1].lower()}{text[1:]}")
+    root = parsed.root if parsed is not None else None
+    if parsed is None or root is None or root.tag not in {"VBD", "VBN", "VBG"} or root.lemma in _TALKS:
+        return False
+    return len(content_words(parsed.words)) > 1
 
 
 def is_comment(text: str) -> bool:
@@ -79,7 +96,8 @@ def _reacts(text: str) -> bool:
 
 
 _REACTS = re.compile(
-    r"(?:\w+,? )?(?:(?:he|she|they|i|it|that|my [\w-]+)(?:'d| would| will|'ll)\b"
+    r"(?:\w+,? )?(?:(?:he|she|they|i|it|that|my [\w-]+)(?:(?:'d| would)\b|(?:'ll| will) (?:\w+ )?(?:be|do|kill|die|hate"
+    r"|murder|go|find|lose|freak|flip|think|know|hear|see|read|only|never|not|regret)\b)"
     r"|(?:he|she|they) (?:asked|told|begged|made) (?:me|us) (?:not|never)\b)",
     re.IGNORECASE,
 )
@@ -149,4 +167,10 @@ def means_part(inside: Iterable[Sentence]) -> bool:
     return any(_PART.search(each.text) for each in inside)
 
 
+def means_all(inside: Iterable[Sentence]) -> bool:
+    """Whether a request names all that was said before it: "don't keep any of that"."""
+    return any(_ANY_OF_IT.search(each.text) for each in inside)
+
+
+_ANY_OF_IT = re.compile(r"\b(?:any|all|none|nothing) of (?:that|this|it)\b|\ball (?:that|this)\b", re.IGNORECASE)
 _PART = re.compile(r"\b(?:bit|part|one|last)\b", re.IGNORECASE)

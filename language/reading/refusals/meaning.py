@@ -18,12 +18,14 @@ from ..parse import parse
 from ..stock import updates
 from .answers import LEAST_THAT_DECLINES, SURELY_KEEPS, score
 from .content import (
+    did_something,
     has_other_content,
     is_comment,
     is_fragment,
     is_of_answer,
     is_order,
     may_point,
+    means_all,
     means_part,
     object_to_forget,
     refers_back,
@@ -199,21 +201,19 @@ class _RefusalResolver:
         if not own and after and any(_ANNOUNCES.search(each.text) for each in inside):
             return self._passages(after)
         if own:
-            passages = [(self.last_index, own[-1].text)]
+            passages = [(self.last_index, each.text) for each in (own if means_all(inside) else own[-1:])]
             if self.question is not None and refers_back(own[0].text):
                 passages += self._previous_sentences()
-            elif all(is_fragment(each.text) for each in own):
+            elif all(is_fragment(each.text) and not did_something(each.text) for each in own):
                 passages += self._previous_sentences(last_only=not act.is_learned or means_part(inside))
             return Refusal(tuple(passages))
         part = act.is_learned and means_part(inside)
         previous = self._previous_sentences(last_only=act.refers_to_last or part)
         # What seems a mere comment may tell it, too: "My landlord doesn't know about the cat. Keep no trace of that."
+        beside = [] if previous and (act.refers_to_last or self.question is not None) else before
         is_alone = not previous and (act.is_learned or bool(self._latest_told()))
-        beside = [*before, *(inside if is_alone else ())]
-        return Refusal(
-            (*previous, *((self.last_index, each.text) for each in beside)),
-            answers_question=self.question is not None,
-        )
+        own = self._passages([*beside, *(inside if is_alone else ())]).passages
+        return Refusal((*previous, *own), answers_question=self.question is not None)
 
     def resolve_plain_no(self) -> Refusal | None:
         """What a plain no refers to: what the assistant wanted to keep; None without such a request."""
@@ -226,7 +226,7 @@ class _RefusalResolver:
     def resolve_question_passed_over(self, refusals: Sequence[Refusal]) -> list[Refusal]:
         """What the assistant has just asked about, if the refusals name nothing else; they decline it too."""
         question, said = self.question, self.turns[self.last_index].content
-        if question is None or not (question == "" or asks_to_keep(question)):
+        if question is None or (self._is_announced and not asks_to_keep(question)):
             return []
         asked = self._resolve_question(question)
         places = {place for place, _ in asked.passages}
@@ -314,7 +314,7 @@ class _RefusalResolver:
 
         Those of a held message as long as the person left its question open.
         """
-        earlier = self._sentences(roles={"user"}, upto=self.last_index)
+        earlier = self._sentences()
         for position in reversed(
             [place for place, turn in enumerate(self.turns[: self.last_index]) if turn.role == "user"]
         ):
@@ -339,9 +339,7 @@ class _RefusalResolver:
         if not words:
             own = [(self.last_index, each.text) for each in inside]
             return Refusal((*own, *self._previous_sentences()))
-        earlier = self._sentences(roles={"user"}, upto=self.last_index) + [
-            (self.last_index, each.text) for each in before
-        ]
+        earlier = self._sentences(before)
         shares = shares_of(words, earlier[-MOST_LOOKED_AT:])
         best = max(shares.values(), default=0.0)
         least = max(_LEAST_NAMED, best * _NEAR_THE_BEST)
@@ -376,22 +374,18 @@ class _RefusalResolver:
     def _resolve_by_words(self, act: RefusalRequest, before: Sequence[Sentence]) -> Refusal | None:
         """What a request refers to by words of its clause mentioned before: "leave mum's drinking out"."""
         words = lemmas(self.turns[self.last_index].content[act.start : act.end])
-        earlier = self._sentences(roles={"user"}, upto=self.last_index) + [
-            (self.last_index, each.text) for each in before
-        ]
+        earlier = self._sentences(before)
         shares = shares_of(words, earlier[-MOST_LOOKED_AT:])
         best = max(shares.values(), default=0.0)
         meant = tuple(passage for passage, share in shares.items() if best and share >= best * _NEAR_THE_BEST)
         said = frozenset().union(*(lemmas(text) for _, text in meant)) & words
         return Refusal(meant, said) if meant else None
 
-    def _sentences(self, roles: set[str], upto: int) -> list[tuple[int, str]]:
-        return [
-            (position, sentence.text)
-            for position, turn in enumerate(self.turns[:upto])
-            if turn.role in roles
-            for sentence in split_sentences(turn.content)
-        ]
+    def _sentences(self, before: Sequence[Sentence] = ()) -> list[tuple[int, str]]:
+        """The sentences of the person's earlier messages, and those ``before`` a request in the last."""
+        own = [(place, turn) for place, turn in enumerate(self.turns[: self.last_index]) if turn.role == "user"]
+        earlier = [(place, each.text) for place, turn in own for each in split_sentences(turn.content)]
+        return [*earlier, *((self.last_index, each.text) for each in before)]
 
     def _passages(self, sentences: Iterable[Sentence]) -> Refusal:
         return Refusal(tuple((self.last_index, each.text) for each in sentences))

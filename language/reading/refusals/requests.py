@@ -243,11 +243,14 @@ def _ordered(text: str) -> Iterator[RefusalRequest]:
             yield _ahead(text, act)
 
 
+_THANKS = any_case(r"\b(?:please|pls|thanks|thank you|thx|cheers)\b")
+
+
 def _forgotten(text: str) -> Iterator[RefusalRequest]:
     """Requests to forget something: "forget what I said about …". A self-correction is none."""
     for match in FORGOTTEN.finditer(text):
         verb, (what, end) = match["verb"].lower(), _object(text, match.end("act"))
-        placed, goes_on = _PLACED.search(what) is not None, any(map(str.isalnum, without_soft_words(text[end:])))
+        placed, goes_on = _PLACED.search(what) is not None, any(map(str.isalnum, _THANKS.sub("", text[end:])))
         act = _pointing(match.start("act"), end, what)
         if text[end : end + 1] == "?" and _ASKS_POLITELY.search(match["act"]) is None:
             continue

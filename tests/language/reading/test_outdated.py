@@ -507,6 +507,15 @@ def test_who_is_named_is_not_somebody_else(memory, said):
     assert outdated(said, [memory]) is None
 
 
+@pytest.mark.parametrize(("memory", "said", "content"), [
+    ("The user plays chess on Tuesdays.", "I play chess on Tuesdays with Tom.", None),
+    ("Rosa sings in the choir.", "Rosa stops singing in the choir.", "Rosa no longer sings in the choir."),
+    ("Rosa works at Lidl.", "Rosa leaves Lidl, where she works.", "Rosa no longer works at Lidl."),
+])  # fmt: skip
+def test_what_is_said_again_has_not_ended(memory, said, content):
+    assert reworded(memory, said) == content
+
+
 def test_what_a_reworded_memory_says_is_not_added_beside_it():
     said = "My budget for the garden is 2,500 euros now."
     assert [

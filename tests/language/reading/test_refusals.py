@@ -16,6 +16,7 @@ from language.reading.refusals import (
     find_refusal,
     lemmas,
     may_refuse,
+    named_things,
     restates,
     says_yes,
 )
@@ -84,22 +85,60 @@ def test_what_is_scrapped_elsewhere_is_no_request(last):
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("said", "refused"),
     [
-        ("My landlord doesn't know about the cat. Keep no trace of that, please.", "the cat"),
-        ("I told the school that we are ill. I trust you to let that slip your mind.", "ill"),
-        ("Got a tattoo of a prawn, strike that from the record your honour.", "a prawn"),
+        ("My gran doesn't know about the loan. Keep no trace of that, please.", 1),
+        ("I told the school that we are ill. Please let that slip your mind.", 1),
+        ("Got a piercing in Leeds, strike that from the record, please.", 1),
+        ("I think I'm pregnant, don't write that down.", 1),
+        ("I have HIV. I take Biktarvy daily. Don't save any of that, please.", 2),
+        ("I live in Bonn. I have HIV. Please don't save that.", slice(1, 2)),
     ],
 )
-def test_a_refusal_in_the_first_message_is_of_what_that_says(said, told):
+def test_a_refusal_in_the_first_message_is_of_what_that_says(said, refused):
+    told = said.split(". ")[:-1] if ". " in said else [said]
+    wanted = told[refused] if isinstance(refused, slice) else told[:refused]
     refusal = find_refusal([Turn("user", said)], 0)
     assert refusal is not None
-    assert any(told in passage for _, passage in refusal.passages)
+    found = [passage.rstrip(".") for _, passage in refusal.passages]
+    assert [each for each in found if each in {one.rstrip(".") for one in told}] == [
+        each.rstrip(".") for each in wanted
+    ]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Got a piercing in Leeds, strike that from the record, please.",
+        "Lost my job in May, let that slip your mind.",
+        "I think I'm pregnant, don't write that down.",
+        "My mum will have surgery on Friday. Please don't note that.",
+        "I think my son is gay. Don't save that.",
+    ],
+)
+def test_what_a_later_message_tells_itself_is_what_it_refuses(said):
+    turns = [Turn("user", "I live in Porto."), Turn("assistant", "Nice."), Turn("user", said)]
+    refusal = find_refusal(turns, 2)
+    assert refusal is not None
+    assert [place for place, _ in refusal.passages] == [2]
+
+
+def test_what_stands_beside_a_request_about_the_last_message_stays():
+    turns = [Turn("user", "I have a dog, Rex."), Turn("assistant", "How old?")]
+    refusal = find_refusal([*turns, Turn("user", "He'd be nine in June. Ignore my last message, wrong chat.")], 2)
+    assert refusal is not None
+    assert refusal.passages == ((0, "I have a dog, Rex."),)
 
 
 def test_a_request_that_says_nothing_in_the_first_message_refuses_nothing():
     refusal = find_refusal([Turn("user", "It wasn't written anywhere, you just knew.")], 0)
-    assert refusal is None or not refusal.passages
+    assert refusal is not None
+    assert (refusal.passages, refusal.named_lemmas) == ((), frozenset())
+
+
+def test_a_choice_is_no_wish_to_forget_everything_of_it():
+    assert not any(thing.all_of_it for thing in named_things("Forget Paris, then."))
+    assert any(thing.all_of_it for thing in named_things("Please forget Bello, thanks."))
 
 
 def test_there_are_eighty_dialogues():
