@@ -212,8 +212,8 @@ class _RefusalResolver:
         # What seems a mere comment may tell it, too: "My landlord doesn't know about the cat. Keep no trace of that."
         beside = [] if previous and (act.refers_to_last or self.question is not None) else before
         is_alone = not previous and (act.is_learned or bool(self._latest_told()))
-        own = self._passages([*beside, *(inside if is_alone else ())]).passages
-        return Refusal((*previous, *own), answers_question=self.question is not None)
+        here = self._passages([*beside, *(inside if is_alone else ())]).passages
+        return Refusal((*previous, *here), answers_question=self.question is not None)
 
     def resolve_plain_no(self) -> Refusal | None:
         """What a plain no refers to: what the assistant wanted to keep; None without such a request."""
