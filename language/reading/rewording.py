@@ -9,6 +9,7 @@ from .ending import denied, ended, never_so, over, tells_name, tells_of_another
 from .figures import MONTHS, normalise_figures
 from .lexicon import is_kind_of, relation
 from .parse import Parsed, Word, parse
+from .predicates import CHANGES, ENDS
 from .second_tries import SecondTry
 from .stems import LIGHT, content_prefixes, prefix, stem_of
 from .values import are_alike, new_wording
@@ -20,10 +21,7 @@ _POINTING, _PERSONS, _HE_OR_SHE = listed("it that this"), listed("he she it they
 _SPEAKERS, _THEIRS = listed("i me my mine we us our ours"), listed("him his her their them its")
 _OPEN = listed("NOUN PROPN VERB ADJ NUM")
 _HOLDING = listed("be have keep hold")
-_ENDING = listed(
-    """stop quit leave close finish end cease drop sell lose die give cancel dead gone over past break fail skip miss
-    change switch move"""
-)
+_ENDING = ENDS | CHANGES | listed("cease die dead gone over past break fail skip miss")
 _DENIALS = listed("no not never without nobody nothing neither nor hardly n't longer anymore")
 _CHANGES = listed("stop start begin move leave retire finish end join switch give change marry")
 _MEASURES, _TELLS = listed("scale scales thermometer tape monitor"), listed("say show read tell")

@@ -67,22 +67,11 @@ _PEOPLE = frozenset({"you", "your", "yours", "“", *KIN, *KIN_PLURALS})
 def has_other_content(text: str, sentence: Sentence, act: RefusalRequest) -> bool:
     """Whether a sentence of a text has content besides a request: before it, and after it if it refers ahead."""
     rest = text[sentence.start : max(sentence.start, act.start)]
-    if act.is_learned and is_fragment(rest) and not did_something(rest):
+    if act.is_learned and is_fragment(rest):
         rest = ""
     if act.refers_ahead:
         rest += " " + text[min(act.end, sentence.end) : sentence.end]
     return says_something(rest) and not _reacts(rest)
-
-
-def did_something(text: str) -> bool:
-    """Whether a text without a subject tells what was done: "got a tattoo"; not "said too much"."""
-    text = text.strip(" ,;:-–—")
-    # Without its subject a past tense is taken for another form.
-    parsed = parse(f"I {text[:1].lower()}{text[1:]}")
-    root = parsed.root if parsed is not None else None
-    if parsed is None or root is None or root.tag not in {"VBD", "VBN", "VBG"} or root.lemma in _TALKS:
-        return False
-    return len(content_words(parsed.words)) > 1
 
 
 def is_comment(text: str) -> bool:
@@ -118,9 +107,21 @@ _BACK = listed("it this that these those")
 
 
 def is_fragment(text: str) -> bool:
-    """Whether a text has no subject."""
+    """Whether a text has no subject, and does not tell without it what was done: "got a tattoo"."""
     parsed = parse(text)
-    return parsed is not None and not any(word.dep in {"nsubj", "nsubjpass"} for word in parsed.words)
+    has_subject = parsed is not None and any(word.dep in {"nsubj", "nsubjpass"} for word in parsed.words)
+    return parsed is not None and not (has_subject or _did_something(text))
+
+
+def _did_something(text: str) -> bool:
+    """Whether a text without a subject tells what was done, and not that something was said: "said too much"."""
+    text = text.strip(" ,;:-–—")
+    # Without its subject a past tense is taken for another form.
+    parsed = parse(f"I {text[:1].lower()}{text[1:]}")
+    root = parsed.root if parsed is not None else None
+    if parsed is None or root is None or root.tag not in {"VBD", "VBN", "VBG"} or root.lemma in _TALKS:
+        return False
+    return len(content_words(parsed.words)) > 1
 
 
 def is_order(parsed: Parsed, root: Word) -> bool:

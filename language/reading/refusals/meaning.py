@@ -18,7 +18,6 @@ from ..parse import parse
 from ..stock import updates
 from .answers import LEAST_THAT_DECLINES, SURELY_KEEPS, score
 from .content import (
-    did_something,
     has_other_content,
     is_comment,
     is_fragment,
@@ -204,7 +203,7 @@ class _RefusalResolver:
             passages = [(self.last_index, each.text) for each in (own if means_all(inside) else own[-1:])]
             if self.question is not None and refers_back(own[0].text):
                 passages += self._previous_sentences()
-            elif all(is_fragment(each.text) and not did_something(each.text) for each in own):
+            elif all(is_fragment(each.text) for each in own):
                 passages += self._previous_sentences(last_only=not act.is_learned or means_part(inside))
             return Refusal(tuple(passages))
         part = act.is_learned and means_part(inside)
