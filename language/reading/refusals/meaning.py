@@ -209,7 +209,7 @@ class _RefusalResolver:
         part = act.is_learned and means_part(inside)
         previous = self._previous_sentences(last_only=act.refers_to_last or part)
         # What seems a mere comment may tell it, too: "My landlord doesn't know about the cat. Keep no trace of that."
-        beside = [] if previous and (act.refers_to_last or self.question is not None) else before
+        beside = [] if previous and act.refers_to_last else before
         is_alone = not previous and (act.is_learned or bool(self._latest_told()))
         here = self._passages([*beside, *(inside if is_alone else ())]).passages
         return Refusal((*previous, *here), answers_question=self.question is not None)

@@ -123,6 +123,17 @@ def test_what_a_later_message_tells_itself_is_what_it_refuses(said):
     assert [place for place, _ in refusal.passages] == [2]
 
 
+def test_what_seems_a_comment_goes_even_if_something_was_just_announced():
+    turns = [
+        Turn("user", "I take pottery classes."),
+        Turn("assistant", "I will remember that you take pottery classes."),
+        Turn("user", "My landlord doesn't know about the cat. Keep no trace of that, please."),
+    ]
+    refusal = find_refusal(turns, 2)
+    assert refusal is not None
+    assert (2, "My landlord doesn't know about the cat.") in refusal.passages
+
+
 def test_what_stands_beside_a_request_about_the_last_message_stays():
     turns = [Turn("user", "I have a dog, Rex."), Turn("assistant", "How old?")]
     refusal = find_refusal([*turns, Turn("user", "He'd be nine in June. Ignore my last message, wrong chat.")], 2)
