@@ -76,7 +76,9 @@ def has_other_content(text: str, sentence: Sentence, act: RefusalRequest) -> boo
 
 def is_comment(text: str) -> bool:
     """Whether a sentence only comments on what was said: "I shouldn't have told you that"."""
-    return not any(map(str.isdigit, text)) and (not says_something(text) or _reacts(text))
+    return not any(map(str.isdigit, text)) and (
+        not says_something(text) or _reacts(text) or _CHANGES_MIND.fullmatch(text.strip()) is not None
+    )
 
 
 def _reacts(text: str) -> bool:
@@ -84,6 +86,11 @@ def _reacts(text: str) -> bool:
     return _REACTS.match(text.strip().replace("’", "'")) is not None
 
 
+_CHANGES_MIND = re.compile(
+    r"(?:\w+,? )?(?:I(?:['’]ve| have)?(?: just)? (?:changed my mind|reconsidered|thought (?:again|twice"
+    r"|better of it))|(?:on )?second thoughts?)\W*",
+    re.IGNORECASE,
+)
 _REACTS = re.compile(
     r"(?:\w+,? )?(?:(?:he|she|they|i|it|that|my [\w-]+)(?:(?:'d| would)\b|(?:'ll| will) (?:\w+ )?(?:be|do|kill|die|hate"
     r"|murder|go|find|lose|freak|flip|think|know|hear|see|read|only|never|not|regret)\b)"
@@ -93,10 +100,10 @@ _REACTS = re.compile(
 
 
 def refers_back(text: str) -> bool:
-    """Whether a sentence is about a thing said before: it has "it", "this" or "that" before it names anything."""
+    """Whether a sentence is about a thing said before: "it", "this" or "that" come before anything but a subject."""
     parsed = parse(text)
     for word in parsed.words if parsed is not None else ():
-        if word.pos in {"NOUN", "PROPN"}:
+        if word.pos in {"NOUN", "PROPN"} and word.dep not in {"nsubj", "poss", "compound"}:
             return False
         if word.low in _BACK and word.tag in {"PRP", "DT"} and word.dep != "det":
             return True
@@ -104,6 +111,16 @@ def refers_back(text: str) -> bool:
 
 
 _BACK = listed("it this that these those")
+
+
+def stands_alone(text: str) -> bool:
+    """Whether a sentence names two things and points to nothing before it: "My landlord doesn't know about the cat"."""
+    parsed = None if may_point(text) or _reacts(text) else parse(text)
+    words = parsed.words if parsed is not None else ()
+    return len({word.lemma for word in words if word.pos in {"NOUN", "PROPN"}} - _OF_THOUGHT) > 1
+
+
+_OF_THOUGHT = listed("mind thought second sorry thing assistant")
 
 
 def is_fragment(text: str) -> bool:

@@ -28,6 +28,7 @@ from .content import (
     means_part,
     object_to_forget,
     refers_back,
+    stands_alone,
 )
 from .corrected import corrects_asked
 from .judged import declines
@@ -208,6 +209,9 @@ class _RefusalResolver:
             return Refusal(tuple(passages))
         part = act.is_learned and means_part(inside)
         previous = self._previous_sentences(last_only=act.refers_to_last or part)
+        answered = max((at for at, turn in enumerate(self.turns[: self.last_index]) if turn.role == "user"), default=0)
+        if self._agrees(answered) and any(stands_alone(each.text) for each in before):
+            previous = []  # What was agreed stays: "Yes." "I will remember that." "I'm broke. Keep no trace of it."
         # What seems a mere comment may tell it, too: "My landlord doesn't know about the cat. Keep no trace of that."
         beside = [] if previous and act.refers_to_last else before
         is_alone = not previous and (act.is_learned or bool(self._latest_told()))

@@ -134,6 +134,32 @@ def test_what_seems_a_comment_goes_even_if_something_was_just_announced():
     assert (2, "My landlord doesn't know about the cat.") in refusal.passages
 
 
+def _after_a_yes(said):
+    turns = [
+        Turn("user", "I take pottery classes."),
+        Turn("assistant", "Shall I remember that you take pottery classes?"),
+        Turn("user", "Yes, please."),
+        Turn("assistant", "I will remember that you take pottery classes."),
+        Turn("user", said),
+    ]
+    refusal = find_refusal(turns, 4)
+    assert refusal is not None
+    return refusal.passages
+
+
+def test_a_request_about_something_new_leaves_what_was_just_agreed():
+    said = "My landlord doesn't know about the cat. Keep no trace of that, please."
+    assert {place for place, _ in _after_a_yes(said)} == {4}
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["I changed my mind. Don't keep that.", "My wife reads this. Don't keep that.", "Second thoughts. Don't keep that."],
+)
+def test_a_request_that_only_gives_its_reason_refuses_what_was_just_agreed(said):
+    assert 0 in {place for place, _ in _after_a_yes(said)}
+
+
 def test_what_stands_beside_a_request_about_the_last_message_stays():
     turns = [Turn("user", "I have a dog, Rex."), Turn("assistant", "How old?")]
     refusal = find_refusal([*turns, Turn("user", "He'd be nine in June. Ignore my last message, wrong chat.")], 2)
