@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 
 from accounts.principals import Principal
 from conversations.models import Conversation, Message
+from conversations.passages import MARK
 from facts.models import LegacyFact
 from language.base import ReplyRequest, Source
 from language.heard import Heard
@@ -265,7 +266,7 @@ def _source(
     if result.source == "facts":
         shared = details["visibility"] == LegacyFact.Visibility.SHARED
         return _fact_source(details["content"], details["extracted_at"], day, shared=shared, author=author)
-    said = " ".join(details["content"].split())
+    said = " ".join(details["content"].replace(MARK, "…").split())
     origin = _("you said so on %(day)s") % {"day": day(details["at"])}
     told = f"{origin}; {since}" if since else origin
     return Source(quoted(said), told, quoted=True, stored="" if since else said, at=details["at"])

@@ -152,6 +152,14 @@ class TestACorrection:
         told = tell("What did I tell you about quilting on Tuesdays?")
         assert "later you said: “Sorry, the quilting circle met at Bea's, not Ada's.”" in told
 
+    def test_a_message_that_is_partly_withheld_is_quoted_without_the_mark(self, tell, owner, talk):
+        elsewhere = factories.ConversationFactory(user=owner)
+        content = "[withheld] The pottery class moved to Wednesdays."
+        factories.MessageFactory(conversation=elsewhere, content=content)
+        messages_index()
+        told = tell("What did I tell you about the pottery class?")
+        assert "“… The pottery class moved to Wednesdays.”" in told
+
     def test_of_one_day_does_not_end_what_is_on_another(self, tell, owner):
         factories.MemoryFactory(user=owner, content="The user does not play on Tuesdays anymore.")
         assert tell("I play chess on Fridays.") == "Shall I remember that you play chess on Fridays?"
