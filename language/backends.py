@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, cast
 
@@ -11,7 +11,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.module_loading import import_string
 
-from language.base import Embedder, EmbedderUnavailable, LanguageModel
+from language.base import Embedder, EmbedderUnavailable, LanguageModel, Vectors
 from language.embedders.choice import LOCAL, EmbedderChoice, read_choice
 from language.entailment.model import EntailmentModel, EntailmentUnavailable
 
@@ -75,6 +75,20 @@ def get_embedder_before() -> Embedder | None:
 def get_entailment() -> EntailmentModel | None:
     """Return what compares the meaning of two texts; None if ``KEEPSAKE_ENTAILMENT`` is ``off``."""
     return None if settings.KEEPSAKE_ENTAILMENT == "off" else cast(EntailmentModel, _shared(ENTAILMENT))
+
+
+def judged_by(tuning: str, pairs: Sequence[tuple[str, str]]) -> Vectors | None:
+    """Return the logits that a tuning of the network gives pairs of texts: (len(pairs),).
+
+    None without pairs or the network, or with another than it was tuned for.
+    """
+    network = get_entailment()
+    if network is None or not pairs:
+        return None
+    try:
+        return network.judge_pairs(tuning, pairs)
+    except EntailmentUnavailable:
+        return None
 
 
 def preload_networks() -> None:

@@ -114,15 +114,10 @@ def _has_other_values(pair: Alignment) -> bool:
 def stay_doubtful(pair: Alignment) -> bool:
     """Whether a possible difference keeps them apart if no language model is asked: the network overlooks it.
 
-    Of two that share most words: one verb, the kind of a thing, tense, reverse order, or an adjective that the other
-    has after a preposition. Of others: much that is left over, less of it if both are long, as any two share something.
-    Of all: what each wants to do or denies, what is told on condition or compared with others, and a thing that only
-    the shorter of two long ones names.
+    Of all: what each wants to do or denies, what is told on condition or compared with others. Of two that share most
+    words: a verb, the kind of a thing, tense, reverse order, an adjective that the other has after a preposition.
     """
-    if max(pair.unaligned_weights) > _MOST_LEFT_OF_ONE or have_other_purposes(pair) or bears_otherwise(pair):
-        return True
-    is_too_much = sum(pair.unaligned_weights) > _MOST_LEFT_OF_LONG or names_more_in_short(pair)
-    if _is_long(pair) and not pair.is_near and is_too_much:
+    if have_other_purposes(pair) or bears_otherwise(pair):
         return True
     if not pair.is_near:
         return False
@@ -130,8 +125,13 @@ def stay_doubtful(pair: Alignment) -> bool:
     return any(found.get(f"doubt_{kind}") for kind in _LASTING_DOUBTS) or describes_otherwise(pair)
 
 
-def _is_long(pair: Alignment) -> bool:
-    return min(len(pair.first.content_words), len(pair.second.content_words)) >= _LONG
+def leave_much_over(pair: Alignment) -> bool:
+    """Whether words are left over that may tell something else: many, of long texts fewer, as any two share some."""
+    if max(pair.unaligned_weights) > _MOST_LEFT_OF_ONE:
+        return True
+    are_long = min(len(pair.first.content_words), len(pair.second.content_words)) >= _LONG
+    is_too_much = sum(pair.unaligned_weights) > _MOST_LEFT_OF_LONG or names_more_in_short(pair)
+    return are_long and not pair.is_near and is_too_much
 
 
 def doubts(pair: Alignment) -> dict[str, float]:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from functools import lru_cache
 
-from language.backends import get_entailment
-from language.base import Vectors
+from language.backends import get_entailment, judged_by
 from language.entailment.model import EntailmentUnavailable
 
 TUNING = "sameness"
@@ -68,20 +66,6 @@ def sameness_logit(first: str, second: str) -> float | None:
     """
     logits = judged_by(TUNING, [(first, second), (second, first)])
     return None if logits is None else float(logits.min())
-
-
-def judged_by(tuning: str, pairs: Sequence[tuple[str, str]]) -> Vectors | None:
-    """Return the logits that a tuning of the network gives pairs of texts: (len(pairs),).
-
-    None without pairs or the network, or with another than it was tuned for.
-    """
-    network = get_entailment()
-    if network is None or not pairs:
-        return None
-    try:
-        return network.judge_pairs(tuning, pairs)
-    except EntailmentUnavailable:
-        return None
 
 
 def entailed_features(first: str, second: str) -> dict[str, float] | None:

@@ -15,12 +15,11 @@ from pathlib import Path
 
 import numpy as np
 
-from language.backends import get_embedder
+from language.backends import get_embedder, judged_by
 from language.base import EmbedderUnavailable, Vectors
 from language.embedders.e5.embedder import BundledEmbedder
 
 from .beside import after_denials, without_others
-from .entailed import judged_by
 from .questions import is_question
 from .rewording import leaves_it, reworded
 from .sentences import Sentence, split_sentences

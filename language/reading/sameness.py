@@ -25,16 +25,21 @@ from language.likeness import likeness
 from .abbreviations import spelled_out
 from .alignment import Alignment, features_of
 from .content import Content
-from .differences import differ, differ_in_wording, doubts, stay_doubtful
+from .differences import differ, differ_in_wording, doubts, leave_much_over, stay_doubtful
 from .entailed import sameness_logit
 from .turns import is_phrased_otherwise, is_reordered, is_reworded
 
 WEIGHTS = Path(__file__).with_name("sameness.npz")
-LEAST_PROBABILITY = 0.02
+LEAST_PROBABILITY = 0.004
 """From this probability on the entailment network is asked: the linear model gives less to hardly any duplicate."""
-LEAST_LOGIT = 2.6
-"""From this logit of the network on two are the same."""
-LEAST_REWORDED = 0.7
+LEAST_LOGIT, LEAST_LOGIT_OF_MORE = 2.6, 3.7
+"""From these logits of the network on two are the same. The second: of those that leave much over."""
+MOST_WORDS_OF_MORE = 10
+"""Of longer texts that leave much over the network sees too little: of LoCoMo's it took 40 pairs for the same, most of
+them wrongly."""
+LEAST_ASKED_LOGIT = 0.0
+"""From this logit on a language model is asked, whatever the linear model finds."""
+LEAST_REWORDED = 0.65
 """From this probability on two that differ in a listed turn of phrase, or only in order, are the same.
 
 The network takes even such changes for a difference: of two like these it mostly learned that they differ.
@@ -119,7 +124,9 @@ class StatementPair:
         if self.differs_exactly or (self._is_worded and self.differs):
             return False
         least = LEAST_IN_DOUBT if self.differs else LEAST_OF_NEAR if self._alignment.is_near else 0
-        return self.probability >= max(self._weights.ask, least)
+        if self.probability >= max(self._weights.ask, least):
+            return True
+        return self._logit is not None and self._logit >= LEAST_ASKED_LOGIT
 
     @property
     def is_duplicate(self) -> bool:
@@ -131,15 +138,23 @@ class StatementPair:
         is_turn = is_in_one_place and is_reworded(pair)
         if stay_doubtful(pair) and not (is_turn and is_phrased_otherwise(pair)):
             return False
+        leaves_much = leave_much_over(pair)
+        if leaves_much and max(len(each.text.split()) for each in (self.first, self.second)) > MOST_WORDS_OF_MORE:
+            return False
+        is_rephrased = not self._is_worded and (is_turn or is_reordered(pair))
+        if is_rephrased and not leaves_much and self.probability >= LEAST_REWORDED:
+            return True
+        if self._logit is not None:
+            return self._logit >= (LEAST_LOGIT_OF_MORE if leaves_much else LEAST_LOGIT)
         may_be_words_alone = is_turn or not is_in_one_place
-        logit = None
-        if not self._is_worded:
-            if (is_turn or is_reordered(pair)) and self.probability >= LEAST_REWORDED:
-                return True
-            logit = sameness_logit(self.first.text, self.second.text)
-        if logit is None:
-            return may_be_words_alone and self.probability >= self._weights.same
-        return logit >= LEAST_LOGIT
+        return not leaves_much and may_be_words_alone and self.probability >= self._weights.same
+
+    @cached_property
+    def _logit(self) -> float | None:
+        """What the entailment network gives; None without it, without vectors, or for hardly any probability."""
+        if self._is_worded or self.probability < LEAST_PROBABILITY:
+            return None
+        return sameness_logit(self.first.text, self.second.text)
 
     @property
     def has_vector_features(self) -> bool:

@@ -7,9 +7,9 @@ import pytest
 
 from benchmarks import sameness as near
 from benchmarks.evaluation.duplicates import scored
+from language import backends
 from language.backends import get_embedder
 from language.entailment.model import EntailmentUnavailable
-from language.reading import entailed
 from language.reading.alignment import Alignment
 from language.reading.content import Content
 from language.reading.differences import differ
@@ -186,7 +186,7 @@ def network(monkeypatch):
     """The entailment network, as a mock that fails; ``judge_pairs`` can be given something else."""
     made = Mock()
     made.judge_pairs.side_effect = EntailmentUnavailable("gone")
-    monkeypatch.setattr(entailed, "get_entailment", lambda: made)
+    monkeypatch.setattr(backends, "get_entailment", lambda: made)
     return made
 
 
