@@ -22,8 +22,7 @@ from language.embedders.e5.embedder import BundledEmbedder
 from language.gates.judging import FIELDS, KINDS, WEIGHTS, Layers, scores
 from language.likeness import WEIGHTS as LIKENESS
 from language.likeness import Frame, frame_of, likeness, traits_of_pair
-from language.reading.refusals.judged import CLASSES as ANSWERS
-from language.reading.refusals.judged import FEATURES, NO, POINTS, features, pieces
+from language.reading.refusals.judged import FEATURES, features, pieces
 from language.reading.refusals.judged import WEIGHTS as REFUSALS
 from language.reading.refusals.offers import ASKING
 from language.reading.sentences import split_sentences
@@ -36,6 +35,8 @@ HERE = Path(__file__).parent
 HIDDEN, SEEDS, EPOCHS, BATCH, STEP = 24, 6, 40, 256, 3e-3
 WEIGHT_DECAY, DROPPED = 1e-3, 0.1
 FOLDS = 6
+ANSWERS = ("neither", "points", "no", "asks")
+"""The kinds of lines in ``refusals.txt``."""
 OTHERS = (("Henry", "his"), ("Rosa Delgado", "her"), ("Grandpa Luis", "his"), ("Otto", "his"), ("Aunt Ming", "her"))
 
 
@@ -120,7 +121,10 @@ def pairs() -> tuple[list[tuple[str, str]], list[int]]:
 def refusals() -> Texts:
     """Load refusals, negative answers to the question whether to keep something, and ordinary messages."""
     own = refusal_lines()
-    own[0] += [answer for _, question, answer in answer_lines() if not question]
+    own[0] += [answer for _, question, answer in labelled_lines("answers.tsv") if not question]
+    for label, _, said in labelled_lines("dialogues.tsv"):
+        if len(list(split_sentences(said))) == 1:  # Of others it is not known which sentence refuses.
+            own[ANSWERS.index("points" if label == "no" else "neither")].append(said)
     groups = yaml.safe_load((HERE.parent.parent / "tests/language/refusals.yaml").read_text(encoding="utf-8"))
     told = [part for line in _lines("talk.txt") for part in _parts(line)]
     of_tests: list[list[str]] = [told, [], [], []]
@@ -146,9 +150,9 @@ def asking() -> Texts:
     return _together([neither, asks], own)
 
 
-def answer_lines() -> list[list[str]]:
-    """Return the lines of ``answers.tsv``: label, question, answer."""
-    return [line.split("\t") for line in _lines("answers.tsv")]
+def labelled_lines(name: str) -> list[list[str]]:
+    """Return the lines of a file: label ("no": refuses), what the assistant said, what the person says."""
+    return [line.split("\t") for line in _lines(name)]
 
 
 def refusal_lines() -> list[list[str]]:
@@ -326,7 +330,8 @@ def main() -> None:
     only_check = given.check
     embedder = BundledEmbedder()
     if given.refusals:
-        heard = _network("", refusals(), ANSWERS, (POINTS, NO), embedder, only_check=only_check)
+        weights, bias = by_words(refusals(), ANSWERS.index("points"), ANSWERS.index("no"))
+        heard = _halved({"words": weights, "words_bias": bias})
         heard |= _network("asks_", asking(), ("", "asks"), (1,), embedder, only_check=only_check)
         if not only_check:
             np.savez_compressed(REFUSALS, allow_pickle=False, **heard)

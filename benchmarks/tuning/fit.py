@@ -1,14 +1,15 @@
 """Tune the network for a question, in the environment of ``make tune``: ``python -m benchmarks.tuning.fit outdated``.
 
-``QUESTIONS`` names the files of each: lines of a label and two texts, separated by tabs. Half as many pairs of lines
-that have nothing to do with each other are added where a question is about two texts of different origin. ``--check``
+``QUESTIONS`` names the lines of each: a label and two texts, separated by tabs in the files. Some pairs of lines that
+have nothing to do with each other are added where a question is about two texts of different origin. ``--check``
 leaves every sixth block of 20 lines out, prints what the network tells of them after each round, and writes nothing.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 from sentencepiece import SentencePieceProcessor
 
 from benchmarks.tuning.network import TunedNetwork, untuned
+from benchmarks.tuning.refused import refused_lines
 from language.entailment import TRAITS
 from language.entailment.model import tokens_of
 from language.entailment.tuning import MARK, TUNINGS
@@ -28,24 +30,30 @@ from language.entailment.weights import Weights
 
 
 class Question(NamedTuple):
-    """The files of a question, the label that means yes, and how many unrelated pairs are added for each line.
+    """The lines of a question, the label that means yes, and how many unrelated pairs are added for each line.
 
     ``either_way``: the order of the two texts means nothing, so each line is learned both ways.
     """
 
-    files: tuple[Path, ...]
+    lines: Callable[[], list[list[str]]]
     yes: str
     others: float
     either_way: bool = False
 
 
-BENCHMARKS = Path(__file__).parent.parent
 SAMENESS = ("pairs", "written", "fifth", "sixth", "later", "latest", "newest", "contrasts")
+
+
+def lines_of(*names: str) -> list[list[str]]:
+    """Return the lines of files in the folder of benchmarks, split at their tabs."""
+    texts = ((Path(__file__).parent.parent / f"{name}.tsv").read_text(encoding="utf-8") for name in names)
+    return [line.split("\t") for text in texts for line in text.splitlines() if line]
+
+
 QUESTIONS = {
-    "outdated": Question((BENCHMARKS / "gates" / "outdated.tsv",), "replaced", 0.3),
-    "sameness": Question(
-        tuple(BENCHMARKS / "sameness" / f"{name}.tsv" for name in SAMENESS), "same", 0.1, either_way=True
-    ),
+    "outdated": Question(partial(lines_of, "gates/outdated"), "replaced", 0.3),
+    "sameness": Question(partial(lines_of, *(f"sameness/{name}" for name in SAMENESS)), "same", 0.1, either_way=True),
+    "refused": Question(refused_lines, "no", 0.0),
 }
 LENGTHS = (32, 48, 64, 96, 128)
 """Pairs are filled up to these numbers of tokens, so that few shapes are compiled."""
@@ -73,8 +81,7 @@ class Rows(NamedTuple):
 
 def read(question: Question, tokenizer: SentencePieceProcessor, random: np.random.Generator) -> Rows:
     """Read the lines of a question, and add unrelated pairs."""
-    texts = "\n".join(file.read_text(encoding="utf-8") for file in question.files)
-    lines = [line.split("\t") for line in texts.splitlines() if line]
+    lines = question.lines()
     pairs = [(first, second, label == question.yes, 1.0, place) for place, (label, first, second) in enumerate(lines)]
     for _, second, _, _, place in pairs[:]:
         first = pairs[random.integers(len(lines))][0]

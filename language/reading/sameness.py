@@ -8,6 +8,7 @@ longer than all else, only pairs are given to it that the linear model finds pos
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -39,13 +40,14 @@ MOST_WORDS_OF_MORE = 10
 them wrongly."""
 LEAST_ASKED_LOGIT = 0.0
 """From this logit on a language model is asked, whatever the linear model finds."""
-LEAST_REWORDED = 0.65
+LEAST_REWORDED = 0.7
 """From this probability on two that differ in a listed turn of phrase, or only in order, are the same.
 
 The network takes even such changes for a difference: of two like these it mostly learned that they differ.
 """
 LEAST_OF_NEAR, LEAST_IN_DOUBT = 0.1, 0.34
-"""From these probabilities on a language model is asked about two that share most of their words.
+"""From these probabilities on a language model is asked about two that share most of their words, unless the entailment
+network tends to "the same".
 
 The second: of those that differ in a word, but in no particular.
 """
@@ -148,6 +150,13 @@ class StatementPair:
             return self._logit >= (LEAST_LOGIT_OF_MORE if leaves_much else LEAST_LOGIT)
         may_be_words_alone = is_turn or not is_in_one_place
         return not leaves_much and may_be_words_alone and self.probability >= self._weights.same
+
+    @property
+    def likelihood(self) -> float:
+        """The probability, or what the network gives a pair for which the linear model would ask nobody."""
+        if self.probability >= self._weights.ask or self._logit is None:
+            return self.probability
+        return 1 / (1 + math.exp(-self._logit))
 
     @cached_property
     def _logit(self) -> float | None:

@@ -112,27 +112,16 @@ def is_reordered(pair: Alignment) -> bool:
 
 
 def _bearings(content: Content) -> Iterator[tuple[str, str, str]]:
-    """Each word with what it bears on, and how: by its preposition, where it has one; of joined nouns all alike."""
+    """Each word with what it bears on, and how: by its preposition, where it has one."""
     for word in content.parsed.words:
-        first = word
-        while first.dep == "conj" and first.pos in _JOINED and content.parsed.head(first).pos in _JOINED:
-            first = content.parsed.head(first)
-        head = content.parsed.head(first)
+        head = content.parsed.head(word)
         is_preposition = any(each.dep == "pobj" for each in content.parsed.children(word))
-        if (
-            word.dep == "punct"
-            or word.low in _ARTICLES
-            or is_preposition
-            or (word.low == "and" and head.pos in _JOINED)
-        ):
+        if word.dep == "punct" or word.low in _ARTICLES or is_preposition:
             continue
-        if first.dep == "pobj":
+        if word.dep == "pobj":
             yield word.low, head.low, content.parsed.head(head).low
         else:
-            yield word.low, first.dep, head.low
-
-
-_JOINED = frozenset({"NOUN", "PROPN", "ADJ"})
+            yield word.low, word.dep, head.low
 
 
 def _are_turns(one: Sequence[Token], other: Sequence[Token]) -> bool:

@@ -37,9 +37,9 @@ def says_the_same(kept: Read, dropped: Read) -> bool:
 
 
 def how_likely_one(kept: Read, dropped: Read) -> float:
-    """Return the probability that two texts have the same meaning; 0 with an exact difference."""
+    """Return the probability that two texts have the same meaning; 0 where no model would be asked."""
     pair = _pair(kept, dropped)
-    return pair.probability if pair.may_be_duplicate else 0.0
+    return pair.likelihood if pair.may_be_duplicate else 0.0
 
 
 def may_be_at_odds(one: str, other: str) -> bool:

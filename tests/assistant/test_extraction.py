@@ -352,7 +352,8 @@ class TestForgetting:
         assert operations("ok") == ["archive"]
         check(owner)
 
-    def test_what_they_ask_to_forget_is_not_learned_again(self, batch, model, owner, knows):
+    def test_what_they_ask_to_forget_is_not_learned_again(self, batch, model, owner, knows, settings):
+        settings.KEEPSAKE_ENTAILMENT = "off"  # The network would hear it before the model.
         memory = knows("The user drinks green tea.")
         forget = "You had better lose it, that I drink green tea."
         model.calls([delete(memory, 0, "You had better lose it", explicit=True), add()])

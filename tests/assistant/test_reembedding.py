@@ -418,7 +418,7 @@ def test_messages_that_come_meanwhile_are_indexed_as_ever(filled, owner, switch,
     switch()
 
     def write():
-        say(owner, filled, "This came in between.")
+        say(owner, filled, "This came meanwhile.")
         messages_index()
 
     meanwhile(write)

@@ -118,5 +118,5 @@ def test_there_is_no_verdict_without_a_tuning(entailment):
 
 def test_a_tuning_of_other_weights_is_left_out(entailment):
     _, network = entailment._model.get()
-    assert set(network.tunings) == {"outdated", "sameness"}
+    assert set(network.tunings) == {"outdated", "refused", "sameness"}
     assert tunings_for(Mock(spec=Weights, matrix=lambda name: np.ones((384, 384), np.float32))) == {}

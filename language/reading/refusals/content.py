@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from language.reading.sentences import Sentence, split_sentences
 from language.reading.words import KIN, KIN_PLURALS, listed
@@ -87,8 +87,9 @@ def _reacts(text: str) -> bool:
 
 
 _CHANGES_MIND = re.compile(
-    r"(?:\w+,? )?(?:I(?:['’]ve| have)?(?: just)? (?:changed my mind|reconsidered|thought (?:again|twice"
-    r"|better of it))|(?:on )?second thoughts?)\W*",
+    r"(?:\w+[,!.]* ){0,3}?(?:I(?:['’](?:ve|m)| have| am)? )?(?:just )?(?:chang(?:ed|ing) my mind|reconsider(?:ed|ing)"
+    r"|thought (?:again|twice|better of it)|(?:had |having |on )?second thoughts?)"
+    r"(?: (?:now|again|there|about (?:that|it|this)))*\W*",
     re.IGNORECASE,
 )
 _REACTS = re.compile(
@@ -143,7 +144,7 @@ def _did_something(text: str) -> bool:
 
 def is_order(parsed: Parsed, root: Word) -> bool:
     """Whether a sentence is an imperative for something other than keeping quiet."""
-    subject = parsed.child(root, "nsubj", "nsubjpass", "neg", "aux")
+    subject = parsed.child(root, "nsubj", "nsubjpass", "neg", "aux", "det")
     return (
         root.tag in {"VB", "VBP", "NN"}
         and subject is None
@@ -192,3 +193,23 @@ def means_all(inside: Iterable[Sentence]) -> bool:
 
 _ANY_OF_IT = re.compile(r"\b(?:any|all|none|nothing) of (?:that|this|it)\b|\ball (?:that|this)\b", re.IGNORECASE)
 _PART = re.compile(r"\b(?:bit|part|one|last)\b", re.IGNORECASE)
+
+
+def announces(text: str) -> bool:
+    """Whether a request is about what follows it: "Can I tell you something off the record?"."""
+    return _ANNOUNCES.search(text) is not None
+
+
+_ANNOUNCES = re.compile(
+    r"\b(?:something|one thing|a secret|a thing|what i(?:'m|’m| am)? (?:about|going|tell|say|write)"
+    r"|(?:can|may|let me) (?:i )?(?:say|tell|ask)|incognito|private (?:round|mode))\b",
+    re.IGNORECASE,
+)
+
+
+def with_antecedents(told: Sequence[Sentence]) -> Sequence[Sentence]:
+    """The last sentence, and the one before it if its first word leans on that: "I told my wife. She cried."."""
+    return told[-2:] if _LEANS.match(told[-1].text) else told[-1:]
+
+
+_LEANS = re.compile(r"(?:(?:and|but|so|then|now) )*(?:he|she|they|it)\b", re.IGNORECASE)

@@ -1,7 +1,8 @@
-"""Recognise refusals that no pattern covers, with a small network over the bundled embedder.
+"""Recognise refusals that no pattern covers, with the entailment network, tuned for this question.
 
-``benchmarks.gates.train`` trains it. A linear model of words preselects what is embedded, which takes some 7 ms a part.
-With another embedder nothing is judged, and only the patterns apply.
+It reads a message after what the assistant said before it (``benchmarks.tuning.fit refused``), in some 12 ms. A linear
+model of words preselects what it is asked about (``benchmarks.gates.train``). Without the network only the patterns
+apply. Whether the assistant asked to keep something is judged by a small network over the bundled embedder.
 """
 
 from __future__ import annotations
@@ -15,35 +16,40 @@ from zlib import crc32
 
 import numpy as np
 
-from language.backends import get_embedder
+from language.backends import get_embedder, get_entailment, judged_by
 from language.base import Vectors
 from language.brief_caches import cached_briefly
 from language.embedders.e5.embedder import BundledEmbedder
 from language.embedders.http import EmbedderUnavailable
+from language.entailment.model import EntailmentUnavailable
 from language.gates.judging import Layers, scores
 from language.reading.sentences import Sentence, split_sentences
 
+TUNING = "refused"
 WEIGHTS = Path(__file__).with_name("judged.npz")
-CLASSES = ("neither", "points", "no", "asks")
-NEITHER, POINTS, NO, _ = range(len(CLASSES))
-_ASKING = "asks_"
-"""The network that tells whether an assistant asks to keep something, as its arrays begin."""
-LEAST_THAT_POINTS, LEAST_THAT_DECLINES, LEAST_THAT_ASKS = 2.75, -0.5, 2.0
-"""At these, 1 to 3 of 229 messages of people who refuse nothing (LoCoMo) are classified as refusals."""
-LEAST_WHERE_ORDERED = -1.0
-"""The same where a pattern matched an order to keep nothing, but not what it names."""
-_CERTAIN = 4.0
-"""From this margin on, a whole sentence counts as clearly as a part of it."""
-_LEAST_OF_A_SENTENCE = -4.0
-"""The margin a whole sentence needs for its parts to be judged too."""
+LEAST_THAT_REFUSES, LEAST_WHERE_ORDERED, LEAST_THAT_ASKS = 2.1, -1.0, 2.0
+"""The logits of a refusal, of one where a pattern matched an order to keep nothing but not what it names, and the
+margin of an assistant's question whether to keep something."""
+_FAR = -3.4
+"""With this logit of a whole message its sentences are not asked about."""
+_OF_A_PART, _SURE = 1.5, 3.0
+"""The logits of a part, or of another sentence than the surest, that refuses; and of a sentence that does whatever
+stands beside it."""
 _MOST_WORDS, _FEWEST_OF_A_QUESTION = 24, 4
-_MOST_PIECES = 12
+_MOST_OF_A_MESSAGE = 45
+"""The most words of a message that is read as a whole; of longer ones the network reads the beginning."""
+_MOST_PIECES, _MOST_SENTENCES = 12, 12
+"""How many parts of a sentence, and how many last sentences that may refuse, are judged."""
 _MOST_CHARACTERS = 160
+_ASKED = 200
+"""The characters of what the assistant said that are read, from its end."""
 
 FEATURES = 4096
 _LEAST_WORTH = -1.5
-"""The linear score a part needs to be embedded: two in five ordinary parts have it, 99 of 100 requests."""
+"""The linear score that a part of a message needs for the network to be asked."""
 _LEAST_OF_A_QUESTION = -3.5
+_ASKING = "asks_"
+"""The network that tells whether an assistant asks to keep something, as its arrays begin."""
 
 _PARTS = re.compile(r"(?:[,;:–—(]\s*|\s-+\s|\s(?=(?:but|and|so)\s))")
 
@@ -54,39 +60,63 @@ def has_cue(line: str) -> bool:
 
 
 def judged_spans(line: str, *, ordered: bool = False) -> list[tuple[int, int]]:
-    """The character ranges in which a text refuses; at most one for each sentence.
+    """The character ranges in which a text refuses by itself, as no answer; at most one for each sentence.
 
-    ``ordered``: a pattern matched an order to keep nothing, so a lower margin is enough.
+    ``ordered``: a pattern matched an order to keep nothing, so a lower logit is enough.
     """
-    least = LEAST_WHERE_ORDERED if ordered else LEAST_THAT_POINTS
+    if not ordered and not has_cue(line):
+        return []
+    whole = refusal_logit("", line) if len(line.split()) <= _MOST_OF_A_MESSAGE else None
+    if whole is not None and whole < _FAR:
+        return []
+    least = LEAST_WHERE_ORDERED if ordered else LEAST_THAT_REFUSES
+    told = [each for each in split_sentences(line) if ordered or has_cue(each.text)][-_MOST_SENTENCES:]
+    logits = [refusal_logit("", each.text) or 0.0 for each in told]
+    best = max(logits, default=0.0)
     found: list[tuple[int, int]] = []
-    left = _MOST_PIECES
-    for sentence in split_sentences(line):
-        asking: dict[tuple[int, int], float] = {}
-        whole = sentence.start, sentence.end
-        for start, end in pieces(sentence):
-            if not ordered and not _worth(line[start:end]):
-                continue
-            margins = _margins([line[start:end]])
-            left -= 1
-            if not len(margins) or left < 0:
-                return found
-            margin = float(margins[0][POINTS] - margins[0][NEITHER])
-            if margin >= least:
-                asking[start, end] = margin
-            elif (start, end) == whole and margin < _LEAST_OF_A_SENTENCE:
-                break
-        found += sorted(asking, key=lambda each: (asking[each] < _CERTAIN, each == whole))[:1]
+    for sentence, logit in zip(told, logits, strict=True):
+        # The message as a whole counts for the sentence that refuses most surely, unless that is sure by itself.
+        is_unsure = whole is not None and logit == best < _SURE
+        together = (logit + whole) / 2 if whole is not None and is_unsure else logit
+        if together >= (least if logit == best else _OF_A_PART):
+            found.append(_refusing_part(sentence))
     return found
 
 
-def declines(answer: str) -> bool:
-    """Whether the answer to a request to keep something is no."""
-    if len(answer) > _MOST_CHARACTERS:
-        return False
-    said = [answer, *(each.text for each in split_sentences(answer) if each.text != answer)]
-    margins = _margins(list(dict.fromkeys(text.strip().replace("’", "'") for text in said)))
-    return any(max(each[POINTS], each[NO]) - each[NEITHER] >= LEAST_THAT_DECLINES for each in margins)
+def _refusing_part(sentence: Sentence) -> tuple[int, int]:
+    """The part of a sentence that refuses most surely by itself, or all of it."""
+    whole, *parts = list(pieces(sentence))[:_MOST_PIECES] or [(sentence.start, sentence.end)]
+    surest, most = whole, _OF_A_PART
+    for start, end in parts:
+        logit = refusal_logit("", sentence.text[start - sentence.start : end - sentence.start])
+        if logit is not None and logit >= most:
+            surest, most = (start, end), logit
+    return surest
+
+
+def refuses(before: str, said: str) -> bool:
+    """Whether a message refuses what the assistant said before it."""
+    logit = refusal_logit(before, said)
+    return logit is not None and logit >= LEAST_THAT_REFUSES
+
+
+def refusal_logit(before: str, said: str) -> float | None:
+    """How surely a text refuses to have something kept, after what the assistant said; None without the network."""
+    if get_entailment() is None:
+        return None
+    try:
+        return _logit(before[-_ASKED:].strip().replace("’", "'"), said.strip().replace("’", "'"))
+    except EntailmentUnavailable:
+        return None
+
+
+@cached_briefly(maxsize=256)
+def _logit(before: str, said: str) -> float:
+    """Raises EntailmentUnavailable, so that a failure is not cached."""
+    logits = judged_by(TUNING, [(before, said)])
+    if logits is None:
+        raise EntailmentUnavailable("Refusals are not judged.")
+    return float(logits[0])
 
 
 def asks(said: str) -> bool:
@@ -97,7 +127,7 @@ def asks(said: str) -> bool:
     is_short = len(told) > 1 and len(told[-1].text.split()) < _FEWEST_OF_A_QUESTION
     last = said[told[-2 if is_short else -1].start : told[-1].end]
     is_likely = len(last.split()) <= _MOST_WORDS and _worth(last, _LEAST_OF_A_QUESTION, of=_ASKING)
-    return is_likely and any(each[1] - each[0] >= LEAST_THAT_ASKS for each in _margins([last], of=_ASKING))
+    return is_likely and any(each[1] - each[0] >= LEAST_THAT_ASKS for each in _margins([last]))
 
 
 def pieces(sentence: Sentence) -> Iterator[tuple[int, int]]:
@@ -122,22 +152,22 @@ def features(text: str) -> list[int]:
 
 @cached_briefly(maxsize=64)
 def _worth(text: str, least: float = _LEAST_WORTH, *, of: str = "") -> bool:
-    """Whether a part's linear score is enough for it to be embedded. ``of``: which network judges it then."""
+    """Whether a part's linear score is enough for a network to judge it. ``of``: which one, as its arrays begin."""
     places = features(text)
     weights, bias = _stored()[f"{of}words"], _stored()[f"{of}words_bias"]
     return float(weights[places].sum() / max(1, len(places)) ** 0.5 + bias) > least
 
 
-def _margins(texts: Sequence[str], *, of: str = "") -> Vectors:
-    """The scores of each class, one row per text; no rows without the bundled embedder."""
+def _margins(texts: Sequence[str]) -> Vectors:
+    """The scores of a question whether to keep something, one row per text; none without the bundled embedder."""
     embedder = get_embedder()
-    if not texts or not isinstance(embedder, BundledEmbedder):
-        return np.empty((0, len(CLASSES)), dtype=np.float32)
+    if not isinstance(embedder, BundledEmbedder):
+        return np.empty((0, 2), dtype=np.float32)
     try:
         vectors, traits = embedder.read_passages(texts)
     except EmbedderUnavailable:
-        return np.empty((0, len(CLASSES)), dtype=np.float32)
-    layers = Layers(*(_stored()[f"{of}{part}"] for part in Layers._fields))
+        return np.empty((0, 2), dtype=np.float32)
+    layers = Layers(*(_stored()[f"{_ASKING}{part}"] for part in Layers._fields))
     return scores(layers, np.concatenate([vectors, traits], axis=1))
 
 

@@ -18,6 +18,7 @@ from ..parse import parse
 from ..stock import updates
 from .answers import LEAST_THAT_DECLINES, SURELY_KEEPS, score
 from .content import (
+    announces,
     has_other_content,
     is_comment,
     is_fragment,
@@ -29,9 +30,10 @@ from .content import (
     object_to_forget,
     refers_back,
     stands_alone,
+    with_antecedents,
 )
 from .corrected import corrects_asked
-from .judged import declines
+from .judged import refuses
 from .naming import DENIES
 from .offers import asks_for_objections, asks_to_keep, objects
 from .parts import asked_beside_changes, asked_statements, choose, listed_beside, passages_about, told_beside_only
@@ -51,6 +53,7 @@ from .questions import (
 )
 from .records import Refusal, Turn
 from .requests import (
+    NAMED_AFTER,
     SAYS_THIS,
     RefusalRequest,
     acts_in,
@@ -83,10 +86,10 @@ def find_refusal(turns: Sequence[Turn], last: int) -> Refusal | None:
     asked = list(asked_by_person(text, acts_in))
     meant = [act for act in asked if not resolver.is_of_answer(act)]
     refusals = [each for act in meant if (each := resolver.resolve(act)) is not None]
-    if not refusals and len(meant) == len(asked):
+    if not any(each.passages or each.named_lemmas for each in refusals) and len(meant) == len(asked):
         learned = [] if resolver.is_agreed() else asked_by_person(text, judged_acts)
         learned = [act for act in learned if not (resolver.is_of_answer(act) or resolver.is_unrelated(act))]
-        refusals = [each for act in learned if (each := resolver.resolve(act)) is not None]
+        refusals += [each for act in learned if (each := resolver.resolve(act)) is not None]
     if refusals:
         is_negated = refusals[0].is_negated if len(refusals) == 1 else None
         refusals += resolver.resolve_question_passed_over(refusals)
@@ -169,10 +172,7 @@ class _RefusalResolver:
         return _OF_SPEAKER.search(act.named_text) is None and is_of_answer(named, own, answer)
 
     def is_unrelated(self, act: RefusalRequest) -> bool:
-        """Whether a judged request is about something else: "please fail now", "abort the build".
-
-        It has no word that refers to what was said, and its own words were not mentioned before.
-        """
+        """Whether a judged request neither points nor repeats what was said: "please fail now", "abort the build"."""
         parsed = parse(self.turns[self.last_index].content[act.start : act.end])
         root = parsed.root if parsed is not None else None
         if parsed is None or root is None or not is_order(parsed, root):
@@ -188,6 +188,9 @@ class _RefusalResolver:
         before = [each for each in self.sentences if inside and each.end <= inside[0].start]
         after = [each for each in self.sentences if inside and each.start >= inside[-1].end]
         told = [each for each in inside if has_other_content(self.turns[self.last_index].content, each, act)]
+        if act.is_learned and not told and inside:
+            named = NAMED_AFTER.search(self.turns[self.last_index].content, act.end, inside[-1].end)
+            act = replace(act, start=inside[0].start, end=inside[-1].end, named_text=named["what"] if named else "")
         if named := act.named_text or named_before(self.turns[self.last_index].content[: act.start]):
             return self._resolve_named(replace(act, named_text=named), inside, before)
         if act.is_learned and not told and (spoken_of := self._resolve_learned(act, inside, before)) is not None:
@@ -198,24 +201,24 @@ class _RefusalResolver:
         if told:
             return self._passages(told)
         own = [each for each in before if not is_comment(each.text)]
-        if not own and after and any(_ANNOUNCES.search(each.text) for each in inside):
-            return self._passages(after)
+        if not own and after and any(announces(each.text) for each in inside):
+            return self._passages([*inside, *after])
         if own:
-            passages = [(self.last_index, each.text) for each in (own if means_all(inside) else own[-1:])]
+            meant = [*(own if means_all(inside) else with_antecedents(own)), before[-1]]  # Even if it seems a comment.
+            passages = [(self.last_index, each.text) for each in dict.fromkeys(meant)]
             if self.question is not None and refers_back(own[0].text):
                 passages += self._previous_sentences()
             elif all(is_fragment(each.text) for each in own):
                 passages += self._previous_sentences(last_only=not act.is_learned or means_part(inside))
             return Refusal(tuple(passages))
-        part = act.is_learned and means_part(inside)
-        previous = self._previous_sentences(last_only=act.refers_to_last or part)
+        previous = self._previous_sentences(last_only=act.refers_to_last or (act.is_learned and means_part(inside)))
         answered = max((at for at, turn in enumerate(self.turns[: self.last_index]) if turn.role == "user"), default=0)
         if self._agrees(answered) and any(stands_alone(each.text) for each in before):
             previous = []  # What was agreed stays: "Yes." "I will remember that." "I'm broke. Keep no trace of it."
         # What seems a mere comment may tell it, too: "My landlord doesn't know about the cat. Keep no trace of that."
         beside = [] if previous and act.refers_to_last else before
         is_alone = not previous and (act.is_learned or bool(self._latest_told()))
-        here = self._passages([*beside, *(inside if is_alone else ())]).passages
+        here = self._passages([*beside, *([*inside, *after] if is_alone and not before else ())]).passages
         return Refusal((*previous, *here), answers_question=self.question is not None)
 
     def resolve_plain_no(self) -> Refusal | None:
@@ -273,6 +276,8 @@ class _RefusalResolver:
         """Whether an answer to the question whether to keep something is a no."""
         if answers_another(question, said) or corrects_asked(question, said):
             return False
+        if begins_with_yes(said) and question.count("?") > 1:  # "Would you like a plan, too?" "Yes, but no plan."
+            return False
         is_no = (says_no(said) and len(said.split()) < 3) or changes_topic(after_opening_no(said), question)
         if is_no and asks_to_keep(question) and asks_last(question):
             return True
@@ -281,7 +286,7 @@ class _RefusalResolver:
         if self._score is not None and (self._score < LEAST_THAT_DECLINES or not self._is_announced):
             return self._score >= LEAST_THAT_DECLINES
         plainly = is_clear_no(said) or says_no(said) or (says_no(said, goes_on=True) and asks_last(question))
-        return plainly or declines(said)
+        return plainly or refuses(question, said)
 
     @property
     def _is_announced(self) -> bool:
@@ -313,10 +318,7 @@ class _RefusalResolver:
         return told[-1:] if last_only else told
 
     def _latest_told(self) -> list[tuple[int, str]]:
-        """The sentences of the person's previous message; of one that only agrees, those of what it agreed to.
-
-        Those of a held message as long as the person left its question open.
-        """
+        """The sentences of the last message that doesn't only agree; of a held one while its question is open."""
         earlier = self._sentences()
         for position in reversed(
             [place for place, turn in enumerate(self.turns[: self.last_index]) if turn.role == "user"]
@@ -395,5 +397,4 @@ class _RefusalResolver:
 
 
 _OF_SPEAKER = re.compile(r"\b(?:I|my|we|our)\b", re.IGNORECASE)
-_ANNOUNCES = re.compile(r"\b(?:something|one thing|a secret|a thing)\b", re.IGNORECASE)
 _OWN_THING = re.compile(r"(?:my|our|his|her|their|where|what|who) ", re.IGNORECASE)

@@ -121,6 +121,8 @@ _ABOUT = any_case(
 """What a request names after it has pointed: "scratch that last one, about coriander"."""
 _DISPUTES = any_case(r"(?:\b(?:is|are|was|were)|'s)(?: \w+)? (?:wrong|untrue|false|incorrect|outdated)\W*$")
 """What is said to be wrong is corrected, not refused."""
+_OF_OTHER_THINGS = any_case(r"\bthe (?:rest|others?)\b|\b(?:give|given|gave|giving) (?:\w+ )?up\b|\bin between\b")
+"""What sounds like a refusal to the network: "forget the rest", which ``parts`` reads, and "I've given up"."""
 _HASTY = frozenset({"ignore", "disregard", "drop", "remove"})
 _AHEAD = any_case(r"\s*(?::|but\b|,\s*but\b)")
 _ONLY_SOFT = any_case(SOFT)
@@ -194,6 +196,10 @@ _TOLD_OF = any_case(
 _ASKS_IT = any_case(r"\b(?:can|could|would|will) (?:you|u)\b")
 
 
+NAMED_AFTER = any_case(r"\bthat (?P<what>(?:I|my|we|our)\b.*)")
+"""What a request names behind itself: "You had better lose it, that I drink"."""
+
+
 def named_before(text: str) -> str:
     """What a text just before a request names to forget: "what I told you about my knees? Well, un-remember it"."""
     named = _TOLD_OF.search(without_soft_words(_ASKS_IT.sub(" ", flat(text))))
@@ -214,7 +220,11 @@ def asks_to_forget_all(text: str) -> bool:
 def judged_acts(line: str) -> list[RefusalRequest]:
     """The requests found by the network."""
     spans = judged_spans(line, ordered=_is_ordered(line))
-    asking = (span for span in spans if not (_is_quoted(line, span[0]) or _DISPUTES.search(line, *span)))
+    asking = (
+        span
+        for span in spans
+        if not (_is_quoted(line, span[0]) or _DISPUTES.search(line, *span) or _OF_OTHER_THINGS.search(line, *span))
+    )
     return [_ahead(line, RefusalRequest(*span, is_learned=True)) for span in asking]
 
 

@@ -2,15 +2,15 @@
 
 from unittest.mock import Mock
 
-import numpy as np
 import pytest
 
 from language.backends import embedder_replaced
+from language.brief_caches import empty_caches
 from language.embedders.e5.embedder import BundledEmbedder
 from language.embedders.hashing import HashingEmbedder
 from language.entailment.model import EntailmentModel, EntailmentUnavailable
 from language.reading.refusals import Turn, find_refusal, may_answer
-from language.reading.refusals.answers import read_answers, score
+from language.reading.refusals.answers import score
 from language.reading.refusals.wording import LONGEST_ANSWER
 
 TOLD = "I voted for the other party."
@@ -99,7 +99,8 @@ def test_without_the_network_the_patterns_hear_the_plain_no(settings, monkeypatc
     assert score(ASKED, "No.") is None
     assert refuses("No, please don't.")
     settings.KEEPSAKE_ENTAILMENT = "bundled"
-    monkeypatch.setattr(EntailmentModel, "read_pairs", Mock(side_effect=EntailmentUnavailable("broken")))
+    empty_caches()
+    monkeypatch.setattr(EntailmentModel, "judge_pairs", Mock(side_effect=EntailmentUnavailable("broken")))
     assert score(ASKED, "No.") is None
     assert refuses("No, please don't.")
     with embedder_replaced(HashingEmbedder()):
@@ -118,10 +119,3 @@ def test_only_a_short_answer_to_such_a_question_is_judged(monkeypatch):
     judged.assert_not_called()
     assert refuses("Yes and then no, I can't say.")
     judged.assert_called_once()
-
-
-def test_each_answer_is_read_by_itself():
-    asked = [(ASKED, "No."), ("Was it cold? Shall I note it?", "Like the grave.")]
-    together = read_answers(BundledEmbedder(), EntailmentModel(), asked)
-    one = read_answers(BundledEmbedder(), EntailmentModel(), asked[1:])
-    assert np.allclose(together[1:], one, atol=1e-3)

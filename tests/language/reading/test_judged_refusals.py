@@ -3,11 +3,12 @@
 import pytest
 
 from language.backends import embedder_replaced
+from language.brief_caches import empty_caches
 from language.embedders.e5.embedder import BundledEmbedder
 from language.embedders.hashing import HashingEmbedder
-from language.embedders.http import EmbedderFailed
+from language.entailment.model import EntailmentModel, EntailmentUnavailable
 from language.reading.refusals import Turn, find_refusal, may_refuse
-from language.reading.refusals.judged import asks, declines, has_cue, judged_spans
+from language.reading.refusals.judged import asks, has_cue, judged_spans
 
 NAMED = "Let the thing about my brother die here."
 SAID = Turn("user", "I play chess. My brother did time in 2012.")
@@ -49,7 +50,6 @@ def test_a_no_to_the_question_is_heard_in_any_words():
     asked = [Turn("user", "I vote for the Greens."), Turn("assistant", "Shall I remember that?")]
     assert find_refusal([*asked, Turn("user", "Thank you, but I must decline.")], 2).answers_question
     assert find_refusal([*asked, Turn("user", "why not, go on")], 2) is None
-    assert not declines("nah " * 100)
 
 
 def test_what_the_other_side_asks_is_judged_too():
@@ -61,20 +61,29 @@ def test_what_the_other_side_asks_is_judged_too():
     assert {(0, "My sister takes pills."), (0, "She cooks well.")} <= set(meant)
 
 
-def test_another_embedder_or_one_that_fails_leaves_the_patterns_alone(monkeypatch):
+def test_without_the_network_the_patterns_are_left_alone(settings):
     turns = [SAID, Turn("user", "keep it under your hat")]
     with embedder_replaced(HashingEmbedder()):
-        assert find_refusal(turns, 1) is None
-        assert find_refusal([SAID, Turn("user", "Forget that.")], 1).passages
-    monkeypatch.setattr(BundledEmbedder, "read_passages", _fail)
+        assert find_refusal(turns, 1).passages
+    settings.KEEPSAKE_ENTAILMENT = "off"
     assert find_refusal(turns, 1) is None
+    assert find_refusal([SAID, Turn("user", "Forget that.")], 1).passages
 
 
-def _fail(self, texts):
-    raise EmbedderFailed("broken")
+def test_a_failure_of_the_network_is_not_remembered(monkeypatch):
+    empty_caches()
+    turns = [SAID, Turn("user", "keep it under your hat")]
+    with monkeypatch.context() as broken:
+        broken.setattr(EntailmentModel, "judge_pairs", _fail)
+        assert find_refusal(turns, 1) is None
+    assert find_refusal(turns, 1).passages
 
 
-def test_most_of_ordinary_talk_is_not_embedded():
+def _fail(self, tuning, pairs):
+    raise EntailmentUnavailable("broken")
+
+
+def test_most_of_ordinary_talk_is_not_judged():
     said = ["She sang in the choir.", "We moved to Leeds in 1990.", "He worked at the mill for thirty years."]
     assert not any(map(has_cue, said))
     assert may_refuse("keep it under your hat")

@@ -154,10 +154,56 @@ def test_a_request_about_something_new_leaves_what_was_just_agreed():
 
 @pytest.mark.parametrize(
     "said",
-    ["I changed my mind. Don't keep that.", "My wife reads this. Don't keep that.", "Second thoughts. Don't keep that."],
+    [
+        "I changed my mind. Don't keep that.",
+        "My wife reads this. Don't keep that.",
+        "On second thoughts. Don't keep that.",
+        "Oh wait, I changed my mind. Don't keep that.",
+        "I've changed my mind about that. Don't keep it.",
+        "I had second thoughts. Don't keep that.",
+    ],
 )
 def test_a_request_that_only_gives_its_reason_refuses_what_was_just_agreed(said):
     assert 0 in {place for place, _ in _after_a_yes(said)}
+
+
+def test_what_the_refused_sentence_leans_on_goes_along():
+    refusal = find_refusal([Turn("user", "We live in Porto. I told my wife I'm gay. She cried. Don't save that.")], 0)
+    assert refusal is not None
+    told = [text for _, text in refusal.passages]
+    assert told[:2] == ["I told my wife I'm gay.", "She cried."]
+    assert "We live in Porto." not in told
+
+
+def test_a_request_after_many_sentences_is_judged():
+    told = "We had a long day. The bus was late. It rained. We ate soup. I slept badly. The baby cried. My aunt came. "
+    told += "She brought bread. We talked. It was fun. The neighbours sang. We danced. My uncle drinks. "
+    refusal = find_refusal([Turn("user", told + "keep it under your hat")], 0)
+    assert refusal is not None
+    assert (0, "My uncle drinks.") in refusal.passages
+
+
+def test_a_no_to_another_question_of_the_message_refuses_nothing():
+    turns = [
+        Turn("user", "I row on Sundays."),
+        Turn("assistant", "Shall I remember that you row on Sundays? And would you like a training plan?"),
+    ]
+    assert find_refusal([*turns, Turn("user", "Yes, but no plan please.")], 2) is None
+    assert find_refusal([*turns, Turn("user", "No plan, thanks.")], 2) is None
+
+
+def test_what_stands_just_before_a_request_goes_though_it_seems_a_comment():
+    said = "We have a cat, Minka. It turns out my boss is a crook. Don't save that."
+    refusal = find_refusal([Turn("user", said)], 0)
+    assert refusal is not None
+    assert (0, "It turns out my boss is a crook.") in refusal.passages
+
+
+def test_what_an_announcement_tells_itself_goes_along():
+    said = "What I'm about to say must not be stored: I have piles. Also, I have a cat."
+    refusal = find_refusal([Turn("user", "I live in Porto."), Turn("user", said)], 1)
+    assert refusal is not None
+    assert next(text for place, text in refusal.passages if place == 1).endswith("I have piles.")
 
 
 def test_what_stands_beside_a_request_about_the_last_message_stays():
