@@ -189,8 +189,8 @@ class _RefusalResolver:
         after = [each for each in self.sentences if inside and each.start >= inside[-1].end]
         told = [each for each in inside if has_other_content(self.turns[self.last_index].content, each, act)]
         if act.is_learned and not told and inside:
-            named = NAMED_AFTER.search(self.turns[self.last_index].content, act.end, inside[-1].end)
-            act = replace(act, start=inside[0].start, end=inside[-1].end, named_text=named["what"] if named else "")
+            that = NAMED_AFTER.search(self.turns[self.last_index].content, act.end, inside[-1].end)
+            act = replace(act, start=inside[0].start, end=inside[-1].end, named_text=that["what"] if that else "")
         if named := act.named_text or named_before(self.turns[self.last_index].content[: act.start]):
             return self._resolve_named(replace(act, named_text=named), inside, before)
         if act.is_learned and not told and (spoken_of := self._resolve_learned(act, inside, before)) is not None:
