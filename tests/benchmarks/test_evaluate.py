@@ -335,7 +335,7 @@ def test_a_second_run_embeds_no_message_and_tells_the_same(evaluate):
 
 @pytest.mark.django_db
 def test_without_json_only_the_table_is_printed(tmp_path, settings):
-    settings.VAR_DIR = tmp_path / "var"
+    settings.VAR_DIR, settings.KEEPSAKE_ENTAILMENT = tmp_path / "var", "off"
     path, printed = tmp_path / "data.json", StringIO()
     path.write_text(json.dumps(BEAM))
     call_command("evaluate", "beam", path, stdout=printed, stderr=StringIO())
