@@ -12,6 +12,7 @@ from .questions import asking_sentences, without_recital
 LEAST_THAT_DECLINES, SURELY_KEEPS = 0.05, -0.5
 """The scores, from -1 to 1, of a no, and of an answer in which nothing else is refused."""
 _SURE = 2.5
+"""The logit of a no in which the linear model finds no word of a refusal."""
 _FORBIDS = re.compile(
     r"\W*(?:nothing|not a (?:single )?word)(?: at all)? (?:about|of|on) (?:my|our|me|us|him|her|them|it|this|that)\b"
     r"(?![^.!?]*\b(?:is|are|was|were|has|could|can)\b)",

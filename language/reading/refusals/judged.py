@@ -1,8 +1,9 @@
 """Recognise refusals that no pattern covers, with the entailment network, tuned for this question.
 
-It reads a message after what the assistant said before it (``benchmarks.tuning.fit refused``), in some 12 ms. A linear
-model of words preselects what it is asked about (``benchmarks.gates.train``). Without the network only the patterns
-apply. Whether the assistant asked to keep something is judged by a small network over the bundled embedder.
+It reads an answer after the assistant's question, another message by itself, in some 12 ms (``benchmarks.tuning``
+tunes it). A linear model of words preselects what it is asked about (``benchmarks.gates.train``). Without the network
+only the patterns apply. Whether the assistant asked to keep something is judged by a small network over the bundled
+embedder.
 """
 
 from __future__ import annotations
@@ -71,7 +72,9 @@ def judged_spans(line: str, *, ordered: bool = False) -> list[tuple[int, int]]:
         return []
     least = LEAST_WHERE_ORDERED if ordered else LEAST_THAT_REFUSES
     told = [each for each in split_sentences(line) if ordered or has_cue(each.text)][-_MOST_SENTENCES:]
-    logits = [refusal_logit("", each.text) or 0.0 for each in told]
+    logits = [logit for each in told if (logit := refusal_logit("", each.text)) is not None]
+    if len(logits) < len(told):
+        return []  # The network is off, or failed.
     best = max(logits, default=0.0)
     found: list[tuple[int, int]] = []
     for sentence, logit in zip(told, logits, strict=True):

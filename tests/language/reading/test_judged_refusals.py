@@ -68,6 +68,8 @@ def test_without_the_network_the_patterns_are_left_alone(settings):
     settings.KEEPSAKE_ENTAILMENT = "off"
     assert find_refusal(turns, 1) is None
     assert find_refusal([SAID, Turn("user", "Forget that.")], 1).passages
+    order = Turn("user", "Thanks. Please don't count for me, though, and don't save the number.")
+    assert find_refusal([SAID, order], 1) is None
 
 
 def test_a_failure_of_the_network_is_not_remembered(monkeypatch):
