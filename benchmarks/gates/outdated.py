@@ -9,17 +9,16 @@ neighbouring lines). What judges the memories that it finds is tuned on the same
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.lines import labelled_lines, lines
 from language.base import Vectors
 from language.embedders.e5.embedder import BundledEmbedder
 from language.reading.outdated import WEIGHTS
 
-HERE = Path(__file__).parent
 OTHERS, OF_TALK = 4, 2
 """How many other memories each message is paired with, and each sentence of ordinary talk."""
 COUNT_OF_OTHERS = 0.5
@@ -61,8 +60,8 @@ class Read(NamedTuple):
 def gather() -> Read:
     """Read and embed the labelled lines and ordinary talk."""
     embedder = BundledEmbedder()
-    rows = [line.split("\t") for line in (HERE / "outdated.tsv").read_text(encoding="utf-8").splitlines() if line]
-    talk = [line for line in (HERE / "talk.txt").read_text(encoding="utf-8").splitlines() if line]
+    rows = labelled_lines("gates/outdated.tsv")
+    talk = lines("gates/talk.txt")
     labels = np.array([1.0 if label == "replaced" else -1.0 for label, *_ in rows])
     memories, said = [memory for _, memory, _ in rows], [*(message for *_, message in rows), *talk]
     return Read(labels, memories, said, embedder.embed_passages(memories), *embedder.read_passages(said))

@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import yaml
 
+from benchmarks.lines import labelled_lines, lines, sections
 from language.base import Vectors
 from language.embedders.e5.embedder import BundledEmbedder
 from language.gates.judging import FIELDS, KINDS, WEIGHTS, Layers, scores
@@ -66,16 +67,16 @@ def kinds() -> Texts:
     secret = [*(text for texts in rounds for text in texts.get("secret", ())), *unseen["sensitive"]["must_refuse"]]
     secret += sensitive["refused"]["password or code"]
     # The texts of plain.txt contain the words of instructions; some of them give a field.
-    ordinary = [*_lines("ordinary.txt"), *_lines("everyday.txt"), *_lines("plain.txt")]
-    own = [ordinary, _lines("orders.txt"), _lines("secrets.txt")]
+    ordinary = [*lines("gates/ordinary.txt"), *lines("gates/everyday.txt"), *lines("gates/plain.txt")]
+    own = [ordinary, lines("gates/orders.txt"), lines("gates/secrets.txt")]
     return _together([told, orders, secret], own)
 
 
 def fields() -> Texts:
     """Load texts that give a field of a person, and texts that give none."""
-    own = [line.split("\t") for line in _lines("fields.tsv")]
+    own = labelled_lines("gates/fields.tsv")
     of_tests: list[list[str]] = [[] for _ in FIELDS]
-    of_tests[0] = [*_lines("ordinary.txt"), *_lines("everyday.txt")]
+    of_tests[0] = [*lines("gates/ordinary.txt"), *lines("gates/everyday.txt")]
     mine: list[list[str]] = [[] for _ in FIELDS]
     for text, field in chain(*said_of_user.RECOGNISED, *said_of_user.JUDGED):
         of_tests[FIELDS.index(field)].append(text)
@@ -90,7 +91,7 @@ def steps() -> Texts:
     Each line of this folder's file is a procedure; its hostile steps begin with "!".
     """
     own: list[list[str]] = [[], []]
-    for line in _lines("steps.txt"):
+    for line in lines("gates/steps.txt"):
         for step in line.split(" / "):
             own[step.startswith("!")].append(step.removeprefix("!"))
     return _together([], own)
@@ -101,7 +102,7 @@ def pairs() -> tuple[list[tuple[str, str]], list[int]]:
 
     Each line of this folder's file has a statement, a paraphrase, and a different statement with shared words.
     """
-    own = [line.split("\t") for line in _lines("pairs.tsv")]
+    own = labelled_lines("gates/pairs.tsv")
     same = [(one, other) for one, other, _ in own]
     same += chain(resembling.PARAPHRASES, resembling.UNSEEN_PARAPHRASES)
     for rejected in (resembling.REJECTED, resembling.UNSEEN_REJECTED):
@@ -120,13 +121,14 @@ def pairs() -> tuple[list[tuple[str, str]], list[int]]:
 
 def refusals() -> Texts:
     """Load refusals, negative answers to the question whether to keep something, and ordinary messages."""
-    own = refusal_lines()
-    own[0] += [answer for _, question, answer in labelled_lines("answers.tsv") if not question]
-    for label, _, said in labelled_lines("dialogues.tsv"):
+    told_by = sections("gates/refusals.txt")
+    own = [told_by[kind] for kind in ANSWERS]
+    own[0] += [answer for _, question, answer in labelled_lines("gates/answers.tsv") if not question]
+    for label, _, said in labelled_lines("gates/dialogues.tsv"):
         if len(list(split_sentences(said))) == 1:  # Of others it is not known which sentence refuses.
             own[ANSWERS.index("points" if label == "no" else "neither")].append(said)
     groups = yaml.safe_load((HERE.parent.parent / "tests/language/refusals.yaml").read_text(encoding="utf-8"))
-    told = [part for line in _lines("talk.txt") for part in _parts(line)]
+    told = [part for line in lines("gates/talk.txt") for part in _parts(line)]
     of_tests: list[list[str]] = [told, [], [], []]
     for case in (case for group in groups for case in group["cases"]):
         *before, last = case
@@ -140,30 +142,8 @@ def refusals() -> Texts:
 
 def asking() -> Texts:
     """Load what an assistant says that asks or announces to keep something (1), and what else is said (0)."""
-    own: list[list[str]] = [[], []]
-    for line in _lines("asking.txt"):
-        if line.startswith("# "):
-            into = own[line.startswith("# asks")]
-        else:
-            into.append(line)
-    neither, *_, asks = refusal_lines()
-    return _together([neither, asks], own)
-
-
-def labelled_lines(name: str) -> list[list[str]]:
-    """Return the lines of a file: label ("no": refuses), what the assistant said, what the person says."""
-    return [line.split("\t") for line in _lines(name)]
-
-
-def refusal_lines() -> list[list[str]]:
-    """Return the texts of ``refusals.txt`` by class."""
-    own: list[list[str]] = [[] for _ in ANSWERS]
-    for line in _lines("refusals.txt"):
-        if line.startswith("# "):
-            into = own[ANSWERS.index(line[2:].split(":")[0])]
-        else:
-            into.append(line)
-    return own
+    said, told = sections("gates/asking.txt"), sections("gates/refusals.txt")
+    return _together([told["neither"], told["asks"]], [said["neither"], said["asks"]])
 
 
 def _parts(said: str) -> list[str]:
@@ -191,7 +171,7 @@ def by_words(given: Texts, *wanted: int) -> tuple[Vectors, Vectors]:
 
 def seen_from(embedder: BundledEmbedder) -> Frame:
     """Return the reference frame of ordinary sentences, some of them repeated about other people."""
-    ordinary = _lines("ordinary.txt")
+    ordinary = lines("gates/ordinary.txt")
     own = [line for line in ordinary if line.startswith("The user")]
     for start, (name, their) in enumerate(OTHERS):
         of_another = (line.replace("The user", name).replace(" their ", f" {their} ") for line in own[start % 2 :: 2])
@@ -213,10 +193,6 @@ def paired(embedder: BundledEmbedder, frame: Frame) -> dict[str, Vectors]:
 def _pairs() -> Iterable[str]:
     sets = (resembling.PARAPHRASES, resembling.NEAR, resembling.UNSEEN_PARAPHRASES, resembling.UNSEEN_NEAR)
     return dict.fromkeys(text for pairs in sets for pair in pairs for text in pair)
-
-
-def _lines(name: str) -> list[str]:
-    return [line for line in (HERE / name).read_text(encoding="utf-8").splitlines() if line]
 
 
 def _together(others: Sequence[Sequence[str]], own: Sequence[Sequence[str]]) -> Texts:
@@ -330,10 +306,10 @@ def main() -> None:
     only_check = given.check
     embedder = BundledEmbedder()
     if given.refusals:
-        weights, bias = by_words(refusals(), ANSWERS.index("points"), ANSWERS.index("no"))
-        heard = _halved({"words": weights, "words_bias": bias})
-        heard |= _network("asks_", asking(), ("", "asks"), (1,), embedder, only_check=only_check)
+        heard = _network("asks_", asking(), ("", "asks"), (1,), embedder, only_check=only_check)
         if not only_check:
+            weights, bias = by_words(refusals(), ANSWERS.index("points"), ANSWERS.index("no"))
+            heard |= _halved({"words": weights, "words_bias": bias})
             np.savez_compressed(REFUSALS, allow_pickle=False, **heard)
         return
     made: dict[str, Vectors] = {}

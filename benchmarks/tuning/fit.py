@@ -21,6 +21,7 @@ import optax
 from numpy.typing import NDArray
 from sentencepiece import SentencePieceProcessor
 
+from benchmarks.lines import labelled_lines
 from benchmarks.tuning.network import TunedNetwork, untuned
 from benchmarks.tuning.refused import refused_lines
 from language.entailment import TRAITS
@@ -46,8 +47,7 @@ SAMENESS = ("pairs", "written", "fifth", "sixth", "later", "latest", "newest", "
 
 def lines_of(*names: str) -> list[list[str]]:
     """Return the lines of files in the folder of benchmarks, split at their tabs."""
-    texts = ((Path(__file__).parent.parent / f"{name}.tsv").read_text(encoding="utf-8") for name in names)
-    return [line.split("\t") for text in texts for line in text.splitlines() if line]
+    return [line for name in names for line in labelled_lines(f"{name}.tsv")]
 
 
 QUESTIONS = {
