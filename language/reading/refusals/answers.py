@@ -6,13 +6,14 @@ import math
 import re
 
 from . import wording
+from .content import is_fragment
 from .judged import has_cue, refusal_logit
 from .questions import asking_sentences, without_recital
 
 LEAST_THAT_DECLINES, SURELY_KEEPS = 0.05, -0.5
 """The scores, from -1 to 1, of a no, and of an answer in which nothing else is refused."""
 _SURE = 2.5
-"""The logit of a no in which the linear model finds no word of a refusal."""
+"""The logit of a no with a subject in which the linear model finds no word of a refusal."""
 _FORBIDS = re.compile(
     r"\W*(?:nothing|not a (?:single )?word)(?: at all)? (?:about|of|on) (?:my|our|me|us|him|her|them|it|this|that)\b"
     r"(?![^.!?]*\b(?:is|are|was|were|has|could|can)\b)",
@@ -32,7 +33,8 @@ _NEEDLESS = re.compile(
     r"|(?:please|rather|better) (?:don'?t|do not)(?=\W*$))\s*(?:[.,;!]|$)"
     r"|\bthank(?:s| you)\b[^.!?]{0,40}\bi(?:'m| am) (?:good|fine|all set)\s*(?:[.;!]|$)"
     r"|\bi'?ll pass(?: on (?:that|this|it))?(?:,? thank(?:s| you))?\s*(?:[.;!]|$)"
-    r"|^\W*(?:(?:not necessary|not needed|unnecessary)\b|what for\?|(?:can|could) (?:we|you) not\?"
+    r"|^\W*(?:(?:not necessary|not needed|unnecessary)\b|never ?mind(?: (?:that|it|this))?\W*$|what for\?"
+    r"|(?:can|could) (?:we|you) not\?"
     r"|(?:rather|better|please) not (?:until|till|before|unless|yet|while)\b)",
     re.IGNORECASE,
 )
@@ -61,8 +63,9 @@ def score(question: str, answer: str) -> float | None:
     logit = refusal_logit(last if last and asked.endswith(last) else asked, told)
     if logit is None:
         return None
-    # Without a word of a refusal the network must be sure: "I play chess." goes on telling.
-    return math.tanh((logit if has_cue(told) or logit >= _SURE else min(logit, 0.0)) / 2)
+    # Where a sentence has no word of a refusal the network must be sure: "I play chess." goes on telling.
+    is_sure = logit >= _SURE or has_cue(told) or is_fragment(told)
+    return math.tanh((logit if is_sure else min(logit, 0.0)) / 2)
 
 
 def _declines_fully(answer: str) -> bool:

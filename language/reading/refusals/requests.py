@@ -275,7 +275,11 @@ def _forgotten(text: str) -> Iterator[RefusalRequest]:
             yield act if about is None else RefusalRequest(act.start, about.end(), about["what"])
         elif not (what.lower().startswith("about ") and (goes_on or verb != "forget")):
             owned = placed or (verb == "forget" and not goes_on)
-            named = _named(what, owned=owned, the=placed)
+            # As a message of its own it names what is known: "Forget the pottery." Of a recipe it is said in an answer.
+            is_all = (
+                verb == "forget" and not goes_on and not without_soft_words(text[: match.start("act")]).strip(" ,.!")
+            )
+            named = _named(what, owned=owned, the=placed or is_all)
             if named is None and verb == "forget" and not goes_on:
                 told = _WHERE.match(what) or _CLAUSE.match(what)
                 named = (told["what"], False) if told is not None else (what, True) if _NAME.fullmatch(what) else None

@@ -37,6 +37,9 @@ def refuses(answer, question=ASKED, told=TOLD):
         "Nothing of the kind goes into a computer.",
         "Ask me again when he has been told.",
         "Das geht niemanden etwas an.",
+        "never mind that",
+        "nee dank je",
+        "olvídalo",
     ],
 )
 def test_a_no_in_words_that_no_pattern_has_is_heard(answer):
@@ -50,6 +53,7 @@ def test_a_no_in_words_that_no_pattern_has_is_heard(answer):
         (ASKED, "I'd be cross with you if you didn't."),
         (ASKED, "Don't you dare forget it."),
         (ASKED, "No harm in that at all."),
+        (ASKED, "I get up early."),
         ("Shall I remember that you are allergic to plums?", "Not plums, pears. Plums are fine."),
         ("Shall I note that your sister is called Clara?", "No, Klara, with a K."),
         ("Would it be wrong to remember that?", "No, it wouldn't."),

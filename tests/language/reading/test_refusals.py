@@ -167,6 +167,13 @@ def test_a_request_that_only_gives_its_reason_refuses_what_was_just_agreed(said)
     assert 0 in {place for place, _ in _after_a_yes(said)}
 
 
+@pytest.mark.parametrize("said", ["Forget the pottery.", "Please forget the pottery.", "forget the pottery thanks"])
+def test_an_order_to_forget_a_thing_names_what_is_remembered_of_it(said):
+    refusal = find_refusal([Turn("user", said)], 0)
+    assert refusal is not None
+    assert refusal.named_lemmas == {"pottery"}
+
+
 def test_what_the_refused_sentence_leans_on_goes_along():
     refusal = find_refusal([Turn("user", "We live in Porto. I told my wife I'm gay. She cried. Don't save that.")], 0)
     assert refusal is not None
