@@ -1,8 +1,9 @@
 """Rules that keep two similar statements apart, since a wrong merge loses one of them.
 
-``differ`` overrules everybody, a model too. Of any two it compares figures, days, names, units and whether they tell of
-the user; of two that share most of their words also people, polarity, tense, modality, antonyms and swapped roles. A
-word that stands in the place of another keeps such two apart, too, unless a model knows better: ``differ_in_wording``.
+``differ`` overrules everybody, a model too. Of any two it compares figures, days, names, units, kin and whether they
+tell of the user; of two that share most of their words also people, polarity, antonyms and swapped roles. What
+``differ_in_telling`` finds keeps two apart unless both a language model and the network know better; what
+``differ_in_wording`` finds in two that share most words, unless a language model does.
 ``doubts`` are features of the learned comparison; few of them decide without a model: ``stay_doubtful``.
 """
 
@@ -12,7 +13,7 @@ import re
 
 from .alignment import Alignment
 from .content import TIMES_OF_DAY, Content
-from .lexicon import ALIKE, relation
+from .lexicon import ALIKE
 from .related import related
 from .roles import (
     are_other_kin,
@@ -20,8 +21,11 @@ from .roles import (
     bears_otherwise,
     describes_otherwise,
     have_other_purposes,
+    is_doing_against_doer,
     is_done_by_another,
+    is_of_against_being,
     is_of_unmentioned,
+    is_or_has,
     names_more_in_short,
     somebody_else,
     takes_other_objects,
@@ -73,19 +77,21 @@ def differ(pair: Alignment) -> bool:
     )
 
 
+def differ_in_telling(pair: Alignment) -> bool:
+    """Whether they differ in time, or one tells of some and the other of all.
+
+    Of two that share most words: in modality, partitivity, frequency or tense.
+    """
+    return differ_in_time(pair) or takes_some_of_anothers(pair) or (pair.is_near and _differ_in_sense(pair))
+
+
 def differ_in_wording(pair: Alignment) -> bool:
     """Whether words of the two make a difference, as they do where all others are the same."""
-    return _differ_in_particulars(pair) or _has_substituted_word(pair)
+    return _differ_in_particulars(pair) or _differ_in_sense(pair) or _has_substituted_word(pair)
 
 
 def _differ_in_particulars(pair: Alignment) -> bool:
-    return (
-        _differ_in_amounts(pair)
-        or _differ_in_who(pair)
-        or _differ_in_polarity(pair)
-        or _differ_in_sense(pair)
-        or are_roles_swapped(pair)
-    )
+    return _differ_in_amounts(pair) or _differ_in_who(pair) or _differ_in_polarity(pair) or are_roles_swapped(pair)
 
 
 def _have_other_units(pair: Alignment) -> bool:
@@ -104,7 +110,7 @@ def _has_other_values(pair: Alignment) -> bool:
     ]
     if one.figures:
         values.append((one.units, other.units))
-    if differ_in_time(pair) or takes_other_objects(pair) or takes_some_of_anothers(pair) or are_other_kin(pair):
+    if takes_other_objects(pair) or are_other_kin(pair):
         return True
     if is_of_unmentioned(one, other) or is_of_unmentioned(other, one):
         return True
@@ -163,9 +169,9 @@ def doubts(pair: Alignment) -> dict[str, float]:
         ),
         "taste": _is_dislike_against_intolerance(one, other) or _is_dislike_against_intolerance(other, one),
         "going_on": _is_done_against_ongoing(one, other) or _is_done_against_ongoing(other, one),
-        "being": _is_or_has(one, other) or _is_or_has(other, one),
-        "whose": _is_of_against_being(one, other) or _is_of_against_being(other, one),
-        "doing": _is_doing_against_doer(one, other) or _is_doing_against_doer(other, one),
+        "being": is_or_has(one, other) or is_or_has(other, one),
+        "whose": is_of_against_being(one, other) or is_of_against_being(other, one),
+        "doing": is_doing_against_doer(one, other) or is_doing_against_doer(other, one),
         "tense": _differ_in_tense(one, other) and not is_state and not is_perfect,
     }
     return {f"doubt_{kind}": float(value) for kind, value in found.items()}
@@ -178,36 +184,6 @@ def _is_narrowed(pair: Alignment) -> bool:
     more = [*pair.unaligned[0], *pair.unaligned[1]]
     return any(word.part in {"adjective", "adverb"} or word.lemma == "need" for word in more) or (
         pair.first.negations > 0 and pair.second.negations > 0
-    )
-
-
-def _is_or_has(one: Content, other: Content) -> bool:
-    """Whether the user is in one what they have in the other: "works as a cleaner" and "has a cleaner"."""
-    if one.verb != "have" or other.verb not in {"be", "work"} or not one.subject == other.subject == "user":
-        return False
-    return any(
-        re.search(rf"\b(?:is|was|as) (?:an? |the )?(?:\w+ )?{re.escape(had)}\b", other.normalised, re.IGNORECASE)
-        for had in one.objects
-    )
-
-
-def _is_doing_against_doer(one: Content, other: Content) -> bool:
-    """Whether one is going on, and the other a trade: "is tuning the piano" and "is a piano tuner"."""
-    if one.root is None or one.root.tag != "VBG" or other.verb != "be":
-        return False
-    return any(
-        word.lemma.endswith(("er", "or")) and relation(one.verb, word.lemma) == "derived"
-        for word in other.content_words
-    )
-
-
-def _is_of_against_being(one: Content, other: Content) -> bool:
-    """Whether one tells of the user's, and the user is that in the other: "boss is strict", "is a strict boss"."""
-    if one.subject == "user" or other.subject != "user" or other.verb != "be":
-        return False
-    is_of_user = re.search(rf"\buser['’]s (?:\w+ )?{re.escape(one.subject)}\b", one.normalised, re.IGNORECASE)
-    return bool(is_of_user) and any(
-        word.low == one.subject and other.role_by_index.get(word.index) == "object" for word in other.content_words
     )
 
 

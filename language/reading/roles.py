@@ -6,10 +6,10 @@ import re
 
 from .alignment import Alignment
 from .content import LIGHT, Content
-from .lexicon import is_word
+from .lexicon import is_word, relation
 from .parse import Word
 from .related import Token, related
-from .words import listed
+from .words import FEMALE_NAMES, MALE_NAMES, listed
 
 _MUTUAL = listed("friend cousin sibling partner spouse neighbour colleague twin flatmate")
 _NEGATIVE_DETERMINERS = ("no", "without", "except")
@@ -74,6 +74,8 @@ def somebody_else(one: Content, other: Content) -> Token | None:
     if subject is None:
         return None
     is_name = subject.tag in {"NNP", "NNPS"} or (subject.tag.startswith("NN") and not is_word(subject.low))
+    if subject.tag == "NNS" and is_word(subject.lemma) and subject.low not in FEMALE_NAMES | MALE_NAMES:
+        is_name = False  # A plural: "Her knees hurt". Or a verb that begins a text without a subject.
     return subject if subject.is_kin or is_name else None
 
 
@@ -290,3 +292,33 @@ def _swap_agents(one: Content, other: Content, verb: str) -> bool:
     if first[1] & second[1] or (first[1] | second[1]) & _PRONOUNS:
         return False
     return bool(first[1] & other.lower_tokens) and bool(second[1] & one.lower_tokens)
+
+
+def is_or_has(one: Content, other: Content) -> bool:
+    """Whether the user is in one what they have in the other: "works as a cleaner" and "has a cleaner"."""
+    if one.verb != "have" or other.verb not in {"be", "work"} or not one.subject == other.subject == "user":
+        return False
+    return any(
+        re.search(rf"\b(?:is|was|as) (?:an? |the )?(?:\w+ )?{re.escape(had)}\b", other.normalised, re.IGNORECASE)
+        for had in one.objects
+    )
+
+
+def is_doing_against_doer(one: Content, other: Content) -> bool:
+    """Whether one is going on, and the other a trade: "is tuning the piano" and "is a piano tuner"."""
+    if one.root is None or one.root.tag != "VBG" or other.verb != "be":
+        return False
+    return any(
+        word.lemma.endswith(("er", "or")) and relation(one.verb, word.lemma) == "derived"
+        for word in other.content_words
+    )
+
+
+def is_of_against_being(one: Content, other: Content) -> bool:
+    """Whether one tells of the user's, and the user is that in the other: "boss is strict", "is a strict boss"."""
+    if one.subject == "user" or other.subject != "user" or other.verb != "be":
+        return False
+    is_of_user = re.search(rf"\buser['’]s (?:\w+ )?{re.escape(one.subject)}\b", one.normalised, re.IGNORECASE)
+    return bool(is_of_user) and any(
+        word.low == one.subject and other.role_by_index.get(word.index) == "object" for word in other.content_words
+    )

@@ -26,7 +26,7 @@ from language.likeness import likeness
 from .abbreviations import spelled_out
 from .alignment import Alignment, features_of
 from .content import Content
-from .differences import differ, differ_in_wording, doubts, leave_much_over, stay_doubtful
+from .differences import differ, differ_in_telling, differ_in_wording, doubts, leave_much_over, stay_doubtful
 from .entailed import sameness_logit
 from .turns import is_phrased_otherwise, is_reordered, is_reworded
 
@@ -38,8 +38,9 @@ LEAST_LOGIT, LEAST_LOGIT_OF_MORE = 2.6, 3.7
 MOST_WORDS_OF_MORE = 10
 """Of longer texts that leave much over the network sees too little: of LoCoMo's it took 40 pairs for the same, most of
 them wrongly."""
-LEAST_ASKED_LOGIT = 0.0
-"""From this logit on a language model is asked, whatever the linear model finds."""
+LEAST_ASKED_LOGIT, LEAST_TOLD_OTHERWISE = 0.0, 3.5
+"""From these logits on a language model is asked, whatever the linear model finds. The second: of two that
+``differ_in_telling`` keeps apart: of those that do differ none of 640 reached it."""
 LEAST_REWORDED = 0.7
 """From this probability on two that differ in a listed turn of phrase, or only in order, are the same.
 
@@ -108,13 +109,18 @@ class StatementPair:
 
         One in wording does so where they share most of their words, or where no vectors tell what is meant.
         """
-        near = self._alignment.is_near or self._is_worded
-        return self.differs_exactly or (near and differ_in_wording(self._alignment))
+        if self.differs_exactly or self._differs_in_telling:
+            return True
+        return (self._alignment.is_near or self._is_worded) and differ_in_wording(self._alignment)
 
     @cached_property
     def differs_exactly(self) -> bool:
         """Whether a difference keeps them apart whatever any model says."""
         return differ(self._alignment)
+
+    @cached_property
+    def _differs_in_telling(self) -> bool:
+        return differ_in_telling(self._alignment)
 
     @property
     def _is_worded(self) -> bool:
@@ -125,6 +131,8 @@ class StatementPair:
         """Whether they may say the same, so that a model should be asked."""
         if self.differs_exactly or (self._is_worded and self.differs):
             return False
+        if self._differs_in_telling:
+            return self._logit is not None and self._logit >= LEAST_TOLD_OTHERWISE
         least = LEAST_IN_DOUBT if self.differs else LEAST_OF_NEAR if self._alignment.is_near else 0
         if self.probability >= max(self._weights.ask, least):
             return True

@@ -12,9 +12,10 @@ from language.backends import get_embedder
 from language.entailment.model import EntailmentUnavailable
 from language.reading.alignment import Alignment
 from language.reading.content import Content
-from language.reading.differences import differ
+from language.reading.differences import differ, differ_in_telling
 from language.reading.figures import how_often, normalise_figures
 from language.reading.sameness import EmbeddedStatement, StatementPair
+from memories.policy.alike import may_be_one
 
 
 @pytest.fixture
@@ -31,13 +32,27 @@ def read(one, other):
     [
         ("The user's dog is trained as a guide dog.", "The user trains guide dogs."),
         ("Grandma Eun-ji made kimchi in clay pots.", "Grandma Eun-ji made clay pots for kimchi."),
-        ("The user's father taught Latin for 38 years.", "The user's father learnt Latin at the age of 38."),
-        ("The user's migraines last about two days.", "The user's migraines come about every two days."),
-        ("The user cannot swim.", "The user is not allowed to swim until the wound has healed."),
         ("The user has two cats and a dog.", "The user has a cat and two dogs."),
         ("The user eats fish but no meat.", "The user eats meat but no fish."),
         ("The user's boss is Ingrid.", "The user is Ingrid's boss."),
         ("The user's son studies in Graz.", "The user's son and daughter both study in Graz."),
+        ("Maria has a phobia of spiders.", "The user is scared of spiders."),
+        ("Ravi suffers from migraines.", "The user gets migraines."),
+        ("Grandma is on a vegan diet.", "The user eats nothing that comes from animals."),
+    ],
+)
+def test_two_differ_whoever_says_that_they_are_one(one, other):
+    assert differ(read(one, other))
+    assert differ(read(other, one))
+
+
+@pytest.mark.usefixtures("_meant")
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The user's father taught Latin for 38 years.", "The user's father learnt Latin at the age of 38."),
+        ("The user's migraines last about two days.", "The user's migraines come about every two days."),
+        ("The user cannot swim.", "The user is not allowed to swim until the wound has healed."),
         ("The user lived in Rome until 2010.", "The user has lived in Rome since 2010."),
         ("The user turned the radio on.", "The user turned the radio off."),
         ("I tried to cross the Channel by kayak.", "I crossed the Channel by kayak."),
@@ -45,9 +60,6 @@ def read(one, other):
         ("The house is said to be haunted.", "The house is haunted."),
         ("The user used to sing in a choir.", "The user sings in a choir."),
         ("The user used to fear dogs.", "The user is afraid of dogs."),
-        ("Maria has a phobia of spiders.", "The user is scared of spiders."),
-        ("Ravi suffers from migraines.", "The user gets migraines."),
-        ("Grandma is on a vegan diet.", "The user eats nothing that comes from animals."),
         ("Her niece is six.", "The user has six nieces."),
         ("The user teaches nine-year-olds.", "The user has been teaching for nine years."),
         ("The user has seen a physio for three months.", "The user saw a physio three months ago."),
@@ -57,9 +69,41 @@ def read(one, other):
         ),
     ],
 )
-def test_two_differ_whoever_says_that_they_are_one(one, other):
-    assert differ(read(one, other))
-    assert differ(read(other, one))
+def test_two_that_tell_it_of_another_time_or_otherwise_differ_unless_the_network_too_knows_better(one, other):
+    assert differ_in_telling(read(one, other))
+    assert not may_be_one(one, other)
+    assert not may_be_one(other, one)
+
+
+@pytest.mark.usefixtures("_meant")
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The user plans to move to Denmark next year.", "A move to Denmark is on the user's agenda for next year."),
+        ("The user has the keys to the village hall.", "The user is a keyholder for the village hall."),
+        ("Two of the user's hens were taken by a fox.", "A fox killed two hens belonging to the user."),
+    ],
+)
+def test_a_model_is_asked_where_the_network_knows_better(settings, one, other):
+    assert may_be_one(one, other)
+    assert not is_one(one, other)
+    settings.KEEPSAKE_ENTAILMENT = "off"
+    assert not may_be_one(one, other)
+
+
+@pytest.mark.usefixtures("_meant")
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The user keeps six hens.", "The user has half a dozen hens."),
+        ("The user's mother comes from the UK.", "The user's mother is from the United Kingdom."),
+        ("The user's son studies in the United States.", "The user's son is studying in the USA."),
+        ("His cholesterol levels are elevated.", "The user has high cholesterol."),
+        ("Likes autumn best of all the seasons.", "The user's favorite season is autumn."),
+    ],
+)
+def test_half_a_dozen_a_short_name_of_a_land_and_a_plural_make_no_difference(one, other):
+    assert may_be_one(one, other)
 
 
 @pytest.mark.parametrize(
