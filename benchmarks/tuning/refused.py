@@ -1,7 +1,8 @@
 """The lines that teach what a person refuses to have kept: a label, what the assistant said before, and the message.
 
 ``dialogues.tsv`` has whole messages; ``answers.tsv`` answers to the question whether to keep something;
-``refusals.txt`` sentences and clauses by kind, which are given something that an assistant said, or nothing.
+``refusals.txt`` sentences and clauses by kind, which are given something that an assistant said, or nothing;
+``mistaken.txt`` messages of ``outdated.tsv`` and its neighbours that an earlier tuning took for refusals, or nearly.
 """
 
 from __future__ import annotations
@@ -34,3 +35,5 @@ def _refused(random: Random) -> Iterator[tuple[str, ...]]:
         yield "yes", (random.choice(asking), "", "", random.choice(other))[number % 4], text
     for number, text in enumerate(lines("gates/talk.txt")):
         yield "yes", (random.choice(asking), "", random.choice(other))[number % 3], text
+    for text in lines("gates/mistaken.txt"):
+        yield "yes", "", text

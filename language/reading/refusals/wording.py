@@ -250,7 +250,8 @@ _ORDERS_KEEPING = any_case(
     r"|(?:wherever|whenever|however|if) you (?:like|want|wish|please|must)))?\s*(?=[.,;!?]|$)"
     r"|\byou (?:may|can)(?: keep (?:it|that|this|them))?\s*(?=[.!]|$)|\byou can(?:'t|not) not (?:keep|remember|note)\b"
     r"|(?<!not )(?<!n't )\blet (?:it|that|this|them) (?:stand|stay)\s*(?=[.,;!?]|$)"
-    r"|\b(?:it|that|this|one)(?:'s| is) to stay\b|\b(?:bear|keep) (?:it|that|this) in mind\s*(?=[.!]|$)"
+    r"|(?<!not )(?<!n't )(?<!dont )(?<!never )\b(?:bear|keep) (?:it|that|this) in mind\s*(?=[.!]|$)"
+    r"|\b(?:it|that|this|one)(?:'s| is) to stay\b"
     r"|\bgood to have (?:it|that|this) noted\b|\bso yes\b"
     r"|\byes,? (?:please )?do (?:note|keep|save|store|remember)\b|\byes,? please\b|\bby all means\b"
 )

@@ -147,3 +147,44 @@ def test_what_an_assistant_asks_in_words_of_its_own(question, asks_to_keep):
 def test_a_no_to_a_question_in_other_words_or_whether_to_forget(question, answer, is_refused):
     turns = [Turn("user", "I sing bass."), Turn("assistant", question), Turn("user", answer)]
     assert (find_refusal(turns, 2) is not None) is is_refused
+
+
+@pytest.mark.parametrize("said", [
+    "Writer 3 goes on, 0.",
+    "Writer 1 goes on, 0.",
+    "We lost again, 3-0.",
+    "Stairs done this week: 0.",
+    "Platform 0.",
+    "Zero goals in the second half, none in the first.",
+    "Level 7, lives 0, score 4410.",
+])  # fmt: skip
+def test_a_message_that_ends_in_a_number_withholds_nothing(said):
+    assert find_refusal([SAID, Turn("user", said)], 1) is None
+
+
+@pytest.mark.parametrize("said", [
+    "merk dir das bitte nicht",
+    "schreib das nicht auf",
+    "lösch das wieder",
+    "ne note pas ça",
+    "oublie ce que j'ai dit",
+    "non memorizzarlo",
+    "no quiero que lo guardes",
+    "onthoud dat niet",
+    "não anotes isso",
+])  # fmt: skip
+def test_an_order_in_another_language_is_of_what_was_said_before(said):
+    told = [Turn("user", "Mein Bruder trinkt."), Turn("assistant", "I see.")]
+    refusal = find_refusal([*told, Turn("user", said)], 2)
+    assert refusal is not None
+    assert (0, "Mein Bruder trinkt.") in refusal.passages
+
+
+@pytest.mark.parametrize(("said", "is_heard"), [
+    ("Please don't keep that in mind.", True),
+    ("Never keep that in mind.", True),
+    ("Keep that in mind.", False),
+])  # fmt: skip
+def test_what_is_not_to_be_kept_in_mind_is_refused(said, is_heard):
+    asked = [Turn("user", "I play chess."), Turn("assistant", "I'll keep in mind that you play chess.")]
+    assert (find_refusal([*asked, Turn("user", said)], 2) is not None) is is_heard
