@@ -53,10 +53,9 @@ def main() -> None:
     from django.core.management import call_command
     from django.db import connections
     from django.test import override_settings
-    from django.urls import get_resolver
 
     from accounts.models import User
-    from memory_project.preloading import preload
+    from memory_project.preloading import preload, preload_pages
 
     call_command("migrate", database="owner", verbosity=0)
     plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
@@ -65,7 +64,7 @@ def main() -> None:
         with connections["owner"].cursor() as cursor:
             cursor.execute("VACUUM ANALYZE")
         # As a server does before it serves: a collection would otherwise walk the models, views, and what filling left.
-        get_resolver().resolve("/health/live")
+        preload_pages()
         preload()
         pages = {name: path for name, path in pages_of(person).items() if options.only in name}
         figures = {name: measure(person, path, options.rounds) for name, path in pages.items()}

@@ -5,11 +5,10 @@ import os
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memory_project.settings")
 
 import django
-from django.urls import get_resolver
 
 from accounts import categories
 from memory_project.faults import require_strong_secret_keys
-from memory_project.preloading import preload
+from memory_project.preloading import preload, preload_pages
 
 require_strong_secret_keys()
 django.setup(set_prefix=False)
@@ -18,8 +17,7 @@ from memory_project.serving import Application  # noqa: E402 - it needs the mode
 
 application = Application()
 
-# Import all views before the workers fork, so that they share the memory.
-get_resolver().resolve("/health/live")
+preload_pages()
 # The web server runs no system checks, so a faulty categories.yaml has to stop it here.
 categories.load()
 preload()
