@@ -134,7 +134,11 @@ spread AS MATERIALIZED (
         nullif(sqrt(k.size * (k.variance + k.mean * k.mean * (n.size - k.size) / n.size) / n.size), 0)
             AS keyword_deviation,
         w.level,
-        coalesce(w.deviation, 0) / {meaning_share}::float8 AS unit
+        coalesce(w.deviation, 0) / {meaning_share}::float8 AS unit,
+        (SELECT l.level FROM levels AS l WHERE l.model = 1) AS level_now,
+        (SELECT l.deviation FROM levels AS l WHERE l.model = 1) AS deviation_now,
+        (SELECT l.level FROM levels AS l WHERE l.model = 2) AS level_before,
+        (SELECT l.deviation FROM levels AS l WHERE l.model = 2) AS deviation_before
     FROM (
         SELECT
             count(*)::float8 AS size, coalesce(avg(keyword), 0) AS mean, coalesce(var_pop(keyword), 0) AS variance,
@@ -144,11 +148,18 @@ spread AS MATERIALIZED (
     CROSS JOIN whole AS w
     CROSS JOIN LATERAL (SELECT nullif(w.size + k.by_word_alone, 0) AS size) AS n
 ),
--- A full join, though every match is among the texts: it is never done row by row, whatever the planner expects.
+-- A full join, though every match is among the texts: it is never done row by row, whatever the planner expects. The
+-- levels of the two models are columns of the one row of "spread": joined by model, they would be looked up by each row.
 scored AS (
     SELECT
         t.id,
-        {vector_weight}::float8 * coalesce((t.similarity + t.shift - l.level) / l.deviation, 0)
+        {vector_weight}::float8 * coalesce(
+            CASE t.model
+                WHEN 1 THEN (t.similarity + t.shift - d.level_now) / d.deviation_now
+                WHEN 2 THEN (t.similarity + t.shift - d.level_before) / d.deviation_before
+            END,
+            0
+        )
         + {keyword_weight}::float8
         * coalesce((coalesce(k.keyword, 0) - d.mean_keyword) / d.keyword_deviation, 0) AS found,
         t.prior,
@@ -158,7 +169,6 @@ scored AS (
         d.unit
     FROM texts AS t
     FULL JOIN keywords AS k ON k.id = t.id
-    LEFT JOIN levels AS l ON l.model = t.model
     CROSS JOIN spread AS d
     WHERE t.similarity IS NOT NULL OR k.keyword IS NOT NULL
 ),
