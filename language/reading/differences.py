@@ -78,11 +78,8 @@ def differ(pair: Alignment) -> bool:
 
 
 def differ_in_telling(pair: Alignment) -> bool:
-    """Whether they differ in time, or one tells of some and the other of all.
-
-    Of two that share most words: in modality, partitivity, frequency or tense.
-    """
-    return differ_in_time(pair) or takes_some_of_anothers(pair) or (pair.is_near and _differ_in_sense(pair))
+    """Whether one counts some of a group: "two of Ana's sons". Of two that share most words: ``_differ_in_sense``."""
+    return takes_some_of_anothers(pair) or (pair.is_near and _differ_in_sense(pair))
 
 
 def differ_in_wording(pair: Alignment) -> bool:
@@ -110,7 +107,7 @@ def _has_other_values(pair: Alignment) -> bool:
     ]
     if one.figures:
         values.append((one.units, other.units))
-    if takes_other_objects(pair) or are_other_kin(pair):
+    if differ_in_time(pair) or takes_other_objects(pair) or are_other_kin(pair):
         return True
     if is_of_unmentioned(one, other) or is_of_unmentioned(other, one):
         return True
@@ -255,7 +252,7 @@ def _differ_in_polarity(pair: Alignment) -> bool:
 
 
 def _differ_in_sense(pair: Alignment) -> bool:
-    """Whether modality, partitivity, frequency or tense differs."""
+    """Whether modality, partitivity, frequency or tense differs, a qualifier, or a preposition: "before", "after"."""
     one, other = pair.first, pair.second
     if one.is_wish != other.is_wish and not (one.may_express_plan or other.may_express_plan):
         return True

@@ -91,6 +91,8 @@ def _short_power(found: re.Match[str]) -> str:
     return f"{float(found[2]) * _SHORT_POWERS[found[3].lower()]:.0f} {found[1]}"
 
 
+_IS_ALL = r"(?![\w-])(?! (?-i:[A-Z]))(?! (?:dollars?|state)\b)"
+"""After the name of a land that is not part of another name: "Bank of America", "the US state of Georgia"."""
 _AMOUNT = f"times|once|{_MONEY}|hours?|minutes?|days?"
 _SAYS = "says|said|mentions|mentioned|notes|noted|explains|explained|reports|reported|states|stated|shared|confirmed"
 _CARE = {"s": "cares", "ed": "cared", "ing": "caring", "": "care"}
@@ -99,8 +101,8 @@ _PATTERNS: Sequence[tuple[str, Put]] = (
     (r"\b(?-i:Doctor|Dr\.)(?= (?-i:[A-Z]))", "Dr"),
     (r"\b(?-i:Professor|Prof\.)(?= (?-i:[A-Z]))", "Prof"),
     (r"\b(?-i:Saint|St\.)(?= (?-i:[A-Z]))", "St"),
-    (r"\b(?:the )?(?-i:USA?|U\.S\.(?:A\.)?|United States(?: of America)?)(?!\w)", "America"),
-    (r"\b(?:the )?(?-i:UK|U\.K\.|United Kingdom|Great Britain)(?!\w)", "Britain"),
+    (rf"\bthe (?-i:USA?|U\.S\.?(?:A\.?)?|United States(?: of America)?){_IS_ALL}", "America"),
+    (rf"\b(?:(?:the )(?-i:UK|U\.K\.?|United Kingdom)|(?-i:Great Britain)){_IS_ALL}", "Britain"),
     (r"\bSlovene(?=s?\b)", "Slovenian"),
     (r"\bper cent\b", "percent"),
     (r"\b(?:brothers (?:and|or) sisters|sisters (?:and|or) brothers)\b", "siblings"),
@@ -156,7 +158,7 @@ _PATTERNS: Sequence[tuple[str, Put]] = (
     (r"\bfortnight\b", "2 weeks"),
     (r"\bevery (?:other|second)\b", "every 2"),
     (r"\ba couple of\b", "2"),
-    (r"\bhalf an? dozen\b|\ba half dozen\b", "6"),
+    (r"(?<!and )(?<!and a )\b(?:half[ -]an?[ -]dozen|(?:a )?half[ -]dozen)\b", "6"),
     (r"\b(?:a )?dozen\b", "12"),
     (r"\btwice\b", "2 times"),
     (r"\bdaily\b", "every day"),

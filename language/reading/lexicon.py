@@ -25,7 +25,7 @@ _CLASSES = frozenset({5, 6, 7, 8, 13, 14, 15, 18, 20, 21, 23, 28})
 """WordNet's lexicographer files of nouns: animals, artifacts, attributes, body, food, groups, places, people, plants,
 possessions, measures, time.
 """
-_PLACES = 15
+_PLACES, _PEOPLE = 15, 18
 _SENSES, _MOST_SENSES = 4, 5
 _MOST_HYPERNYMS = 6
 _DERIVED = frozenset("+\\<")
@@ -44,6 +44,12 @@ def is_adjective(word: str) -> bool:
 def is_place(name: str) -> bool:
     """Whether WordNet has a place of this name among its most frequent senses: "Lyon", "New York"."""
     return any(sense(key).kind == _PLACES for key in _ranked(name.lower().replace(" ", "_")))
+
+
+def is_person(word: str) -> bool:
+    """Whether the most frequent sense of a noun, in lower case, is a person: "patient", "student"."""
+    first = next((key for key, _ in sorted(senses_of(word), key=lambda each: each[1]) if key[0] == "n"), None)
+    return first is not None and sense(first).kind == _PEOPLE
 
 
 @lru_cache(maxsize=20_000)

@@ -6,7 +6,7 @@ import re
 
 from .alignment import Alignment
 from .content import LIGHT, Content
-from .lexicon import is_word, relation
+from .lexicon import is_person, is_word, relation
 from .parse import Word
 from .related import Token, related
 from .words import FEMALE_NAMES, MALE_NAMES, listed
@@ -74,8 +74,10 @@ def somebody_else(one: Content, other: Content) -> Token | None:
     if subject is None:
         return None
     is_name = subject.tag in {"NNP", "NNPS"} or (subject.tag.startswith("NN") and not is_word(subject.low))
-    if subject.tag == "NNS" and is_word(subject.lemma) and subject.low not in FEMALE_NAMES | MALE_NAMES:
-        is_name = False  # A plural: "Her knees hurt". Or a verb that begins a text without a subject.
+    if subject.tag == "NNS" and is_word(subject.lemma):
+        # "Her knees hurt", or a verb that begins a text without a subject; not "Banks is vegan" or "Patients ache".
+        is_named = one.root is not None and one.root.tag == "VBZ"
+        is_name = is_named or subject.low in FEMALE_NAMES | MALE_NAMES or is_person(subject.lemma)
     return subject if subject.is_kin or is_name else None
 
 

@@ -40,7 +40,7 @@ MOST_WORDS_OF_MORE = 10
 them wrongly."""
 LEAST_ASKED_LOGIT, LEAST_TOLD_OTHERWISE = 0.0, 3.5
 """From these logits on a language model is asked, whatever the linear model finds. The second: of two that
-``differ_in_telling`` keeps apart: of those that do differ none of 640 reached it."""
+``differ_in_telling`` keeps apart."""
 LEAST_REWORDED = 0.7
 """From this probability on two that differ in a listed turn of phrase, or only in order, are the same.
 
@@ -105,7 +105,7 @@ class StatementPair:
 
     @cached_property
     def differs(self) -> bool:
-        """Whether a difference keeps them apart unless a language model knows better.
+        """Whether a difference keeps them apart if no language model is asked.
 
         One in wording does so where they share most of their words, or where no vectors tell what is meant.
         """

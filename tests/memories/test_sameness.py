@@ -39,6 +39,14 @@ def read(one, other):
         ("Maria has a phobia of spiders.", "The user is scared of spiders."),
         ("Ravi suffers from migraines.", "The user gets migraines."),
         ("Grandma is on a vegan diet.", "The user eats nothing that comes from animals."),
+        ("The user's father taught Latin for 38 years.", "The user's father learnt Latin at the age of 38."),
+        ("The user's migraines last about two days.", "The user's migraines come about every two days."),
+        ("The user cannot swim.", "The user is not allowed to swim until the wound has healed."),
+        ("The user used to sing in a choir.", "The user sings in a choir."),
+        ("The user used to fear dogs.", "The user is afraid of dogs."),
+        ("Her niece is six.", "The user has six nieces."),
+        ("The user teaches nine-year-olds.", "The user has been teaching for nine years."),
+        ("The user has seen a physio for three months.", "The user saw a physio three months ago."),
     ],
 )
 def test_two_differ_whoever_says_that_they_are_one(one, other):
@@ -50,19 +58,11 @@ def test_two_differ_whoever_says_that_they_are_one(one, other):
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        ("The user's father taught Latin for 38 years.", "The user's father learnt Latin at the age of 38."),
-        ("The user's migraines last about two days.", "The user's migraines come about every two days."),
-        ("The user cannot swim.", "The user is not allowed to swim until the wound has healed."),
         ("The user lived in Rome until 2010.", "The user has lived in Rome since 2010."),
         ("The user turned the radio on.", "The user turned the radio off."),
         ("I tried to cross the Channel by kayak.", "I crossed the Channel by kayak."),
         ("Grandpa offered to sell the boat.", "Grandpa sold the boat."),
         ("The house is said to be haunted.", "The house is haunted."),
-        ("The user used to sing in a choir.", "The user sings in a choir."),
-        ("The user used to fear dogs.", "The user is afraid of dogs."),
-        ("Her niece is six.", "The user has six nieces."),
-        ("The user teaches nine-year-olds.", "The user has been teaching for nine years."),
-        ("The user has seen a physio for three months.", "The user saw a physio three months ago."),
         (
             "The user's aunt Margaret probably can't come at Christmas.",
             "Margaret, the user's aunt, can't come at Christmas.",
@@ -98,12 +98,34 @@ def test_a_model_is_asked_where_the_network_knows_better(settings, one, other):
         ("The user keeps six hens.", "The user has half a dozen hens."),
         ("The user's mother comes from the UK.", "The user's mother is from the United Kingdom."),
         ("The user's son studies in the United States.", "The user's son is studying in the USA."),
+        ("The user lives in the U.S.", "The user lives in America."),
+        ("The user earns $90.", "The user earns 90 US dollars."),
+        ("The user keeps six hens.", "The user keeps half-a-dozen hens."),
         ("His cholesterol levels are elevated.", "The user has high cholesterol."),
         ("Likes autumn best of all the seasons.", "The user's favorite season is autumn."),
     ],
 )
 def test_half_a_dozen_a_short_name_of_a_land_and_a_plural_make_no_difference(one, other):
     assert may_be_one(one, other)
+
+
+@pytest.mark.usefixtures("_meant")
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The user won Miss America.", "The user won Miss USA."),
+        ("The user banks with Bank of America.", "The user banks with US Bank."),
+        ("The user has one and a half dozen cousins.", "The user has six cousins."),
+        ("His employees have diabetes.", "The user has diabetes."),
+        ("Her patients are depressed.", "The user is depressed."),
+        ("Banks owes 90 euros.", "The user owes 90 euros."),
+        ("The user's house is 20 years old.", "The user has had the house for 20 years."),
+        ("Tom visits us every week.", "Tom visits the US every week."),
+    ],
+)
+def test_nobody_is_asked_about_another_name_number_or_person_for_it(one, other):
+    assert not may_be_one(one, other)
+    assert not may_be_one(other, one)
 
 
 @pytest.mark.parametrize(
