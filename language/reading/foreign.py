@@ -46,6 +46,13 @@ def is_foreign(text: str) -> bool:
     return len(strange) >= _FEWEST_STRANGE and len(strange) * 2 >= len(words)
 
 
+def is_mostly_foreign(text: str) -> bool:
+    """Like ``is_foreign``; also if more than half of the words are not English, however few they are."""
+    words = [word.lower() for word in _WORD.findall(text)]
+    strange = sum(word not in ENGLISH and not is_word(irregular(word)) for word in words)
+    return 2 * strange > len(words) or is_foreign(text)
+
+
 def is_english(words: Sequence[Word]) -> bool:
     """Whether a sentence has enough English function words to be read."""
     plain = [word.low for word in words if word.text[:1].isalpha()]

@@ -12,7 +12,7 @@ from .questions import asking_sentences, without_recital
 
 LEAST_THAT_DECLINES, SURELY_KEEPS = 0.05, -0.5
 """The scores, from -1 to 1, of a no, and of an answer in which nothing else is refused."""
-_SURE = 2.0
+_SURE = 2.5
 """The logit of a no with a subject in which the linear model finds no word of a refusal."""
 _FORBIDS = re.compile(
     r"\W*(?:nothing|not a (?:single )?word)(?: at all)? (?:about|of|on) (?:my|our|me|us|him|her|them|it|this|that)\b"
@@ -34,8 +34,7 @@ _NEEDLESS = re.compile(
     r"|\bthank(?:s| you)\b[^.!?]{0,40}\bi(?:'m| am) (?:good|fine|all set)\s*(?:[.;!]|$)"
     r"|\bi'?ll pass(?: on (?:that|this|it))?(?:,? thank(?:s| you))?\s*(?:[.;!]|$)"
     r"|^\W*(?:(?:not necessary|not needed|unnecessary)\b|never ?mind(?: (?:that|it|this))?\W*$|what for\?"
-    r"|(?:can|could) (?:we|you) not\?"
-    r"|(?:can|could)(?:n?'?t)? you (?:please |just )?(?:forget|drop|skip) (?:it|that)\W*$"
+    r"|(?:can|could) (?:we|you) not\?|(?:can'?t|can|could(?:n'?t)?) you (?:please |just )?forget (?:it|that)\W*$"
     r"|(?:rather|better|please) not (?:until|till|before|unless|yet|while)\b)",
     re.IGNORECASE,
 )

@@ -38,7 +38,7 @@ _OF_A_PART, _SURE = 1.2, 3.0
 stands beside it."""
 _MOST_WORDS, _FEWEST_OF_A_QUESTION = 24, 4
 _MOST_OF_A_MESSAGE = 30
-"""The most words of a message that is read as a whole; of longer ones the network reads the beginning."""
+"""The most words of a message that is judged as a whole, too: of one of 44 a refusal at its end was overlooked."""
 _MOST_PIECES, _MOST_SENTENCES = 12, 12
 """How many parts of a sentence, and how many last sentences that may refuse, are judged."""
 _MOST_CHARACTERS = 160
@@ -52,6 +52,20 @@ _LEAST_OF_A_QUESTION = -3.5
 _ASKING = "asks_"
 """The network that tells whether an assistant asks to keep something, as its arrays begin."""
 
+_SURELY_NOT = -4.0
+_DENIED = r"\b(?:nicht|nichts|nie|niemals|kein\w*|ne|pas|jamais|nunca|non|mai|não|nem|niet|nooit|geen)\b|\bn'|^\W*no\b"
+_KEEPS_ABROAD = re.compile(
+    rf"^(?!.*(?:{_DENIED}))\W*(?:(?:bitte|ja|s'il te plaît|por favor|per favore|alsjeblieft)\W+)?"
+    r"(?:merke?n?|notier\w*|(?:auf)?schreib\w*|speicher\w*|behalt\w*|note|retiens|garde|enregistre|mémorise|guarda\w*|anota\w*"
+    r"|apunta\w*|recu[eé]rda\w*|memoriza\w*|ricorda\w*|segna\w*|salva\w*|annota\w*|lembra\w*|onthoud|noteer|bewaar"
+    r"|schrijf|sla)\b"
+    rf"|^(?=.*(?:{_DENIED})).*\b(?:vergiss|vergesst|vergessen|lösch\w*|oublier?|efface\w*|olvid\w+|borr\w+|dimentic\w+"
+    r"|cancell\w+|esque[cç]\w+|apag\w+|vergeet|vergeten|wis)\b",
+    re.IGNORECASE,
+)
+"""An order to keep, or not to forget, in other languages: the network takes it for a refusal."""
+
+_OF_SPEAKER = re.compile(r"\s*i\b", re.IGNORECASE)
 _PARTS = re.compile(r"(?:[,;:–—(]\s*|\s-+\s|\s(?=(?:but|and|so)\s))")
 
 
@@ -72,18 +86,26 @@ def judged_spans(line: str, *, ordered: bool = False) -> list[tuple[int, int]]:
         return []
     least = LEAST_WHERE_ORDERED if ordered else LEAST_THAT_REFUSES
     told = [each for each in split_sentences(line) if ordered or has_cue(each.text)][-_MOST_SENTENCES:]
-    logits = [logit for each in told if (logit := refusal_logit("", each.text)) is not None]
+    logits = [logit for each in told if (logit := _sentence_logit(each.text, ordered=ordered)) is not None]
     if len(logits) < len(told):
         return []  # The network is off, or failed.
     best = max(logits, default=0.0)
     found: list[tuple[int, int]] = []
     for sentence, logit in zip(told, logits, strict=True):
-        # The message as a whole counts for the sentence that refuses most surely, unless that is sure by itself.
-        is_unsure = whole is not None and logit == best < _SURE
+        # A message that as a whole does not refuse counts for the sentence that does so most surely but is not sure.
+        is_unsure = whole is not None and whole < 0 and logit == best < _SURE
         together = (logit + whole) / 2 if whole is not None and is_unsure else logit
         if together >= (least if logit == best else _OF_A_PART):
             found.append(_refusing_part(sentence))
     return found
+
+
+def _sentence_logit(text: str, *, ordered: bool) -> float | None:
+    """How surely a sentence refuses; an order also without its reason: "Erase it, I only had to say it once"."""
+    whole, (head, _, reason) = refusal_logit("", text), text.partition(",")
+    if whole is None or not ordered or not _OF_SPEAKER.match(reason):
+        return whole
+    return max(whole, refusal_logit("", head) or whole)
 
 
 def _refusing_part(sentence: Sentence) -> tuple[int, int]:
@@ -107,6 +129,8 @@ def refusal_logit(before: str, said: str) -> float | None:
     """How surely a text refuses to have something kept, after what the assistant said; None without the network."""
     if get_entailment() is None:
         return None
+    if _KEEPS_ABROAD.search(said):
+        return _SURELY_NOT
     try:
         return _logit(before[-_ASKED:].strip().replace("’", "'"), said.strip().replace("’", "'"))
     except EntailmentUnavailable:

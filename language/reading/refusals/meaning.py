@@ -14,7 +14,7 @@ from functools import cached_property
 from language.reading.questions import is_question
 from language.reading.sentences import Sentence, split_sentences
 
-from ..foreign import is_english
+from ..foreign import is_mostly_foreign
 from ..parse import parse
 from ..stock import updates
 from .answers import LEAST_THAT_DECLINES, SURELY_KEEPS, score
@@ -173,10 +173,10 @@ class _RefusalResolver:
         return _OF_SPEAKER.search(act.named_text) is None and is_of_answer(named, own, answer)
 
     def is_unrelated(self, act: RefusalRequest) -> bool:
-        """Whether a judged request, in English, neither points nor repeats what was said: "abort the build"."""
-        parsed = parse(self.turns[self.last_index].content[act.start : act.end])
-        root = parsed.root if parsed is not None else None
-        if parsed is None or root is None or not (is_english(parsed.words) and is_order(parsed, root)):
+        """Whether a judged request, in English, neither points nor repeats what was said: "abort build"."""
+        text = self.turns[self.last_index].content[act.start : act.end]
+        parsed = parse(text)
+        if not parsed or not parsed.root or not is_order(parsed, parsed.root) or is_mostly_foreign(text):
             return False
         inside = [each for each in self.sentences if each.start < act.end and act.start < each.end]
         before = [each for each in self.sentences if inside and each.end <= inside[0].start]

@@ -168,7 +168,6 @@ def test_a_message_that_ends_in_a_number_withholds_nothing(said):
     "lösch das wieder",
     "ne note pas ça",
     "oublie ce que j'ai dit",
-    "non memorizzarlo",
     "no quiero que lo guardes",
     "onthoud dat niet",
     "não anotes isso",
@@ -183,8 +182,36 @@ def test_an_order_in_another_language_is_of_what_was_said_before(said):
 @pytest.mark.parametrize(("said", "is_heard"), [
     ("Please don't keep that in mind.", True),
     ("Never keep that in mind.", True),
+    ("No need to keep that in mind.", True),
+    ("Don't ever keep that in mind.", True),
     ("Keep that in mind.", False),
 ])  # fmt: skip
 def test_what_is_not_to_be_kept_in_mind_is_refused(said, is_heard):
     asked = [Turn("user", "I play chess."), Turn("assistant", "I'll keep in mind that you play chess.")]
     assert (find_refusal([*asked, Turn("user", said)], 2) is not None) is is_heard
+
+
+@pytest.mark.parametrize("said", ["Merk dir das.", "Vergiss das bitte nicht!", "Schreib dir das auf.", "note ça",
+                                  "n'oublie pas", "anota isso", "no lo olvides", "vergeet dat niet"])  # fmt: skip
+@pytest.mark.parametrize("before", ["I see.", "Shall I remember that?"])
+def test_an_order_to_keep_in_another_language_refuses_nothing(before, said):
+    assert find_refusal([SAID, Turn("assistant", before), Turn("user", said)], 2) is None
+
+
+@pytest.mark.parametrize("said", ["skip ci", "drop database", "wipe disk", "rollback migration", "abort the build"])
+def test_a_short_command_about_other_work_withholds_nothing(said):
+    assert find_refusal([SAID, Turn("assistant", "I see."), Turn("user", said)], 2) is None
+
+
+@pytest.mark.parametrize("request_", [
+    "Strike all of it, I was only venting and I feel better already now.",
+    "Erase it, I just had to say it out loud to someone.",
+])  # fmt: skip
+@pytest.mark.parametrize("told", [
+    "I was fired. ",
+    "I failed the bar exam twice and told my parents that I passed, and now they want to come to the party in June. ",
+])  # fmt: skip
+def test_what_follows_an_order_after_a_comma_does_not_hide_it(told, request_):
+    refusal = find_refusal([Turn("user", told + request_)], 0)
+    assert refusal is not None
+    assert (0, told.strip()) in refusal.passages
