@@ -32,9 +32,9 @@ def preload() -> None:
 
 
 def preload_pages() -> None:
-    """Import all views and compile all templates. Called before ``preload``, which keeps them from garbage collection.
+    """Import all views and compile the pages' templates.
 
-    They are most of what a server makes for good while it serves, so a full collection takes 5 ms in place of 20.
+    Called before ``preload``, which keeps them from garbage collection: a full one then takes 7 ms in place of 26.
     """
     get_resolver().resolve("/health/live")
     folder = settings.BASE_DIR / "templates"

@@ -2,9 +2,13 @@
 
 import subprocess
 import sys
+from unittest.mock import patch
 
 import pytest
 from django.conf import settings
+from django.template import engines
+
+from memory_project.preloading import preload_pages
 
 _COUNTED = """
 import gc
@@ -21,3 +25,12 @@ def test_the_garbage_collector_walks_nothing_of_what_was_loaded():
     frozen, walked = map(int, done.stdout.split())
     assert frozen > 100_000
     assert walked < 5_000
+
+
+def test_the_templates_of_pages_are_compiled_before_the_first_request():
+    loader = engines["django"].engine.template_loaders[0]
+    loader.reset()
+    preload_pages()
+    with patch("django.template.base.Template.compile_nodelist", side_effect=AssertionError("compiled again")):
+        for path in (settings.BASE_DIR / "templates").rglob("*.html"):
+            engines["django"].get_template(str(path.relative_to(settings.BASE_DIR / "templates")))
