@@ -206,6 +206,7 @@ class WithheldAdmin(OwnedAdmin):
     list_display = ["id", "person", "object_type", "cause_type", "created_at", "erase_at"]
     list_filter = ["object_type", "cause_type", "created_at"]
     id_fields = ("user_id", "conversation_id", "message_id")
+    legacy_field = ""
     ordering = ["-created_at", "id"]
     fields = ["id", "person", "object_type", "object_id", "cause_type", "cause_id", "created_at", "erase_at"]
     readonly_fields = ["person"]

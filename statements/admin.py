@@ -191,6 +191,7 @@ class DoubtAdmin(OwnedAdmin):
     list_display = ["object_type", "object_id", "person", "rev", "created_at"]
     list_filter = ["object_type", "created_at"]
     id_fields = ("object_id", "user_id")
+    legacy_field = ""
     fields = ["object_type", "object_id", "person", "rev", "created_at"]
     readonly_fields = ["person"]
     ordering = ["-id"]
@@ -203,6 +204,7 @@ class CandidateAdmin(OwnedAdmin):
     list_display = ["id", "person", "is_fact", "category", "rank", "written_by", "created_at"]
     list_filter = ["is_fact", "created_at"]
     id_fields = ("id", "user_id", "message_id")
+    legacy_field = ""
     fields = ["id", "person", "is_fact", "category", "rank", "written_by", "created_at", "not_before"]
     readonly_fields = ["id", "person"]
     ordering = ["-created_at"]

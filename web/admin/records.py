@@ -145,6 +145,7 @@ class UndoStepAdmin(OwnerRecordAdmin):
     list_filter = ["object_type"]
     search_fields = ["ledger_id", "object_id"]
     search_help_text = "The id of a person, a legacy or an object"
+    id_fields = ("ledger_id", "object_id")
     ordering = ["-at"]
     exclude = ["before"]
 
