@@ -10,6 +10,7 @@ from uuid import UUID
 
 import structlog
 from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
@@ -83,9 +84,12 @@ class StorableTexts(BeforeViews):
     def process_view(
         self, request: HttpRequest, view: Callable[..., HttpResponse], args: object, kwargs: object
     ) -> HttpResponse | None:
-        """Return 400, or None to run the view."""
+        """Return 400, 413 for a form over Django's own limit, or None to run the view."""
         # The API's views are exempt. Of all others, the CSRF check reads the form anyway.
-        sent = [request.GET] if getattr(view, "csrf_exempt", False) else [request.GET, request.POST]
+        try:
+            sent = [request.GET] if getattr(view, "csrf_exempt", False) else [request.GET, request.POST]
+        except RequestDataTooBig:  # A form without a file, of a size that only a file may have.
+            return too_large(request, settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
         texts = chain((request.path_info,), *(chain((name,), values) for each in sent for name, values in each.lists()))
         return unstorable(request) if any("\x00" in text for text in texts) else None
 

@@ -118,6 +118,9 @@ def test_a_file_that_is_too_large_is_refused(visit, owner, settings):
     answer = visit(owner).post("/import/", sent(b"[" + b" " * 200_000))
     assert answer.status_code == 413
     assert "The body is larger than" in text(answer)
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 1_000
+    form = visit(owner).post("/import/", "text=" + "a" * 2_000, content_type="application/x-www-form-urlencoded")
+    assert form.status_code == 413
     # Nobody in particular may send no more than a form.
     assert visit().post("/import/", sent(b"[" + b" " * 100_500)).status_code == 413
     assert visit().post("/import/", sent(b"[]")).url.startswith("/sign-in/")
