@@ -41,6 +41,11 @@ SOON = timedelta(minutes=5)
 @for_person
 def my_data(request: PageRequest, principal: Principal) -> HttpResponse:
     """Show the progress of the export, and its file; only the panel for htmx."""
+    return _show_data(request, principal)
+
+
+def _show_data(request: PageRequest, principal: Principal, *, typed: str | None = None) -> HttpResponse:
+    """Render the page. ``typed``: a name that is not the person's, with which everything was to be erased."""
     user_id = must_act_for(principal)
     job = JobRun.objects.of_user(user_id).filter(kind=JOB).order_by("-created_at").first()
     panel = {
@@ -64,9 +69,10 @@ def my_data(request: PageRequest, principal: Principal) -> HttpResponse:
         "withheld": withheld.count(),
         "record": dict(RECORD)[AS_SHOWN[principal.recall_record]],
         "language": language_name(principal.language),
+        "typed": typed,
         **import_fields(principal),
     }
-    return render(request, "desk/my_data.html", context)
+    return render(request, "desk/my_data.html", context, status=200 if typed is None else 400)
 
 
 @require_POST
@@ -82,7 +88,7 @@ def erase(request: PageRequest, principal: Principal) -> HttpResponse:
             told = _("Everything is erased in %(hours)s hours. Until then you can keep it, here and at home.")
             messages.success(request, told % {"hours": settings.ERASE_GRACE_HOURS})
         else:
-            messages.error(request, _("Nothing was erased: type your name as it stands on the page."))
+            return _show_data(request, principal, typed=request.POST.get("confirm", ""))
     except (Conflict, ValueError) as error:
         messages.error(request, getattr(error, "detail", _("There is no such erasure.")))
     return redirect(came_from(request, reverse("my-data")))

@@ -71,8 +71,9 @@ def test_the_panel_alone_is_loaded_again_until_it_is_ready(visit, owner):
 def test_everything_is_erased_a_day_after_its_name_was_typed(visit, owner, client):
     MemoryFactory(user=owner)
     mine = visit(owner)
-    mine.post("/data/erase/", {"confirm": "somebody"})
-    assert "Nothing was erased" in text(mine.get("/data/"))
+    mistyped = mine.post("/data/erase/", {"confirm": "somebody"})
+    assert (mistyped.status_code, 'value="somebody" aria-invalid="true"' in text(mistyped)) == (400, True)
+    assert "Nothing was erased" in text(mistyped)
     assert not Erasure.objects.exists()
     mine.post("/data/erase/", {"confirm": owner.display_name})
     erasure = Erasure.objects.get()
