@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import reduce
 from operator import or_
@@ -30,15 +30,12 @@ NEAREST = 20
 QUERY_CHARACTERS = 2_000
 
 
-def known_memories(
-    principal: Principal, said: Iterable[str], *, vectors: bool, near: Collection[str] | None = None
-) -> list[Known]:
+def known_memories(principal: Principal, said: Iterable[str], *, vectors: bool) -> list[Known]:
     """Return the person's active memories that may be relevant to a part of a conversation.
 
     First those of the memory block, in its order and budget, then the most similar recalled-only ones, and those of
     states that it says to be over. Without proposed, quarantined, archived and expired memories. With their
-    ``vectors``, and with those of states, only if the model compares by rules. With ``near`` only those with these
-    ids, with a field, and of states.
+    ``vectors``, and with those of states, only if the model compares by rules.
     """
     said = list(said)
     in_use = Memory.objects.visible_to(principal).in_use(principal).unexpired(timezone.now())
@@ -47,8 +44,6 @@ def known_memories(
         *_block(rows.filter(in_block=True), vectors=vectors),
         *_nearest(principal, rows.filter(in_block=False), said, vectors=vectors),
     ]
-    if near is not None:
-        known = [each for each in known if each.field or each.id in near]
     if states := states_named("\n".join(said)) if vectors else ():
         named = reduce(or_, (Q(content__regex=state) for state in states))
         found = _read(rows.filter(named).exclude(pk__in=[each.id for each in known]), vectors=vectors)

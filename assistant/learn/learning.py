@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -151,16 +151,15 @@ def plan_changes(
     part: Part,
     *,
     candidates: Callable[[], Sequence[MemoryCandidate]],
-    near: Collection[str] | None = None,
     keep: Callable[[], object],
 ) -> tuple[Plan, Usage]:
     """Return the validated but unwritten changes of a model for a part, and its usage.
 
-    ``near`` as of ``known_memories``. Raises like ``find_memories``.
+    Raises like ``find_memories``.
     """
     plan = Plan(principal, part.said, (), part.most, timezone.now(), part.others)
     if principal.agentic_memory:
-        plan.known = known_memories(principal, part.said.values(), vectors=model.offline, near=near)
+        plan.known = known_memories(principal, part.said.values(), vectors=model.offline)
         return plan, _choose(principal, model, part, plan, keep)
     for candidate in candidates():
         plan.add_candidate(candidate)

@@ -99,33 +99,33 @@ def _left_open(conversation_id: UUID, index: int) -> Message | None:
     return None
 
 
-def heard_in(principal: Principal, begun: Begun, held: Message | None, near: Collection[str]) -> Heard:
-    """Read the answered message, or the ``held`` one that it confirms, as the extraction will.
+def heard_in(principal: Principal, begun: Begun, held: Message | None) -> Heard:
+    """Read the answered message, or the ``held`` one that it confirms, as the extraction will, beside all it compares.
 
-    ``near``: ids of memories that may be meant.
+    With fewer memories another one could seem to be meant, and a change be told that is never made.
     """
     if begun.turn.refusals:
-        return _heard_refusal_in_talk(principal, begun, near)
+        return _heard_refusal_in_talk(principal, begun)
     if held is None and (decided := settled_by(principal, begun)) is not None:
-        return _ask_again(principal, begun, decided, near) if decided.decided == "given_back" else decided
-    return _heard(principal, begun, held, near)
+        return _ask_again(principal, begun, decided) if decided.decided == "given_back" else decided
+    return _heard(principal, begun, held)
 
 
-def _ask_again(principal: Principal, begun: Begun, decided: Heard, near: Collection[str]) -> Heard:
+def _ask_again(principal: Principal, begun: Begun, decided: Heard) -> Heard:
     """Ask once more about what was refused, now that this is undone, unless it is read already."""
     held = _left_open(begun.conversation_id, begun.message_index)
-    return decided if held is None else replace(decided, new=_heard(principal, begun, held, near, agreed=False).new)
+    return decided if held is None else replace(decided, new=_heard(principal, begun, held, agreed=False).new)
 
 
-def _heard_refusal_in_talk(principal: Principal, begun: Begun, near: Collection[str]) -> Heard:
+def _heard_refusal_in_talk(principal: Principal, begun: Begun) -> Heard:
     """What to answer to a refusal, with what the person agreed to beside it."""
     refused = heard_refusal(begun, principal)
     if (agreed := _agreed_in_part(begun)) is not None:
-        return replace(_heard(principal, begun, agreed, near), refused=True, in_part=True)
+        return replace(_heard(principal, begun, agreed), refused=True, in_part=True)
     held = _left_open(begun.conversation_id, begun.message_index)
     if held is None or held.held_until is None or held.held_until <= timezone.now():
         return refused
-    return replace(refused, new=_heard(principal, begun, held, near, agreed=False).new)
+    return replace(refused, new=_heard(principal, begun, held, agreed=False).new)
 
 
 def _agreed_in_part(begun: Begun) -> Message | None:
@@ -136,9 +136,7 @@ def _agreed_in_part(begun: Begun) -> Message | None:
     return released.without_vectors().order_by("-index").first()
 
 
-def _heard(
-    principal: Principal, begun: Begun, held: Message | None, near: Collection[str], *, agreed: bool = True
-) -> Heard:
+def _heard(principal: Principal, begun: Begun, held: Message | None, *, agreed: bool = True) -> Heard:
     conversation = Conversation.objects.visible_to(principal).select_related("legacy").must_find(begun.conversation_id)
     due = begun.message_index if held is None else held.index
     read = {due}
@@ -154,7 +152,6 @@ def _heard(
         get_reply_model(),
         part,
         candidates=lambda: _read(principal, part).memories,
-        near=near,
         keep=lambda: None,
     )
     facts = [] if part.legacy_name is None else _read(principal, part).facts

@@ -73,8 +73,7 @@ def _read_for(principal: Principal, begun: Begun, request: ReplyRequest) -> Repl
     agrees = agrees_in_words(begun.conversation_id, begun.question, begun.message_index)
     held = asked_about(begun.conversation_id, begun.message_index, begun.question, agrees=agrees)
     found = _results(principal, begun, begun.question if held is None else held.content)
-    near = {str(result.id) for result in found if result.source == "memories"}
-    heard = heard_in(principal, begun, held, near)
+    heard = heard_in(principal, begun, held)
     if asks_of_legacy(begun.question, heard.about):
         told: Sequence[Source] = _of_legacy(principal, begun)
         total = len(told)
