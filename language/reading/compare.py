@@ -47,6 +47,9 @@ _LEFT = re.compile(r"(?<=\bha)(s|ve) ([^.]{1,40}) left(?=\.?$)")
 _DISLIKES = re.compile(r"\bdislikes\b")
 _BUT_NOT = re.compile(r",? (?:and |but )?not (?!only\b|just\b|any)([^,.;]+)(?=[,.;]|$)", re.IGNORECASE)
 
+_RELATIVE = re.compile(r"The user's (?:[a-z]+ )?(?P<kin>[a-z-]+) (?=[A-Z])")
+"""The beginning of a statement about somebody of the user's who is named."""
+
 
 class Saying:
     """A third person statement under comparison. It is parsed at most once, on demand.
@@ -63,8 +66,19 @@ class Saying:
         """Compare with an existing statement, see ``compare``."""
         other = existing if isinstance(existing, Saying) else stored_saying(existing)
         if other.content not in self._verdicts:
-            self._verdicts[other.content] = _compared(other, self)
+            found = _compared(other, self)
+            if found == "different" and self._by_name is not None and _compared(other, self._by_name) == "replaces":
+                found = "replaces"
+            self._verdicts[other.content] = found
         return self._verdicts[other.content]
+
+    @cached_property
+    def _by_name(self) -> Saying | None:
+        """The same of a relative whom the message calls by name alone: "Lena lives in Madrid", the user's sister."""
+        found = _RELATIVE.match(self.content)
+        if found is None or found["kin"] in self.said.lower() or not self.said:
+            return None
+        return Saying(self.content[found.end() :], self.said)
 
     @cached_property
     def features(self) -> Content:

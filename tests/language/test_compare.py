@@ -124,3 +124,13 @@ def test_a_new_trade_ends_another_and_nothing_else_that_one_is(memory, verdict):
 )
 def test_who_moves_leaves_what_they_move_from(memory, said, verdict):
     assert compare(memory, said) == verdict
+
+
+@pytest.mark.parametrize(
+    ("said", "verdict"),
+    [("Actually, Lena lives in Madrid.", "replaces"), ("My sister Lena lives in Madrid.", "different")],
+)
+def test_a_relative_called_by_name_alone_is_the_one_who_is_known_by_it(said, verdict):
+    new = Saying("The user's sister Lena lives in Madrid.", said)
+    assert compare("Lena lives in Porto.", new) == verdict
+    assert compare("Lena plays the harp.", new) == "different"
