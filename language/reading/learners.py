@@ -8,7 +8,7 @@ from language.reading.words import listed
 
 _NO_ARTICLE = re.compile(
     r"(?i)\b((?:have|has|had) "
-    r"(?=(?:dog|cat|horse|son|daughter|brother|sister|house|car|garden|bakery|shop|small|big)\b)|"
+    r"(?=(?:(?:small|big) (?:[a-z]+ )?)?(?:dog|cat|horse|son|daughter|brother|sister|house|car|garden|bakery|shop)\b)|"
     r"(?:is|was|am|'m|(?<=[eE])'s) (?=(?:nurse|teacher|doctor|dentist|driver|cook|chef|baker|fisherman|farmer"
     r"|engineer|lawyer|"
     r"student|vet|carpenter|tailor|waiter|waitress|programmer|accountant|mechanic|electrician|plumber|gardener|painter|"

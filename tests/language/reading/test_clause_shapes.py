@@ -105,3 +105,16 @@ def test_nobody_tells_of_their_own_death():
     assert told("I live in York. Died in 2019.", legacy=None) == ["The user lives in York."]
     assert told("My dad was a smith. Died in 2019.", legacy=None)[-1] == "The user's dad died in 2019."
     assert told("My dog died in 2019.", legacy=None) == ["The user's dog died in 2019."]
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("I have small shop.", "{user} has a small shop."),
+        ("I have big old house.", "{user} has a big old house."),
+        ("I do not have small children.", "{user} does not have small children."),
+    ],
+)
+def test_a_learner_leaves_the_article_out_of_one_thing_only(said, expected):
+    request = conversation(said, legacy=None)
+    assert [one.content for one in read(request).statements] == [expected.format(user="The user")]
