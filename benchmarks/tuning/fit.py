@@ -52,7 +52,7 @@ def lines_of(*names: str) -> list[list[str]]:
 
 
 QUESTIONS = {
-    "outdated": Question(partial(lines_of, "gates/outdated"), "replaced", 0.3),
+    "outdated": Question(partial(lines_of, "gates/outdated", "gates/unrelated"), "replaced", 0.3),
     "sameness": Question(partial(lines_of, *(f"sameness/{name}" for name in SAMENESS)), "same", 0.1, either_way=True),
     "refused": Question(refused_lines, "no", 0.0),
 }
@@ -110,7 +110,7 @@ class Tuner:
             self.begun |= dict(zip(places.tolist(), begun, strict=False))
 
     def fit(self, places: NDArray[np.int64], random: np.random.Generator, seed: int) -> Iterator[dict[str, Any]]:
-        """Yield what is tuned after each round through rows. ``seed``: of what it begins with, and of what is kept."""
+        """Yield what is tuned after each round through rows. ``seed``: of first values and dropped features."""
         tuned, key = untuned(RANK, jax.random.PRNGKey(seed)), jax.random.PRNGKey(seed + 1)
         steps = ROUNDS * sum(1 for _ in self._batches(places))
         speed = optax.warmup_cosine_decay_schedule(0.0, FASTEST, max(10, steps // 12), steps, FASTEST / 50)

@@ -32,7 +32,7 @@ LEAST, SURE, PLAIN, CERTAIN = 0.3, 1.25, 2.5, 3.75
 """From which logits on the person is asked whether a memory still holds, it is reworded, told as no longer true where
 no wording can be made, and of the past denied.
 """
-LEAST_LIKELY, _MOST_JUDGED = -1.0, 2
+LEAST_LIKELY, _MOST_JUDGED = -1.0, 4
 """From which score of the linear model on the network judges, and at most how many: each takes some 10 ms."""
 _MOST_NEAR = 3
 """How many memories at most are considered for a passage: those with the highest scores of the linear model."""
