@@ -3,7 +3,8 @@
 ``--refusals FILE``: lines of "no" or "yes" and a dialogue, whose turns are separated by `` || `` and begin with ``U:``
 or ``A:``; whether the last one refuses to have something kept. ``--corrections FILE``: lines of "replaced" or "kept", a
 memory, and a later message; whether the message changes the memory or is a reason to ask about it. A change that waits
-for the person by design, as it is of health, is counted apart. ``--show`` prints the wrong verdicts.
+for the person by design, as it is of health, is counted apart. With ``--beside 30`` the person has that many more
+memories of the file, and those that a message changes are counted, too. ``--show`` prints the wrong verdicts.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from random import Random
 
 from benchmarks import set_up_without_servers
 
@@ -34,8 +36,11 @@ def refusals(rows: Sequence[list[str]], *, show: bool) -> None:
     _tell("refusals", ((wanted, heard(dialogue), dialogue) for wanted, dialogue in rows), show=show)
 
 
-def corrections(rows: Sequence[list[str]], *, show: bool) -> None:
-    """Print what becomes of memories by a later message, and the processor time of a message."""
+def corrections(rows: Sequence[list[str]], *, show: bool, beside: int = 0) -> None:
+    """Print what becomes of memories by a later message, and the processor time of a message.
+
+    ``beside``: how many other memories of the rows the person has.
+    """
     from language.backends import get_embedder
     from language.base import KnownMemory, ToolRequest, ToolSpec, Utterance
     from language.reading.choosing import ADD, DELETE, DOUBT, UPDATE, choose
@@ -44,14 +49,24 @@ def corrections(rows: Sequence[list[str]], *, show: bool) -> None:
     tools = [ToolSpec(name, "", {}) for name in (ADD, UPDATE, DELETE, DOUBT)]
     categories = ("context", "person", "event", "knowledge", "tasks")
     taken: list[float] = []
+    every, random = list(dict.fromkeys(memory for _, memory, _ in rows)), Random(1)
+    vectors = dict(zip(every, get_embedder().embed_passages(every), strict=True))
+    noted = (AT - timedelta(days=40)).date()
+    wrong: list[str] = []
 
     def become(memory: str, message: str) -> tuple[str, str]:
-        [vector] = get_embedder().embed_passages([memory])
-        known = KnownMemory("m0000000", "person", "", memory, "", (AT - timedelta(days=40)).date(), vector)
+        others = random.sample([each for each in every if each != memory], beside)
+        known, *rest = (
+            KnownMemory(f"m{number:07}", "person", "", each, "", noted, vectors[each])
+            for number, each in enumerate([memory, *others])
+        )
         said = [Utterance(0, "user", "Alma", message, AT)]
         began = time.process_time()
-        calls = choose(ToolRequest(said, "Alma", (known,), tools, categories, 10))
+        calls = choose(ToolRequest(said, "Alma", (known, *rest), tools, categories, 10))
         taken.append(1000 * (time.process_time() - began))
+        contents = {each.id: each.content for each in rest}
+        changed = [call for call in calls if call.name != DOUBT and call.arguments.get("memory_id") in contents]
+        wrong.extend(f"{contents[str(call.arguments['memory_id'])]} | {message}" for call in changed)
         of_it = [call for call in calls if call.arguments.get("memory_id") == known.id]
         if not of_it:
             return "kept", ""
@@ -64,6 +79,9 @@ def corrections(rows: Sequence[list[str]], *, show: bool) -> None:
             yield wanted, became, f"{memory} | {message} | {content}"
 
     _tell("corrections", told(), show=show)
+    if beside:
+        print(f"other memories changed: {len(wrong)} by {len(rows)} messages")
+        print("".join(f"  {each}\n" for each in wrong if show), end="")
     print(f"processor ms a message: median {statistics.median(taken):.0f}")
 
 
@@ -85,16 +103,20 @@ def main() -> None:
     from language.embedders.e5.embedder import BundledEmbedder
 
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    kinds = {"refusals": refusals, "corrections": corrections}
-    for name in kinds:
-        parser.add_argument(f"--{name}", type=Path)
+    parser.add_argument("--refusals", type=Path)
+    parser.add_argument("--corrections", type=Path)
+    parser.add_argument("--beside", type=int, default=0, help="how many other memories the person has")
     parser.add_argument("--show", action="store_true")
     given = parser.parse_args()
     with embedder_replaced(BundledEmbedder()):
-        for name, score in kinds.items():
-            if path := getattr(given, name):
-                lines = path.read_text(encoding="utf-8").splitlines()
-                score([line.split("\t") for line in lines if line.strip()], show=given.show)
+        if given.refusals:
+            refusals(_rows(given.refusals), show=given.show)
+        if given.corrections:
+            corrections(_rows(given.corrections), show=given.show, beside=given.beside)
+
+
+def _rows(path: Path) -> list[list[str]]:
+    return [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
 
 
 if __name__ == "__main__":
