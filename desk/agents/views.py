@@ -173,8 +173,10 @@ def connect(request: PageRequest, principal: Principal) -> HttpResponse:
     try:
         made = agent_create(principal, form.cleaned_data["name"], role=form.cleaned_data["role"])
     except Refused as error:
+        is_there = error.code == "agent_exists"
+        named = _agents(principal).filter(name=form.cleaned_data["name"]).first() if is_there else None
         form.add_error("role" if error.code == "bad_role" else "name", error.detail)
-        return _show_connecting(request, principal, form, error.status)
+        return _show_connecting(request, principal, form, error.status, named)
     return _show_key(request, principal, made, MAY[form.cleaned_data["may"]][1])
 
 
@@ -268,8 +270,12 @@ def add_webhook(request: PageRequest, principal: Principal, agent_id: UUID) -> H
     return _show(request, principal, agent_id, form, 400)
 
 
-def _show_connecting(request: PageRequest, principal: Principal, form: ConnectForm, status: int = 200) -> HttpResponse:
-    return render(request, "desk/agent_connect.html", {"principal": principal, "form": form}, status=status)
+def _show_connecting(
+    request: PageRequest, principal: Principal, form: ConnectForm, status: int = 200, named: Agent | None = None
+) -> HttpResponse:
+    """Show the form. ``named``: an agent with that name, as after the page with the key was loaded again."""
+    context = {"principal": principal, "form": form, "named": named}
+    return render(request, "desk/agent_connect.html", context, status=status)
 
 
 def _show_key(request: PageRequest, principal: Principal, row: Agent, scopes: list[str]) -> HttpResponse:

@@ -338,6 +338,7 @@ def test_what_can_not_be_connected_says_why(visit, owner, agent, sent, status, w
     answer = visit(owner).post("/agents/connect/", sent)
     assert answer.status_code == status
     assert why in words(answer)
+    assert (page(agent) in text(answer)) is (status == 409)
     assert Agent.objects.count() == 1
 
 
