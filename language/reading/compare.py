@@ -76,7 +76,7 @@ class Saying:
     def _by_name(self) -> Saying | None:
         """The same of a relative whom the message calls by name alone: "Lena lives in Madrid", the user's sister."""
         found = _RELATIVE.match(self.content)
-        if found is None or found["kin"] in self.said.lower() or not self.said:
+        if not self.said or found is None or found["kin"] in self.said.lower():
             return None
         return Saying(self.content[found.end() :], self.said)
 

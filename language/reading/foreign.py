@@ -40,17 +40,19 @@ def is_foreign(text: str) -> bool:
     english = sum(word in ENGLISH for word in words)
     if foreign > 1 or english:
         return foreign > max(english, 1)
-    strange = [
-        word for word in said if word.islower() and word not in CASUAL_SPELLINGS and not is_word(irregular(word))
-    ]
-    return len(strange) >= _FEWEST_STRANGE and len(strange) * 2 >= len(words)
+    strange = sum(word.islower() and _is_strange(word) for word in said)
+    return strange >= _FEWEST_STRANGE and strange * 2 >= len(words)
 
 
 def is_mostly_foreign(text: str) -> bool:
     """Like ``is_foreign``; also if more than half of the words are not English, however few they are."""
     words = [word.lower() for word in _WORD.findall(text)]
-    strange = sum(word not in ENGLISH and not is_word(irregular(word)) for word in words)
-    return 2 * strange > len(words) or is_foreign(text)
+    return 2 * sum(map(_is_strange, words)) > len(words) or is_foreign(text)
+
+
+def _is_strange(word: str) -> bool:
+    """Whether English has no such word, in lower case, in whatever spelling of a chat."""
+    return not (word in ENGLISH or word in CASUAL_SPELLINGS or is_word(irregular(word)))
 
 
 def is_english(words: Sequence[Word]) -> bool:

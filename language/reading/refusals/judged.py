@@ -65,7 +65,9 @@ _KEEPS_ABROAD = re.compile(
 )
 """An order to keep, or not to forget, in other languages: the network takes it for a refusal."""
 
-_OF_SPEAKER = re.compile(r"\s*i\b", re.IGNORECASE)
+_EXCUSE = re.compile(r"\s*i\b", re.IGNORECASE)
+"""How the reason of an order begins: "Erase it, I only had to say it once"."""
+
 _PARTS = re.compile(r"(?:[,;:–—(]\s*|\s-+\s|\s(?=(?:but|and|so)\s))")
 
 
@@ -103,7 +105,7 @@ def judged_spans(line: str, *, ordered: bool = False) -> list[tuple[int, int]]:
 def _sentence_logit(text: str, *, ordered: bool) -> float | None:
     """How surely a sentence refuses; an order also without its reason: "Erase it, I only had to say it once"."""
     whole, (head, _, reason) = refusal_logit("", text), text.partition(",")
-    if whole is None or not ordered or not _OF_SPEAKER.match(reason):
+    if whole is None or not ordered or not _EXCUSE.match(reason):
         return whole
     return max(whole, refusal_logit("", head) or whole)
 
